@@ -1,0 +1,234 @@
+//! The vocabulary: a document, its id, and where to look inside it.
+//!
+//! Everything a source yields is a [`Document`], whatever it was made from;
+//! everything after the source knows only this.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+
+/// Seconds since 1970-01-01 UTC.
+pub type Timestamp = i64;
+
+/// How many hex digits of an id are shown at least.
+pub const SHORTEST_ID: usize = 6;
+
+/// A document's identity: 128 bits of blake3 over its source's name and its key,
+/// so that it survives edits, rebuilds and other machines.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DocumentId([u8; 16]);
+
+impl DocumentId {
+    /// The id of the document `key` in the source `source`.
+    pub fn new(source: &str, key: &str) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(source.as_bytes());
+        hasher.update(&[0]);
+        hasher.update(key.as_bytes());
+        let mut id = [0; 16];
+        id.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        Self(id)
+    }
+
+    /// All 32 hex digits.
+    pub fn hex(self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl fmt::Debug for DocumentId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "#{}", self.hex())
+    }
+}
+
+/// What tells cheaply whether a document may have changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// Size in bytes.
+    pub size: u64,
+    /// Modification time in nanoseconds since 1970.
+    pub modified_ns: i64,
+}
+
+/// One thing that was written: a note, a page, a memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document {
+    /// The name of the source it comes from.
+    pub source: String,
+    /// Its name inside the source; for files the path from the root, with `/`.
+    pub key: String,
+    /// What it is: `note` unless its frontmatter says otherwise.
+    pub kind: String,
+    /// Its title, never empty.
+    pub title: String,
+    /// Its frontmatter block as written, delimiters and all; empty if none.
+    /// `front` followed by `body` is the file.
+    pub front: String,
+    /// What it says.
+    pub body: String,
+    /// The category its author gave it.
+    pub category: Option<String>,
+    /// Its tags without `#`, each once, in the order they appear.
+    pub tags: Vec<String>,
+    /// When it was written, where known.
+    pub created_at: Option<Timestamp>,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+    /// Every other field of its frontmatter.
+    pub fields: Map<String, Value>,
+    /// blake3 of the whole file.
+    pub hash: [u8; 32],
+    /// Size and time when it was read.
+    pub stamp: Stamp,
+    /// What is wrong with it though it could be indexed, such as broken frontmatter.
+    pub problem: Option<String>,
+}
+
+impl Document {
+    /// Its id.
+    pub fn id(&self) -> DocumentId {
+        DocumentId::new(&self.source, &self.key)
+    }
+
+    /// How many lines of the file come before the body.
+    pub fn front_lines(&self) -> usize {
+        self.front.bytes().filter(|&byte| byte == b'\n').count()
+    }
+}
+
+/// The address of a document: `kodiak://notes/gtd.md`, with what an address
+/// cannot hold percent-encoded.
+pub fn uri(source: &str, key: &str) -> String {
+    let mut uri = String::from("kodiak://");
+    for (part, keep_slash) in [(source, false), (key, true)] {
+        if keep_slash {
+            uri.push('/');
+        }
+        for byte in part.bytes() {
+            let plain = byte.is_ascii_alphanumeric()
+                || b"-._~".contains(&byte)
+                || (keep_slash && byte == b'/');
+            if plain {
+                uri.push(byte as char);
+            } else {
+                uri.push_str(&format!("%{byte:02X}"));
+            }
+        }
+    }
+    uri
+}
+
+/// A document as a person or an agent refers to it, with the lines wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// An id or its beginning, a path, or an address, as typed.
+    pub target: String,
+    /// The lines wanted; all if none.
+    pub lines: Option<LineRange>,
+}
+
+impl FromStr for Reference {
+    type Err = Error;
+
+    /// Reads `a1b2c3`, `#a1b2c3:10-20`, `notes/gtd.md:7` or `kodiak://notes/gtd.md`.
+    /// A colon that no digits follow belongs to the name.
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim();
+        if let Some((target, range)) = text.rsplit_once(':')
+            && range.starts_with(|c: char| c.is_ascii_digit())
+            && !target.is_empty()
+        {
+            return Ok(Self {
+                target: target.to_owned(),
+                lines: Some(range.parse()?),
+            });
+        }
+        Ok(Self {
+            target: text.to_owned(),
+            lines: None,
+        })
+    }
+}
+
+/// Lines of a file, counted from one, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineRange {
+    /// The first line.
+    pub from: usize,
+    /// The last line; `usize::MAX` for the end of the file.
+    pub to: usize,
+}
+
+impl FromStr for LineRange {
+    type Err = Error;
+
+    /// Reads `7`, `10-20`, `10:20`, `10..20` or `10-` for the rest.
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = || Error::BadRange {
+            input: text.to_owned(),
+        };
+        let number = |part: &str| part.trim().parse::<usize>().map_err(|_| bad());
+        let ends = ["..", "-", ":"]
+            .iter()
+            .find_map(|separator| text.split_once(separator));
+        let (from, to) = match ends {
+            None => (number(text)?, number(text)?),
+            Some((from, "")) => (number(from)?, usize::MAX),
+            Some((from, to)) => (number(from)?, number(to)?),
+        };
+        if from == 0 || to < from {
+            return Err(bad());
+        }
+        Ok(Self { from, to })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_depend_on_source_and_key_and_nothing_else() {
+        let id = DocumentId::new("notes", "gtd.md");
+        assert_eq!(id, DocumentId::new("notes", "gtd.md"));
+        assert_ne!(id, DocumentId::new("note", "sgtd.md"));
+        assert_eq!(id.hex().len(), 32);
+    }
+
+    #[test]
+    fn addresses_encode_what_they_cannot_hold() {
+        assert_eq!(
+            uri("notes", "a b/ü#1.md"),
+            "kodiak://notes/a%20b/%C3%BC%231.md"
+        );
+    }
+
+    #[test]
+    fn references_with_and_without_lines() {
+        let with = |target: &str, from, to| Reference {
+            target: target.into(),
+            lines: Some(LineRange { from, to }),
+        };
+        assert_eq!(
+            "a1b2c3:10-20".parse::<Reference>().unwrap(),
+            with("a1b2c3", 10, 20)
+        );
+        assert_eq!(
+            "#a1b2c3:7".parse::<Reference>().unwrap(),
+            with("#a1b2c3", 7, 7)
+        );
+        assert_eq!(
+            "x.md:3-".parse::<Reference>().unwrap(),
+            with("x.md", 3, usize::MAX)
+        );
+        let plain = "kodiak://notes/gtd.md".parse::<Reference>().unwrap();
+        assert_eq!(plain.lines, None);
+        assert_eq!("a: b".parse::<Reference>().unwrap().target, "a: b");
+        assert!("a1b2c3:20-10".parse::<Reference>().is_err());
+        assert!("a1b2c3:0".parse::<Reference>().is_err());
+    }
+}

@@ -1,0 +1,141 @@
+//! Everything that can go wrong in the library, in words a person can act on.
+//!
+//! A variant carries the path, name or id it happened to. What to do next is
+//! the program's to say: it matches on the variant and prints a hint.
+
+use std::path::{Path, PathBuf};
+
+/// The library's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, and to what.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file or folder could not be read, written or created.
+    #[error("could not {action} {}: {source}", path.display())]
+    Io {
+        /// What was attempted, as a verb: "read", "create".
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The operating system's answer.
+        source: std::io::Error,
+    },
+    /// SQLite refused an operation on the index.
+    #[error("the index {} could not be used: {source}", path.display())]
+    Database {
+        /// The index file.
+        path: PathBuf,
+        /// SQLite's answer.
+        source: rusqlite::Error,
+    },
+    /// The index file is damaged or is no SQLite database at all.
+    #[error("the index {} is damaged: {detail}", path.display())]
+    Corrupt {
+        /// The index file.
+        path: PathBuf,
+        /// What SQLite said.
+        detail: String,
+    },
+    /// No index has been made at this path yet.
+    #[error("there is no index at {} yet", path.display())]
+    NoIndex {
+        /// Where the index was expected.
+        path: PathBuf,
+    },
+    /// The index was written by a later version of the program.
+    #[error("the index {} has format {found}, this program knows formats up to {supported}", path.display())]
+    NewerIndex {
+        /// The index file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The newest format this program knows.
+        supported: u32,
+    },
+    /// Another process is writing to the index.
+    #[error("the index is being written by {holder}")]
+    Locked {
+        /// Who holds the lock: process, command and since when.
+        holder: String,
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// A source's folder does not exist.
+    #[error("the folder {} does not exist", path.display())]
+    FolderMissing {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A source's path is a file.
+    #[error("{} is a file, not a folder", path.display())]
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A glob pattern cannot be understood.
+    #[error("the pattern '{pattern}' is no glob: {detail}")]
+    BadGlob {
+        /// The pattern as given.
+        pattern: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A date cannot be understood.
+    #[error("'{input}' is no date")]
+    BadDate {
+        /// The date as given.
+        input: String,
+    },
+    /// A line range cannot be understood.
+    #[error("'{input}' is no line range")]
+    BadRange {
+        /// The range as given.
+        input: String,
+    },
+    /// A name of a source is not known.
+    #[error("there is no source named '{name}'")]
+    UnknownSource {
+        /// The name as given.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// No document goes by this id, path or address.
+    #[error("there is no document '{reference}'")]
+    NoDocument {
+        /// What was asked for.
+        reference: String,
+        /// Documents with a similar path or title, as they can be asked for.
+        suggestions: Vec<String>,
+    },
+    /// An id or path fits more than one document.
+    #[error("'{reference}' fits {} documents", candidates.len())]
+    Ambiguous {
+        /// What was asked for.
+        reference: String,
+        /// The documents it fits, as they can be asked for.
+        candidates: Vec<String>,
+    },
+    /// Folders cannot be watched on this system.
+    #[error("could not watch {}: {source}", path.display())]
+    Watch {
+        /// The folder.
+        path: PathBuf,
+        /// The operating system's answer.
+        source: notify::Error,
+    },
+}
+
+impl Error {
+    /// An [`Error::Io`] maker for `map_err`.
+    pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.as_ref().to_path_buf();
+        move |source| Self::Io {
+            action,
+            path,
+            source,
+        }
+    }
+}

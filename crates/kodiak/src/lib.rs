@@ -1,0 +1,24 @@
+//! Kodiak finds what you wrote, by word and by meaning, on your own machine.
+//!
+//! Data flows one way:
+//!
+//! ```text
+//! source → Document → { full text | vocabulary }     one transaction per batch
+//! query  → parse → correct → retrieve → snippet → Answer
+//! ```
+//!
+//! The library never prints and never reads the environment or the home
+//! folder: its caller resolves paths and hands them in.
+
+pub mod date;
+pub mod document;
+pub mod error;
+pub mod search;
+pub mod source;
+pub mod store;
+pub mod sync;
+pub mod text;
+pub mod watch;
+
+pub use document::{Document, DocumentId, LineRange, Reference, Stamp, Timestamp};
+pub use error::{Error, Result};

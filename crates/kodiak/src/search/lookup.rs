@@ -1,0 +1,141 @@
+//! One document by id, address, path or title.
+
+use super::Router;
+use super::suggest::similar_names;
+use crate::document::{LineRange, Reference};
+use crate::error::{Error, Result};
+use crate::store::StoredDocument;
+use crate::store::sqlite::Name;
+
+/// Fewer digits fit too much to be meant as an id.
+const SHORTEST_PREFIX: usize = 4;
+/// How many candidates an ambiguous name lists.
+const MOST_CANDIDATES: usize = 8;
+
+/// A document that was asked for, with the lines that were asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The document.
+    pub document: StoredDocument,
+    /// Its text from the first to the last line wanted.
+    pub text: String,
+    /// Those lines, both within the document.
+    pub lines: LineRange,
+    /// How many lines it has.
+    pub line_count: usize,
+}
+
+impl Router<'_> {
+    /// Finds a document by what a person calls it.
+    pub fn get(&self, reference: &Reference) -> Result<Found> {
+        let (row, ..) = self.find_one(&reference.target)?;
+        let document = self.store.documents(&[row])?.pop();
+        let document = document.ok_or_else(|| Error::NoDocument {
+            reference: reference.target.clone(),
+            suggestions: Vec::new(),
+        })?;
+        let whole = format!("{}{}", document.front, document.body);
+        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+        let line_count = lines.len();
+        let wanted = reference.lines.unwrap_or(LineRange {
+            from: 1,
+            to: usize::MAX,
+        });
+        let to = wanted.to.min(line_count);
+        let text = lines.get(wanted.from - 1..to).unwrap_or(&[]).concat();
+        Ok(Found {
+            text,
+            lines: LineRange {
+                from: wanted.from.min(line_count.max(1)),
+                to,
+            },
+            line_count,
+            document,
+        })
+    }
+
+    fn find_one(&self, target: &str) -> Result<Name> {
+        let mut found = self.find(target)?;
+        match found.len() {
+            1 => Ok(found.remove(0)),
+            0 => Err(Error::NoDocument {
+                reference: target.to_owned(),
+                suggestions: self.described(&similar_names(self.store, target, 3)?)?,
+            }),
+            _ => {
+                let rows: Vec<_> = found.iter().map(|(row, ..)| *row).collect();
+                Err(Error::Ambiguous {
+                    reference: target.to_owned(),
+                    candidates: self.described(&rows)?,
+                })
+            }
+        }
+    }
+
+    fn find(&self, target: &str) -> Result<Vec<Name>> {
+        let store = self.store;
+        if let Some(address) = target.strip_prefix("kodiak://") {
+            let decoded = percent_decoded(address);
+            let (source, key) = decoded.split_once('/').unwrap_or((&decoded, ""));
+            return store.with_path(Some(source), key, MOST_CANDIDATES);
+        }
+        let digits = target.strip_prefix('#').unwrap_or(target);
+        if digits.len() >= SHORTEST_PREFIX && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let found = store.with_id_prefix(&digits.to_ascii_lowercase(), MOST_CANDIDATES)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        for (source, key) in self.as_paths(target)? {
+            let found = store.with_path(source.as_deref(), &key, MOST_CANDIDATES)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        store.with_title(target, MOST_CANDIDATES)
+    }
+
+    /// The ways a text can be a path: under a source's folder, after a source's
+    /// name, or as it is.
+    fn as_paths(&self, target: &str) -> Result<Vec<(Option<String>, String)>> {
+        let mut paths = Vec::new();
+        for source in self.store.sources()? {
+            let inside = |place: &str| {
+                let rest = target.strip_prefix(place.trim_end_matches('/'))?;
+                rest.strip_prefix('/').map(str::to_owned)
+            };
+            for place in [&source.place, &source.name] {
+                paths.extend(inside(place).map(|key| (Some(source.name.clone()), key)));
+            }
+        }
+        let plain = target.strip_prefix("./").unwrap_or(target);
+        paths.push((None, plain.to_owned()));
+        Ok(paths)
+    }
+
+    fn described(&self, rows: &[i64]) -> Result<Vec<String>> {
+        let documents = self.store.documents(rows)?;
+        let described = documents.into_iter().map(|document| {
+            format!(
+                "#{} {}/{}",
+                document.short_id, document.source, document.key
+            )
+        });
+        Ok(described.collect())
+    }
+}
+
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escaped = (bytes[at] == b'%')
+            .then(|| text.get(at + 1..at + 3))
+            .flatten()
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        decoded.push(escaped.unwrap_or(bytes[at]));
+        at += if escaped.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}

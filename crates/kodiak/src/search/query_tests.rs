@@ -1,0 +1,153 @@
+//! Tests of the query language.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A query in a compact notation, so that expectations read like queries:
+/// `+` required, `-` excluded, `&` all, `|` any, `!` except, `~` near.
+fn shown(text: &str) -> String {
+    let query = Query::parse(text, false);
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(
+        query
+            .required
+            .iter()
+            .map(|part| format!("+{}", condition(part))),
+    );
+    parts.extend(query.optional.iter().map(clause));
+    parts.extend(
+        query
+            .excluded
+            .iter()
+            .map(|part| format!("-{}", condition(part))),
+    );
+    parts.join(" ")
+}
+
+fn condition(part: &Condition) -> String {
+    let join = |parts: &[Condition], sign: &str| {
+        let parts: Vec<String> = parts.iter().map(condition).collect();
+        format!("({})", parts.join(sign))
+    };
+    match part {
+        Condition::Clause(one) => clause(one),
+        Condition::All(parts) => join(parts, "&"),
+        Condition::Any(parts) => join(parts, "|"),
+        Condition::Except(wanted, unwanted) => {
+            format!("({}!{})", condition(wanted), condition(unwanted))
+        }
+        Condition::Near(words, distance) => format!("({}~{distance})", words.join(",")),
+    }
+}
+
+fn clause(clause: &Clause) -> String {
+    let column = match clause.column {
+        Some(Column::Title) => "title:",
+        Some(Column::Tags) => "tags:",
+        None => "",
+    };
+    match clause.form {
+        Form::Word => format!("{column}{}", clause.text),
+        Form::Phrase => format!("{column}\"{}\"", clause.text),
+        Form::Prefix => format!("{column}{}*", clause.text),
+    }
+}
+
+#[test]
+fn the_query_language() {
+    for (typed, expected) in [
+        ("rate limiting redis", "rate limiting redis"),
+        ("", ""),
+        ("  ?! ... ", ""),
+        ("{{age:34}}", "\"age:34\" age 34"),
+        ("what's up?", "what s up"),
+        ("foo-bar", "\"foo-bar\" foo bar"),
+        ("x -foo-bar", "x -\"foo-bar\""),
+        (
+            "\"getting things done\" inbox",
+            "+\"getting things done\" inbox",
+        ),
+        (
+            "what does \"tool use\" mean here",
+            "what does \"tool use\" tool use mean here",
+        ),
+        ("'getting things done'", "+\"getting things done\""),
+        ("\"single\"", "+single"),
+        ("don't 'til dawn", "don t til dawn"),
+        ("product*", "product*"),
+        ("*", ""),
+        ("sqlite -wal", "sqlite -wal"),
+        ("sqlite -\"write ahead\"", "sqlite -\"write ahead\""),
+        ("a - b", "a b"),
+        ("title:gtd review", "+title:gtd review"),
+        ("tag:work", "+tags:work"),
+        ("tag:projects/atlas", "+tags:\"projects/atlas\""),
+        ("title:\"weekly review\"", "+title:\"weekly review\""),
+        ("TITLE:gtd", "+title:gtd"),
+        ("title: gtd", "title gtd"),
+        ("http://x.org", "\"http://x.org\" http x org"),
+        ("rust AND sqlite", "+rust +sqlite"),
+        ("rust OR sqlite", "+(rust|sqlite)"),
+        ("rust NOT sqlite", "+rust -sqlite"),
+        ("NOT sqlite", "-sqlite"),
+        ("a AND b OR c d", "+((a&b)|(c&d))"),
+        ("(a OR b) AND c", "+(a|b) +c"),
+        ("a AND NOT b", "+a -b"),
+        ("(a NOT b) OR c", "+((a!b)|c)"),
+        ("a NEAR b", "+(a,b~10)"),
+        ("a NEAR/3 b", "+(a,b~3)"),
+        ("NEAR(a b, 5)", "+(a,b~5)"),
+        ("AND", "AND"),
+        ("foo OR", "foo"),
+        ("Pros AND Cons", "+Pros +Cons"),
+        ("unclosed \"quote here", "unclosed quote here"),
+        ("((((", ""),
+        ("数据库", "数据 据库"),
+        ("数", "数*"),
+        ("\"数据库\"", "+\"数据库\""),
+        ("กข", "กข*"),
+        ("dup dup Dup", "dup"),
+    ] {
+        // A lone operator word is dropped: it is an operator with no operand.
+        let expected = if typed == "AND" { "" } else { expected };
+        assert_eq!(shown(typed), expected, "{typed}");
+    }
+}
+
+#[test]
+fn all_makes_words_required() {
+    let query = Query::parse("rate limiting", true);
+    assert_eq!(query.required.len(), 2);
+    assert!(query.optional.is_empty());
+}
+
+#[test]
+fn long_queries_are_cut_short() {
+    let text: String = (0..100_000).map(|n| format!("word{n} ")).collect();
+    let query = Query::parse(&text, false);
+    assert_eq!(query.optional.len(), MOST_WORDS);
+    assert!(query.cut_short);
+}
+
+#[test]
+fn deep_nesting_is_no_overflow() {
+    let text = format!("{}a AND b{}", "(".repeat(100_000), ")".repeat(100_000));
+    let _ = Query::parse(&text, false);
+}
+
+proptest! {
+    #[test]
+    fn any_string_is_a_query(text in "\\PC{0,60}") {
+        let _ = Query::parse(&text, false);
+    }
+
+    #[test]
+    fn any_row_of_operators_is_a_query(parts in prop::collection::vec(
+        prop::sample::select(vec!["AND", "OR", "NOT", "NEAR", "NEAR/2", "(", ")", "\"", "'", "-", "*", ":",
+            "title:", "tag:", "a", "b*", "数据", "ก", ",", "5"]), 0..24),
+        spaced: bool) {
+        let text = parts.join(if spaced { " " } else { "" });
+        let _ = Query::parse(&text, false);
+    }
+}

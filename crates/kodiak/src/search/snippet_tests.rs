@@ -1,0 +1,123 @@
+//! Tests of snippets.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::document::Stamp;
+
+fn term(term: &str, weight: f64) -> PlannedTerm {
+    PlannedTerm {
+        term: term.into(),
+        prefix: false,
+        documents: 1,
+        weight,
+    }
+}
+
+fn document(body: &str) -> StoredDocument {
+    StoredDocument {
+        row: 1,
+        uid: String::new(),
+        short_id: String::new(),
+        source: "notes".into(),
+        key: "a.md".into(),
+        kind: "note".into(),
+        title: "The title".into(),
+        category: None,
+        tags: vec!["deep-work".into(), "focus".into()],
+        created_at: None,
+        updated_at: 0,
+        stamp: Stamp::default(),
+        front: String::new(),
+        body: body.into(),
+    }
+}
+
+/// The snippet with its marks as brackets.
+fn shown(terms: &[PlannedTerm], document: &StoredDocument) -> (usize, String) {
+    let snippet = Finder::terms(terms).snippet(document);
+    let mut text = snippet.text.clone();
+    for mark in snippet.marks.iter().rev() {
+        text.insert(mark.end, ']');
+        text.insert(mark.start, '[');
+    }
+    (snippet.line, text)
+}
+
+#[test]
+fn the_line_and_the_words_that_match() {
+    let mut note = document("# Heading\n\nFirst the inbox.\nThen weekly reviews of it.\n");
+    note.front = "---\ntitle: x\n---\n".into();
+    let terms = [term("week", 1.0), term("review", 1.0)];
+    assert_eq!(
+        shown(&terms, &note),
+        (7, "Then weekly [reviews] of it.".into())
+    );
+    let terms = [term("weekli", 1.0), term("review", 1.0)];
+    assert_eq!(
+        shown(&terms, &note),
+        (7, "Then [weekly] [reviews] of it.".into())
+    );
+}
+
+#[test]
+fn the_passage_with_the_rarest_words_wins() {
+    let filler = "nothing to see here. ".repeat(40);
+    let note = document(&format!(
+        "common common common {filler}\nrare common word\n{filler}"
+    ));
+    let (line, text) = shown(&[term("common", 0.1), term("rare", 5.0)], &note);
+    assert_eq!(line, 2);
+    assert!(text.starts_with("[rare] [common] word nothing"), "{text}");
+    assert!(text.ends_with('…'));
+}
+
+#[test]
+fn tags_and_title_stand_in_for_the_body() {
+    let note = document("Something else altogether.");
+    assert_eq!(shown(&[term("focu", 1.0)], &note).1, "#deep-work #[focus]");
+    assert_eq!(shown(&[term("titl", 1.0)], &note).1, "The [title]");
+    assert_eq!(
+        shown(&[term("zzz", 1.0)], &note).1,
+        "Something else altogether."
+    );
+}
+
+#[test]
+fn pieces_of_a_run_make_one_mark() {
+    let note = document("我用数据库写笔记");
+    let terms = [term("数据", 1.0), term("据库", 1.0)];
+    assert_eq!(shown(&terms, &note).1, "我用[数据库]写笔记");
+}
+
+#[test]
+fn literal_text_is_found_inside_words() {
+    let note = document("one\nReproduce the PRODuct\n");
+    let snippet = Finder::literal(&["prod".into()]).snippet(&note);
+    assert_eq!((snippet.line, snippet.marks.len()), (2, 2));
+    assert_eq!(&snippet.text[snippet.marks[0].clone()], "prod");
+}
+
+proptest! {
+    #[test]
+    fn snippets_are_short_and_cut_between_characters(
+        body in "([a-z]{1,9}|[\\PC]{0,4}|\\n| |数据|กขค|e\u{301}|👩\u{200d}🔬){0,200}",
+        word in "[a-z]{1,3}",
+    ) {
+        let note = document(&body);
+        let terms = [term(&word, 1.0), term("数据", 2.0), term("กขค", 1.5)];
+        let snippet = Finder::terms(&terms).snippet(&note);
+        prop_assert!(snippet.text.chars().count() <= LONGEST, "{}", snippet.text);
+        prop_assert!(!snippet.text.contains('\n'));
+        let mut last = 0;
+        for mark in &snippet.marks {
+            prop_assert!(mark.start >= last && mark.start < mark.end);
+            prop_assert!(snippet.text.get(mark.clone()).is_some());
+            last = mark.end;
+        }
+        prop_assert!(snippet.line >= 1 && snippet.line <= body.matches('\n').count() + 1);
+        // What the body begins with is its own affair; a cut is ours.
+        let after_cut = snippet.text.strip_prefix('…').unwrap_or("");
+        prop_assert!(!after_cut.starts_with(is_mark));
+    }
+}

@@ -1,0 +1,206 @@
+//! Misspelt words: what the vocabulary has instead.
+//!
+//! Only a word the index does not have is corrected, so that a correction can
+//! never hide an exact hit.
+
+use super::query::{Clause, Condition, Form, Query};
+use crate::error::Result;
+use crate::store::SqliteStore;
+use crate::store::sqlite::NearWord;
+use crate::text::{Class, fold_into, is_common, is_plain, stem, words};
+
+/// Shorter words have too many neighbours to guess from.
+const SHORTEST: usize = 4;
+/// Words up to this length may be one letter off, longer ones two.
+const ONE_OFF: usize = 5;
+
+/// A word as typed and as corrected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Correction {
+    /// What was typed.
+    pub(super) typed: String,
+    /// What was looked for instead.
+    pub(super) corrected: String,
+}
+
+/// Corrects the words of `query` that the index does not have, in place. Where
+/// it has another form of the word as typed, both are looked for.
+pub(super) fn correct(store: &SqliteStore, query: &mut Query) -> Result<Vec<Correction>> {
+    let mut corrector = Corrector {
+        store,
+        corrections: Vec::new(),
+    };
+    let mut added = Vec::new();
+    for clause in &mut query.optional {
+        match corrector.clause(clause)? {
+            Change::None => {}
+            Change::Instead(corrected) => *clause = corrected,
+            Change::Beside(corrected) => added.push(corrected),
+        }
+    }
+    query.optional.extend(added);
+    for condition in &mut query.required {
+        corrector.condition(condition)?;
+    }
+    Ok(corrector.corrections)
+}
+
+struct Corrector<'a> {
+    store: &'a SqliteStore,
+    corrections: Vec<Correction>,
+}
+
+/// What becomes of a clause.
+enum Change {
+    None,
+    Instead(Clause),
+    Beside(Clause),
+}
+
+impl Corrector<'_> {
+    fn condition(&mut self, condition: &mut Condition) -> Result<()> {
+        match condition {
+            Condition::Clause(clause) => match self.clause(clause)? {
+                Change::None => {}
+                Change::Instead(corrected) => *clause = corrected,
+                Change::Beside(corrected) => {
+                    let both = [clause.clone(), corrected].map(Condition::Clause);
+                    *condition = Condition::Any(both.into());
+                }
+            },
+            Condition::All(parts) | Condition::Any(parts) => {
+                for part in parts {
+                    self.condition(part)?;
+                }
+            }
+            Condition::Except(wanted, _) => self.condition(wanted)?,
+            Condition::Near(..) => {}
+        }
+        Ok(())
+    }
+
+    fn clause(&mut self, clause: &Clause) -> Result<Change> {
+        if clause.form != Form::Word {
+            return Ok(Change::None);
+        }
+        let Some(corrected) = suggestion(self.store, &clause.text)? else {
+            return Ok(Change::None);
+        };
+        let stems = [clause.text.as_str(), &corrected].map(stem_of);
+        if stems[0] == stems[1] {
+            // Another form of the same word: the search is the same.
+            return Ok(Change::None);
+        }
+        self.corrections.push(Correction {
+            typed: clause.text.clone(),
+            corrected: corrected.clone(),
+        });
+        let having = self.store.document_frequencies([stems[0].as_str()])?;
+        let corrected = Clause {
+            text: corrected,
+            ..clause.clone()
+        };
+        Ok(if having[0] > 0 {
+            Change::Beside(corrected)
+        } else {
+            Change::Instead(corrected)
+        })
+    }
+}
+
+fn stem_of(word: &str) -> String {
+    let mut folded = String::new();
+    fold_into(word, &mut folded);
+    stem(&mut folded);
+    folded
+}
+
+/// The word to look for instead of `typed`; `None` if the index has it, if it
+/// is a common word, too short, or like nothing the index has.
+pub(super) fn suggestion(store: &SqliteStore, typed: &str) -> Result<Option<String>> {
+    let mut folded = String::new();
+    fold_into(typed, &mut folded);
+    let length = folded.chars().count();
+    let correctable = length >= SHORTEST
+        && is_plain(&folded)
+        && words(typed).all(|word| word.class == Class::Spaced);
+    if !correctable || is_common(&folded) || store.word_frequency(&folded)? > 0 {
+        return Ok(None);
+    }
+    let distance = if length <= ONE_OFF { 1 } else { 2 };
+    let near = store.words_near(&folded, distance)?;
+    let best = near
+        .into_iter()
+        .max_by(|one, other| likelihood(&folded, one).total_cmp(&likelihood(&folded, other)));
+    Ok(best.map(|near| near.word))
+}
+
+/// How likely it is that `near` was meant: above all near, then common. A slip
+/// costs as much as being three thousand times rarer gains.
+fn likelihood(typed: &str, near: &NearWord) -> f64 {
+    (near.documents as f64).ln() - 8.0 * effort(typed, &near.word)
+}
+
+/// What the slips between two words cost, in letters: the edit distance with
+/// neighbours swapped, where doubling a letter or swapping two is what hands
+/// do most, and first and last letters are what they get wrong least.
+/// Measured on lists of real misspellings.
+fn effort(typed: &str, meant: &str) -> f64 {
+    const DOUBLED: f64 = 0.6;
+    const SWAPPED: f64 = 0.7;
+    const FIRST: f64 = 0.5;
+    const LAST: f64 = 0.3;
+    let typed: Vec<char> = typed.chars().collect();
+    let meant: Vec<char> = meant.chars().collect();
+    let (rows, columns) = (typed.len() + 1, meant.len() + 1);
+    let doubled = |word: &[char], at: usize| at > 1 && word[at - 1] == word[at - 2];
+    let mut cost = vec![0.0_f64; rows * columns];
+    for cell in 1..rows * columns {
+        let (row, column) = (cell / columns, cell % columns);
+        let mut place = 0.0;
+        if row <= 1 && column <= 1 {
+            place += FIRST;
+        }
+        if row + 1 == rows && column + 1 == columns {
+            place += LAST;
+        }
+        let slip = |doubled: bool| place + if doubled { DOUBLED } else { 1.0 };
+        let mut least = f64::MAX;
+        if row > 0 {
+            least = least.min(cost[cell - columns] + slip(doubled(&typed, row)));
+        }
+        if column > 0 {
+            least = least.min(cost[cell - 1] + slip(doubled(&meant, column)));
+        }
+        if row > 0 && column > 0 {
+            let same = typed[row - 1] == meant[column - 1];
+            let change = if same { 0.0 } else { slip(false) };
+            least = least.min(cost[cell - columns - 1] + change);
+        }
+        if row > 1
+            && column > 1
+            && typed[row - 1] == meant[column - 2]
+            && typed[row - 2] == meant[column - 1]
+        {
+            least = least.min(cost[cell - 2 * columns - 2] + SWAPPED);
+        }
+        cost[cell] = least;
+    }
+    cost[rows * columns - 1]
+}
+
+/// The query's text with the corrections put in, for showing.
+pub(super) fn corrected_text(text: &str, corrections: &[Correction]) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut copied = 0;
+    for word in words(text) {
+        let written = &text[word.range.clone()];
+        if let Some(correction) = corrections.iter().find(|known| known.typed == written) {
+            shown.push_str(&text[copied..word.range.start]);
+            shown.push_str(&correction.corrected);
+            copied = word.range.end;
+        }
+    }
+    shown.push_str(&text[copied..]);
+    shown
+}

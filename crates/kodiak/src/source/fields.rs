@@ -1,0 +1,135 @@
+//! Typed values out of a mapping of fields, taken one by one.
+//!
+//! Owns how forgiving to be: names in any case, numbers for texts, texts for
+//! lists. Where the fields come from is `frontmatter`'s.
+
+use serde_json::{Map, Value};
+
+use crate::date;
+use crate::document::Timestamp;
+
+/// Takes the first of the named fields that `read` makes sense of. One it makes
+/// no sense of stays, so that nothing the author wrote is lost; one that is
+/// empty goes. Names fit in any case, as written ones first.
+fn take<T>(
+    fields: &mut Map<String, Value>,
+    names: &[&str],
+    read: impl Fn(&Value) -> Option<T>,
+) -> Option<T> {
+    for name in names {
+        let key = if fields.contains_key(*name) {
+            Some((*name).to_owned())
+        } else {
+            fields
+                .keys()
+                .find(|key| key.eq_ignore_ascii_case(name))
+                .cloned()
+        };
+        let Some((key, value)) = key.and_then(|key| fields.remove_entry(&key)) else {
+            continue;
+        };
+        if let Some(taken) = read(&value) {
+            return Some(taken);
+        }
+        if !is_empty(&value) {
+            fields.insert(key, value);
+        }
+    }
+    None
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+/// Takes the first of the named fields that is a text, a number or a yes or no.
+pub(super) fn take_text(fields: &mut Map<String, Value>, names: &[&str]) -> Option<String> {
+    take(fields, names, text_of)
+}
+
+/// Takes the first of the named fields that is a text, and a text only.
+pub(super) fn take_string(fields: &mut Map<String, Value>, names: &[&str]) -> Option<String> {
+    take(fields, names, |value| {
+        value.as_str().and_then(|_| text_of(value))
+    })
+}
+
+/// Takes the first of the named fields that is a date.
+pub(super) fn take_date(fields: &mut Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
+    take(fields, names, |value| {
+        text_of(value).and_then(|text| date::parse(&text))
+    })
+}
+
+/// Takes every one of the named fields that is a list of texts, or a text that
+/// lists them: divided by commas, or by spaces where there is no comma.
+pub(super) fn take_list(fields: &mut Map<String, Value>, names: &[&str]) -> Vec<String> {
+    let mut list = Vec::new();
+    for name in names {
+        list.extend(take(fields, &[name], list_of).unwrap_or_default());
+    }
+    list
+}
+
+fn list_of(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::Array(items) => {
+            let filled = items.iter().filter(|item| !is_empty(item));
+            filled.map(text_of).collect()
+        }
+        Value::String(text) if text.contains(',') => {
+            Some(text.split(',').map(|part| part.trim().to_owned()).collect())
+        }
+        Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
+        _ => text_of(value).map(|text| vec![text]),
+    }
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(answer) => answer.to_string(),
+        Value::Null | Value::Array(_) | Value::Object(_) => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn fields_are_taken_by_name_and_kept_when_they_make_no_sense() {
+        let Value::Object(mut fields) = json!({
+            "Title": " Spaced ", "category": {"a": 1}, "auto_category": "work", "kind": "",
+            "type": 5, "created": "some day", "date": 1_769_817_600, "tags": "a, b c ,,d",
+            "keywords": ["x", null, 7], "tag": [["nested"]],
+        }) else {
+            unreachable!()
+        };
+        assert_eq!(
+            take_text(&mut fields, &["title"]).as_deref(),
+            Some("Spaced")
+        );
+        let category = take_text(&mut fields, &["category", "auto_category"]);
+        assert_eq!(category.as_deref(), Some("work"));
+        assert_eq!(take_text(&mut fields, &["kind"]), None);
+        assert_eq!(take_string(&mut fields, &["type"]), None);
+        let created = take_date(&mut fields, &["created_at", "created", "date"]);
+        assert_eq!(created, Some(1_769_817_600));
+        let tags = take_list(&mut fields, &["tags", "tag", "keywords"]);
+        assert_eq!(tags, ["a", "b c", "", "d", "x", "7"]);
+        assert_eq!(
+            Value::Object(fields),
+            json!({"category": {"a": 1}, "type": 5, "created": "some day", "tag": [["nested"]]})
+        );
+    }
+}

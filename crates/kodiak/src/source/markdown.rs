@@ -1,0 +1,344 @@
+//! A folder of notes: markdown, plain text, Org.
+//!
+//! Owns the files: which there are, reading one safely, and never leaving the
+//! folder. What a file's text means is `note`'s to say.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::UNIX_EPOCH;
+
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::{DirEntry, Match, WalkBuilder, WalkState};
+
+use crate::document::Stamp;
+use crate::error::{Error, Result};
+
+pub use super::note::document_from_text;
+use super::{Entry, Reading, Source};
+
+/// The largest file that is read unless the options say otherwise: 10 MiB.
+pub const DEFAULT_MAX_BYTES: u64 = 10 * 1024 * 1024;
+
+/// The extensions of notes, where no globs say otherwise.
+const EXTENSIONS: [&str; 5] = ["md", "markdown", "mdx", "txt", "org"];
+
+/// More threads than this only wait for the same disk.
+const MOST_THREADS: usize = 8;
+
+/// What to take from a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderOptions {
+    /// Which files to take, instead of those with a note's extension. A glob is
+    /// matched against the path from the root; one without `/` fits at any
+    /// depth; one that starts with `!` leaves out, and if all do, they leave
+    /// out of the notes.
+    pub globs: Vec<String>,
+    /// The size in bytes above which a file is skipped.
+    pub max_bytes: u64,
+}
+
+impl Default for FolderOptions {
+    fn default() -> Self {
+        Self {
+            globs: Vec::new(),
+            max_bytes: DEFAULT_MAX_BYTES,
+        }
+    }
+}
+
+/// A folder of notes as a source. Links are neither followed nor listed, and
+/// nothing outside of the folder is read, not even a gitignore.
+#[derive(Debug)]
+pub struct MarkdownFolder {
+    name: String,
+    root: PathBuf,
+    options: FolderOptions,
+    globs: Override,
+}
+
+impl MarkdownFolder {
+    /// A source of this name over the folder `root`.
+    pub fn new(name: impl Into<String>, root: &Path, options: FolderOptions) -> Result<Self> {
+        require_folder(root)?;
+        let root = root.canonicalize().map_err(Error::io("read", root))?;
+        Ok(Self {
+            name: name.into(),
+            globs: compile(&root, &options.globs)?,
+            root,
+            options,
+        })
+    }
+
+    /// The folder, with all links in its path resolved.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What is taken from the folder.
+    pub fn options(&self) -> &FolderOptions {
+        &self.options
+    }
+
+    /// Where a document's file is. Whatever the key, it is a path in the folder:
+    /// parts that would lead out of it are left out.
+    pub fn path_of(&self, key: &str) -> PathBuf {
+        let parts = Path::new(key).components();
+        let inside = parts.filter(|part| matches!(part, Component::Normal(_)));
+        inside.fold(self.root.clone(), |path, part| path.join(part))
+    }
+
+    /// Whether the walk takes this entry: a folder to enter, a file to list.
+    fn takes(&self, entry: &DirEntry) -> bool {
+        // The walker skips hidden entries too, but a gitignore's `!*/` would
+        // bring them back, and `.git` with them.
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            return false;
+        }
+        let Some(kind) = entry.file_type() else {
+            return false;
+        };
+        if kind.is_dir() {
+            return !self.globs.matched(entry.path(), true).is_ignore();
+        }
+        // A link is neither a folder nor a file to this.
+        kind.is_file()
+            && match self.globs.matched(entry.path(), false) {
+                Match::Whitelist(_) => true,
+                Match::Ignore(_) => false,
+                Match::None => is_note(entry.path()),
+            }
+    }
+
+    fn entry(&self, file: &DirEntry) -> Option<Entry> {
+        let path = file.path().strip_prefix(&self.root).ok()?.to_str()?;
+        Some(Entry {
+            key: path.replace(std::path::MAIN_SEPARATOR, "/"),
+            stamp: stamp_of(&file.metadata().ok()?),
+        })
+    }
+
+    /// What an error of the system means for one file. A file that is missing
+    /// along with the whole folder, say on a drive that was unplugged, is not
+    /// gone.
+    fn failed(&self, error: &io::Error) -> Result<Reading> {
+        if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+            require_folder(&self.root)?;
+            return Ok(Reading::Gone);
+        }
+        let text = error.to_string();
+        let reason = text.split(" (os error").next().unwrap_or(&text);
+        Ok(skipped(&format!("could not be read: {reason}")))
+    }
+}
+
+impl Source for MarkdownFolder {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn list(&self) -> Result<Vec<Entry>> {
+        // An unreadable root must not look like an empty one: everything in the
+        // index would be taken for deleted.
+        require_folder(&self.root)?;
+        fs::read_dir(&self.root).map_err(Error::io("read", &self.root))?;
+
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let listed = Mutex::new(Vec::new());
+        let mut walk = WalkBuilder::new(&self.root);
+        walk.threads(threads.min(MOST_THREADS))
+            .follow_links(false)
+            .require_git(false)
+            .parents(false)
+            .git_global(false)
+            // In a worktree `.git` is a file that points out of the folder.
+            .git_exclude(false);
+        walk.build_parallel().run(|| {
+            let mut batch = Batch {
+                entries: Vec::new(),
+                listed: &listed,
+            };
+            // An entry that cannot be looked at, such as a folder without
+            // permission, does not keep the others from being listed.
+            Box::new(move |found| match found {
+                Ok(found) if found.depth() == 0 => WalkState::Continue,
+                Ok(found) if self.takes(&found) => {
+                    if found.file_type().is_some_and(|kind| kind.is_file()) {
+                        batch.entries.extend(self.entry(&found));
+                    }
+                    WalkState::Continue
+                }
+                Ok(_) => WalkState::Skip,
+                Err(_) => WalkState::Continue,
+            })
+        });
+        // Nor must one that vanished meanwhile.
+        require_folder(&self.root)?;
+        Ok(listed.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn read(&self, entry: &Entry) -> Result<Reading> {
+        if !stays_inside(&entry.key) {
+            return Ok(skipped("leaves the folder"));
+        }
+        let path = self.path_of(&entry.key);
+        match self.read_file(&path) {
+            Ok(Ok((text, stamp))) => {
+                let document = document_from_text(&self.name, &entry.key, &text, stamp);
+                Ok(Reading::Document(Box::new(document)))
+            }
+            Ok(Err(reason)) => Ok(skipped(&reason)),
+            Err(error) => self.failed(&error),
+        }
+    }
+
+    fn stamp(&self, key: &str) -> Option<Stamp> {
+        if !stays_inside(key) {
+            return None;
+        }
+        let metadata = fs::symlink_metadata(self.path_of(key)).ok()?;
+        metadata.is_file().then(|| stamp_of(&metadata))
+    }
+}
+
+impl MarkdownFolder {
+    /// Reads a file's text, or says why it is not to be indexed.
+    fn read_file(&self, path: &Path) -> io::Result<Result<(String, Stamp), String>> {
+        // Before opening: to open a pipe is to wait for its writer.
+        let metadata = fs::symlink_metadata(path)?;
+        // A link on the way to the file counts as much as the file being one.
+        if !path.canonicalize()?.starts_with(&self.root) {
+            return Ok(Err("leaves the folder".to_owned()));
+        }
+        if metadata.is_symlink() {
+            return Ok(Err("is a link".to_owned()));
+        }
+        if !metadata.is_file() {
+            return Ok(Err("is not a file".to_owned()));
+        }
+        let file = File::open(path)?;
+        // Before reading: a write while we read is then seen as a change later.
+        let stamp = stamp_of(&file.metadata()?);
+        let limit = self.options.max_bytes;
+        let too_large = || Ok(Err(format!("larger than {}", size(limit))));
+        if stamp.size > limit {
+            return too_large();
+        }
+        let mut bytes = Vec::with_capacity(stamp.size as usize + 1);
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit {
+            return too_large();
+        }
+        if bytes.contains(&0) {
+            return Ok(Err("binary".to_owned()));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned());
+        Ok(text.map(|text| (text, stamp)))
+    }
+}
+
+/// What one thread of the walk found, handed over when the thread is done.
+struct Batch<'list> {
+    entries: Vec<Entry>,
+    listed: &'list Mutex<Vec<Entry>>,
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        listed.append(&mut self.entries);
+    }
+}
+
+fn compile(root: &Path, globs: &[String]) -> Result<Override> {
+    let bad = |pattern: &str, detail: String| Error::BadGlob {
+        pattern: pattern.to_owned(),
+        detail,
+    };
+    let mut builder = OverrideBuilder::new(root);
+    for glob in globs {
+        if glob.trim_start_matches('!').trim().is_empty() {
+            return Err(bad(glob, "it is empty".to_owned()));
+        }
+        // Gitignore's comments make no sense in a list of globs.
+        let line = if glob.starts_with('#') {
+            &format!("\\{glob}")
+        } else {
+            glob
+        };
+        if let Err(error) = builder.add(line) {
+            let detail = match error {
+                ignore::Error::Glob { err, .. } => err,
+                error => error.to_string(),
+            };
+            return Err(bad(glob, detail));
+        }
+    }
+    builder
+        .build()
+        .map_err(|error| bad(&globs.join(" "), error.to_string()))
+}
+
+fn require_folder(path: &Path) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(Error::NotAFolder {
+            path: path.to_owned(),
+        }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::FolderMissing {
+            path: path.to_owned(),
+        }),
+        Err(error) => Err(Error::io("read", path)(error)),
+    }
+}
+
+fn is_note(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| {
+        EXTENSIONS
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(extension))
+    })
+}
+
+/// Whether a key is a plain path downwards.
+fn stays_inside(key: &str) -> bool {
+    let mut parts = Path::new(key).components().peekable();
+    parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn stamp_of(metadata: &Metadata) -> Stamp {
+    let modified_ns = match metadata.modified().map(|at| at.duration_since(UNIX_EPOCH)) {
+        Ok(Ok(after)) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Ok(Err(before)) => {
+            i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanoseconds| -nanoseconds)
+        }
+        Err(_) => 0,
+    };
+    Stamp {
+        size: metadata.len(),
+        modified_ns,
+    }
+}
+
+fn skipped(reason: &str) -> Reading {
+    Reading::Skipped(reason.to_owned())
+}
+
+fn size(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    const MIB: u64 = 1024 * 1024;
+    match bytes {
+        0 => "0 bytes".to_owned(),
+        1 => "1 byte".to_owned(),
+        _ if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
+        _ if bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),
+        _ => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+#[path = "markdown_tests.rs"]
+mod tests;

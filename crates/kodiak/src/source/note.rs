@@ -1,0 +1,83 @@
+//! The text of one file, made a document.
+//!
+//! Owns what the fields of frontmatter mean and where title, tags and dates
+//! come from. It knows no files: reading them is
+//! `markdown`'s.
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::document::{Document, Stamp};
+
+use super::fields::{take_date, take_list, take_string, take_text};
+use super::inline_tags::Tags;
+use super::{frontmatter, heading, org, outline};
+
+const NANOSECONDS: i64 = 1_000_000_000;
+
+/// Makes a document of a file's text. Any text makes one; what is wrong with it
+/// is in [`Document::problem`]. `front` and `body` together are the text.
+pub fn document_from_text(source: &str, key: &str, text: &str, stamp: Stamp) -> Document {
+    let (stem, extension) = divide_name(key);
+    let org = extension.eq_ignore_ascii_case("org");
+    let divided = if org || extension.eq_ignore_ascii_case("txt") {
+        frontmatter::divide_mark(text)
+    } else {
+        frontmatter::divide(text)
+    };
+    let mut fields = divided.fields;
+
+    let written_title =
+        take_text(&mut fields, &["title"]).and_then(|title| heading::plain_title(&title));
+    let mut tags = Tags::default();
+    for tag in take_list(&mut fields, &["tags", "tag", "keywords"]) {
+        tags.add(&tag);
+    }
+    let scan = if org { org::scan } else { outline::scan };
+    let found_title = scan(divided.body, &mut tags);
+    let kind = take_text(&mut fields, &["kind", "memory_kind"])
+        .or_else(|| take_string(&mut fields, &["type"]));
+    let updated_at = take_date(&mut fields, &["updated_at", "updated", "modified"]);
+
+    Document {
+        source: source.to_owned(),
+        key: key.to_owned(),
+        kind: kind.unwrap_or_else(|| "note".to_owned()),
+        title: written_title
+            .or(found_title)
+            .unwrap_or_else(|| name_title(stem, key)),
+        front: divided.front.to_owned(),
+        body: divided.body.to_owned(),
+        category: take_text(&mut fields, &["category", "auto_category"]),
+        tags: tags.into_list(),
+        created_at: take_date(&mut fields, &["created_at", "created", "date"]),
+        updated_at: updated_at.unwrap_or(stamp.modified_ns.div_euclid(NANOSECONDS)),
+        fields,
+        hash: *blake3::hash(text.as_bytes()).as_bytes(),
+        stamp,
+        problem: divided.problem,
+    }
+}
+
+/// The file's name in a key and its extension. A name that is nothing but an
+/// extension has none.
+pub(super) fn divide_name(key: &str) -> (&str, &str) {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (stem, extension),
+        _ => (name, ""),
+    }
+}
+
+/// A title from the file's name, in the composed form: macOS may hand names out
+/// decomposed, and then `ü` typed in a query would not be found in a title.
+fn name_title(stem: &str, key: &str) -> String {
+    [stem, key]
+        .into_iter()
+        .map(|name| name.trim().nfc().collect::<String>())
+        .find(|title| !title.is_empty())
+        .unwrap_or_else(|| "untitled".to_owned())
+}
+
+#[cfg(test)]
+#[path = "note_tests.rs"]
+mod tests;

@@ -1,0 +1,84 @@
+//! An Org file: its title and the tags of its headlines.
+//!
+//! Owns the little of Org that a search needs; the rest is text.
+
+use super::heading;
+use super::inline_tags::Tags;
+
+/// Collects the tags of a body and returns its title: `#+TITLE:` wherever it
+/// stands, else the first headline of the first level.
+pub(super) fn scan(body: &str, tags: &mut Tags) -> Option<String> {
+    let mut title = None;
+    let mut headline = None;
+    for line in body.lines() {
+        if let Some(keyword) = line.trim_start().strip_prefix("#+") {
+            if title.is_none() {
+                title = value_of(keyword, "title").and_then(heading::plain_title);
+            }
+            if let Some(listed) = value_of(keyword, "filetags") {
+                listed.split([':', ' ']).for_each(|tag| tags.add(tag));
+            }
+        } else if line.starts_with('*') {
+            let text = line.trim_start_matches('*');
+            if !text.starts_with(' ') {
+                continue;
+            }
+            let (text, listed) = divide_headline(text.trim());
+            listed.split(':').for_each(|tag| tags.add(tag));
+            if headline.is_none() && line.starts_with("* ") {
+                headline = heading::plain_title(text);
+            }
+        }
+    }
+    title.or(headline)
+}
+
+fn value_of<'line>(keyword: &'line str, name: &str) -> Option<&'line str> {
+    let (found, value) = keyword.split_once(':')?;
+    found.eq_ignore_ascii_case(name).then(|| value.trim())
+}
+
+/// Divides a headline from the `:tags:` at its end.
+fn divide_headline(headline: &str) -> (&str, &str) {
+    let start = headline.rfind([' ', '\t']).map_or(0, |space| space + 1);
+    let (text, last) = headline.split_at(start);
+    let tag = |tag: &str| {
+        let legal = |character: char| character.is_alphanumeric() || "_@#%".contains(character);
+        !tag.is_empty() && tag.chars().all(legal)
+    };
+    let listed = last
+        .strip_prefix(':')
+        .and_then(|rest| rest.strip_suffix(':'));
+    match listed {
+        Some(listed) if listed.split(':').all(tag) => (text.trim_end(), listed),
+        _ => (headline, ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_and_tags() {
+        for (body, title, tags) in [
+            ("#+title: One\n* Two :a:b:", Some("One"), "a|b"),
+            ("* Two\n#+TITLE: One", Some("One"), ""),
+            (
+                "** Lower :low:\n* First :x:low:\n* Second :@home:",
+                Some("First"),
+                "low|x|@home",
+            ),
+            ("*bold* text\n#+FILETAGS: :a:b: c", None, "a|b|c"),
+            ("* Ratio 1:2:3", Some("Ratio 1:2:3"), ""),
+            ("* Ends so: ::", Some("Ends so: ::"), ""),
+            ("* :only:tags:", None, "only|tags"),
+            ("#+TITLE:\n text #hash", None, ""),
+            ("*", None, ""),
+        ] {
+            let mut found = Tags::default();
+            assert_eq!(scan(body, &mut found).as_deref(), title, "{body}");
+            assert_eq!(found.into_list().join("|"), tags, "{body}");
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! A markdown body, line by line: its first level-1 heading and its tags.
+//!
+//! Owns telling text from code, line by line and without a syntax tree, in one
+//! pass: a folder of notes is read at the speed of its disk. It follows
+//! `CommonMark` where notes do and lets the rest be text.
+
+use super::heading;
+use super::inline_tags::Tags;
+
+/// Collects the tags of a body and returns its first level-1 heading.
+pub(super) fn scan(body: &str, tags: &mut Tags) -> Option<String> {
+    let mut scanner = Scanner {
+        body,
+        tags,
+        title: None,
+        skipping: None,
+        paragraph: Paragraph::None,
+        quotes: 0,
+        list_indent: 0,
+    };
+    let mut start = 0;
+    for line in body.split_inclusive('\n') {
+        scanner.line(start, line.trim_end_matches(['\n', '\r']));
+        start += line.len();
+    }
+    scanner.title
+}
+
+/// Lines that are not text, and what ends them.
+#[derive(Clone, Copy)]
+enum Skipping {
+    /// A code fence, so many quotes deep.
+    Fence {
+        mark: u8,
+        length: usize,
+        quotes: usize,
+    },
+    /// HTML up to this.
+    Html(&'static str),
+}
+
+/// What the line before was, as far as the next one depends on it.
+#[derive(Clone, Copy, PartialEq)]
+enum Paragraph {
+    /// No paragraph: an indented line is code.
+    None,
+    /// One that a line of `=` makes a heading, from this offset.
+    Plain(usize),
+    /// One inside a list or a quote.
+    Nested,
+}
+
+struct Scanner<'body, 'tags> {
+    body: &'body str,
+    tags: &'tags mut Tags,
+    title: Option<String>,
+    skipping: Option<Skipping>,
+    paragraph: Paragraph,
+    /// How deep the line before was quoted.
+    quotes: usize,
+    /// Where the text of the present list item starts; 0 outside of lists.
+    list_indent: usize,
+}
+
+impl Scanner<'_, '_> {
+    fn line(&mut self, start: usize, line: &str) {
+        if self.skips(line) {
+            return;
+        }
+        let (text, quotes) = without_quotes(line, usize::MAX, self.list_indent + 3);
+        if quotes != self.quotes {
+            self.quotes = quotes;
+            self.list_indent = 0;
+            self.paragraph = Paragraph::None;
+        }
+        let (mut content, mut indent) = without_indent(text);
+        if content.is_empty() {
+            self.paragraph = Paragraph::None;
+            return;
+        }
+        if self.paragraph == Paragraph::None {
+            self.list_indent = self.list_indent.min(indent);
+        }
+        if indent >= self.list_indent + 4 {
+            // Code, unless it goes on with a paragraph, where only HTML starts.
+            if self.paragraph == Paragraph::None {
+                return;
+            }
+            match opening(content, quotes) {
+                Some(html @ Skipping::Html(_)) => self.skip(html, content),
+                _ => self.tags.collect(content, false),
+            }
+            return;
+        }
+        let mut nested = quotes > 0 || (self.list_indent > 0 && indent >= self.list_indent);
+        while let Some(marker) = list_marker(content) {
+            let (item, space) = without_indent(&content[marker..]);
+            indent += marker + space.clamp(1, 4);
+            content = item;
+            self.list_indent = indent;
+            self.paragraph = Paragraph::Nested;
+            nested = true;
+        }
+        if let Some(skipping) = opening(content, quotes) {
+            self.paragraph = Paragraph::None;
+            self.skip(skipping, content);
+            return;
+        }
+        if let Some((level, heading)) = numbered_heading(content) {
+            if level == 1 && !nested {
+                self.offer_title(heading::without_closing(heading));
+            }
+            self.paragraph = Paragraph::None;
+            self.tags.collect(heading, true);
+            return;
+        }
+        if let Paragraph::Plain(from) = self.paragraph
+            && consists_of(content, b'=')
+        {
+            self.offer_title(&self.body[from..start]);
+            self.paragraph = Paragraph::None;
+            return;
+        }
+        if [b'-', b'*', b'_']
+            .iter()
+            .any(|&mark| consists_of(content, mark))
+        {
+            self.paragraph = Paragraph::None;
+            return;
+        }
+        if self.paragraph == Paragraph::None {
+            let plain = !nested && !content.starts_with(['|', '<']);
+            self.paragraph = if plain {
+                Paragraph::Plain(start)
+            } else {
+                Paragraph::Nested
+            };
+        }
+        self.tags.collect(content, false);
+    }
+
+    /// Whether the line belongs to what is being skipped.
+    fn skips(&mut self, line: &str) -> bool {
+        match self.skipping {
+            None => false,
+            Some(Skipping::Html(end)) => {
+                if contains_ignoring_case(line, end) {
+                    self.skipping = None;
+                }
+                true
+            }
+            Some(Skipping::Fence {
+                mark,
+                length,
+                quotes,
+            }) => {
+                let (text, found) = without_quotes(line, quotes, usize::MAX);
+                let content = text.trim();
+                if found < quotes {
+                    // The quote ended, and the fence in it.
+                    self.skipping = None;
+                    return false;
+                }
+                if content.len() >= length && consists_of(content, mark) {
+                    self.skipping = None;
+                }
+                true
+            }
+        }
+    }
+
+    /// Skips from this line on, or this line only if it ends what it opens.
+    fn skip(&mut self, skipping: Skipping, content: &str) {
+        let ends = matches!(skipping, Skipping::Html(end) if contains_ignoring_case(content, end));
+        self.skipping = (!ends).then_some(skipping);
+    }
+
+    fn offer_title(&mut self, heading: &str) {
+        if self.title.is_none() {
+            self.title = heading::title(heading);
+        }
+    }
+}
+
+/// What a line opens that is not text.
+fn opening(content: &str, quotes: usize) -> Option<Skipping> {
+    let first = content.as_bytes().first()?;
+    match first {
+        b'`' | b'~' => {
+            let length = content.bytes().take_while(|byte| byte == first).count();
+            // A backtick later on makes it a code span.
+            let fence = length >= 3 && (*first == b'~' || !content[length..].contains('`'));
+            fence.then_some(Skipping::Fence {
+                mark: *first,
+                length,
+                quotes,
+            })
+        }
+        b'<' => {
+            const BLOCKS: [(&str, &str); 5] = [
+                ("<!--", "-->"),
+                ("<pre", "</pre"),
+                ("<script", "</script"),
+                ("<style", "</style"),
+                ("<textarea", "</textarea"),
+            ];
+            let (opening, end) = BLOCKS.into_iter().find(|(opening, _)| {
+                let head = content.as_bytes().get(..opening.len());
+                head.is_some_and(|head| head.eq_ignore_ascii_case(opening.as_bytes()))
+            })?;
+            let rest = &content[opening.len()..];
+            let whole_name = opening == "<!--" || !rest.starts_with(char::is_alphanumeric);
+            whole_name.then_some(Skipping::Html(end))
+        }
+        _ => None,
+    }
+}
+
+/// Strips at most `most` quote markers, each indented no further than `indent`.
+fn without_quotes(line: &str, most: usize, indent: usize) -> (&str, usize) {
+    let mut text = line;
+    let mut quotes = 0;
+    while quotes < most {
+        let content = text.trim_start_matches([' ', '\t']);
+        let Some(inner) = content.strip_prefix('>') else {
+            break;
+        };
+        if text.len() - content.len() > indent {
+            break;
+        }
+        text = inner.strip_prefix(' ').unwrap_or(inner);
+        quotes += 1;
+    }
+    (text, quotes)
+}
+
+/// Strips the indentation and says how many columns it took.
+fn without_indent(text: &str) -> (&str, usize) {
+    let mut columns = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b' ' => columns += 1,
+            b'\t' => columns += 4 - columns % 4,
+            _ => return (&text[at..], columns),
+        }
+    }
+    ("", columns)
+}
+
+/// The length of a list marker, `-`, `*`, `+`, `1.` or `1)`, if a space follows.
+fn list_marker(content: &str) -> Option<usize> {
+    let bytes = content.as_bytes();
+    let length = match bytes.first()? {
+        b'-' | b'*' | b'+' => 1,
+        b'0'..=b'9' => {
+            let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit());
+            let digits = digits.take(10).count();
+            if digits > 9 || !matches!(bytes.get(digits), Some(b'.' | b')')) {
+                return None;
+            }
+            digits + 1
+        }
+        _ => return None,
+    };
+    matches!(bytes.get(length), None | Some(b' ' | b'\t')).then_some(length)
+}
+
+/// The level and text of a heading that opens with `#`s.
+fn numbered_heading(content: &str) -> Option<(usize, &str)> {
+    let level = content.bytes().take_while(|&byte| byte == b'#').count();
+    let text = &content[level..];
+    let heading = (1..=6).contains(&level) && (text.is_empty() || text.starts_with([' ', '\t']));
+    heading.then_some((level, text))
+}
+
+fn consists_of(content: &str, mark: u8) -> bool {
+    let content = content.trim_end();
+    !content.is_empty() && content.bytes().all(|byte| byte == mark)
+}
+
+fn contains_ignoring_case(line: &str, end: &str) -> bool {
+    let bytes = line.as_bytes();
+    bytes
+        .windows(end.len())
+        .any(|window| window.eq_ignore_ascii_case(end.as_bytes()))
+}
+
+#[cfg(test)]
+#[path = "outline_tests.rs"]
+mod tests;

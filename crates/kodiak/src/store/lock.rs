@@ -1,0 +1,72 @@
+//! One writer at a time, and a message that names the one who writes.
+//!
+//! The operating system's file lock does the excluding and ends with the
+//! process, however it ends; the file's content only says who holds it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// The right to write to an index, held until dropped.
+#[derive(Debug)]
+pub struct WriteLock {
+    _file: File,
+}
+
+impl WriteLock {
+    /// Takes the lock of the index at `index`, or says who holds it. `holder`
+    /// is what others will be told: "process 4711 (kodiak index)".
+    pub fn acquire(index: &Path, holder: &str) -> Result<Self> {
+        let path = lock_path(index);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(Error::io("create", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                // The name is a courtesy: without it the message is still true.
+                let _ = file.read_to_string(&mut holder);
+                let holder = match holder.trim() {
+                    "" => "another process".to_owned(),
+                    named => named.to_owned(),
+                };
+                return Err(Error::Locked { holder, path });
+            }
+            Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path)(source)),
+        }
+        let named = file
+            .set_len(0)
+            .and_then(|()| file.write_all(holder.as_bytes()));
+        named.map_err(Error::io("write", &path))?;
+        Ok(Self { _file: file })
+    }
+}
+
+fn lock_path(index: &Path) -> PathBuf {
+    let mut path = index.as_os_str().to_owned();
+    path.push(".lock");
+    path.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_writer_is_told_who_the_first_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path().join("index.db");
+        let first = WriteLock::acquire(&index, "process 4711 (kodiak index)").unwrap();
+        let refused = WriteLock::acquire(&index, "me").unwrap_err();
+        assert!(refused.to_string().contains("process 4711"), "{refused}");
+        drop(first);
+        WriteLock::acquire(&index, "me").unwrap();
+    }
+}

@@ -1,0 +1,87 @@
+//! Where the index lives.
+//!
+//! A store keeps documents and what is derived from them, answers typed
+//! queries, and knows nothing of sources or of how answers are presented.
+
+pub mod expression;
+pub mod filter;
+pub mod lock;
+pub mod sqlite;
+
+pub use expression::{Column, Expression, Phrase};
+pub use filter::Filter;
+pub use lock::WriteLock;
+pub use sqlite::{Finding, SqliteStore, Writer};
+
+use crate::document::{Stamp, Timestamp};
+
+/// A document's number inside one index; other indexes number differently.
+pub type Row = i64;
+
+/// How much there is to search.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Corpus {
+    /// Documents that can be found.
+    pub documents: u64,
+    /// Terms in a document, on average.
+    pub average_length: f64,
+}
+
+/// The best documents for an expression.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Matches {
+    /// How many documents matched.
+    pub total: usize,
+    /// The best of them with their scores, best first.
+    pub best: Vec<(Row, f64)>,
+}
+
+/// A document as the index holds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredDocument {
+    /// Its number in this index.
+    pub row: Row,
+    /// All 32 digits of its id.
+    pub uid: String,
+    /// The shortest beginning of its id that no other document shares, without `#`.
+    pub short_id: String,
+    /// The source it is from.
+    pub source: String,
+    /// Its name in the source.
+    pub key: String,
+    /// What it is.
+    pub kind: String,
+    /// Its title.
+    pub title: String,
+    /// Its category.
+    pub category: Option<String>,
+    /// Its tags, without `#`.
+    pub tags: Vec<String>,
+    /// When it was written, where known.
+    pub created_at: Option<Timestamp>,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+    /// Size and time of what was indexed.
+    pub stamp: Stamp,
+    /// Its frontmatter block.
+    pub front: String,
+    /// Its text.
+    pub body: String,
+}
+
+/// What the index knows of a source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceStatus {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub place: String,
+    /// When it was last synced completely.
+    pub synced_at: Option<Timestamp>,
+    /// How many documents are indexed.
+    pub documents: u64,
+    /// Files that were left out, and why.
+    pub skipped: Vec<(String, String)>,
+    /// Documents indexed though something is wrong with them, and what.
+    pub problems: Vec<(String, String)>,
+}

@@ -1,0 +1,241 @@
+//! Looking for damage: what SQLite checks, and what it cannot know.
+//!
+//! FTS5's own integrity check passes on a contentless table whatever it holds,
+//! so the full text is compared with the documents row by row, and a sample is
+//! cut into terms again and looked up.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use rusqlite::{OptionalExtension, params};
+
+use super::{SqliteStore, Writer};
+use crate::error::{Error, Result};
+use crate::store::Row;
+use crate::text::{Cutter, Purpose, words};
+
+/// How many documents are cut into terms again.
+const SAMPLE: u64 = 100;
+
+/// Something wrong with the index, in words for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong.
+    pub problem: String,
+    /// Up to five examples.
+    pub examples: Vec<String>,
+}
+
+impl Finding {
+    fn new(problem: impl Into<String>, mut examples: Vec<String>) -> Self {
+        examples.truncate(5);
+        Self {
+            problem: problem.into(),
+            examples,
+        }
+    }
+}
+
+impl SqliteStore {
+    /// Checks the index against itself. Nothing found means nothing is wrong.
+    pub fn examine(&self) -> Result<Vec<Finding>> {
+        let mut findings = Vec::new();
+        let damage = self.damage()?;
+        if !damage.is_empty() {
+            findings.push(Finding::new("SQLite finds the file damaged", damage));
+            return Ok(findings);
+        }
+        self.compare_rows(&mut findings)?;
+        self.compare_terms(&mut findings)?;
+        self.compare_counts(&mut findings)?;
+        Ok(findings)
+    }
+
+    fn damage(&self) -> Result<Vec<String>> {
+        let checked = self.with(|connection| {
+            let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+            let lines: Vec<String> = statement
+                .query_map([], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            let mut broken: Vec<String> = lines.into_iter().filter(|line| line != "ok").collect();
+            let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let table: String = row.get(0)?;
+                broken.push(format!("a row of {table} belongs to nothing"));
+            }
+            Ok(broken)
+        });
+        match checked {
+            Err(Error::Corrupt { detail, .. }) => Ok(vec![detail]),
+            other => other,
+        }
+    }
+
+    fn compare_rows(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        for (problem, sql) in [
+            (
+                "documents missing from the full text",
+                "SELECT d.source || '/' || d.key FROM documents AS d
+                 WHERE d.deleted_at IS NULL
+                 AND d.id NOT IN (SELECT id FROM documents_fts_docsize)",
+            ),
+            (
+                "rows of the full text that are no document",
+                "SELECT 'row ' || f.id FROM documents_fts_docsize AS f
+                 WHERE f.id NOT IN (SELECT id FROM documents WHERE deleted_at IS NULL)",
+            ),
+            (
+                "documents without a body",
+                "SELECT d.source || '/' || d.key FROM documents AS d
+                 WHERE d.id NOT IN (SELECT document FROM bodies)",
+            ),
+        ] {
+            let found: Vec<String> = self.with(|connection| {
+                let mut statement = connection.prepare(sql)?;
+                let rows = statement.query_map([], |row| row.get(0))?;
+                rows.collect()
+            })?;
+            if !found.is_empty() {
+                findings.push(Finding::new(format!("{} {problem}", found.len()), found));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every word of a sampled document must lead back to it, and its length
+    /// must be what was counted when it was indexed.
+    fn compare_terms(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        let mut stale = Vec::new();
+        for (row, name, texts) in self.sample()? {
+            let mut cutter = Cutter::default();
+            let mut length = 0_u64;
+            for text in &texts {
+                let _ = cutter.each_term(text, Purpose::Document, |term| {
+                    length += u64::from(!term.tail);
+                    ControlFlow::<()>::Continue(())
+                });
+            }
+            if self.indexed_length(row)? != Some(length) || !self.all_lead_to(row, &texts)? {
+                stale.push(name);
+            }
+        }
+        if !stale.is_empty() {
+            findings.push(Finding::new(
+                format!(
+                    "{} sampled documents whose full text is not theirs",
+                    stale.len()
+                ),
+                stale,
+            ));
+        }
+        Ok(())
+    }
+
+    fn sample(&self) -> Result<Vec<(Row, String, [String; 3])>> {
+        self.with(|connection| {
+            let total: u64 =
+                connection.query_row("SELECT count(*) FROM documents", [], |row| row.get(0))?;
+            let every = (total / SAMPLE).max(1);
+            let mut statement = connection.prepare(
+                "SELECT d.id, d.source || '/' || d.key, t.title, t.body, t.tags
+                 FROM documents AS d JOIN documents_text AS t ON t.id = d.id
+                 WHERE d.id % ?1 = 0",
+            )?;
+            let rows = statement.query_map([every], |row| {
+                Ok((
+                    row.get(0)?,
+                    row.get(1)?,
+                    [row.get(2)?, row.get(3)?, row.get(4)?],
+                ))
+            })?;
+            rows.collect()
+        })
+    }
+
+    fn indexed_length(&self, row: Row) -> Result<Option<u64>> {
+        self.with(|connection| {
+            let sizes: Option<Vec<u8>> = connection
+                .prepare_cached("SELECT sz FROM documents_fts_docsize WHERE id = ?1")?
+                .query_row([row], |row| row.get(0))
+                .optional()?;
+            Ok(sizes.map(|sizes| super::read::varints(&sizes).iter().sum()))
+        })
+    }
+
+    fn all_lead_to(&self, row: Row, texts: &[String; 3]) -> Result<bool> {
+        let distinct: HashSet<&str> = texts
+            .iter()
+            .flat_map(|text| words(text).map(|word| &text[word.range]))
+            .collect();
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT 1 FROM documents_fts WHERE documents_fts MATCH ?1 AND rowid = ?2",
+            )?;
+            for word in distinct {
+                if !statement.exists(params![format!("\"{word}\""), row])? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
+    }
+
+    fn compare_counts(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        let wrong: Vec<String> = self.with(|connection| {
+            connection.execute_batch(
+                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.indexed_terms
+                 USING fts5vocab(main, documents_fts, row)",
+            )?;
+            let mut statement = connection.prepare(
+                "SELECT v.term FROM temp.indexed_terms AS v
+                 LEFT JOIN terms AS t ON t.term = v.term
+                 WHERE coalesce(t.documents, 0) <> v.doc
+                 UNION ALL
+                 SELECT t.term FROM terms AS t WHERE t.documents <> 0
+                 AND NOT EXISTS (SELECT 1 FROM temp.indexed_terms AS v WHERE v.term = t.term)",
+            )?;
+            let rows = statement.query_map([], |row| row.get(0))?;
+            rows.collect()
+        })?;
+        if !wrong.is_empty() {
+            findings.push(Finding::new(
+                format!("{} words with wrong counts", wrong.len()),
+                wrong,
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Writer {
+    /// Fills the full text and the counts again from the documents, in one
+    /// transaction.
+    pub fn repair(&mut self) -> Result<()> {
+        self.begin()?;
+        let repaired = self.refill();
+        if repaired.is_err() {
+            self.roll_back()?;
+            return repaired;
+        }
+        self.commit()
+    }
+
+    fn refill(&mut self) -> Result<()> {
+        self.with(|connection| {
+            connection.execute_batch(
+                "DELETE FROM documents WHERE id NOT IN (SELECT document FROM bodies);
+                 DELETE FROM bodies WHERE document NOT IN (SELECT id FROM documents);
+                 DELETE FROM document_tags WHERE document NOT IN (SELECT id FROM documents);
+                 DELETE FROM fields WHERE document NOT IN (SELECT id FROM documents);
+                 INSERT INTO documents_fts (documents_fts) VALUES ('delete-all');
+                 INSERT INTO documents_fts (rowid, title, body, tags)
+                 SELECT id, title, body, tags FROM documents_text;
+                 DELETE FROM terms;
+                 DELETE FROM vocabulary;",
+            )
+        })?;
+        self.recount()?;
+        self.rebuild_vocabulary()
+    }
+}

@@ -1,0 +1,80 @@
+//! A [`Filter`] as SQL over `documents AS d`, with its values bound.
+
+use rusqlite::types::Value;
+
+use crate::store::Filter;
+
+/// Conditions joined by AND (at least `d.deleted_at IS NULL`), and their values.
+pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
+    let mut sql = String::from("d.deleted_at IS NULL");
+    let mut values = Vec::new();
+    let any_of = |column: &str, names: &[String], sql: &mut String, values: &mut Vec<Value>| {
+        if names.is_empty() {
+            return;
+        }
+        let places = vec!["?"; names.len()].join(", ");
+        sql.push_str(&format!(" AND {column} IN ({places})"));
+        values.extend(names.iter().cloned().map(Value::from));
+    };
+    any_of("d.source", &filter.sources, &mut sql, &mut values);
+    any_of(
+        "d.kind COLLATE NOCASE",
+        &filter.kinds,
+        &mut sql,
+        &mut values,
+    );
+    any_of(
+        "d.category COLLATE NOCASE",
+        &filter.categories,
+        &mut sql,
+        &mut values,
+    );
+    for tag in &filter.tags {
+        let tag = tag.trim().trim_matches('#');
+        sql.push_str(
+            " AND d.id IN (SELECT dt.document FROM document_tags AS dt JOIN tags AS t
+               ON t.id = dt.tag WHERE t.name = ? OR t.name LIKE ? ESCAPE '\\')",
+        );
+        values.push(tag.to_owned().into());
+        values.push(format!("{}/%", escape_like(tag)).into());
+    }
+    if filter.after.is_some() || filter.before.is_some() {
+        // Either date may be the one a person remembers.
+        let within = |column: &str| format!("({column} >= ? AND {column} < ?)");
+        sql.push_str(&format!(
+            " AND ({} OR {})",
+            within("d.created_at"),
+            within("d.updated_at")
+        ));
+        for _ in 0..2 {
+            values.push(filter.after.unwrap_or(i64::MIN).into());
+            values.push(filter.before.unwrap_or(i64::MAX).into());
+        }
+    }
+    if !filter.paths.is_empty() {
+        let either = vec!["substr(d.key, 1, length(?)) = ?"; filter.paths.len()].join(" OR ");
+        sql.push_str(&format!(" AND ({either})"));
+        for path in &filter.paths {
+            values.push(path.clone().into());
+            values.push(path.clone().into());
+        }
+    }
+    for (name, value) in &filter.fields {
+        sql.push_str(" AND d.id IN (SELECT document FROM fields WHERE name = ? AND value = ?)");
+        values.push(name.clone().into());
+        values.push(value.clone().into());
+    }
+    (sql, values)
+}
+
+/// Makes LIKE take a text literally, with `\` as the escape.
+pub(super) fn escape_like(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '%' | '_' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}

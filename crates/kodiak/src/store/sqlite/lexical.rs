@@ -1,0 +1,301 @@
+//! Full-text retrieval: a typed expression as FTS5's, ranked by our function.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use super::SqliteStore;
+use super::filter::{conditions, escape_like};
+use super::fts5::RankParameters;
+use crate::error::Result;
+use crate::store::{Column, Corpus, Expression, Filter, Matches, Phrase, Row};
+
+/// Title, body and tags: a word in the title says most about a note.
+const WEIGHTS: [f64; 3] = [10.0, 1.0, 5.0];
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
+
+impl SqliteStore {
+    /// The `limit` best documents that meet `expression` and `filter`, ranked by
+    /// BM25 with the expression's weights.
+    pub fn matches(
+        &self,
+        expression: &Expression,
+        filter: &Filter,
+        corpus: Corpus,
+        limit: usize,
+    ) -> Result<Matches> {
+        let mut rendered = Rendered::default();
+        rendered.render(expression);
+        let parameters = RankParameters {
+            k1: K1,
+            b: B,
+            weights: WEIGHTS,
+            average_length: corpus.average_length,
+            phrases: rendered.weights,
+        };
+        let mut values: Vec<Value> = vec![parameters.to_blob().into(), rendered.sql.into()];
+        let mut sql = String::from(
+            "SELECT rowid, kodiak_rank(documents_fts, ?1) FROM documents_fts WHERE documents_fts MATCH ?2",
+        );
+        if !filter.is_empty() {
+            let (condition, more) = conditions(filter);
+            // The plus keeps FTS5 from running the whole match once per id.
+            sql.push_str(&format!(
+                " AND +rowid IN (SELECT d.id FROM documents AS d WHERE {condition})"
+            ));
+            values.extend(more);
+        }
+        self.with(|connection| best_of(connection, &sql, values, limit))
+    }
+
+    /// Documents whose title or body contains any of `needles` literally,
+    /// ASCII case aside; a needle in the title counts ten times one in the body.
+    pub fn containing(&self, needles: &[String], filter: &Filter, limit: usize) -> Result<Matches> {
+        if needles.is_empty() {
+            return Ok(Matches::default());
+        }
+        let (condition, filter_values) = conditions(filter);
+        let score =
+            vec!["10 * (d.title LIKE ? ESCAPE '\\') + (b.body LIKE ? ESCAPE '\\')"; needles.len()]
+                .join(" + ");
+        let mut values = Vec::new();
+        for needle in needles {
+            let pattern = format!("%{}%", escape_like(needle));
+            values.extend([Value::from(pattern.clone()), Value::from(pattern)]);
+        }
+        values.extend(filter_values);
+        let sql = format!(
+            "SELECT id, CAST(score AS REAL) FROM (SELECT d.id AS id, {score} AS score
+             FROM documents AS d JOIN bodies AS b ON b.document = d.id WHERE {condition})
+             WHERE score > 0"
+        );
+        self.with(|connection| best_of(connection, &sql, values, limit))
+    }
+
+    /// The most recently changed documents that meet `filter` and not `excluded`.
+    pub fn newest(
+        &self,
+        filter: &Filter,
+        excluded: Option<&Expression>,
+        limit: usize,
+    ) -> Result<Matches> {
+        let (mut condition, mut values) = conditions(filter);
+        if let Some(excluded) = excluded {
+            let mut rendered = Rendered::default();
+            rendered.render(excluded);
+            condition.push_str(
+                " AND d.id NOT IN (SELECT rowid FROM documents_fts WHERE documents_fts MATCH ?)",
+            );
+            values.push(rendered.sql.into());
+        }
+        let sql = format!("SELECT d.id, d.updated_at * 1.0 FROM documents AS d WHERE {condition}");
+        self.with(|connection| best_of(connection, &sql, values, limit))
+    }
+}
+
+fn best_of(
+    connection: &Connection,
+    sql: &str,
+    values: Vec<Value>,
+    limit: usize,
+) -> rusqlite::Result<Matches> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params_from_iter(values))?;
+    let mut best = Best::new(limit);
+    while let Some(row) = rows.next()? {
+        best.offer(row.get(0)?, row.get(1)?);
+    }
+    Ok(best.finish())
+}
+
+/// Keeps the best so many rows of a stream and counts them all: cheaper than
+/// having SQLite sort everything, and the total comes for free.
+struct Best {
+    limit: usize,
+    total: usize,
+    worst_first: BinaryHeap<Candidate>,
+}
+
+struct Candidate {
+    row: Row,
+    score: f64,
+}
+
+/// Greater means worse, so that the heap's top is what to drop. Equal scores
+/// go by row, so that the same search always answers the same.
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_score = other.score.total_cmp(&self.score);
+        by_score.then(self.row.cmp(&other.row))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Candidate {}
+
+impl Best {
+    fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            total: 0,
+            worst_first: BinaryHeap::new(),
+        }
+    }
+
+    fn offer(&mut self, row: Row, score: f64) {
+        self.total += 1;
+        let candidate = Candidate { row, score };
+        if self.worst_first.len() < self.limit {
+            self.worst_first.push(candidate);
+        } else if let Some(mut worst) = self.worst_first.peek_mut()
+            && candidate < *worst
+        {
+            *worst = candidate;
+        }
+    }
+
+    fn finish(self) -> Matches {
+        let ordered = self.worst_first.into_sorted_vec();
+        Matches {
+            total: self.total,
+            best: ordered
+                .into_iter()
+                .map(|kept| (kept.row, kept.score))
+                .collect(),
+        }
+    }
+}
+
+/// An expression in FTS5's language. Every text is a quoted string, so that
+/// nothing in it can be an operator.
+#[derive(Default)]
+struct Rendered {
+    sql: String,
+    /// The phrases' weights in the order FTS5 numbers them.
+    weights: Vec<f64>,
+}
+
+impl Rendered {
+    fn render(&mut self, expression: &Expression) {
+        match expression {
+            Expression::Phrase(phrase) => {
+                self.column(phrase);
+                self.phrase(phrase);
+            }
+            Expression::Near(phrases, distance) => {
+                if let Some(first) = phrases.first() {
+                    self.column(first);
+                }
+                self.sql.push_str("NEAR(");
+                for phrase in phrases {
+                    self.phrase(phrase);
+                    self.sql.push(' ');
+                }
+                self.sql.push_str(&format!(", {distance})"));
+            }
+            Expression::All(parts) => self.join(parts, " AND "),
+            Expression::Any(parts) => self.join(parts, " OR "),
+            Expression::Except(wanted, unwanted) => {
+                self.sql.push('(');
+                self.render(wanted);
+                self.sql.push_str(" NOT ");
+                self.render(unwanted);
+                self.sql.push(')');
+            }
+        }
+    }
+
+    fn join(&mut self, parts: &[Expression], operator: &str) {
+        self.sql.push('(');
+        for (at, part) in parts.iter().enumerate() {
+            if at > 0 {
+                self.sql.push_str(operator);
+            }
+            self.render(part);
+        }
+        if parts.is_empty() {
+            self.sql.push_str("\"\"");
+        }
+        self.sql.push(')');
+    }
+
+    fn column(&mut self, phrase: &Phrase) {
+        match phrase.column {
+            Some(Column::Title) => self.sql.push_str("title : "),
+            Some(Column::Tags) => self.sql.push_str("tags : "),
+            None => {}
+        }
+    }
+
+    fn phrase(&mut self, phrase: &Phrase) {
+        self.sql.push('"');
+        for character in phrase.text.chars() {
+            match character {
+                '"' => self.sql.push_str("\"\""),
+                // A NUL would end the expression.
+                '\0' => self.sql.push(' '),
+                other => self.sql.push(other),
+            }
+        }
+        self.sql.push('"');
+        if phrase.prefix {
+            self.sql.push_str(" *");
+        }
+        self.weights.push(phrase.weight);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_rows_in_order_with_ties_by_row() {
+        let mut best = Best::new(3);
+        for (row, score) in [(5, 1.0), (1, 0.5), (2, 2.0), (4, 1.0), (3, 1.0), (9, 0.1)] {
+            best.offer(row, score);
+        }
+        let matches = best.finish();
+        assert_eq!(matches.total, 6);
+        assert_eq!(matches.best, [(2, 2.0), (3, 1.0), (4, 1.0)]);
+    }
+
+    #[test]
+    fn expressions_are_quoted() {
+        let phrase = |text: &str, prefix, column| {
+            Expression::Phrase(Phrase {
+                text: text.into(),
+                prefix,
+                column,
+                weight: 1.0,
+            })
+        };
+        let mut rendered = Rendered::default();
+        rendered.render(&Expression::Except(
+            Box::new(Expression::Any(vec![
+                phrase("say \"hi\" AND", false, None),
+                phrase("pre", true, Some(Column::Title)),
+            ])),
+            Box::new(phrase("no\0", false, None)),
+        ));
+        assert_eq!(
+            rendered.sql,
+            r#"(("say ""hi"" AND" OR title : "pre" *) NOT "no ")"#
+        );
+        assert_eq!(rendered.weights.len(), 3);
+    }
+}

@@ -1,0 +1,206 @@
+//! The index in one SQLite file: opening, settings, migrations.
+//!
+//! Readers open it read-only and never wait; the [`Writer`] holds the lock.
+
+mod doctor;
+mod filter;
+mod fts5;
+mod lexical;
+mod read;
+mod vocabulary;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use crate::error::{Error, Result};
+
+pub use doctor::Finding;
+pub use read::Name;
+pub use vocabulary::NearWord;
+pub use write::{Prepared, State, Writer};
+
+/// Numbered, in order, never edited once released.
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_initial.sql")];
+
+/// How long SQLite waits for another connection. Only checkpoints and the
+/// writer lock of a process that ignores ours ever make it wait.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// An index, open for reading.
+#[derive(Debug)]
+pub struct SqliteStore {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl SqliteStore {
+    /// Opens an existing index for reading. One on a read-only disk opens too.
+    pub fn open(path: &Path) -> Result<Self> {
+        if !path.exists() {
+            return Err(Error::NoIndex {
+                path: path.to_path_buf(),
+            });
+        }
+        let store = Self::open_read_only(path)?;
+        let version = store.version()?;
+        if version > MIGRATIONS.len() as u32 {
+            return Err(store.newer(version));
+        }
+        if version == 0 {
+            // Made by a writer that was stopped before its first commit.
+            return Err(Error::NoIndex {
+                path: path.to_path_buf(),
+            });
+        }
+        store.configure("PRAGMA mmap_size = 268435456; PRAGMA cache_size = -8000;")?;
+        Ok(store)
+    }
+
+    fn open_read_only(path: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connect = |flags, name: &Path| {
+            let connection = Connection::open_with_flags(name, flags)?;
+            connection.busy_timeout(BUSY)?;
+            // The first read is what finds out whether the log can be used.
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+            Ok(connection)
+        };
+        let opened = connect(flags, path).or_else(|error: rusqlite::Error| {
+            let cannot_make_log = matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+            );
+            if !cannot_make_log {
+                return Err(error);
+            }
+            // A folder nobody can write to holds no writer either, so the file
+            // is safe to read without its log.
+            let name = format!("file:{}?immutable=1", uri_path(path));
+            connect(flags | OpenFlags::SQLITE_OPEN_URI, Path::new(&name))
+        });
+        let connection = opened.map_err(|source| database_error(path, source))?;
+        Self::wrap(connection, path)
+    }
+
+    fn wrap(connection: Connection, path: &Path) -> Result<Self> {
+        let store = Self {
+            connection,
+            path: path.to_path_buf(),
+        };
+        fts5::register(&store.connection).map_err(|source| store.error(source))?;
+        // Without this, SQLite prepares statements again for every new value.
+        store.with(|connection| {
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        })?;
+        store.connection.set_prepared_statement_cache_capacity(64);
+        Ok(store)
+    }
+
+    /// Opens an index for writing, making or upgrading it as needed.
+    fn open_writable(path: &Path) -> Result<Self> {
+        if let Some(folder) = path.parent()
+            && !folder.as_os_str().is_empty()
+        {
+            std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        }
+        let connection = Connection::open(path).map_err(|source| database_error(path, source))?;
+        let mut store = Self::wrap(connection, path)?;
+        store.with(|connection| connection.busy_timeout(BUSY))?;
+        store.configure(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+             PRAGMA foreign_keys = ON; PRAGMA cache_size = -32000;
+             PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;
+             PRAGMA wal_autocheckpoint = 8000;",
+        )?;
+        store.migrate()?;
+        Ok(store)
+    }
+
+    fn migrate(&mut self) -> Result<()> {
+        let version = self.version()?;
+        if version > MIGRATIONS.len() as u32 {
+            return Err(self.newer(version));
+        }
+        for (number, migration) in MIGRATIONS.iter().enumerate().skip(version as usize) {
+            self.with_mut(|connection| {
+                let transaction =
+                    connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                transaction.execute_batch(migration)?;
+                transaction.pragma_update(None, "user_version", number as u32 + 1)?;
+                transaction.commit()
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The format of the index: how many migrations it has had.
+    pub fn version(&self) -> Result<u32> {
+        self.with(|connection| connection.query_row("PRAGMA user_version", [], |row| row.get(0)))
+    }
+
+    fn newer(&self, found: u32) -> Error {
+        Error::NewerIndex {
+            path: self.path.clone(),
+            found,
+            supported: MIGRATIONS.len() as u32,
+        }
+    }
+
+    fn configure(&self, pragmas: &str) -> Result<()> {
+        self.with(|connection| connection.execute_batch(pragmas))
+    }
+
+    /// Where the index is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs SQL and puts the index's path on what goes wrong.
+    fn with<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        run(&self.connection).map_err(|source| self.error(source))
+    }
+
+    fn with_mut<T>(
+        &mut self,
+        run: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        run(&mut self.connection).map_err(|source| database_error(&self.path, source))
+    }
+
+    fn error(&self, source: rusqlite::Error) -> Error {
+        database_error(&self.path, source)
+    }
+}
+
+/// Damage is told apart from everything else: it has another remedy.
+fn database_error(path: &Path, source: rusqlite::Error) -> Error {
+    match source.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Corrupt {
+            path: path.to_path_buf(),
+            detail: source.to_string(),
+        },
+        _ => Error::Database {
+            path: path.to_path_buf(),
+            source,
+        },
+    }
+}
+
+/// A path as SQLite's `file:` addresses want it.
+fn uri_path(path: &Path) -> String {
+    let mut escaped = String::new();
+    for character in path.to_string_lossy().chars() {
+        match character {
+            '%' | '?' | '#' => escaped.push_str(&format!("%{:02X}", character as u32)),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,300 @@
+//! Reading documents, counts and the state of the index.
+
+use std::collections::HashMap;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
+
+use super::SqliteStore;
+use crate::document::{SHORTEST_ID, Stamp};
+use crate::error::Result;
+use crate::store::{Corpus, Row, SourceStatus, StoredDocument};
+
+/// A document's number, source, key and title: enough to name it.
+pub type Name = (Row, String, String, String);
+
+impl SqliteStore {
+    /// How much there is to search. FTS5 keeps these totals in one record of
+    /// its own, so that even a cold process need not count.
+    pub fn corpus(&self) -> Result<Corpus> {
+        let record: Option<Vec<u8>> = self.with(|connection| {
+            connection
+                .prepare_cached("SELECT block FROM documents_fts_data WHERE id = 1")?
+                .query_row([], |row| row.get(0))
+                .optional()
+        })?;
+        let totals = varints(&record.unwrap_or_default());
+        let documents = totals.first().copied().unwrap_or(0);
+        let terms: u64 = totals.iter().skip(1).sum();
+        Ok(Corpus {
+            documents,
+            average_length: terms as f64 / documents.max(1) as f64,
+        })
+    }
+
+    /// How many documents hold each of these index terms.
+    pub fn document_frequencies<'a>(
+        &self,
+        terms: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<u64>> {
+        self.with(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT documents FROM terms WHERE term = ?1")?;
+            terms
+                .into_iter()
+                .map(|term| {
+                    let found = statement.query_row([term], |row| row.get(0)).optional()?;
+                    Ok(found.unwrap_or(0))
+                })
+                .collect()
+        })
+    }
+
+    /// The documents with these numbers, in this order; missing ones left out.
+    pub fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>> {
+        self.with(|connection| {
+            let places = vec!["?"; rows.len()].join(", ");
+            let mut statement = connection.prepare(&format!(
+                "SELECT d.id, d.uid, d.source, d.key, d.kind, d.title, d.category,
+                        d.created_at, d.updated_at, d.size, d.modified_ns, b.front, b.body,
+                        (SELECT group_concat(t.name, char(10)) FROM document_tags AS dt
+                         JOIN tags AS t ON t.id = dt.tag WHERE dt.document = d.id)
+                 FROM documents AS d JOIN bodies AS b ON b.document = d.id
+                 WHERE d.id IN ({places}) AND d.deleted_at IS NULL"
+            ))?;
+            let found = statement.query_map(params_from_iter(rows), stored_document)?;
+            let mut by_row: HashMap<Row, StoredDocument> = HashMap::with_capacity(rows.len());
+            for document in found {
+                let mut document = document?;
+                document.short_id = shortest_id(connection, &document.uid)?;
+                by_row.insert(document.row, document);
+            }
+            Ok(rows.iter().filter_map(|row| by_row.remove(row)).collect())
+        })
+    }
+
+    /// The documents whose id begins with `prefix` (lower-case hex), at most `limit`.
+    pub fn with_id_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<Name>> {
+        // 'g' follows the last hex digit.
+        self.names(
+            "uid >= ?1 AND uid < ?1 || 'g'",
+            vec![prefix.to_owned().into()],
+            limit,
+        )
+    }
+
+    /// The documents at this path: the whole key, or the end of it after a `/`.
+    /// A whole key comes before an end.
+    pub fn with_path(&self, source: Option<&str>, key: &str, limit: usize) -> Result<Vec<Name>> {
+        let (scope, mut values): (&str, Vec<Value>) = match source {
+            Some(source) => ("source = ?1", vec![source.to_owned().into()]),
+            None => ("?1 IS NULL", vec![Value::Null]),
+        };
+        values.push(key.to_owned().into());
+        let exact = self.names(&format!("{scope} AND key = ?2"), values.clone(), limit)?;
+        if !exact.is_empty() || source.is_some() {
+            return Ok(exact);
+        }
+        let ends = format!("{scope} AND substr(key, -length(?2) - 1) = '/' || ?2");
+        self.names(&ends, values, limit)
+    }
+
+    /// The documents with this title, ASCII case aside.
+    pub fn with_title(&self, title: &str, limit: usize) -> Result<Vec<Name>> {
+        self.names(
+            "title = ?1 COLLATE NOCASE",
+            vec![title.to_owned().into()],
+            limit,
+        )
+    }
+
+    /// Calls `visit` with every document's name, for finding similar ones.
+    pub fn each_name(&self, mut visit: impl FnMut(Name)) -> Result<()> {
+        self.with(|connection| {
+            let mut statement = connection
+                .prepare("SELECT id, source, key, title FROM documents WHERE deleted_at IS NULL")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                visit((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+            }
+            Ok(())
+        })
+    }
+
+    fn names(&self, condition: &str, values: Vec<Value>, limit: usize) -> Result<Vec<Name>> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT id, source, key, title FROM documents
+                 WHERE deleted_at IS NULL AND {condition} ORDER BY source, key LIMIT {limit}"
+            ))?;
+            let rows = statement.query_map(params_from_iter(values), |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// The shortest id of a document, without `#`.
+    pub fn short_id(&self, row: Row) -> Result<String> {
+        self.with(|connection| {
+            let uid: String = connection
+                .prepare_cached("SELECT uid FROM documents WHERE id = ?1")?
+                .query_row([row], |row| row.get(0))?;
+            shortest_id(connection, &uid)
+        })
+    }
+
+    /// The sources in the index with their counts, by name.
+    pub fn sources(&self) -> Result<Vec<SourceStatus>> {
+        self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT s.name, s.place, s.synced_at,
+                        (SELECT count(*) FROM documents AS d
+                         WHERE d.source = s.name AND d.deleted_at IS NULL)
+                 FROM sources AS s ORDER BY s.name",
+            )?;
+            let rows = statement.query_map([], |row| {
+                Ok(SourceStatus {
+                    name: row.get(0)?,
+                    place: row.get(1)?,
+                    synced_at: row.get(2)?,
+                    documents: row.get(3)?,
+                    ..SourceStatus::default()
+                })
+            })?;
+            let mut sources: Vec<SourceStatus> = rows.collect::<rusqlite::Result<_>>()?;
+            for source in &mut sources {
+                source.skipped = pairs(
+                    connection,
+                    "SELECT key, reason FROM skipped WHERE source = ?1 ORDER BY key",
+                    &source.name,
+                )?;
+                source.problems = pairs(
+                    connection,
+                    "SELECT key, problem FROM documents WHERE source = ?1
+                     AND problem IS NOT NULL AND deleted_at IS NULL ORDER BY key",
+                    &source.name,
+                )?;
+            }
+            Ok(sources)
+        })
+    }
+
+    /// How many distinct words the vocabulary has.
+    pub fn vocabulary_size(&self) -> Result<u64> {
+        self.with(|connection| {
+            connection.query_row("SELECT count(*) FROM vocabulary", [], |row| row.get(0))
+        })
+    }
+
+    /// The stamp of every document of a source, by key.
+    pub fn stamps(&self, source: &str) -> Result<HashMap<String, Stamp>> {
+        self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT key, size, modified_ns FROM documents
+                 WHERE source = ?1 AND deleted_at IS NULL",
+            )?;
+            let rows = statement.query_map([source], |row| {
+                let stamp = Stamp {
+                    size: row.get(1)?,
+                    modified_ns: row.get(2)?,
+                };
+                Ok((row.get(0)?, stamp))
+            })?;
+            rows.collect()
+        })
+    }
+}
+
+fn pairs(
+    connection: &Connection,
+    sql: &str,
+    source: &str,
+) -> rusqlite::Result<Vec<(String, String)>> {
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([source], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
+}
+
+fn stored_document(row: &SqlRow<'_>) -> rusqlite::Result<StoredDocument> {
+    let tags: Option<String> = row.get(13)?;
+    Ok(StoredDocument {
+        row: row.get(0)?,
+        uid: row.get(1)?,
+        short_id: String::new(),
+        source: row.get(2)?,
+        key: row.get(3)?,
+        kind: row.get(4)?,
+        title: row.get(5)?,
+        category: row.get(6)?,
+        created_at: row.get(7)?,
+        updated_at: row.get(8)?,
+        stamp: Stamp {
+            size: row.get(9)?,
+            modified_ns: row.get(10)?,
+        },
+        front: row.get(11)?,
+        body: row.get(12)?,
+        tags: tags
+            .iter()
+            .flat_map(|names| names.split('\n'))
+            .map(str::to_owned)
+            .collect(),
+    })
+}
+
+/// One digit more than what the nearest ids on either side share.
+fn shortest_id(connection: &Connection, uid: &str) -> rusqlite::Result<String> {
+    let mut length = SHORTEST_ID;
+    for sql in [
+        "SELECT uid FROM documents WHERE uid > ?1 ORDER BY uid LIMIT 1",
+        "SELECT uid FROM documents WHERE uid < ?1 ORDER BY uid DESC LIMIT 1",
+    ] {
+        let neighbour: Option<String> = connection
+            .prepare_cached(sql)?
+            .query_row([uid], |row| row.get(0))
+            .optional()?;
+        let shared = neighbour.iter().flat_map(|other| {
+            uid.bytes()
+                .zip(other.bytes())
+                .take_while(|(ours, theirs)| ours == theirs)
+        });
+        length = length.max(shared.count() + 1);
+    }
+    Ok(uid.chars().take(length).collect())
+}
+
+/// SQLite's variable-length integers, seven bits a byte, nine bytes at most.
+pub(super) fn varints(mut bytes: &[u8]) -> Vec<u64> {
+    let mut numbers = Vec::new();
+    while !bytes.is_empty() {
+        let mut number = 0_u64;
+        let mut used = 0;
+        for &byte in bytes.iter().take(9) {
+            used += 1;
+            if used == 9 {
+                number = number << 8 | u64::from(byte);
+                break;
+            }
+            number = number << 7 | u64::from(byte & 0x7f);
+            if byte & 0x80 == 0 {
+                break;
+            }
+        }
+        numbers.push(number);
+        bytes = &bytes[used..];
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod unit_tests {
+    use super::varints;
+
+    #[test]
+    fn variable_length_integers() {
+        assert_eq!(varints(&[0x05, 0x81, 0x00, 0x7f]), [5, 128, 127]);
+        assert_eq!(varints(&[]), [] as [u64; 0]);
+        assert_eq!(varints(&[0xff; 9]), [u64::MAX]);
+    }
+}

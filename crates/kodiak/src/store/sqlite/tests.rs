@@ -1,0 +1,496 @@
+//! The index's promises: the full text follows every kind of change, counts
+//! count, filters filter, and damage is found and repaired.
+
+use std::path::PathBuf;
+
+use rusqlite::params;
+use tempfile::TempDir;
+
+use super::*;
+use crate::document::Document;
+use crate::store::{Column, Expression, Filter, Phrase};
+
+struct Fixture {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+fn note(key: &str, title: &str, body: &str, tags: &[&str]) -> Document {
+    Document {
+        source: "notes".into(),
+        key: key.into(),
+        kind: "note".into(),
+        title: title.into(),
+        body: body.into(),
+        tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
+        updated_at: 1_000,
+        ..Document::default()
+    }
+}
+
+fn fixture(documents: Vec<Document>) -> (Fixture, Writer) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.db");
+    let mut writer = Writer::open(&path, "test").unwrap();
+    writer.begin().unwrap();
+    for document in documents {
+        writer.put(&Prepared::new(document)).unwrap();
+    }
+    writer.commit().unwrap();
+    (
+        Fixture {
+            _folder: folder,
+            path,
+        },
+        writer,
+    )
+}
+
+fn phrase(text: &str) -> Expression {
+    Expression::Phrase(Phrase {
+        text: text.into(),
+        prefix: false,
+        column: None,
+        weight: 1.0,
+    })
+}
+
+/// The keys found for one word, in key order.
+fn found(store: &SqliteStore, word: &str) -> Vec<String> {
+    found_with(store, word, &Filter::default())
+}
+
+fn found_with(store: &SqliteStore, word: &str, filter: &Filter) -> Vec<String> {
+    let corpus = store.corpus().unwrap();
+    let matches = store.matches(&phrase(word), filter, corpus, 100).unwrap();
+    let rows: Vec<_> = matches.best.iter().map(|&(row, _)| row).collect();
+    let mut keys: Vec<String> = store
+        .documents(&rows)
+        .unwrap()
+        .into_iter()
+        .map(|document| document.key)
+        .collect();
+    keys.sort();
+    keys
+}
+
+fn three() -> Vec<Document> {
+    vec![
+        note(
+            "a.md",
+            "Alpha",
+            "apples and pears",
+            &["fruit", "work/atlas"],
+        ),
+        note("b.md", "Beta", "pears only", &["fruit"]),
+        note("c.md", "Gamma", "nothing of the kind", &[]),
+    ]
+}
+
+fn clean(writer: &Writer) {
+    assert_eq!(writer.examine().unwrap(), []);
+    let counted: u64 = writer
+        .with(|connection| {
+            connection.query_row(
+                "SELECT count(*) FROM documents WHERE deleted_at IS NULL",
+                [],
+                |row| row.get(0),
+            )
+        })
+        .unwrap();
+    assert_eq!(writer.corpus().unwrap().documents, counted);
+}
+
+#[test]
+fn documents_are_found_by_title_body_and_tags() {
+    let (_fixture, writer) = fixture(three());
+    assert_eq!(found(&writer, "pear"), ["a.md", "b.md"]);
+    assert_eq!(found(&writer, "gamma"), ["c.md"]);
+    assert_eq!(found(&writer, "atlas"), ["a.md"]);
+    clean(&writer);
+}
+
+#[test]
+fn the_full_text_follows_every_kind_of_change() {
+    // Each change is made in plain SQL: the triggers alone must keep step. The
+    // counts are the writer's to keep, so they are counted anew before looking
+    // for drift.
+    let changes = [
+        ("UPDATE documents SET title = 'Delta' WHERE key = 'a.md'", "delta", vec!["a.md"]),
+        ("UPDATE bodies SET body = 'cherries' WHERE document = 1", "cherry", vec!["a.md"]),
+        ("UPDATE documents SET deleted_at = 5 WHERE key = 'a.md'", "pear", vec!["b.md"]),
+        (
+            "UPDATE documents SET deleted_at = 5; UPDATE documents SET deleted_at = NULL",
+            "pear",
+            vec!["a.md", "b.md"],
+        ),
+        ("DELETE FROM documents WHERE key = 'b.md'", "pear", vec!["a.md"]),
+        ("UPDATE tags SET name = 'obst' WHERE name = 'fruit'", "obst", vec!["a.md", "b.md"]),
+        ("UPDATE tags SET name = 'obst' WHERE name = 'fruit'", "fruit", vec![]),
+        ("DELETE FROM tags WHERE name = 'fruit'", "fruit", vec![]),
+        ("DELETE FROM document_tags WHERE document = 2", "fruit", vec!["a.md"]),
+        (
+            "INSERT INTO document_tags SELECT 3, id FROM tags WHERE name = 'fruit'",
+            "fruit",
+            vec!["a.md", "b.md", "c.md"],
+        ),
+        (
+            "INSERT OR IGNORE INTO document_tags SELECT 2, id FROM tags WHERE name = 'fruit'",
+            "fruit",
+            vec!["a.md", "b.md"],
+        ),
+        (
+            "UPDATE document_tags SET document = 3 WHERE document = 2",
+            "fruit",
+            vec!["a.md", "c.md"],
+        ),
+        (
+            "INSERT OR REPLACE INTO bodies (document, front, body) VALUES (3, '', 'plums')",
+            "plum",
+            vec!["c.md"],
+        ),
+        (
+            "INSERT OR REPLACE INTO documents (id, uid, source, key, kind, title, updated_at, hash, size, modified_ns)
+             VALUES (2, 'ff', 'notes', 'b.md', 'note', 'Epsilon', 1, x'', 0, 0);
+             INSERT OR REPLACE INTO bodies (document, front, body) VALUES (2, '', 'new')",
+            "epsilon",
+            vec!["b.md"],
+        ),
+        ("DELETE FROM bodies WHERE document = 1; DELETE FROM documents WHERE id = 1", "apple", vec![]),
+    ];
+    for (change, word, expected) in changes {
+        let (_fixture, mut writer) = fixture(three());
+        writer
+            .with(|connection| connection.execute_batch(&format!("BEGIN; {change}; COMMIT")))
+            .unwrap();
+        assert_eq!(found(&writer, word), expected, "{change}");
+        writer
+            .with(|connection| {
+                connection.execute_batch("DELETE FROM terms; DELETE FROM vocabulary")
+            })
+            .unwrap();
+        writer.recount().unwrap();
+        clean(&writer);
+    }
+}
+
+#[test]
+fn replacing_and_removing_keeps_counts_right() {
+    let (_fixture, mut writer) = fixture(three());
+    writer.begin().unwrap();
+    writer
+        .put(&Prepared::new(note("a.md", "Alpha", "grapes", &[])))
+        .unwrap();
+    // Twice in one batch: the first version must leave no trace.
+    writer
+        .put(&Prepared::new(note("a.md", "Alpha", "melons", &[])))
+        .unwrap();
+    writer.remove("notes", "b.md").unwrap();
+    writer.commit().unwrap();
+    assert_eq!(found(&writer, "melon"), ["a.md"]);
+    assert_eq!(found(&writer, "pear"), [] as [&str; 0]);
+    assert_eq!(
+        writer.document_frequencies(["pear", "melon"]).unwrap(),
+        [0, 1]
+    );
+    assert_eq!(writer.word_frequency("grapes").unwrap(), 0);
+    clean(&writer);
+}
+
+#[test]
+fn a_rolled_back_batch_leaves_nothing() {
+    let (_fixture, mut writer) = fixture(three());
+    writer.begin().unwrap();
+    writer
+        .put(&Prepared::new(note("d.md", "Delta", "quinces", &[])))
+        .unwrap();
+    writer.flush().unwrap();
+    writer.roll_back().unwrap();
+    assert_eq!(found(&writer, "quince"), [] as [&str; 0]);
+    clean(&writer);
+}
+
+#[test]
+fn readers_see_the_old_index_until_a_rebuild_is_committed() {
+    let (fixture, mut writer) = fixture(three());
+    let reader = SqliteStore::open(&fixture.path).unwrap();
+    writer.begin().unwrap();
+    writer.start_over().unwrap();
+    writer
+        .put(&Prepared::new(note("z.md", "Zeta", "pears again", &[])))
+        .unwrap();
+    writer.flush().unwrap();
+    assert_eq!(found(&reader, "pear"), ["a.md", "b.md"]);
+    writer.commit().unwrap();
+    assert_eq!(found(&reader, "pear"), ["z.md"]);
+    clean(&writer);
+}
+
+#[test]
+fn filters_limit_before_ranking() {
+    let mut documents = three();
+    documents[1].kind = "Recipe".into();
+    documents[1].category = Some("food".into());
+    documents[1].created_at = Some(50);
+    documents[1].fields.insert("status".into(), "draft".into());
+    documents[1]
+        .fields
+        .insert("people".into(), serde_json::json!(["Ana", "Jonas"]));
+    documents[0].key = "sub/a.md".into();
+    documents.push(Document {
+        source: "other".into(),
+        ..note("o.md", "Other", "pears", &[])
+    });
+    let (_fixture, writer) = fixture(documents);
+    let of = |text: &str| vec![text.to_owned()];
+    let pair = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+    let all = Filter::default();
+    for (filter, expected) in [
+        (
+            Filter {
+                sources: of("other"),
+                ..all.clone()
+            },
+            vec!["o.md"],
+        ),
+        (
+            Filter {
+                tags: of("fruit"),
+                ..all.clone()
+            },
+            vec!["b.md", "sub/a.md"],
+        ),
+        (
+            Filter {
+                tags: of("#Work"),
+                ..all.clone()
+            },
+            vec!["sub/a.md"],
+        ),
+        (
+            Filter {
+                tags: vec!["fruit".into(), "work".into()],
+                ..all.clone()
+            },
+            vec!["sub/a.md"],
+        ),
+        (
+            Filter {
+                tags: of("wor"),
+                ..all.clone()
+            },
+            vec![],
+        ),
+        (
+            Filter {
+                tags: of("%"),
+                ..all.clone()
+            },
+            vec![],
+        ),
+        (
+            Filter {
+                kinds: of("recipe"),
+                ..all.clone()
+            },
+            vec!["b.md"],
+        ),
+        (
+            Filter {
+                categories: of("Food"),
+                ..all.clone()
+            },
+            vec!["b.md"],
+        ),
+        (
+            Filter {
+                before: Some(60),
+                ..all.clone()
+            },
+            vec!["b.md"],
+        ),
+        (
+            Filter {
+                after: Some(900),
+                ..all.clone()
+            },
+            vec!["b.md", "o.md", "sub/a.md"],
+        ),
+        (
+            Filter {
+                after: Some(60),
+                before: Some(900),
+                ..all.clone()
+            },
+            vec![],
+        ),
+        (
+            Filter {
+                paths: of("sub/"),
+                ..all.clone()
+            },
+            vec!["sub/a.md"],
+        ),
+        (
+            Filter {
+                fields: pair("Status", "Draft"),
+                ..all.clone()
+            },
+            vec!["b.md"],
+        ),
+        (
+            Filter {
+                fields: pair("people", "Jonas"),
+                ..all.clone()
+            },
+            vec!["b.md"],
+        ),
+        (
+            Filter {
+                fields: pair("status", "final"),
+                ..all.clone()
+            },
+            vec![],
+        ),
+    ] {
+        assert_eq!(found_with(&writer, "pear", &filter), expected, "{filter:?}");
+    }
+}
+
+#[test]
+fn columns_limit_where_a_phrase_may_stand() {
+    let (_fixture, writer) = fixture(vec![
+        note("a.md", "Pears", "text", &[]),
+        note("b.md", "Title", "pears", &[]),
+        note("c.md", "Title", "text", &["pears"]),
+    ]);
+    let corpus = writer.corpus().unwrap();
+    for (column, row) in [(Column::Title, 1), (Column::Tags, 3)] {
+        let expression = Expression::Phrase(Phrase {
+            text: "pear".into(),
+            prefix: false,
+            column: Some(column),
+            weight: 1.0,
+        });
+        let matches = writer
+            .matches(&expression, &Filter::default(), corpus, 9)
+            .unwrap();
+        assert_eq!(
+            matches.best.iter().map(|hit| hit.0).collect::<Vec<_>>(),
+            [row]
+        );
+    }
+}
+
+#[test]
+fn a_word_in_the_title_outranks_the_same_word_in_the_body() {
+    let (_fixture, writer) = fixture(vec![
+        note("body.md", "Fruit", "pear basket", &[]),
+        note("title.md", "Pear", "fruit basket", &[]),
+    ]);
+    let corpus = writer.corpus().unwrap();
+    let matches = writer
+        .matches(&phrase("pear"), &Filter::default(), corpus, 9)
+        .unwrap();
+    assert_eq!(matches.best[0].0, 2);
+    assert!(matches.best[0].1 > matches.best[1].1 && matches.best[1].1 > 0.0);
+}
+
+#[test]
+fn words_near_include_those_newer_than_the_automaton() {
+    let (_fixture, mut writer) = fixture(three());
+    writer.rebuild_vocabulary().unwrap();
+    writer.begin().unwrap();
+    writer
+        .put(&Prepared::new(note("d.md", "Delta", "productivity", &[])))
+        .unwrap();
+    writer.commit().unwrap();
+    let near = |word| {
+        let mut words: Vec<String> = writer
+            .words_near(word, 2)
+            .unwrap()
+            .into_iter()
+            .map(|near| near.word)
+            .collect();
+        words.sort();
+        words
+    };
+    assert_eq!(near("productivty"), ["productivity"]);
+    assert_eq!(near("aplpes"), ["apples"]);
+    assert_eq!(near("zzzzzz"), [] as [&str; 0]);
+    assert_eq!(
+        writer.words_beginning("prod", 5).unwrap(),
+        [("productivity".to_owned(), 1)]
+    );
+}
+
+#[test]
+fn short_ids_grow_where_ids_share_a_beginning() {
+    let (_fixture, writer) = fixture(three());
+    writer
+        .with(|connection| {
+            for (row, uid) in [(1, "abcdef0011"), (2, "abcdef0022"), (3, "123456789a")] {
+                connection.execute(
+                    "UPDATE documents SET uid = ?2 WHERE id = ?1",
+                    params![row, uid],
+                )?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    let ids: Vec<String> = [1, 2, 3].map(|row| writer.short_id(row).unwrap()).into();
+    assert_eq!(ids, ["abcdef001", "abcdef002", "123456"]);
+    assert_eq!(writer.with_id_prefix("abcdef", 9).unwrap().len(), 2);
+    assert_eq!(writer.with_id_prefix("abcdef001", 9).unwrap().len(), 1);
+}
+
+#[test]
+fn drift_is_found_and_repaired() {
+    for damage in [
+        "DELETE FROM documents_fts WHERE rowid = 1",
+        "INSERT INTO documents_fts (rowid, title, body, tags) VALUES (99, 'ghost', '', '')",
+        "DELETE FROM documents_fts WHERE rowid = 1;
+         INSERT INTO documents_fts (rowid, title, body, tags) VALUES (1, 'Alpha', 'something else', '')",
+        "UPDATE terms SET documents = documents + 1 WHERE term = 'pear'",
+        "PRAGMA foreign_keys = OFF; DELETE FROM documents WHERE id = 1; PRAGMA foreign_keys = ON",
+    ] {
+        let (_fixture, mut writer) = fixture(three());
+        writer.with(|connection| connection.execute_batch(damage)).unwrap();
+        assert_ne!(writer.examine().unwrap(), [], "{damage}");
+        writer.repair().unwrap();
+        clean(&writer);
+    }
+}
+
+#[test]
+fn what_is_no_index_is_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.db");
+    assert!(matches!(
+        SqliteStore::open(&path),
+        Err(Error::NoIndex { .. })
+    ));
+    std::fs::write(
+        &path,
+        "this is no database, whatever its name says".repeat(100),
+    )
+    .unwrap();
+    assert!(matches!(
+        SqliteStore::open(&path),
+        Err(Error::Corrupt { .. })
+    ));
+    assert!(matches!(
+        Writer::open(&path, "test"),
+        Err(Error::Corrupt { .. })
+    ));
+    std::fs::remove_file(&path).unwrap();
+    let writer = Writer::open(&path, "test").unwrap();
+    writer
+        .with(|connection| connection.pragma_update(None, "user_version", 99))
+        .unwrap();
+    drop(writer);
+    assert!(matches!(
+        SqliteStore::open(&path),
+        Err(Error::NewerIndex { found: 99, .. })
+    ));
+}

@@ -1,0 +1,167 @@
+//! The words of the index: how often each occurs, what a prefix can become,
+//! and which are near a misspelt one.
+//!
+//! Near words come from an automaton over the vocabulary, kept as a blob, plus
+//! a look at the words that came after it was made. It is made anew once those
+//! are many, so that saving one note costs nothing noticeable.
+
+use std::sync::OnceLock;
+
+use fst::{IntoStreamer, Set, Streamer};
+use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder};
+use rusqlite::OptionalExtension;
+
+use super::{SqliteStore, Writer};
+use crate::error::Result;
+
+/// How many words may be missing from the automaton before it is made anew.
+const LATE_WORDS: u64 = 2_000;
+
+/// A word of the vocabulary that resembles another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearWord {
+    /// The word, folded, not stemmed.
+    pub word: String,
+    /// How many insertions, deletions, replacements or swaps it is away.
+    pub distance: u8,
+    /// How many documents have it.
+    pub documents: u64,
+}
+
+impl SqliteStore {
+    /// How many documents have this word, unstemmed.
+    pub fn word_frequency(&self, word: &str) -> Result<u64> {
+        self.with(|connection| {
+            let found = connection
+                .prepare_cached("SELECT documents FROM vocabulary WHERE word = ?1")?
+                .query_row([word], |row| row.get(0))
+                .optional()?;
+            Ok(found.unwrap_or(0))
+        })
+    }
+
+    /// The words that begin with `prefix`, the commonest first.
+    pub fn words_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<(String, u64)>> {
+        self.with(|connection| {
+            // The last code point ends the range of every continuation.
+            let mut statement = connection.prepare_cached(
+                "SELECT word, documents FROM vocabulary
+                 WHERE word >= ?1 AND word < ?1 || char(1114111) AND documents > 0
+                 ORDER BY documents DESC, word LIMIT ?2",
+            )?;
+            let rows = statement
+                .query_map((prefix, limit as i64), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        })
+    }
+
+    /// The words within `distance` (1 or 2) of `word`, in no particular order.
+    pub fn words_near(&self, word: &str, distance: u8) -> Result<Vec<NearWord>> {
+        let dfa = automaton_builder(distance).build_dfa(word);
+        let (mut upto, mut near) = (0, Vec::new());
+        if let Some((made_upto, data)) = self.automaton()?
+            && let Ok(set) = Set::new(data)
+        {
+            upto = made_upto;
+            let mut stream = set.search(&dfa).into_stream();
+            while let Some(found) = stream.next() {
+                near.extend(std::str::from_utf8(found).ok().map(str::to_owned));
+            }
+        }
+        self.with(|connection| {
+            let mut late =
+                connection.prepare_cached("SELECT word FROM vocabulary WHERE id > ?1")?;
+            let mut rows = late.query([upto])?;
+            while let Some(row) = rows.next()? {
+                let word = row.get_ref(0)?.as_str()?;
+                if exact_distance(&dfa, word).is_some() {
+                    near.push(word.to_owned());
+                }
+            }
+            let mut count =
+                connection.prepare_cached("SELECT documents FROM vocabulary WHERE word = ?1")?;
+            let mut words = Vec::with_capacity(near.len());
+            for word in near {
+                let documents: Option<u64> =
+                    count.query_row([&word], |row| row.get(0)).optional()?;
+                if let (Some(documents @ 1..), Some(distance)) =
+                    (documents, exact_distance(&dfa, &word))
+                {
+                    words.push(NearWord {
+                        word,
+                        distance,
+                        documents,
+                    });
+                }
+            }
+            Ok(words)
+        })
+    }
+
+    fn automaton(&self) -> Result<Option<(i64, Vec<u8>)>> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("SELECT upto, data FROM derived WHERE name = 'vocabulary'")?
+                .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })
+    }
+}
+
+impl Writer {
+    /// Makes the automaton anew if too many words came after it.
+    pub fn refresh_vocabulary(&mut self) -> Result<()> {
+        let late: u64 = self.with(|connection| {
+            connection.query_row(
+                "SELECT count(*) FROM vocabulary WHERE id >
+                 coalesce((SELECT upto FROM derived WHERE name = 'vocabulary'), 0)",
+                [],
+                |row| row.get(0),
+            )
+        })?;
+        if late > LATE_WORDS {
+            self.rebuild_vocabulary()?;
+        }
+        Ok(())
+    }
+
+    /// Makes the automaton anew from the words that still occur.
+    pub fn rebuild_vocabulary(&mut self) -> Result<()> {
+        let mut builder = fst::SetBuilder::memory();
+        self.with(|connection| {
+            connection.execute("DELETE FROM vocabulary WHERE documents <= 0", [])?;
+            let mut statement = connection.prepare("SELECT word FROM vocabulary ORDER BY word")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                // Only out-of-order words can be refused, and SQLite orders by
+                // bytes as the builder does.
+                let _ = builder.insert(row.get_ref(0)?.as_bytes()?);
+            }
+            Ok(())
+        })?;
+        let data = builder.into_inner().unwrap_or_default();
+        self.with(|connection| {
+            connection.execute(
+                "INSERT OR REPLACE INTO derived (name, upto, data)
+                 VALUES ('vocabulary', (SELECT coalesce(max(id), 0) FROM vocabulary), ?1)",
+                [data],
+            )?;
+            Ok(())
+        })
+    }
+}
+
+fn exact_distance(dfa: &DFA, word: &str) -> Option<u8> {
+    match dfa.eval(word) {
+        Distance::Exact(distance) => Some(distance),
+        Distance::AtLeast(_) => None,
+    }
+}
+
+/// Builders take a moment to make and serve every word of their distance.
+fn automaton_builder(distance: u8) -> &'static LevenshteinAutomatonBuilder {
+    static BUILDERS: [OnceLock<LevenshteinAutomatonBuilder>; 2] = [const { OnceLock::new() }; 2];
+    let distance = distance.clamp(1, 2);
+    BUILDERS[usize::from(distance) - 1]
+        .get_or_init(|| LevenshteinAutomatonBuilder::new(distance, true))
+}

@@ -1,0 +1,535 @@
+//! Writing: documents in, documents out, in transactions the caller ends.
+//!
+//! The counts behind ranking and correction move with the documents: they are
+//! gathered in memory and written in the same transaction.
+
+use std::collections::HashMap;
+use std::ops::{ControlFlow, Deref, Range};
+use std::path::Path;
+
+use rusqlite::{OptionalExtension, params};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Map, Value};
+
+use super::SqliteStore;
+use crate::document::{Document, Stamp};
+use crate::error::Result;
+use crate::source::Entry;
+use crate::store::{Row, WriteLock};
+use crate::text::{Class, Cutter, Purpose, fold_into, is_plain, stem, words};
+
+/// An index, open for writing, with the lock that makes it the only one.
+#[derive(Debug)]
+pub struct Writer {
+    store: SqliteStore,
+    counts: Counts,
+    next_row: Row,
+    /// The documents put since the last flush.
+    hidden: Range<Row>,
+    _lock: WriteLock,
+}
+
+impl Deref for Writer {
+    type Target = SqliteStore;
+
+    fn deref(&self) -> &SqliteStore {
+        &self.store
+    }
+}
+
+/// A document with what the index counts of it, made ready outside of the
+/// transaction.
+#[derive(Debug)]
+pub struct Prepared {
+    document: Document,
+    words: DistinctWords,
+}
+
+impl Prepared {
+    /// Cuts the document into words and terms.
+    pub fn new(document: Document) -> Self {
+        let tags = document.tags.join(" ");
+        let words = DistinctWords::of([&document.title, &document.body, &tags]);
+        Self { document, words }
+    }
+
+    /// The document.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+}
+
+/// What the index knows of an entry, to tell whether it changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Size and time when it was read.
+    pub stamp: Stamp,
+    /// blake3 of the content; `None` for what was left out.
+    pub hash: Option<[u8; 32]>,
+}
+
+impl Writer {
+    /// Takes the lock and opens or makes the index. `holder` is what other
+    /// writers are told meanwhile.
+    pub fn open(path: &Path, holder: &str) -> Result<Self> {
+        if let Some(folder) = path.parent()
+            && !folder.as_os_str().is_empty()
+        {
+            std::fs::create_dir_all(folder)
+                .map_err(crate::Error::io("create the folder", folder))?;
+        }
+        let lock = WriteLock::acquire(path, holder)?;
+        let store = SqliteStore::open_writable(path)?;
+        let mut writer = Self {
+            store,
+            counts: Counts::default(),
+            next_row: 0,
+            hidden: 0..0,
+            _lock: lock,
+        };
+        writer.find_next_row()?;
+        Ok(writer)
+    }
+
+    /// Begins a transaction. Readers see nothing of it before [`Writer::commit`].
+    pub fn begin(&mut self) -> Result<()> {
+        self.with(|connection| connection.execute_batch("BEGIN IMMEDIATE"))
+    }
+
+    /// Shows the documents put so far and writes their counts, inside the
+    /// transaction.
+    pub fn flush(&mut self) -> Result<()> {
+        let counts = std::mem::take(&mut self.counts);
+        let hidden = std::mem::take(&mut self.hidden);
+        self.with(|connection| {
+            if !hidden.is_empty() {
+                connection
+                    .prepare_cached(
+                        "UPDATE documents SET deleted_at = NULL WHERE id >= ?1 AND id < ?2",
+                    )?
+                    .execute([hidden.start, hidden.end])?;
+            }
+            counts.write(connection)
+        })
+    }
+
+    /// Ends the transaction: all of it can be found from here on.
+    pub fn commit(&mut self) -> Result<()> {
+        self.flush()?;
+        self.with(|connection| connection.execute_batch("COMMIT"))
+    }
+
+    /// Undoes the transaction.
+    pub fn roll_back(&mut self) -> Result<()> {
+        self.counts = Counts::default();
+        self.hidden = 0..0;
+        self.with(|connection| {
+            if connection.is_autocommit() {
+                return Ok(());
+            }
+            connection.execute_batch("ROLLBACK")
+        })?;
+        self.find_next_row()
+    }
+
+    /// Empties the index inside the transaction, as if it had just been made:
+    /// whatever was wrong with its tables is gone with them.
+    pub fn start_over(&mut self) -> Result<()> {
+        self.counts = Counts::default();
+        self.hidden = 0..0;
+        self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT type, name FROM sqlite_schema
+                 WHERE name NOT LIKE 'sqlite_%' AND name NOT LIKE 'documents\\_fts\\_%' ESCAPE '\\'
+                 AND type IN ('trigger', 'view', 'table')
+                 ORDER BY CASE type WHEN 'trigger' THEN 0 WHEN 'view' THEN 1 ELSE 2 END,
+                          name IN ('documents', 'tags')",
+            )?;
+            let objects: Vec<(String, String)> = statement
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            drop(statement);
+            for (kind, name) in objects {
+                connection.execute_batch(&format!("DROP {kind} IF EXISTS \"{name}\""))?;
+            }
+            for migration in super::MIGRATIONS {
+                connection.execute_batch(migration)?;
+            }
+            Ok(())
+        })?;
+        self.find_next_row()
+    }
+
+    /// Adds a document or replaces the one with its source and key.
+    pub fn put(&mut self, prepared: &Prepared) -> Result<()> {
+        let document = &prepared.document;
+        self.forget_skipped(&document.source, &document.key)?;
+        self.take_out(&document.source, &document.key)?;
+        self.counts.add(&prepared.words, 1);
+        let row = self.next_row;
+        self.next_row += 1;
+        if self.hidden.is_empty() {
+            self.hidden.start = row;
+        }
+        self.hidden.end = self.next_row;
+        self.with(|connection| {
+            // The document is hidden until the batch is flushed: then one
+            // statement shows them all, and the full text takes them in at
+            // once. FTS5 writes a segment of its own for every statement that
+            // puts something in.
+            connection
+                .prepare_cached("INSERT INTO bodies (document, front, body) VALUES (?1, ?2, ?3)")?
+                .execute(params![row, document.front, document.body])?;
+            for tag in &document.tags {
+                connection
+                    .prepare_cached("INSERT OR IGNORE INTO tags (name) VALUES (?1)")?
+                    .execute([tag])?;
+                connection
+                    .prepare_cached(
+                        "INSERT OR IGNORE INTO document_tags (document, tag)
+                         SELECT ?1, id FROM tags WHERE name = ?2",
+                    )?
+                    .execute(params![row, tag])?;
+            }
+            for (name, value) in flat_fields(&document.fields) {
+                connection
+                    .prepare_cached(
+                        "INSERT INTO fields (document, name, value) VALUES (?1, ?2, ?3)",
+                    )?
+                    .execute(params![row, name, value])?;
+            }
+            connection
+                .prepare_cached(
+                    "INSERT INTO documents (id, uid, source, key, kind, title, category, created_at,
+                        updated_at, deleted_at, hash, size, modified_ns, problem, meta)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10, ?11, ?12, ?13, ?14)",
+                )?
+                .execute(params![
+                    row,
+                    document.id().hex(),
+                    document.source,
+                    document.key,
+                    document.kind,
+                    document.title,
+                    document.category,
+                    document.created_at,
+                    document.updated_at,
+                    document.hash,
+                    document.stamp.size,
+                    document.stamp.modified_ns,
+                    document.problem,
+                    Value::Object(document.fields.clone()).to_string(),
+                ])?;
+            Ok(())
+        })
+    }
+
+    /// Removes a document, or the record that it was left out.
+    pub fn remove(&mut self, source: &str, key: &str) -> Result<()> {
+        self.forget_skipped(source, key)?;
+        self.take_out(source, key)
+    }
+
+    /// Notes that a document's file was written without changing.
+    pub fn touch(&mut self, source: &str, entry: &Entry) -> Result<()> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "UPDATE documents SET size = ?3, modified_ns = ?4
+                     WHERE source = ?1 AND key = ?2",
+                )?
+                .execute(params![
+                    source,
+                    entry.key,
+                    entry.stamp.size,
+                    entry.stamp.modified_ns
+                ])?;
+            Ok(())
+        })
+    }
+
+    /// Notes that an entry was left out, and why.
+    pub fn skip(&mut self, source: &str, entry: &Entry, reason: &str) -> Result<()> {
+        self.take_out(source, &entry.key)?;
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO skipped (source, key, size, modified_ns, reason)
+                     VALUES (?1, ?2, ?3, ?4, ?5)",
+                )?
+                .execute(params![
+                    source,
+                    entry.key,
+                    entry.stamp.size,
+                    entry.stamp.modified_ns,
+                    reason
+                ])?;
+            Ok(())
+        })
+    }
+
+    /// What is known of every entry of a source, by key.
+    pub fn states(&self, source: &str) -> Result<HashMap<String, State>> {
+        self.with(|connection| {
+            let mut states = HashMap::new();
+            for sql in [
+                "SELECT key, size, modified_ns, hash FROM documents
+                 WHERE source = ?1 AND deleted_at IS NULL",
+                "SELECT key, size, modified_ns, NULL FROM skipped WHERE source = ?1",
+            ] {
+                let mut statement = connection.prepare_cached(sql)?;
+                let mut rows = statement.query([source])?;
+                while let Some(row) = rows.next()? {
+                    let state = State {
+                        stamp: Stamp {
+                            size: row.get(1)?,
+                            modified_ns: row.get(2)?,
+                        },
+                        hash: row.get(3)?,
+                    };
+                    states.insert(row.get(0)?, state);
+                }
+            }
+            Ok(states)
+        })
+    }
+
+    /// Makes a source known to the index, or notes where it moved to.
+    pub fn put_source(&mut self, name: &str, place: &str) -> Result<()> {
+        self.with(|connection| {
+            connection.execute(
+                "INSERT INTO sources (name, place) VALUES (?1, ?2)
+                 ON CONFLICT (name) DO UPDATE SET place = excluded.place
+                 WHERE place <> excluded.place",
+                [name, place],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Notes that a source was synced completely at this moment.
+    pub fn mark_synced(&mut self, name: &str, at: i64) -> Result<()> {
+        self.with(|connection| {
+            connection.execute(
+                "UPDATE sources SET synced_at = ?2 WHERE name = ?1",
+                params![name, at],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Forgets a source and everything indexed from it.
+    pub fn remove_source(&mut self, name: &str) -> Result<()> {
+        let keys: Vec<String> = self.states(name)?.into_keys().collect();
+        for key in keys {
+            self.remove(name, &key)?;
+        }
+        self.with(|connection| {
+            connection.execute("DELETE FROM sources WHERE name = ?1", [name])?;
+            connection.execute(
+                "DELETE FROM tags WHERE id NOT IN (SELECT tag FROM document_tags)",
+                [],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Lets SQLite tidy up after a large change: statistics and the log.
+    pub fn settle(&mut self) -> Result<()> {
+        self.with(|connection| {
+            connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(PASSIVE);")
+        })
+    }
+
+    fn forget_skipped(&mut self, source: &str, key: &str) -> Result<()> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("DELETE FROM skipped WHERE source = ?1 AND key = ?2")?
+                .execute([source, key])?;
+            Ok(())
+        })
+    }
+
+    /// Deletes a document and takes it out of the counts.
+    fn take_out(&mut self, source: &str, key: &str) -> Result<()> {
+        let found: Option<(Row, bool, [String; 3])> = self.with(|connection| {
+            // Counted is what can be found and what will be once flushed.
+            connection
+                .prepare_cached(
+                    "SELECT d.id, coalesce(d.deleted_at, 0) = 0, d.title, b.body, coalesce(
+                        (SELECT group_concat(t.name, ' ') FROM document_tags AS dt
+                         JOIN tags AS t ON t.id = dt.tag WHERE dt.document = d.id), '')
+                     FROM documents AS d JOIN bodies AS b ON b.document = d.id
+                     WHERE d.source = ?1 AND d.key = ?2",
+                )?
+                .query_row([source, key], |row| {
+                    let texts = [row.get(2)?, row.get(3)?, row.get(4)?];
+                    Ok((row.get(0)?, row.get(1)?, texts))
+                })
+                .optional()
+        })?;
+        let Some((row, counted, texts)) = found else {
+            return Ok(());
+        };
+        if counted {
+            self.counts.add(&DistinctWords::of(texts.each_ref()), -1);
+        }
+        self.with(|connection| {
+            connection
+                .prepare_cached("DELETE FROM documents WHERE id = ?1")?
+                .execute([row])?;
+            Ok(())
+        })
+    }
+
+    /// Counts every document's words anew into empty tables.
+    pub(super) fn recount(&mut self) -> Result<()> {
+        let mut counts = Counts::default();
+        self.with(|connection| {
+            let mut statement =
+                connection.prepare("SELECT title, body, tags FROM documents_text")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let texts = [&row.get(0)?, &row.get(1)?, &row.get(2)?];
+                counts.add(&DistinctWords::of(texts), 1);
+            }
+            Ok(())
+        })?;
+        self.counts = counts;
+        self.flush()
+    }
+
+    fn find_next_row(&mut self) -> Result<()> {
+        self.next_row = self.with(|connection| {
+            connection.query_row(
+                "SELECT coalesce(max(id), 0) + 1 FROM documents",
+                [],
+                |row| row.get(0),
+            )
+        })?;
+        Ok(())
+    }
+}
+
+/// Each term and each word of a text once.
+#[derive(Debug, Default)]
+struct DistinctWords {
+    terms: Vec<Box<str>>,
+    words: Vec<Box<str>>,
+}
+
+impl DistinctWords {
+    fn of(texts: [&String; 3]) -> Self {
+        // Whatever was seen in its folded form needs no stemming again.
+        let mut folded_words: FxHashSet<Box<str>> = FxHashSet::default();
+        let mut terms: FxHashSet<Box<str>> = FxHashSet::default();
+        let mut cutter = Cutter::default();
+        let mut folded = String::new();
+        let add = |terms: &mut FxHashSet<Box<str>>, term: &str| {
+            if !terms.contains(term) {
+                terms.insert(Box::from(term));
+            }
+        };
+        for text in texts {
+            for word in words(text) {
+                if word.class == Class::Spaced {
+                    folded.clear();
+                    fold_into(&text[word.range], &mut folded);
+                    if !folded_words.contains(folded.as_str()) {
+                        folded_words.insert(Box::from(folded.as_str()));
+                        stem(&mut folded);
+                        add(&mut terms, &folded);
+                    }
+                } else {
+                    let _ = cutter.each_term_of(text, &word, Purpose::Document, |term| {
+                        add(&mut terms, term.text);
+                        ControlFlow::<()>::Continue(())
+                    });
+                }
+            }
+        }
+        Self {
+            terms: terms.into_iter().collect(),
+            words: folded_words
+                .into_iter()
+                .filter(|word| is_plain(word))
+                .collect(),
+        }
+    }
+}
+
+/// Changes to the counts that are not written yet.
+#[derive(Debug, Default)]
+struct Counts {
+    terms: FxHashMap<Box<str>, i64>,
+    words: FxHashMap<Box<str>, i64>,
+}
+
+impl Counts {
+    fn add(&mut self, distinct: &DistinctWords, change: i64) {
+        for (counts, names) in [
+            (&mut self.terms, &distinct.terms),
+            (&mut self.words, &distinct.words),
+        ] {
+            for name in names {
+                match counts.get_mut(name) {
+                    Some(count) => *count += change,
+                    None => {
+                        counts.insert(name.clone(), change);
+                    }
+                }
+            }
+        }
+    }
+
+    fn write(self, connection: &rusqlite::Connection) -> rusqlite::Result<()> {
+        let tables = [
+            (
+                self.terms,
+                "INSERT INTO terms (term, documents) VALUES (?1, ?2)
+                 ON CONFLICT (term) DO UPDATE SET documents = documents + excluded.documents",
+            ),
+            (
+                self.words,
+                "INSERT INTO vocabulary (word, documents) VALUES (?1, ?2)
+                 ON CONFLICT (word) DO UPDATE SET documents = documents + excluded.documents",
+            ),
+        ];
+        for (counts, sql) in tables {
+            let mut changes: Vec<_> = counts
+                .into_iter()
+                .filter(|(_, change)| *change != 0)
+                .collect();
+            // In order, neighbouring rows are written together.
+            changes.sort_unstable();
+            let mut statement = connection.prepare_cached(sql)?;
+            for (name, change) in changes {
+                statement.execute(params![name, change])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Frontmatter fields as names and plain values: lists give one row per
+/// element, mappings join their names with a dot.
+fn flat_fields(fields: &Map<String, Value>) -> Vec<(String, String)> {
+    fn flatten(name: &str, value: &Value, rows: &mut Vec<(String, String)>) {
+        match value {
+            Value::Null => {}
+            Value::Array(values) => values.iter().for_each(|value| flatten(name, value, rows)),
+            Value::Object(fields) => {
+                for (inner, value) in fields {
+                    flatten(&format!("{name}.{inner}"), value, rows);
+                }
+            }
+            Value::String(text) => rows.push((name.to_owned(), text.clone())),
+            other => rows.push((name.to_owned(), other.to_string())),
+        }
+    }
+    let mut rows = Vec::new();
+    for (name, value) in fields {
+        flatten(name, value, &mut rows);
+    }
+    rows
+}

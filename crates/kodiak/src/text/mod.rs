@@ -1,0 +1,301 @@
+//! Text to words to index terms: the one splitter that documents, queries,
+//! snippets and the vocabulary share, so that they can never disagree.
+//!
+//! A *word* is a run of letters, digits and the marks on them, of one class of
+//! script. Its *terms* are what the index holds: the folded stem for scripts
+//! that write spaces, overlapping pieces for those that do not.
+
+mod common;
+mod fold;
+mod script;
+mod stem;
+
+use std::hash::BuildHasher;
+use std::ops::{ControlFlow, Range};
+
+use rustc_hash::FxBuildHasher;
+
+pub use common::is_common;
+pub use fold::fold_into;
+pub use script::{Class, is_mark};
+pub use stem::stem;
+
+use script::{class_of, continues_word, starts_word};
+
+/// What the terms are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be indexed: runs cut into pieces also yield their short tails, so
+    /// that every character begins some term and a prefix finds it.
+    Document,
+    /// To be looked up: no tails.
+    Query,
+}
+
+/// A run of characters that belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// Where it stands, in bytes.
+    pub range: Range<usize>,
+    /// How its script is cut into terms.
+    pub class: Class,
+}
+
+/// The words of a text, in order.
+pub fn words(text: &str) -> Words<'_> {
+    Words { text, at: 0 }
+}
+
+/// Iterator over the words of a text.
+#[derive(Debug)]
+pub struct Words<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Iterator for Words<'_> {
+    type Item = Word;
+
+    fn next(&mut self) -> Option<Word> {
+        let bytes = self.text.as_bytes();
+        // ASCII is most of most text: skip and scan it without decoding.
+        let (start, class) = loop {
+            let byte = *bytes.get(self.at)?;
+            if byte.is_ascii() {
+                if byte.is_ascii_alphanumeric() {
+                    break (self.at, Class::Spaced);
+                }
+                self.at += 1;
+            } else {
+                let character = self.text[self.at..].chars().next()?;
+                if starts_word(character) {
+                    break (self.at, class_of(character));
+                }
+                self.at += character.len_utf8();
+            }
+        };
+        let mut end = start;
+        while let Some(&byte) = bytes.get(end) {
+            if byte.is_ascii() {
+                if class != Class::Spaced || !byte.is_ascii_alphanumeric() {
+                    break;
+                }
+                end += 1;
+            } else {
+                let Some(character) = self.text[end..].chars().next() else {
+                    break;
+                };
+                if !continues_word(character, class) {
+                    break;
+                }
+                end += character.len_utf8();
+            }
+        }
+        self.at = end;
+        Some(Word {
+            range: start..end,
+            class,
+        })
+    }
+}
+
+/// A term of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term<'a> {
+    /// What the index holds.
+    pub text: &'a str,
+    /// The bytes it came from.
+    pub range: Range<usize>,
+    /// Whether it is a short tail, which takes no place of its own: what
+    /// follows a run must stay next to the run's last full piece.
+    pub tail: bool,
+}
+
+/// Reusable space for cutting text into terms.
+#[derive(Debug, Default)]
+pub struct Cutter {
+    folded: String,
+    offsets: Vec<usize>,
+    /// Stems of words seen before, each in the one place its hash gives it;
+    /// empty where nothing is remembered.
+    remembered: Vec<(String, String)>,
+}
+
+/// How many stems a remembering cutter keeps: most of a text is few words.
+const REMEMBERED: usize = 4096;
+
+impl Cutter {
+    /// A cutter for much text: it remembers stems.
+    pub fn remembering() -> Self {
+        Self {
+            remembered: vec![Default::default(); REMEMBERED],
+            ..Self::default()
+        }
+    }
+
+    /// The folded word to its stem.
+    fn stem_folded(&mut self) {
+        if self.remembered.is_empty() {
+            stem(&mut self.folded);
+            return;
+        }
+        let hash = FxBuildHasher.hash_one(self.folded.as_bytes());
+        let (word, stemmed) = &mut self.remembered[hash as usize % REMEMBERED];
+        if *word == self.folded {
+            self.folded.clone_from(stemmed);
+        } else {
+            word.clone_from(&self.folded);
+            stem(&mut self.folded);
+            stemmed.clone_from(&self.folded);
+        }
+    }
+
+    /// Calls `visit` with every term of `text`.
+    pub fn each_term<B>(
+        &mut self,
+        text: &str,
+        purpose: Purpose,
+        mut visit: impl FnMut(Term<'_>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        for word in words(text) {
+            self.each_term_of(text, &word, purpose, &mut visit)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Calls `visit` with every term of one word of `text`.
+    pub fn each_term_of<B>(
+        &mut self,
+        text: &str,
+        word: &Word,
+        purpose: Purpose,
+        mut visit: impl FnMut(Term<'_>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let written = &text[word.range.clone()];
+        let Some(width) = word.class.width() else {
+            self.folded.clear();
+            fold_into(written, &mut self.folded);
+            self.stem_folded();
+            return visit(Term {
+                text: &self.folded,
+                range: word.range.clone(),
+                tail: false,
+            });
+        };
+        self.offsets.clear();
+        self.offsets
+            .extend(written.char_indices().map(|(at, _)| word.range.start + at));
+        let characters = self.offsets.len();
+        self.offsets.push(word.range.end);
+        let pieces = characters.saturating_sub(width - 1).max(1);
+        let last = match purpose {
+            Purpose::Document => characters,
+            Purpose::Query => pieces,
+        };
+        for first in 0..last {
+            let range = self.offsets[first]..self.offsets[(first + width).min(characters)];
+            visit(Term {
+                text: &text[range.clone()],
+                range,
+                tail: first >= pieces,
+            })?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether a folded word of a script with spaces belongs in the vocabulary:
+/// without digits, of three to forty characters. Only such words are worth
+/// correcting to.
+pub fn is_plain(folded: &str) -> bool {
+    if folded.is_ascii() {
+        return (3..=40).contains(&folded.len())
+            && folded.bytes().all(|byte| byte.is_ascii_alphabetic());
+    }
+    (3..=40).contains(&folded.chars().count()) && !folded.chars().any(char::is_numeric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn terms(text: &str, purpose: Purpose) -> Vec<String> {
+        let mut terms = Vec::new();
+        let _ = Cutter::default().each_term(text, purpose, |term| {
+            terms.push(term.text.to_owned());
+            ControlFlow::<()>::Continue(())
+        });
+        terms
+    }
+
+    #[test]
+    fn latin_words_are_folded_and_stemmed() {
+        assert_eq!(
+            terms("Running, naïve CAFÉS; {{age:34}} what's", Purpose::Document),
+            ["run", "naiv", "cafe", "ag", "34", "what", "s"]
+        );
+    }
+
+    #[test]
+    fn han_is_cut_into_pairs_with_a_tail_in_documents() {
+        assert_eq!(terms("数据库", Purpose::Document), ["数据", "据库", "库"]);
+        assert_eq!(terms("数据库", Purpose::Query), ["数据", "据库"]);
+        assert_eq!(terms("数", Purpose::Query), ["数"]);
+        assert_eq!(
+            terms("用SQLite存", Purpose::Document),
+            ["用", "sqlite", "存"]
+        );
+    }
+
+    #[test]
+    fn thai_is_cut_into_triples() {
+        assert_eq!(terms("กขคง", Purpose::Query), ["กขค", "ขคง"]);
+        assert_eq!(terms("กขคง", Purpose::Document), ["กขค", "ขคง", "คง", "ง"]);
+        assert_eq!(terms("กข", Purpose::Query), ["กข"]);
+    }
+
+    #[test]
+    fn marks_stay_inside_words() {
+        assert_eq!(terms("हिन्दी भाषा", Purpose::Document), ["हिन्दी", "भाषा"]);
+        assert_eq!(
+            terms("cafe\u{301} nai\u{308}ve", Purpose::Document),
+            ["cafe", "naiv"]
+        );
+    }
+
+    #[test]
+    fn plain_words_have_letters_only_and_some_length() {
+        for (word, plain) in [
+            ("the", true),
+            ("of", false),
+            ("v2", false),
+            ("2024", false),
+            ("über", true),
+            ("x٣٣", false),
+        ] {
+            assert_eq!(is_plain(word), plain, "{word}");
+        }
+        assert!(!is_plain(&"a".repeat(41)));
+    }
+
+    proptest! {
+        #[test]
+        fn words_lie_on_character_boundaries_in_order(text in "\\PC{0,80}") {
+            let mut last = 0;
+            for word in words(&text) {
+                prop_assert!(word.range.start >= last && word.range.end > word.range.start);
+                prop_assert!(text.get(word.range.clone()).is_some());
+                last = word.range.end;
+            }
+        }
+
+        #[test]
+        fn every_query_term_is_a_document_term(text in "[a-zA-Zéß0-9 数据库กขคหिन्さくら-]{0,40}") {
+            let document = terms(&text, Purpose::Document);
+            for term in terms(&text, Purpose::Query) {
+                prop_assert!(document.contains(&term), "{term}");
+            }
+        }
+    }
+}

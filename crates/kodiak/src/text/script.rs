@@ -1,0 +1,60 @@
+//! Which characters make words, and which scripts write no spaces.
+
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+
+/// How a script's words are cut into terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Words stand between spaces: one term each.
+    Spaced,
+    /// Han, Kana, Hangul: overlapping pairs of characters.
+    Pairs,
+    /// Thai, Lao, Khmer, Burmese: overlapping triples.
+    Triples,
+}
+
+impl Class {
+    /// How many characters a piece has; `None` where words are whole.
+    pub fn width(self) -> Option<usize> {
+        match self {
+            Self::Spaced => None,
+            Self::Pairs => Some(2),
+            Self::Triples => Some(3),
+        }
+    }
+}
+
+pub(super) fn class_of(character: char) -> Class {
+    match character as u32 {
+        // Below Thai nothing is written without spaces: the quick way out.
+        ..0x0E00 => Class::Spaced,
+        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0xAA60..=0xAA7F => Class::Triples,
+        0x1100..=0x11FF
+        | 0x3005
+        | 0x3007
+        | 0x3040..=0x30FA
+        | 0x30FC..=0x318F
+        | 0x31F0..=0x31FF
+        | 0x3400..=0x4DBF
+        | 0x4E00..=0x9FFF
+        | 0xAC00..=0xD7FF
+        | 0xF900..=0xFAFF
+        | 0xFF66..=0xFF9F
+        | 0x20000..=0x3134F => Class::Pairs,
+        _ => Class::Spaced,
+    }
+}
+
+pub(super) fn starts_word(character: char) -> bool {
+    character.is_alphanumeric()
+}
+
+pub(super) fn continues_word(character: char, class: Class) -> bool {
+    // A mark belongs to the letter before it, whatever block it is from.
+    (character.is_alphanumeric() && class_of(character) == class) || is_mark(character)
+}
+
+/// Whether a character is a mark on the one before it: an accent, a vowel sign.
+pub fn is_mark(character: char) -> bool {
+    character as u32 >= 0x300 && character.general_category_group() == GeneralCategoryGroup::Mark
+}

@@ -1,0 +1,293 @@
+//! Porter's stemmer for English, as published in 1980 with the two later
+//! departures every implementation follows (`bli` and `logi`).
+//!
+//! It runs over every word of every note, so it works in place on bytes. Words
+//! with anything but ASCII letters pass through unchanged.
+
+/// Cuts a folded word to its stem.
+pub fn stem(word: &mut String) {
+    // Very long runs are data, not words; two letters have no ending to lose.
+    if !(3..=64).contains(&word.len()) || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return;
+    }
+    let mut stemmer = Stemmer {
+        word: std::mem::take(word).into_bytes(),
+    };
+    stemmer.plurals();
+    stemmer.past_and_progressive();
+    stemmer.final_y();
+    stemmer.replace_first(DOUBLE_SUFFIXES, 0);
+    stemmer.replace_first(LONG_SUFFIXES, 0);
+    stemmer.drop_suffix();
+    stemmer.tidy();
+    // Only ASCII letters went in and only those came out.
+    *word = String::from_utf8(stemmer.word).unwrap_or_default();
+}
+
+const DOUBLE_SUFFIXES: &[(&[u8], &[u8])] = &[
+    (b"ational", b"ate"),
+    (b"tional", b"tion"),
+    (b"enci", b"ence"),
+    (b"anci", b"ance"),
+    (b"izer", b"ize"),
+    (b"bli", b"ble"),
+    (b"alli", b"al"),
+    (b"entli", b"ent"),
+    (b"eli", b"e"),
+    (b"ousli", b"ous"),
+    (b"ization", b"ize"),
+    (b"ation", b"ate"),
+    (b"ator", b"ate"),
+    (b"alism", b"al"),
+    (b"iveness", b"ive"),
+    (b"fulness", b"ful"),
+    (b"ousness", b"ous"),
+    (b"aliti", b"al"),
+    (b"iviti", b"ive"),
+    (b"biliti", b"ble"),
+    (b"logi", b"log"),
+];
+
+const LONG_SUFFIXES: &[(&[u8], &[u8])] = &[
+    (b"icate", b"ic"),
+    (b"ative", b""),
+    (b"alize", b"al"),
+    (b"iciti", b"ic"),
+    (b"ical", b"ic"),
+    (b"ful", b""),
+    (b"ness", b""),
+];
+
+/// The longest come first, since only the longest that fits is tried.
+const LAST_SUFFIXES: &[&[u8]] = &[
+    b"ement", b"ance", b"ence", b"able", b"ible", b"ment", b"ant", b"ent", b"ism", b"ate", b"iti",
+    b"ous", b"ive", b"ize", b"ion", b"al", b"er", b"ic", b"ou",
+];
+
+struct Stemmer {
+    word: Vec<u8>,
+}
+
+impl Stemmer {
+    fn ends(&self, suffix: &[u8]) -> bool {
+        self.word.ends_with(suffix)
+    }
+
+    fn stem_length(&self, suffix: &[u8]) -> usize {
+        self.word.len() - suffix.len()
+    }
+
+    fn consonant(&self, at: usize) -> bool {
+        match self.word[at] {
+            b'a' | b'e' | b'i' | b'o' | b'u' => false,
+            b'y' => at == 0 || !self.consonant(at - 1),
+            _ => true,
+        }
+    }
+
+    /// Porter's m: how often a vowel is followed by a consonant in the first
+    /// `length` letters.
+    fn measure(&self, length: usize) -> usize {
+        let mut measure = 0;
+        let mut after_vowel = false;
+        for at in 0..length {
+            let consonant = self.consonant(at);
+            if consonant && after_vowel {
+                measure += 1;
+            }
+            after_vowel = !consonant;
+        }
+        measure
+    }
+
+    fn has_vowel(&self, length: usize) -> bool {
+        (0..length).any(|at| !self.consonant(at))
+    }
+
+    fn ends_in_double_consonant(&self) -> bool {
+        let length = self.word.len();
+        length >= 2 && self.word[length - 1] == self.word[length - 2] && self.consonant(length - 1)
+    }
+
+    /// Consonant, vowel, consonant at the end of the first `length` letters,
+    /// the last not w, x or y: as in "hop", "fil".
+    fn ends_short(&self, length: usize) -> bool {
+        length >= 3
+            && self.consonant(length - 3)
+            && !self.consonant(length - 2)
+            && self.consonant(length - 1)
+            && !matches!(self.word[length - 1], b'w' | b'x' | b'y')
+    }
+
+    fn plurals(&mut self) {
+        if self.ends(b"sses") || self.ends(b"ies") {
+            self.word.truncate(self.word.len() - 2);
+        } else if self.ends(b"s") && !self.ends(b"ss") {
+            self.word.pop();
+        }
+    }
+
+    fn past_and_progressive(&mut self) {
+        if self.ends(b"eed") {
+            if self.measure(self.stem_length(b"eed")) > 0 {
+                self.word.pop();
+            }
+            return;
+        }
+        let suffix: &[u8] = if self.ends(b"ed") {
+            b"ed"
+        } else if self.ends(b"ing") {
+            b"ing"
+        } else {
+            return;
+        };
+        let length = self.stem_length(suffix);
+        if !self.has_vowel(length) {
+            return;
+        }
+        self.word.truncate(length);
+        if self.ends(b"at") || self.ends(b"bl") || self.ends(b"iz") {
+            self.word.push(b'e');
+        } else if self.ends_in_double_consonant() {
+            if !matches!(self.word[length - 1], b'l' | b's' | b'z') {
+                self.word.pop();
+            }
+        } else if self.measure(length) == 1 && self.ends_short(length) {
+            self.word.push(b'e');
+        }
+    }
+
+    fn final_y(&mut self) {
+        let length = self.word.len();
+        if self.ends(b"y") && self.has_vowel(length - 1) {
+            self.word[length - 1] = b'i';
+        }
+    }
+
+    fn replace_first(&mut self, suffixes: &[(&[u8], &[u8])], least_measure: usize) {
+        let Some((suffix, replacement)) = suffixes.iter().find(|(suffix, _)| self.ends(suffix))
+        else {
+            return;
+        };
+        let length = self.stem_length(suffix);
+        if self.measure(length) > least_measure {
+            self.word.truncate(length);
+            self.word.extend_from_slice(replacement);
+        }
+    }
+
+    fn drop_suffix(&mut self) {
+        let Some(suffix) = LAST_SUFFIXES.iter().find(|suffix| self.ends(suffix)) else {
+            return;
+        };
+        let length = self.stem_length(suffix);
+        let fits =
+            *suffix != b"ion" || (length > 0 && matches!(self.word[length - 1], b's' | b't'));
+        if fits && self.measure(length) > 1 {
+            self.word.truncate(length);
+        }
+    }
+
+    fn tidy(&mut self) {
+        let length = self.word.len();
+        if self.ends(b"e") {
+            let measure = self.measure(length - 1);
+            if measure > 1 || (measure == 1 && !self.ends_short(length - 1)) {
+                self.word.pop();
+            }
+        }
+        if self.ends(b"ll") && self.measure(self.word.len()) > 1 {
+            self.word.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stem;
+    use proptest::prelude::*;
+
+    #[test]
+    fn stems_as_published() {
+        for (word, expected) in [
+            ("caresses", "caress"),
+            ("ponies", "poni"),
+            ("ties", "ti"),
+            ("cats", "cat"),
+            ("feed", "feed"),
+            ("agreed", "agre"),
+            ("plastered", "plaster"),
+            ("bled", "bled"),
+            ("motoring", "motor"),
+            ("sing", "sing"),
+            ("conflated", "conflat"),
+            ("troubled", "troubl"),
+            ("sized", "size"),
+            ("hopping", "hop"),
+            ("tanned", "tan"),
+            ("falling", "fall"),
+            ("hissing", "hiss"),
+            ("fizzed", "fizz"),
+            ("failing", "fail"),
+            ("filing", "file"),
+            ("happy", "happi"),
+            ("sky", "sky"),
+            ("relational", "relat"),
+            ("conditional", "condit"),
+            ("valenci", "valenc"),
+            ("digitizer", "digit"),
+            ("radically", "radic"),
+            ("vietnamization", "vietnam"),
+            ("operator", "oper"),
+            ("feudalism", "feudal"),
+            ("decisiveness", "decis"),
+            ("hopefulness", "hope"),
+            ("formality", "formal"),
+            ("sensitivity", "sensit"),
+            ("triplicate", "triplic"),
+            ("formative", "form"),
+            ("electricity", "electr"),
+            ("goodness", "good"),
+            ("revival", "reviv"),
+            ("allowance", "allow"),
+            ("inference", "infer"),
+            ("airliner", "airlin"),
+            ("adjustable", "adjust"),
+            ("replacement", "replac"),
+            ("adoption", "adopt"),
+            ("communism", "commun"),
+            ("effective", "effect"),
+            ("probate", "probat"),
+            ("rate", "rate"),
+            ("cease", "ceas"),
+            ("controlling", "control"),
+            ("roll", "roll"),
+            ("productivity", "product"),
+            ("generalizations", "gener"),
+            ("archaeology", "archaeolog"),
+            ("possibly", "possibl"),
+        ] {
+            let mut stemmed = word.to_owned();
+            stem(&mut stemmed);
+            assert_eq!(stemmed, expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn other_words_pass_through() {
+        for word in ["is", "straße", "x2000s", ""] {
+            let mut stemmed = word.to_owned();
+            stem(&mut stemmed);
+            assert_eq!(stemmed, word);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_letters_leave_a_stem(word in "[a-z]{3,64}") {
+            let mut stemmed = word.clone();
+            stem(&mut stemmed);
+            prop_assert!(!stemmed.is_empty() && stemmed.len() <= word.len() + 1);
+        }
+    }
+}

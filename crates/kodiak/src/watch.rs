@@ -1,0 +1,149 @@
+//! Telling when folders change, some moments after they do.
+//!
+//! Which files changed is the sync's to find out: events only say that it is
+//! worth looking, so that one lost or doubled does no harm.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use notify::{Event, EventKind, RecursiveMode, Watcher};
+
+use crate::error::{Error, Result};
+
+/// Even while changes keep coming, they are told after this many quiet times.
+const MOST_PATIENCE: u32 = 20;
+
+/// Calls `changed` with the numbers of the folders that changed, once nothing
+/// more has happened for `quiet`, until it breaks.
+pub fn watch(
+    roots: &[PathBuf],
+    quiet: Duration,
+    changed: &mut dyn FnMut(&[usize]) -> ControlFlow<()>,
+) -> Result<()> {
+    let (sender, events) = channel();
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| Error::Watch { path, source }
+    };
+    let mut watcher = notify::recommended_watcher(move |event| {
+        // Nobody listens any more once the loop below has ended.
+        let _ = sender.send(event);
+    })
+    .map_err(failed(
+        roots.first().map_or(Path::new(""), PathBuf::as_path),
+    ))?;
+    let mut real = Vec::new();
+    for root in roots {
+        watcher
+            .watch(root, RecursiveMode::Recursive)
+            .map_err(failed(root))?;
+        real.push(root.canonicalize().map_err(Error::io("find", root))?);
+    }
+    let folders = Roots {
+        given: roots,
+        real: &real,
+    };
+    while let Ok(event) = events.recv() {
+        let mut touched = folders.touched(&event);
+        if touched.is_empty() {
+            continue;
+        }
+        settle(&events, quiet, |event| {
+            touched.extend(folders.touched(event));
+        });
+        let touched: Vec<usize> = touched.into_iter().collect();
+        if changed(&touched).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Takes in events until none comes for `quiet`, or patience ends.
+fn settle(
+    events: &Receiver<notify::Result<Event>>,
+    quiet: Duration,
+    mut take: impl FnMut(&notify::Result<Event>),
+) {
+    let deadline = Instant::now() + quiet * MOST_PATIENCE;
+    while Instant::now() < deadline {
+        match events.recv_timeout(quiet) {
+            Ok(event) => take(&event),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+        }
+    }
+}
+
+struct Roots<'a> {
+    given: &'a [PathBuf],
+    real: &'a [PathBuf],
+}
+
+impl Roots<'_> {
+    /// The folders an event is about. An event that says that others were lost,
+    /// or an error, is about all of them.
+    fn touched(&self, event: &notify::Result<Event>) -> BTreeSet<usize> {
+        let all = || (0..self.given.len()).collect();
+        let Ok(event) = event else { return all() };
+        if event.need_rescan() {
+            return all();
+        }
+        if matches!(event.kind, EventKind::Access(_)) {
+            return BTreeSet::new();
+        }
+        let about = |root: &Path| {
+            event.paths.iter().any(|path| {
+                path.strip_prefix(root)
+                    .is_ok_and(|inside| !is_hidden(inside))
+            })
+        };
+        (0..self.given.len())
+            .filter(|&at| about(&self.given[at]) || about(&self.real[at]))
+            .collect()
+    }
+}
+
+/// Whether a path leads through a hidden name, such as a repository's own files.
+fn is_hidden(path: &Path) -> bool {
+    path.components()
+        .any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_told_once_with_its_folder() {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let roots: Vec<PathBuf> = folders
+            .iter()
+            .map(|folder| folder.path().to_path_buf())
+            .collect();
+        let writing = roots[1].clone();
+        let writer = std::thread::spawn(move || {
+            // Written until seen: the watcher may not be up at the first try.
+            for turn in 0..200 {
+                std::fs::write(writing.join(".hidden"), turn.to_string()).unwrap();
+                std::fs::write(writing.join("note.md"), turn.to_string()).unwrap();
+                std::thread::sleep(Duration::from_millis(100));
+                if writing.join("seen").exists() {
+                    break;
+                }
+            }
+        });
+        let seen = roots[1].join("seen");
+        let mut told = Vec::new();
+        watch(&roots, Duration::from_millis(20), &mut |numbers| {
+            told = numbers.to_vec();
+            std::fs::write(&seen, "").unwrap();
+            ControlFlow::Break(())
+        })
+        .unwrap();
+        writer.join().unwrap();
+        assert_eq!(told, [1]);
+    }
+}
