@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rusqlite::ErrorCode;
+
 /// The library's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -42,6 +44,12 @@ pub enum Error {
     #[error("there is no index at {} yet", path.display())]
     NoIndex {
         /// Where the index was expected.
+        path: PathBuf,
+    },
+    /// The file is a database, but another program's.
+    #[error("{} is another program's database", path.display())]
+    NotOurs {
+        /// The file.
         path: PathBuf,
     },
     /// The index was written by a later version of the program.
@@ -129,6 +137,32 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether it went wrong because nothing can be written there.
+    pub fn is_read_only(&self) -> bool {
+        use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        match self {
+            Self::Io { source, .. } => {
+                matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem)
+            }
+            Self::Database { source, .. } => matches!(
+                source.sqlite_error_code(),
+                Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied)
+            ),
+            _ => false,
+        }
+    }
+
+    /// Whether it went wrong because the disk is full.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => source.kind() == std::io::ErrorKind::StorageFull,
+            Self::Database { source, .. } => {
+                source.sqlite_error_code() == Some(ErrorCode::DiskFull)
+            }
+            _ => false,
+        }
+    }
+
     /// An [`Error::Io`] maker for `map_err`.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.as_ref().to_path_buf();

@@ -18,9 +18,13 @@ const MOST_PATIENCE: u32 = 20;
 
 /// Calls `changed` with the numbers of the folders that changed, once nothing
 /// more has happened for `quiet`, until it breaks.
+///
+/// `ready` is called first, once every folder is watched: what is looked at
+/// there misses no change.
 pub fn watch(
     roots: &[PathBuf],
     quiet: Duration,
+    ready: &mut dyn FnMut() -> ControlFlow<()>,
     changed: &mut dyn FnMut(&[usize]) -> ControlFlow<()>,
 ) -> Result<()> {
     let (sender, events) = channel();
@@ -46,6 +50,9 @@ pub fn watch(
         given: roots,
         real: &real,
     };
+    if ready().is_break() {
+        return Ok(());
+    }
     while let Ok(event) = events.recv() {
         let mut touched = folders.touched(&event);
         if touched.is_empty() {
@@ -106,10 +113,13 @@ impl Roots<'_> {
     }
 }
 
-/// Whether a path leads through a hidden name, such as a repository's own files.
+/// Whether a path leads through a hidden name, such as a repository's own
+/// files. What says which files to ignore changes what there is.
 fn is_hidden(path: &Path) -> bool {
-    path.components()
-        .any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
+    path.components().any(|part| {
+        let name = part.as_os_str().to_string_lossy();
+        name.starts_with('.') && !matches!(&*name, ".gitignore" | ".ignore")
+    })
 }
 
 #[cfg(test)]
@@ -137,11 +147,17 @@ mod tests {
         });
         let seen = roots[1].join("seen");
         let mut told = Vec::new();
-        watch(&roots, Duration::from_millis(20), &mut |numbers| {
-            told = numbers.to_vec();
-            std::fs::write(&seen, "").unwrap();
-            ControlFlow::Break(())
-        })
+        let mut ready = || ControlFlow::Continue(());
+        watch(
+            &roots,
+            Duration::from_millis(20),
+            &mut ready,
+            &mut |numbers| {
+                told = numbers.to_vec();
+                std::fs::write(&seen, "").unwrap();
+                ControlFlow::Break(())
+            },
+        )
         .unwrap();
         writer.join().unwrap();
         assert_eq!(told, [1]);

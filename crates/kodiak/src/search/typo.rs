@@ -14,6 +14,12 @@ const SHORTEST: usize = 4;
 /// Words up to this length may be one letter off, longer ones two.
 const ONE_OFF: usize = 5;
 
+/// How much of a word slips may make up. More leaves another word, not a
+/// misspelt one: four letters with one replaced are as good as any four.
+fn most_effort(length: usize) -> f64 {
+    0.4 * length as f64 - 0.65
+}
+
 /// A word as typed and as corrected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Correction {
@@ -129,8 +135,10 @@ pub(super) fn suggestion(store: &SqliteStore, typed: &str) -> Result<Option<Stri
     }
     let distance = if length <= ONE_OFF { 1 } else { 2 };
     let near = store.words_near(&folded, distance)?;
+    let most = most_effort(length);
     let best = near
         .into_iter()
+        .filter(|near| effort(&folded, &near.word) <= most)
         .max_by(|one, other| likelihood(&folded, one).total_cmp(&likelihood(&folded, other)));
     Ok(best.map(|near| near.word))
 }

@@ -29,6 +29,9 @@ pub use write::{Prepared, State, Writer};
 /// Numbered, in order, never edited once released.
 const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_initial.sql")];
 
+/// Marks a file as an index of ours: "Kodi" in ASCII.
+const APPLICATION: u32 = 0x4B6F_6469;
+
 /// How long SQLite waits for another connection. Only checkpoints and the
 /// writer lock of a process that ignores ours ever make it wait.
 const BUSY: Duration = Duration::from_secs(5);
@@ -49,6 +52,7 @@ impl SqliteStore {
             });
         }
         let store = Self::open_read_only(path)?;
+        store.check_ours()?;
         let version = store.version()?;
         if version > MIGRATIONS.len() as u32 {
             return Err(store.newer(version));
@@ -113,6 +117,7 @@ impl SqliteStore {
         let connection = Connection::open(path).map_err(|source| database_error(path, source))?;
         let mut store = Self::wrap(connection, path)?;
         store.with(|connection| connection.busy_timeout(BUSY))?;
+        store.check_ours()?;
         store.configure(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
              PRAGMA foreign_keys = ON; PRAGMA cache_size = -32000;
@@ -133,6 +138,7 @@ impl SqliteStore {
                 let transaction =
                     connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
                 transaction.execute_batch(migration)?;
+                transaction.pragma_update(None, "application_id", APPLICATION)?;
                 transaction.pragma_update(None, "user_version", number as u32 + 1)?;
                 transaction.commit()
             })?;
@@ -143,6 +149,25 @@ impl SqliteStore {
     /// The format of the index: how many migrations it has had.
     pub fn version(&self) -> Result<u32> {
         self.with(|connection| connection.query_row("PRAGMA user_version", [], |row| row.get(0)))
+    }
+
+    /// Refuses a database that another program made: it is not ours to read,
+    /// let alone to write.
+    fn check_ours(&self) -> Result<()> {
+        let (application, tables): (u32, u32) = self.with(|connection| {
+            connection.query_row(
+                "SELECT (SELECT application_id FROM pragma_application_id),
+                        (SELECT count(*) FROM sqlite_schema)",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+        })?;
+        if application == APPLICATION || (application == 0 && tables == 0) {
+            return Ok(());
+        }
+        Err(Error::NotOurs {
+            path: self.path.clone(),
+        })
     }
 
     fn newer(&self, found: u32) -> Error {

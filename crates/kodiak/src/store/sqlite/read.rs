@@ -57,7 +57,7 @@ impl SqliteStore {
             let mut statement = connection.prepare(&format!(
                 "SELECT d.id, d.uid, d.source, d.key, d.kind, d.title, d.category,
                         d.created_at, d.updated_at, d.size, d.modified_ns, b.front, b.body,
-                        (SELECT group_concat(t.name, char(10)) FROM document_tags AS dt
+                        (SELECT group_concat(t.name, char(10) ORDER BY dt.ordinal) FROM document_tags AS dt
                          JOIN tags AS t ON t.id = dt.tag WHERE dt.document = d.id)
                  FROM documents AS d JOIN bodies AS b ON b.document = d.id
                  WHERE d.id IN ({places}) AND d.deleted_at IS NULL"

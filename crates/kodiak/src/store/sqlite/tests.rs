@@ -130,12 +130,12 @@ fn the_full_text_follows_every_kind_of_change() {
         ("DELETE FROM tags WHERE name = 'fruit'", "fruit", vec![]),
         ("DELETE FROM document_tags WHERE document = 2", "fruit", vec!["a.md"]),
         (
-            "INSERT INTO document_tags SELECT 3, id FROM tags WHERE name = 'fruit'",
+            "INSERT INTO document_tags SELECT 3, id, 0 FROM tags WHERE name = 'fruit'",
             "fruit",
             vec!["a.md", "b.md", "c.md"],
         ),
         (
-            "INSERT OR IGNORE INTO document_tags SELECT 2, id FROM tags WHERE name = 'fruit'",
+            "INSERT OR IGNORE INTO document_tags SELECT 2, id, 0 FROM tags WHERE name = 'fruit'",
             "fruit",
             vec!["a.md", "b.md"],
         ),
@@ -460,6 +460,36 @@ fn drift_is_found_and_repaired() {
         writer.repair().unwrap();
         clean(&writer);
     }
+}
+
+#[test]
+fn tags_keep_the_order_they_were_written_in() {
+    let (_fixture, writer) = fixture(vec![
+        note("a.md", "Alpha", "", &["zebra", "apple"]),
+        note("b.md", "Beta", "", &["apple", "zebra", "Middle"]),
+    ]);
+    let documents = writer.documents(&[1, 2]).unwrap();
+    assert_eq!(documents[0].tags, ["zebra", "apple"]);
+    assert_eq!(documents[1].tags, ["apple", "zebra", "Middle"]);
+}
+
+#[test]
+fn another_programs_database_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("theirs.db");
+    let theirs = Connection::open(&path).unwrap();
+    theirs.execute_batch("CREATE TABLE letters (text)").unwrap();
+    drop(theirs);
+    let before = std::fs::read(&path).unwrap();
+    assert!(matches!(
+        SqliteStore::open(&path),
+        Err(Error::NotOurs { .. })
+    ));
+    assert!(matches!(
+        Writer::open(&path, "test"),
+        Err(Error::NotOurs { .. })
+    ));
+    assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
 #[test]

@@ -180,16 +180,16 @@ impl Writer {
             connection
                 .prepare_cached("INSERT INTO bodies (document, front, body) VALUES (?1, ?2, ?3)")?
                 .execute(params![row, document.front, document.body])?;
-            for tag in &document.tags {
+            for (ordinal, tag) in document.tags.iter().enumerate() {
                 connection
                     .prepare_cached("INSERT OR IGNORE INTO tags (name) VALUES (?1)")?
                     .execute([tag])?;
                 connection
                     .prepare_cached(
-                        "INSERT OR IGNORE INTO document_tags (document, tag)
-                         SELECT ?1, id FROM tags WHERE name = ?2",
+                        "INSERT OR IGNORE INTO document_tags (document, tag, ordinal)
+                         SELECT ?1, id, ?3 FROM tags WHERE name = ?2",
                     )?
-                    .execute(params![row, tag])?;
+                    .execute(params![row, tag, ordinal])?;
             }
             for (name, value) in flat_fields(&document.fields) {
                 connection

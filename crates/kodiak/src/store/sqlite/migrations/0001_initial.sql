@@ -50,6 +50,7 @@ CREATE TABLE document_tags (
     document INTEGER NOT NULL
         REFERENCES documents (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     tag      INTEGER NOT NULL REFERENCES tags (id) ON DELETE CASCADE,
+    ordinal  INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (document, tag)
 ) WITHOUT ROWID;
 CREATE INDEX document_tags_tag ON document_tags (tag);
@@ -155,7 +156,7 @@ CREATE TRIGGER document_tags_fts_delete AFTER DELETE ON document_tags BEGIN
     INSERT INTO documents_fts (rowid, title, body, tags)
     SELECT id, title, body, tags FROM documents_text WHERE id = old.document;
 END;
-CREATE TRIGGER document_tags_fts_update AFTER UPDATE ON document_tags BEGIN
+CREATE TRIGGER document_tags_fts_update AFTER UPDATE OF document, tag ON document_tags BEGIN
     DELETE FROM documents_fts WHERE rowid IN (old.document, new.document);
     INSERT INTO documents_fts (rowid, title, body, tags)
     SELECT id, title, body, tags FROM documents_text WHERE id IN (old.document, new.document);
