@@ -1,0 +1,75 @@
+//! CPU time and memory, as Linux tells them; elsewhere wall time stands in.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+/// Milliseconds of CPU this thread used while `run` ran, or of wall time where
+/// the system does not tell.
+pub(crate) fn cpu_ms<T>(run: impl FnOnce() -> T) -> (T, f64) {
+    let wall = Instant::now();
+    let before = thread_cpu_ns();
+    let result = run();
+    let used = match (before, thread_cpu_ns()) {
+        (Some(before), Some(after)) => (after - before) as f64 / 1e6,
+        _ => wall.elapsed().as_secs_f64() * 1e3,
+    };
+    (result, used)
+}
+
+fn thread_cpu_ns() -> Option<u64> {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(now.tv_sec).ok()?;
+    Some(seconds * 1_000_000_000 + u64::try_from(now.tv_nsec).ok()?)
+}
+
+/// A program that was run: how long it took and how much memory it had at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ran {
+    pub(crate) wall: Duration,
+    pub(crate) peak_megabytes: f64,
+}
+
+/// Runs a program to its end. Its memory is looked at while it runs; a program
+/// quicker than a look has no peak.
+pub(crate) fn run(program: &Path, arguments: &[&str], watch_memory: bool) -> Result<Ran> {
+    let started = Instant::now();
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .with_context(|| format!("could not start {}", program.display()))?;
+    let mut peak = 0.0_f64;
+    let status = loop {
+        if !watch_memory {
+            break child.wait()?;
+        }
+        peak = peak.max(peak_megabytes(child.id()).unwrap_or(0.0));
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let wall = started.elapsed();
+    anyhow::ensure!(
+        status.code().is_some_and(|code| code < 2),
+        "{} {} failed: {status}",
+        program.display(),
+        arguments.join(" ")
+    );
+    Ok(Ran {
+        wall,
+        peak_megabytes: peak,
+    })
+}
+
+fn peak_megabytes(process: u32) -> Option<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes / 1024.0)
+}

@@ -1,0 +1,68 @@
+//! Rows of what was measured, as a table or as JSON.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+/// Everything measured in one run.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Report {
+    rows: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    what: String,
+    value: f64,
+    unit: &'static str,
+    detail: String,
+}
+
+impl Report {
+    /// Adds a row, and shows it at once: runs are long.
+    pub(crate) fn add(
+        &mut self,
+        what: impl Into<String>,
+        value: f64,
+        unit: &'static str,
+        detail: impl Into<String>,
+    ) {
+        let row = Row {
+            what: what.into(),
+            value,
+            unit,
+            detail: detail.into(),
+        };
+        let _ = writeln!(std::io::stderr(), "{}", row.line());
+        self.rows.push(row);
+    }
+
+    /// Prints the whole report to standard output.
+    pub(crate) fn print(&self, json: bool) -> anyhow::Result<()> {
+        let mut output = std::io::stdout().lock();
+        if json {
+            serde_json::to_writer_pretty(&mut output, self)?;
+            writeln!(output)?;
+            return Ok(());
+        }
+        for row in &self.rows {
+            writeln!(output, "{}", row.line())?;
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    fn line(&self) -> String {
+        format!(
+            "{:<44} {:>10.2} {:<4} {}",
+            self.what, self.value, self.unit, self.detail
+        )
+    }
+}
+
+/// The middle of some numbers.
+pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
+}

@@ -1,0 +1,96 @@
+//! Searching many generated documents inside one process, in CPU time.
+
+use anyhow::Result;
+use kodiak::Document;
+use kodiak::search::{Request, Router};
+use kodiak::store::sqlite::Prepared;
+use kodiak::store::{SqliteStore, Writer};
+
+use crate::clock::cpu_ms;
+use crate::report::{Report, median};
+use crate::zipf::Generator;
+
+/// How a query of one kind is made.
+type MakeQuery = fn(&mut Generator) -> String;
+
+/// Documents per transaction.
+const BATCH: usize = 2_000;
+
+/// Indexes `count` documents and asks `queries` queries of each kind.
+pub(crate) fn measure(count: usize, queries: usize, report: &mut Report) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("index.db");
+    let mut generator = Generator::new(7);
+    let (filled, used) = cpu_ms(|| fill(&path, count, &mut generator));
+    filled?;
+    report.add(
+        format!("{count} documents: index"),
+        used / count as f64 * 1e3,
+        "us",
+        "CPU per document, one thread",
+    );
+    let store = SqliteStore::open(&path)?;
+    let router = Router::new(&store, &[]);
+    let kinds: [(&str, MakeQuery); 5] = [
+        ("rare word", |generator| generator.rare_word()),
+        ("common word", |generator| generator.words(1)),
+        ("six natural words", |generator| generator.words(6)),
+        ("all of three words", |generator| {
+            format!(
+                "{} AND {} AND {}",
+                generator.word(),
+                generator.word(),
+                generator.word()
+            )
+        }),
+        ("misspelt rare word", |generator| {
+            format!("{}q", generator.rare_word())
+        }),
+    ];
+    for (name, query) in kinds {
+        let mut times = Vec::new();
+        for _ in 0..queries {
+            let request = Request {
+                query: query(&mut generator),
+                limit: 10,
+                ..Request::default()
+            };
+            let (answer, used) = cpu_ms(|| router.search(&request));
+            answer?;
+            times.push(used);
+        }
+        let worst = times.iter().copied().fold(0.0, f64::max);
+        report.add(
+            format!("{count} documents: {name}"),
+            median(times),
+            "ms",
+            format!("CPU, median of {queries}; worst {worst:.2}"),
+        );
+    }
+    Ok(())
+}
+
+fn fill(path: &std::path::Path, count: usize, generator: &mut Generator) -> Result<()> {
+    let mut writer = Writer::open(path, "bench")?;
+    writer.begin()?;
+    for number in 0..count {
+        let (title, body) = generator.document();
+        writer.put(&Prepared::new(Document {
+            source: "bench".to_owned(),
+            key: format!("{number}.md"),
+            kind: "note".to_owned(),
+            title,
+            body,
+            updated_at: number as i64,
+            ..Document::default()
+        }))?;
+        if (number + 1) % BATCH == 0 {
+            writer.commit()?;
+            writer.begin()?;
+        }
+    }
+    writer.commit()?;
+    writer.refresh_vocabulary()?;
+    writer.settle()?;
+    Ok(())
+}

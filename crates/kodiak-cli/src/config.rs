@@ -1,0 +1,290 @@
+//! The config file: which sources there are, and a few settings.
+//!
+//! Reading is here; [`edit`] changes the file without disturbing what a person
+//! wrote in it. The config is the truth about sources, the index follows it.
+
+pub(crate) mod edit;
+mod size;
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use kodiak::source::markdown::{DEFAULT_MAX_BYTES, FolderOptions};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::refusal;
+use crate::paths;
+pub(crate) use size::Size;
+
+/// How many hits a search shows unless told otherwise.
+const DEFAULT_LIMIT: usize = 10;
+
+/// The settings in effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Config {
+    pub(crate) max_file_size: Size,
+    pub(crate) search: SearchSettings,
+    #[serde(rename = "source", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sources: Vec<RegisteredSource>,
+}
+
+/// Settings of searching.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct SearchSettings {
+    pub(crate) limit: usize,
+}
+
+/// A source as it is registered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct RegisteredSource {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    /// Absolute, though its folder may be missing.
+    pub(crate) path: PathBuf,
+    #[serde(rename = "glob", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) globs: Vec<String>,
+}
+
+/// What a source is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// A folder of notes.
+    #[default]
+    Markdown,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            max_file_size: Size(DEFAULT_MAX_BYTES),
+            search: SearchSettings {
+                limit: DEFAULT_LIMIT,
+            },
+            sources: Vec::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads the config at `path`. One that does not exist holds nothing.
+    pub(crate) fn load(path: &Path) -> anyhow::Result<Self> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, path),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(refusal(
+                format!("could not read the config {}: {error}", path.display()),
+                "check it, or use another with --config PATH",
+            )),
+        }
+    }
+
+    /// Reads the text of the config at `path`.
+    pub(crate) fn parse(text: &str, path: &Path) -> anyhow::Result<Self> {
+        let written: Written = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(String::new(), |span| {
+                let before = text.get(..span.start).unwrap_or_default();
+                format!(":{}", before.matches('\n').count() + 1)
+            });
+            let said = error.message().trim().replace('\n', " ");
+            wrong(path, &line, &said.replace("unknown field", "unknown key"))
+        })?;
+        let default = Self::default();
+        let mut config = Self {
+            max_file_size: written.max_file_size.unwrap_or(default.max_file_size),
+            search: SearchSettings {
+                limit: written.search.limit.unwrap_or(default.search.limit),
+            },
+            sources: Vec::new(),
+        };
+        if config.search.limit == 0 {
+            return Err(wrong(path, "", "search.limit must be at least 1"));
+        }
+        for source in written.source {
+            if source.name != tidy_name(&source.name) {
+                let said = format!(
+                    "the source name '{}' must consist of letters, digits, '-', '_' and '.'",
+                    source.name
+                );
+                return Err(wrong(path, "", &said));
+            }
+            if config.source(&source.name).is_some() {
+                let said = format!("two sources are named '{}'", source.name);
+                return Err(wrong(path, "", &said));
+            }
+            // Relative to the file it stands in; an absolute path stays as it is.
+            let folder = path.parent().unwrap_or(Path::new(""));
+            config.sources.push(RegisteredSource {
+                name: source.name,
+                kind: source.kind,
+                path: folder.join(paths::expanded(&source.path)),
+                globs: source.glob,
+            });
+        }
+        Ok(config)
+    }
+
+    /// The source of this name.
+    pub(crate) fn source(&self, name: &str) -> Option<&RegisteredSource> {
+        self.sources.iter().find(|source| source.name == name)
+    }
+
+    /// All names, in the order of the file.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.sources
+            .iter()
+            .map(|source| source.name.clone())
+            .collect()
+    }
+
+    /// What to take from a folder with these globs.
+    pub(crate) fn folder_options(&self, globs: &[String]) -> FolderOptions {
+        FolderOptions {
+            globs: globs.to_vec(),
+            max_bytes: self.max_file_size.0,
+        }
+    }
+}
+
+/// A name with everything replaced that would be awkward to type or ambiguous
+/// in `source/path`. Letters of all scripts are fine.
+pub(crate) fn tidy_name(text: &str) -> String {
+    let tidy: String = text
+        .trim()
+        .chars()
+        .map(|character| match character {
+            '-' | '_' | '.' => character,
+            _ if character.is_ascii_alphanumeric() => character,
+            _ if character.is_ascii() || character.is_whitespace() || character.is_control() => '-',
+            _ => character,
+        })
+        .collect();
+    // A leading dash would look like an option.
+    match tidy.trim_start_matches(['-', '.']).trim_end_matches('-') {
+        "" => "notes".to_owned(),
+        tidy => tidy.to_owned(),
+    }
+}
+
+fn wrong(path: &Path, line: &str, said: &str) -> anyhow::Error {
+    refusal(
+        format!("the config {}{line} cannot be used: {said}", path.display()),
+        "correct the file, or use another with --config PATH",
+    )
+}
+
+/// The file as people write it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    source: Vec<WrittenSource>,
+    max_file_size: Option<Size>,
+    #[serde(default)]
+    search: WrittenSearch,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenSearch {
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenSource {
+    name: String,
+    #[serde(default)]
+    kind: Kind,
+    path: String,
+    #[serde(default)]
+    glob: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::message;
+
+    const PATH: &str = "/config/kodiak/config.toml";
+
+    fn parse(text: &str) -> anyhow::Result<Config> {
+        Config::parse(text, Path::new(PATH))
+    }
+
+    #[test]
+    fn an_empty_file_holds_the_defaults() {
+        assert_eq!(parse("").unwrap(), Config::default());
+        assert_eq!(parse("# nothing\n[search]\n").unwrap(), Config::default());
+    }
+
+    #[test]
+    fn everything_that_can_be_set() {
+        let config = parse(
+            "max_file_size = \"2 MiB\"\n[search]\nlimit = 5\n\
+             [[source]]\nname = \"notes\"\nkind = \"markdown\"\npath = \"/notes\"\nglob = [\"*.md\"]\n\
+             [[source]]\nname = \"near\"\npath = \"near/by\"\n",
+        )
+        .unwrap();
+        assert_eq!(config.max_file_size.0, 2 << 20);
+        assert_eq!(config.search.limit, 5);
+        assert_eq!(config.sources[0].globs, ["*.md"]);
+        assert_eq!(config.sources[1].path, Path::new("/config/kodiak/near/by"));
+        assert_eq!(config.names(), ["notes", "near"]);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_place() {
+        for (text, expected) in [
+            ("limt = 3", ":1 cannot be used: unknown key `limt`"),
+            (
+                "[search]\n\nlimt = 3",
+                ":3 cannot be used: unknown key `limt`",
+            ),
+            ("[[source]]\nname = \"a\"", "missing field `path`"),
+            (
+                "[[source]]\nname = \"a\"\npath = \"/\"\nkind = \"bear\"",
+                "unknown variant `bear`",
+            ),
+            (
+                "[[source]]\nname = \"a/b\"\npath = \"/\"",
+                "'a/b' must consist of",
+            ),
+            ("max_file_size = \"many\"", "'many' is no size"),
+            ("[search]\nlimit = 0", "search.limit must be at least 1"),
+            ("x = [", ":1 cannot be used"),
+        ] {
+            let said = message(&parse(text).unwrap_err());
+            assert!(said.contains(expected), "{text}: {said}");
+            assert!(said.contains(PATH), "{said}");
+            assert!(!said.contains('\n'), "{said}");
+        }
+        let twice = "[[source]]\nname = \"a\"\npath = \"/\"\n".repeat(2);
+        assert!(message(&parse(&twice).unwrap_err()).contains("two sources are named 'a'"));
+    }
+
+    #[test]
+    fn names_are_made_easy_to_type() {
+        for (given, expected) in [
+            ("My Notes!", "My-Notes"),
+            ("notes_2.0", "notes_2.0"),
+            (".hidden", "hidden"),
+            ("--x", "x"),
+            ("a/b", "a-b"),
+            ("Tagebücher", "Tagebücher"),
+            ("笔记", "笔记"),
+            ("///", "notes"),
+            ("a\u{1b}[31m", "a--31m"),
+        ] {
+            assert_eq!(tidy_name(given), expected);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Changing the config file: one entry at a time, everything else as it was.
+//!
+//! Comments, order and spacing are a person's and survive. The new file is
+//! written beside the old one and takes its place in one step, so that a crash
+//! or a full disk leaves the old one. Whoever edits holds the index's lock, so
+//! that two processes cannot undo each other's change.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
+
+use super::{Config, RegisteredSource};
+use crate::failure::refusal;
+
+/// Writes a new source at the end of the list.
+pub(crate) fn add_source(path: &Path, source: &RegisteredSource) -> anyhow::Result<()> {
+    let folder = source.path.to_str().ok_or_else(|| {
+        refusal(
+            format!("the path {} is not valid UTF-8", source.path.display()),
+            "rename the folder",
+        )
+    })?;
+    edit(path, |sources| {
+        let mut table = Table::new();
+        table["name"] = value(source.name.as_str());
+        table["kind"] = value(source.kind.name());
+        table["path"] = value(folder);
+        if !source.globs.is_empty() {
+            table["glob"] = value(Array::from_iter(&source.globs));
+        }
+        if !sources.is_empty() {
+            table.decor_mut().set_prefix("\n");
+        }
+        sources.push(table);
+        String::new()
+    })
+}
+
+/// Takes a source out of the list. A comment right above it goes with it; one
+/// that stands apart, such as at the top of the file, stays.
+pub(crate) fn remove_source(path: &Path, name: &str) -> anyhow::Result<()> {
+    edit(path, |sources| {
+        let Some(at) = position(sources, name) else {
+            return String::new();
+        };
+        let above = sources.get(at).map(prefix).unwrap_or_default();
+        let apart = above.rfind("\n\n").map_or("", |end| &above[..=end]);
+        sources.remove(at);
+        if apart.trim().is_empty() {
+            return String::new();
+        }
+        match sources.get_mut(at) {
+            Some(next) => {
+                let joined = format!("{apart}\n{}", prefix(next).trim_start_matches('\n'));
+                next.decor_mut().set_prefix(joined);
+                String::new()
+            }
+            None => apart.to_owned(),
+        }
+    })
+}
+
+/// Replaces a source's globs.
+pub(crate) fn set_globs(path: &Path, name: &str, globs: &[String]) -> anyhow::Result<()> {
+    edit(path, |sources| {
+        if let Some(table) = position(sources, name).and_then(|at| sources.get_mut(at)) {
+            table["glob"] = value(Array::from_iter(globs));
+        }
+        String::new()
+    })
+}
+
+/// Changes the list of sources. What `change` gives back is kept at the end of
+/// the file.
+fn edit(path: &Path, change: impl FnOnce(&mut ArrayOfTables) -> String) -> anyhow::Result<()> {
+    let target = followed(path);
+    let text = match fs::read_to_string(&target) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(could_not("read", path, &error)),
+    };
+    let mut document: DocumentMut = text
+        .parse()
+        .map_err(|error: toml_edit::TomlError| anyhow!("{}", error.message().replace('\n', " ")))
+        .with_context(|| format!("the config {} cannot be used", path.display()))?;
+    let item = document.remove("source").unwrap_or(Item::None);
+    let mut sources = if item.is_none() {
+        ArrayOfTables::new()
+    } else {
+        item.into_array_of_tables().map_err(|_| {
+            refusal(
+                format!("the sources in {} cannot be edited", path.display()),
+                "write each as a [[source]] table of its own",
+            )
+        })?
+    };
+    let kept = change(&mut sources);
+    if !sources.is_empty() {
+        document.insert("source", Item::ArrayOfTables(sources));
+    }
+    if !kept.is_empty() {
+        let trailing = document.trailing().as_str().unwrap_or_default().to_owned();
+        document.set_trailing(kept + &trailing);
+    }
+    let text = document.to_string();
+    // What this program writes, it must be able to read.
+    Config::parse(&text, path)?;
+    write(&target, &text).map_err(|error| could_not("write", path, &error))
+}
+
+fn position(sources: &ArrayOfTables, name: &str) -> Option<usize> {
+    let named = |table: &Table| table.get("name").and_then(Item::as_str) == Some(name);
+    sources.iter().position(named)
+}
+
+/// What stands between the entry before a table and the table.
+fn prefix(table: &Table) -> String {
+    let prefix = table.decor().prefix().and_then(|prefix| prefix.as_str());
+    prefix.unwrap_or_default().to_owned()
+}
+
+/// Where a config that is a link really is: the link is to stay one.
+fn followed(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // Longer chains are a loop.
+    for _ in 0..40 {
+        let Ok(next) = fs::read_link(&path) else {
+            break;
+        };
+        path = match path.parent() {
+            Some(folder) => folder.join(next),
+            None => next,
+        };
+    }
+    path
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".config.toml.");
+    // As any new file, not as secret as temporary files usually are.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    if let Ok(old) = fs::metadata(path) {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn could_not(action: &str, path: &Path, error: &std::io::Error) -> anyhow::Error {
+    refusal(
+        format!("could not {action} the config {}: {error}", path.display()),
+        "use another with --config PATH",
+    )
+}
+
+#[cfg(test)]
+#[path = "edit_tests.rs"]
+mod tests;

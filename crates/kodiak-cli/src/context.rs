@@ -1,0 +1,60 @@
+//! What a verb works with: the output, the config and the index.
+
+use std::path::PathBuf;
+
+use kodiak::Error;
+use kodiak::store::{SqliteStore, Writer};
+
+use crate::arguments::Everywhere;
+use crate::config::Config;
+use crate::failure::refusal;
+use crate::output::Output;
+use crate::paths;
+
+/// One run of the program.
+#[derive(Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) output: &'a Output,
+    pub(crate) config_path: PathBuf,
+    pub(crate) index_path: PathBuf,
+}
+
+impl<'a> Context<'a> {
+    /// Finds out where config and index are. Neither is opened.
+    pub(crate) fn new(output: &'a Output, everywhere: &Everywhere) -> anyhow::Result<Self> {
+        Ok(Self {
+            output,
+            config_path: paths::config_file(everywhere.config.as_ref())?,
+            index_path: paths::index_file(everywhere.index.as_ref())?,
+        })
+    }
+
+    /// Reads the config.
+    pub(crate) fn config(&self) -> anyhow::Result<Config> {
+        Config::load(&self.config_path)
+    }
+
+    /// Opens the index for reading.
+    pub(crate) fn store(&self, config: &Config) -> anyhow::Result<SqliteStore> {
+        match SqliteStore::open(&self.index_path) {
+            Err(error @ Error::NoIndex { .. }) if !config.sources.is_empty() => {
+                Err(refusal(error.to_string(), "run `kodiak index`"))
+            }
+            other => Ok(other?),
+        }
+    }
+
+    /// Opens the index for writing. Other writers are told which verb has it.
+    pub(crate) fn writer(&self, verb: &str) -> kodiak::Result<Writer> {
+        Writer::open(&self.index_path, &holder(verb))
+    }
+}
+
+/// How other processes are told of this one.
+pub(crate) fn holder(verb: &str) -> String {
+    format!(
+        "process {} (kodiak {verb}, since {})",
+        std::process::id(),
+        kodiak::date::format(kodiak::date::now())
+    )
+}

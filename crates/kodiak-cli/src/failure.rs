@@ -1,0 +1,213 @@
+//! What went wrong, as one line, and what to do about it, as another.
+//!
+//! The library names what happened; the next step depends on this program's
+//! verbs and options, so it is added here.
+
+use std::error::Error as StandardError;
+use std::fmt;
+use std::io::ErrorKind;
+
+use kodiak::Error;
+
+use crate::nearest::nearest;
+
+/// An error this program found itself, with its hint.
+#[derive(Debug)]
+struct Refusal {
+    message: String,
+    hint: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl StandardError for Refusal {}
+
+/// An error with what to do next.
+pub(crate) fn refusal(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(Refusal {
+        message: message.into(),
+        hint: hint.into(),
+    })
+}
+
+/// The whole error on one line.
+pub(crate) fn message(error: &anyhow::Error) -> String {
+    let mut parts = Vec::new();
+    for cause in error.chain() {
+        parts.push(one_line(&cause.to_string()));
+        // The library's messages already hold their causes.
+        if cause.is::<Error>() {
+            break;
+        }
+    }
+    parts.join(": ")
+}
+
+/// What can be done about it, best first.
+pub(crate) fn hints(error: &anyhow::Error) -> Vec<String> {
+    let mut found = Vec::new();
+    for cause in error.chain() {
+        if let Some(refusal) = cause.downcast_ref::<Refusal>() {
+            found.push(refusal.hint.clone());
+        }
+        if let Some(error) = cause.downcast_ref::<Error>() {
+            found.extend(library_hints(error));
+        }
+    }
+    found.retain(|hint| !hint.is_empty());
+    found
+}
+
+/// The first line: SQLite quotes the whole statement that failed below it.
+fn one_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default().trim_end();
+    without_number(line.strip_suffix(" in").unwrap_or(line))
+}
+
+/// What the operating system said, without the number it says it with.
+fn without_number(text: &str) -> String {
+    match text.split_once(" (os error ") {
+        Some((before, after)) => {
+            let rest = after.split_once(')').map_or("", |(_, rest)| rest);
+            format!("{before}{rest}")
+        }
+        None => text.to_owned(),
+    }
+}
+
+fn library_hints(error: &Error) -> Vec<String> {
+    let one = |hint: &str| vec![hint.to_owned()];
+    match error {
+        Error::Io { action, source, .. } => io_hint(action, source.kind()),
+        Error::Database { .. } if error.is_read_only() => one(ELSEWHERE),
+        Error::Database { .. } if error.is_disk_full() => one(FREE_SPACE),
+        Error::Database { .. } => {
+            one("try again; if it happens again, `kodiak doctor` looks for damage")
+        }
+        Error::NotOurs { .. } => one(ELSEWHERE),
+        Error::Corrupt { .. } => one("run `kodiak doctor --fix` to rebuild it from your notes"),
+        Error::NoIndex { .. } => {
+            one("run `kodiak add FOLDER`, or search a folder with `kodiak search … --in FOLDER`")
+        }
+        Error::NewerIndex { .. } => one(
+            "update kodiak, or make an index of its own for this version with `kodiak index --rebuild --index OTHER`",
+        ),
+        Error::Locked { .. } => one("wait for it to finish, or stop that process"),
+        Error::FolderMissing { .. } => one("check the spelling, and that its drive is connected"),
+        Error::NotAFolder { path } => {
+            let parent = path.parent().map(|folder| folder.display().to_string());
+            match parent.filter(|folder| !folder.is_empty()) {
+                Some(folder) => vec![format!("give the folder it is in: {folder}")],
+                None => one("give the folder it is in"),
+            }
+        }
+        Error::BadGlob { .. } => {
+            one("patterns look like '*.md', 'journal/**' or '!drafts/', in quotes")
+        }
+        Error::BadDate { .. } => {
+            one("dates look like 2026-01-31, 2026-01, 2026 or 2026-01-31T09:00:00Z")
+        }
+        Error::BadRange { .. } => one("lines are given as 7, 10-20, or 10- for the rest"),
+        Error::UnknownSource { name, known } => unknown_source(name, known),
+        Error::NoDocument { suggestions, .. } if suggestions.is_empty() => {
+            one("`kodiak search` finds notes and prints their ids")
+        }
+        Error::NoDocument { suggestions, .. } => {
+            let did_you_mean = |one: &String| format!("did you mean {one}?");
+            suggestions.iter().map(did_you_mean).collect()
+        }
+        Error::Ambiguous { candidates, .. } => {
+            let one_of = |one: &String| format!("one of them is {one}");
+            candidates.iter().map(one_of).collect()
+        }
+        Error::Watch { .. } => one(
+            "run `kodiak index` now and then instead; on Linux, raising fs.inotify.max_user_watches may help",
+        ),
+        _ => Vec::new(),
+    }
+}
+
+fn unknown_source(name: &str, known: &[String]) -> Vec<String> {
+    if known.is_empty() {
+        return vec!["no source is registered yet: run `kodiak add FOLDER`".to_owned()];
+    }
+    let mut hints = Vec::new();
+    if let Some(near) = nearest(name, known) {
+        hints.push(format!("did you mean '{near}'?"));
+    }
+    hints.push(format!("known sources: {}", known.join(", ")));
+    hints
+}
+
+fn io_hint(action: &str, kind: ErrorKind) -> Vec<String> {
+    let hint = match kind {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FREE_SPACE,
+        _ if action == "read" => "check the permissions of the file or folder",
+        ErrorKind::PermissionDenied
+        | ErrorKind::ReadOnlyFilesystem
+        | ErrorKind::NotADirectory
+        | ErrorKind::NotFound
+        | ErrorKind::AlreadyExists => ELSEWHERE,
+        _ => "",
+    };
+    vec![hint.to_owned()]
+}
+
+const ELSEWHERE: &str = "choose another place for the index with --index PATH";
+const FREE_SPACE: &str = "free some space, or put the index elsewhere with --index PATH";
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let inner = std::io::Error::from_raw_os_error(13);
+        let error: anyhow::Error = Error::io("create", "/x")(inner).into();
+        let error = Err::<(), _>(error).context("could not add").unwrap_err();
+        assert_eq!(
+            message(&error),
+            "could not add: could not create /x: Permission denied"
+        );
+        assert_eq!(hints(&error), [ELSEWHERE]);
+    }
+
+    #[test]
+    fn every_hint_says_something_or_is_left_out() {
+        let locked = Error::Locked {
+            holder: "process 1".into(),
+            path: PathBuf::new(),
+        };
+        assert_eq!(
+            hints(&locked.into()),
+            ["wait for it to finish, or stop that process"]
+        );
+        assert!(hints(&anyhow::anyhow!("plain")).is_empty());
+        assert_eq!(hints(&refusal("no", "try yes")), ["try yes"]);
+    }
+
+    #[test]
+    fn a_statement_that_failed_is_not_quoted() {
+        let said = "table tags already exists in \n\nCREATE TABLE tags (\n";
+        assert_eq!(one_line(said), "table tags already exists");
+    }
+
+    #[test]
+    fn unknown_sources_are_guessed() {
+        let known = ["notes".to_owned(), "work".to_owned()];
+        let hints = unknown_source("ntoes", &known);
+        assert_eq!(
+            hints,
+            ["did you mean 'notes'?", "known sources: notes, work"]
+        );
+        assert_eq!(unknown_source("zebra", &known).len(), 1);
+    }
+}

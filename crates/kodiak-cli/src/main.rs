@@ -1,0 +1,55 @@
+//! The program `kodiak`: finds what you wrote, on your own machine.
+//!
+//! Parses the arguments, runs one verb, and decides the exit code. What the
+//! verbs have in common is beside them: `context` opens config and index,
+//! `registry` the sources, `output` prints, `failure` finds words for errors.
+
+mod arguments;
+mod config;
+mod context;
+mod drift;
+mod eval;
+mod failure;
+mod indexing;
+mod nearest;
+mod output;
+mod paths;
+mod registration;
+mod registry;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::Arguments;
+use output::Output;
+use verbs::Outcome;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            output::usage(&error);
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let everywhere = &arguments.everywhere;
+    let output = Output::new(everywhere.color, everywhere.verbose, everywhere.quiet);
+    exit_code(verbs::run(&arguments, &output), &output)
+}
+
+/// As grep has them: 0 found, 1 nothing found, 2 error. A reader that had
+/// enough is no error.
+fn exit_code(ended: anyhow::Result<Outcome>, output: &Output) -> ExitCode {
+    match ended {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Nothing) => ExitCode::from(1),
+        Ok(Outcome::Incomplete) => ExitCode::from(2),
+        Err(error) if error.is::<output::Closed>() => ExitCode::SUCCESS,
+        Err(error) => {
+            output.failure(&error);
+            ExitCode::from(2)
+        }
+    }
+}

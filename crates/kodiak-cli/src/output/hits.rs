@@ -1,0 +1,91 @@
+//! An answer's hits as a person reads them.
+
+use std::fmt::Write;
+
+use kodiak::search::{Answer, Explanation, Hit};
+
+use super::escape::escaped;
+use super::phrases::counted;
+use super::style::{BOLD, DIM, MATCH, Painter};
+
+/// The hits, a blank line between them.
+pub(crate) fn hits(answer: &Answer, painter: Painter) -> String {
+    let mut text = String::new();
+    for (number, hit) in answer.hits.iter().enumerate() {
+        if number > 0 {
+            text.push('\n');
+        }
+        one(&mut text, number + 1, hit, painter);
+    }
+    text
+}
+
+fn one(text: &mut String, number: usize, hit: &Hit, painter: Painter) {
+    let title = format!("{number}. {}", escaped(&hit.title));
+    let mut place = format!(
+        "{}/{}:{}  {}",
+        escaped(&hit.source),
+        escaped(&hit.path),
+        hit.line,
+        hit.id
+    );
+    if !hit.tags.is_empty() {
+        let _ = write!(place, "  [{}]", escaped(&hit.tags.join(", ")));
+    }
+    if hit.changed {
+        place.push_str("  (changed since it was indexed)");
+    }
+    let indent = "   ";
+    let _ = writeln!(text, "{}", painter.paint(BOLD, &title));
+    let _ = writeln!(text, "{indent}{}", painter.paint(DIM, &place));
+    if !hit.snippet.is_empty() {
+        let _ = writeln!(text, "{indent}{}", snippet(hit, painter));
+    }
+    for line in hit
+        .explanation
+        .iter()
+        .flat_map(|found| explained(hit, found))
+    {
+        let _ = writeln!(text, "{indent}{}", painter.paint(DIM, &line));
+    }
+}
+
+/// The snippet with its matches painted. Each piece is made harmless by
+/// itself: that changes its length, which the marks know nothing of.
+fn snippet(hit: &Hit, painter: Painter) -> String {
+    let mut text = String::new();
+    let mut shown = 0;
+    for mark in &hit.marks {
+        let (Some(before), Some(matched)) = (
+            hit.snippet.get(shown..mark.start),
+            hit.snippet.get(mark.clone()),
+        ) else {
+            continue;
+        };
+        text.push_str(&escaped(before));
+        text.push_str(&painter.paint(MATCH, &escaped(matched)));
+        shown = mark.end;
+    }
+    text.push_str(&escaped(hit.snippet.get(shown..).unwrap_or_default()));
+    text
+}
+
+fn explained(hit: &Hit, explanation: &Explanation) -> Vec<String> {
+    let mut lines = vec![format!(
+        "score {:.4}, lexical rank {}, lexical score {:.4}, found by {}",
+        hit.score,
+        explanation.lexical_rank,
+        explanation.lexical_score,
+        hit.found_by.join(" and "),
+    )];
+    for term in &explanation.terms {
+        let [title, body, tags] = term.occurrences;
+        lines.push(format!(
+            "  {}: {title} in title, {body} in body, {tags} in tags; in {}, weight {:.4}",
+            escaped(&term.term),
+            counted(term.documents, "document"),
+            term.weight,
+        ));
+    }
+    lines
+}

@@ -1,0 +1,141 @@
+//! Numbers, sizes, times and names as people say them.
+
+use kodiak::Timestamp;
+
+/// `1 document`, `42 documents`.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        _ => format!("{number} {thing}s"),
+    }
+}
+
+/// `1.2 MiB`.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if bytes < 1024 {
+        return counted(bytes, "byte");
+    }
+    let mut amount = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    // As soon as rounding would show 1024.
+    while amount >= 1023.95 && unit + 1 < UNITS.len() {
+        amount /= 1024.0;
+        unit += 1;
+    }
+    format!("{amount:.1} {}", UNITS[unit])
+}
+
+/// `2 minutes ago`.
+pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
+    const UNITS: [(i64, &str); 6] = [
+        (365 * 86_400, "year"),
+        (30 * 86_400, "month"),
+        (7 * 86_400, "week"),
+        (86_400, "day"),
+        (3_600, "hour"),
+        (60, "minute"),
+    ];
+    // A clock that was set back makes a negative age.
+    let age = (now - then).max(0);
+    match UNITS.iter().find(|(length, _)| age >= *length) {
+        Some((length, unit)) => format!("{} ago", counted((age / length) as u64, unit)),
+        None => "just now".to_owned(),
+    }
+}
+
+/// A text short enough to be repeated in a message.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 80;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Rows as columns, two spaces apart; the last column is not filled up.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| width(cell)).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(widest).collect();
+    let mut text = String::new();
+    for row in rows {
+        for (column, cell) in row.iter().enumerate() {
+            text.push_str(cell);
+            if column + 1 < row.len() {
+                let gap = widths[column].saturating_sub(width(cell)) + 2;
+                text.extend(std::iter::repeat_n(' ', gap));
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// How many columns a terminal gives a text, near enough for a table: Chinese,
+/// Japanese, Korean and emoji take two.
+fn width(text: &str) -> usize {
+    let wide = |character: char| {
+        matches!(u32::from(character),
+            0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff
+            | 0xfe30..=0xfe4f | 0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1faff
+            | 0x20000..=0x3fffd)
+    };
+    text.chars()
+        .map(|character| 1 + usize::from(wide(character)))
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_sizes() {
+        assert_eq!(counted(1, "document"), "1 document");
+        assert_eq!(counted(0, "document"), "0 documents");
+        assert_eq!(size(1), "1 byte");
+        assert_eq!(size(1023), "1023 bytes");
+        assert_eq!(size(1536), "1.5 KiB");
+        assert_eq!(size((1 << 20) - 1), "1.0 MiB");
+        assert_eq!(size(u64::MAX), "16777216.0 TiB");
+    }
+
+    #[test]
+    fn ages() {
+        let now = 1_000_000_000;
+        for (age, expected) in [
+            (-5, "just now"),
+            (0, "just now"),
+            (59, "just now"),
+            (60, "1 minute ago"),
+            (7_199, "1 hour ago"),
+            (3 * 86_400, "3 days ago"),
+            (20 * 86_400, "2 weeks ago"),
+            (800 * 86_400, "2 years ago"),
+        ] {
+            assert_eq!(ago(now - age, now), expected);
+        }
+    }
+
+    #[test]
+    fn columns_line_up_whatever_the_script() {
+        let rows = [["name", "x"], ["笔记", "y"], ["ä", "z"]];
+        let rows: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| row.map(str::to_owned).to_vec())
+            .collect();
+        assert_eq!(table(&rows), "name  x\n笔记  y\nä     z\n");
+    }
+
+    #[test]
+    fn long_texts_are_shortened_between_characters() {
+        assert_eq!(shortened("kurz"), "kurz");
+        let long = shortened(&"ü".repeat(500));
+        assert_eq!(long.chars().count(), 81);
+        assert!(long.ends_with('…'));
+    }
+}

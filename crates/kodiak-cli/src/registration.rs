@@ -1,0 +1,208 @@
+//! Registering a folder: what it will be called, whether it is known already,
+//! and writing it to the config. Used by `add` and by `search --in`.
+
+use std::path::{Path, PathBuf};
+
+use kodiak::source::{MarkdownFolder, Source};
+
+use crate::config::{Config, Kind, RegisteredSource, edit, tidy_name};
+use crate::context::Context;
+use crate::failure::refusal;
+use crate::indexing::{self, Telling};
+use crate::registry;
+
+/// A folder that is to be registered.
+#[derive(Debug)]
+pub(crate) struct Wanted<'a> {
+    /// Links resolved.
+    pub(crate) folder: PathBuf,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) globs: &'a [String],
+}
+
+/// How a folder stands to the config.
+#[derive(Debug)]
+enum Standing {
+    Known(RegisteredSource),
+    New(RegisteredSource),
+}
+
+/// Registers the folder and indexes it. One that is known already is brought
+/// up to date. If it cannot be indexed, nothing is registered.
+pub(crate) fn register(
+    context: &Context<'_>,
+    wanted: &Wanted<'_>,
+    verb: &str,
+) -> anyhow::Result<RegisteredSource> {
+    // Before the lock, so that a mistake makes neither index nor lock file.
+    check(&context.config()?, wanted)?;
+    let mut writer = context.writer(verb)?;
+    // Again, now that no other process edits the config.
+    let config = context.config()?;
+    let (standing, folder) = check(&config, wanted)?;
+    let output = context.output;
+    let source = match standing {
+        Standing::New(source) => {
+            tell_overlaps(context, &config, &wanted.folder);
+            edit::add_source(&context.config_path, &source)?;
+            let place = source.path.display();
+            output.notice(&format!("added {place} as '{}'", source.name));
+            source
+        }
+        Standing::Known(source) => {
+            output.notice(&format!(
+                "{} is already registered as '{}'",
+                source.path.display(),
+                source.name
+            ));
+            if !wanted.globs.is_empty() {
+                edit::set_globs(&context.config_path, &source.name, wanted.globs)?;
+            }
+            source
+        }
+    };
+    indexing::sync(&mut writer, &folder, output, Telling::Always)?;
+    Ok(source)
+}
+
+/// Finds out how the folder stands to the config, and that it holds notes.
+fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<(Standing, MarkdownFolder)> {
+    let standing = standing(config, wanted)?;
+    let (source, new_globs) = match &standing {
+        Standing::New(source) => (source, true),
+        Standing::Known(source) => (source, !wanted.globs.is_empty()),
+    };
+    let folder = registry::open(config, source)?;
+    // A known folder that was emptied is the sync's business.
+    if new_globs && folder.list()?.is_empty() {
+        return Err(no_notes(&wanted.folder, wanted.globs));
+    }
+    Ok((standing, folder))
+}
+
+fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
+    let name = wanted.name.map(tidy_name);
+    if let Some(known) = registry::registered_at(config, &wanted.folder) {
+        if let Some(name) = name.filter(|name| *name != known.name) {
+            return Err(refusal(
+                format!(
+                    "{} is registered as '{}'",
+                    wanted.folder.display(),
+                    known.name
+                ),
+                format!(
+                    "to call it '{name}', run `kodiak remove {}` first; the files stay",
+                    known.name
+                ),
+            ));
+        }
+        let mut known = known.clone();
+        if !wanted.globs.is_empty() {
+            known.globs = wanted.globs.to_vec();
+        }
+        return Ok(Standing::Known(known));
+    }
+    let name = match name {
+        None => free_name(config, &wanted.folder),
+        Some(name) => match config.source(&name) {
+            None => name,
+            Some(other) => {
+                return Err(refusal(
+                    format!("the name '{name}' is taken by {}", other.path.display()),
+                    format!("choose another with --name, or run `kodiak remove {name}` first"),
+                ));
+            }
+        },
+    };
+    Ok(Standing::New(RegisteredSource {
+        name,
+        kind: Kind::Markdown,
+        path: wanted.folder.clone(),
+        globs: wanted.globs.to_vec(),
+    }))
+}
+
+/// The folder's name, in lower case, with a number if it is taken.
+fn free_name(config: &Config, folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let name = tidy_name(&name.to_lowercase());
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    std::iter::once(name.clone())
+        .chain(numbered)
+        .find(|name| config.source(name).is_none())
+        .unwrap_or(name)
+}
+
+fn tell_overlaps(context: &Context<'_>, config: &Config, folder: &Path) {
+    for (source, _) in registry::around(config, folder) {
+        context.output.notice(&format!(
+            "this folder lies inside of '{}' ({}): its notes will be found twice",
+            source.name,
+            source.path.display()
+        ));
+    }
+    for source in registry::inside(config, folder) {
+        context.output.notice(&format!(
+            "this folder contains '{}' ({}): its notes will be found twice",
+            source.name,
+            source.path.display()
+        ));
+    }
+}
+
+fn no_notes(folder: &Path, globs: &[String]) -> anyhow::Error {
+    let message = format!("no notes found in {}", folder.display());
+    if globs.is_empty() {
+        let known = "notes end in .md, .markdown, .mdx, .txt or .org";
+        return refusal(
+            message,
+            format!("{known}; take other files with --glob '*.rst'"),
+        );
+    }
+    refusal(
+        message,
+        format!("no file fits --glob {}", globs.join(" --glob ")),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(name: &str, path: &str) -> RegisteredSource {
+        RegisteredSource {
+            name: name.into(),
+            kind: Kind::Markdown,
+            path: path.into(),
+            globs: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn names_come_from_folders_and_are_unique() {
+        let mut config = Config::default();
+        assert_eq!(free_name(&config, Path::new("/x/My Notes")), "my-notes");
+        config.sources.push(source("my-notes", "/x/My Notes"));
+        assert_eq!(free_name(&config, Path::new("/y/my notes")), "my-notes-2");
+        config.sources.push(source("my-notes-2", "/y/my notes"));
+        assert_eq!(free_name(&config, Path::new("/z/my-notes")), "my-notes-3");
+        assert_eq!(free_name(&config, Path::new("/")), "notes");
+    }
+
+    #[test]
+    fn a_name_belongs_to_one_folder() {
+        let mut config = Config::default();
+        config.sources.push(source("notes", "/a"));
+        let wanted = |folder: &str, name| Wanted {
+            folder: folder.into(),
+            name,
+            globs: &[],
+        };
+        let known = standing(&config, &wanted("/a", None)).unwrap();
+        assert!(matches!(known, Standing::Known(source) if source.name == "notes"));
+        standing(&config, &wanted("/a", Some("other"))).unwrap_err();
+        standing(&config, &wanted("/b", Some("notes"))).unwrap_err();
+        let new = standing(&config, &wanted("/b", Some("my notes"))).unwrap();
+        assert!(matches!(new, Standing::New(source) if source.name == "my-notes"));
+    }
+}

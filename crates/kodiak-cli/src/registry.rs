@@ -1,0 +1,212 @@
+//! The registered sources as folders: opening them, and finding the one that a
+//! path belongs to.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use kodiak::Error;
+use kodiak::source::{MarkdownFolder, Source};
+
+use crate::config::{Config, Kind, RegisteredSource};
+use crate::failure::refusal;
+use crate::paths;
+
+/// The folder of a registered source, if it is there.
+pub(crate) fn open(config: &Config, source: &RegisteredSource) -> kodiak::Result<MarkdownFolder> {
+    match source.kind {
+        Kind::Markdown => MarkdownFolder::new(
+            source.name.as_str(),
+            &source.path,
+            config.folder_options(&source.globs),
+        ),
+    }
+}
+
+/// Every source whose folder is there. The others are not to stand in the way
+/// of a search.
+pub(crate) fn present(config: &Config) -> Vec<Box<dyn Source>> {
+    let folders = config
+        .sources
+        .iter()
+        .filter_map(|source| open(config, source).ok());
+    folders
+        .map(|folder| Box::new(folder) as Box<dyn Source>)
+        .collect()
+}
+
+/// The sources of these names; all if none are named.
+pub(crate) fn named<'a>(
+    config: &'a Config,
+    names: &[String],
+) -> kodiak::Result<Vec<&'a RegisteredSource>> {
+    if names.is_empty() {
+        return Ok(config.sources.iter().collect());
+    }
+    let find = |name: &String| {
+        config.source(name).ok_or_else(|| Error::UnknownSource {
+            name: name.clone(),
+            known: config.names(),
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+/// The folder at a path a person typed, with all links resolved.
+pub(crate) fn existing_folder(typed: &Path) -> kodiak::Result<PathBuf> {
+    let mut path = typed.to_owned();
+    if !path.exists()
+        && let Some(text) = typed.to_str()
+    {
+        // A tilde in quotes reaches us as it is.
+        path = paths::expanded(text);
+    }
+    // Told in full, so that it is clear where it was looked for.
+    let path = std::path::absolute(&path).unwrap_or(path);
+    let folder = path.canonicalize().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::FolderMissing { path: path.clone() },
+        ErrorKind::NotADirectory => Error::NotAFolder {
+            path: file_above(&path),
+        },
+        _ => Error::io("read", &path)(error),
+    })?;
+    if folder.is_dir() {
+        Ok(folder)
+    } else {
+        Err(Error::NotAFolder { path })
+    }
+}
+
+/// What is wrong with a registered source, with what to do about it: its path
+/// was right once, unlike one that was typed just now.
+pub(crate) fn told_of(source: &RegisteredSource, error: Error) -> anyhow::Error {
+    match error {
+        Error::FolderMissing { .. } | Error::NotAFolder { .. } => {
+            let name = &source.name;
+            let hint = format!("connect its drive, or run `kodiak remove {name}` to forget it");
+            refusal(error.to_string(), hint)
+        }
+        _ => error.into(),
+    }
+}
+
+/// The source registered for exactly this folder.
+pub(crate) fn registered_at<'a>(config: &'a Config, folder: &Path) -> Option<&'a RegisteredSource> {
+    let mut sources = config.sources.iter();
+    sources.find(|source| resolved(&source.path) == folder)
+}
+
+/// The sources this folder lies inside of, nearest first, each with the path
+/// from its root.
+pub(crate) fn around<'a>(config: &'a Config, folder: &Path) -> Vec<(&'a RegisteredSource, String)> {
+    let mut found: Vec<(&RegisteredSource, String)> = Vec::new();
+    for source in &config.sources {
+        let root = resolved(&source.path);
+        if let Ok(inside) = folder.strip_prefix(&root)
+            && let Some(inside) = inside.to_str()
+            && !inside.is_empty()
+        {
+            let key = inside.replace(std::path::MAIN_SEPARATOR, "/");
+            found.push((source, format!("{key}/")));
+        }
+    }
+    found.sort_by_key(|(_, inside)| inside.len());
+    found
+}
+
+/// The sources that lie inside of this folder.
+pub(crate) fn inside<'a>(config: &'a Config, folder: &Path) -> Vec<&'a RegisteredSource> {
+    let below = |source: &&RegisteredSource| {
+        let root = resolved(&source.path);
+        root != folder && root.starts_with(folder)
+    };
+    config.sources.iter().filter(below).collect()
+}
+
+/// A registered path with its links resolved, as far as it exists.
+fn resolved(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// The file that a path goes on behind.
+fn file_above(path: &Path) -> PathBuf {
+    let file = path.ancestors().find(|above| above.is_file());
+    file.unwrap_or(path).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(folder: &Path) -> Config {
+        let mut config = Config::default();
+        for (name, path) in [
+            ("outer", "outer"),
+            ("inner", "outer/a/inner"),
+            ("gone", "gone"),
+        ] {
+            config.sources.push(RegisteredSource {
+                name: name.into(),
+                kind: Kind::Markdown,
+                path: folder.join(path),
+                globs: Vec::new(),
+            });
+        }
+        std::fs::create_dir_all(folder.join("outer/a/inner/deep")).unwrap();
+        config
+    }
+
+    #[test]
+    fn a_path_finds_its_sources() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let config = config(&root);
+        let names = |path: &str| -> Vec<(String, String)> {
+            let around = around(&config, &root.join(path));
+            around
+                .into_iter()
+                .map(|(source, key)| (source.name.clone(), key))
+                .collect()
+        };
+        assert_eq!(
+            registered_at(&config, &root.join("outer")).unwrap().name,
+            "outer"
+        );
+        assert!(registered_at(&config, &root).is_none());
+        assert_eq!(
+            names("outer/a/inner/deep"),
+            [
+                ("inner".into(), "deep/".into()),
+                ("outer".into(), "a/inner/deep/".into())
+            ]
+        );
+        assert!(names("outer").is_empty());
+        let below = inside(&config, &root.join("outer"));
+        assert_eq!(below.len(), 1);
+        assert_eq!(below[0].name, "inner");
+        assert_eq!(present(&config).len(), 2);
+    }
+
+    #[test]
+    fn a_path_that_is_no_folder_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.md");
+        std::fs::write(&file, "x").unwrap();
+        for (path, expected) in [
+            (file.clone(), "is a file"),
+            (file.join("below"), "is a file"),
+            (folder.path().join("none"), "does not exist"),
+        ] {
+            let said = existing_folder(&path).unwrap_err().to_string();
+            assert!(said.contains(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = config(folder.path());
+        assert_eq!(named(&config, &[]).unwrap().len(), 3);
+        assert_eq!(named(&config, &["inner".into()]).unwrap()[0].name, "inner");
+        named(&config, &["other".into()]).unwrap_err();
+    }
+}

@@ -1,0 +1,180 @@
+//! `kodiak get`: a note as it was indexed, whole or some lines of it.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use kodiak::search::{Found, Router};
+use kodiak::store::SqliteStore;
+use kodiak::{Error, Reference};
+use serde::Serialize;
+
+use super::Outcome;
+use crate::arguments::GetArguments;
+use crate::context::Context;
+use crate::failure::refusal;
+use crate::output::Output;
+use crate::output::escape::escaped_lines;
+use crate::output::phrases::counted;
+use crate::output::style::DIM;
+use crate::registry;
+
+/// A note as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Note<'a> {
+    id: String,
+    uri: String,
+    source: &'a str,
+    path: &'a str,
+    title: &'a str,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<&'a str>,
+    tags: &'a [String],
+    updated_at: String,
+    lines: [usize; 2],
+    line_count: usize,
+    text: &'a str,
+}
+
+pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    let found = find(&store, &arguments.reference)?;
+    let output = context.output;
+    if arguments.json {
+        output.json(&note(&found))?;
+        return Ok(Outcome::Done);
+    }
+    let document = &found.document;
+    let sources = registry::present(&config);
+    let source = sources
+        .iter()
+        .find(|source| source.name() == document.source);
+    if let Some(source) = source {
+        let now = source.stamp(&document.key);
+        // A time that was not trusted when indexing says nothing now.
+        let trusted = document.stamp.modified_ns != 0;
+        match now {
+            None => output.notice("the file is gone: this is what was indexed"),
+            Some(now) if now.size != document.stamp.size || (trusted && now != document.stamp) => {
+                output.notice("the file has changed since: this is what was indexed");
+            }
+            Some(_) => {}
+        }
+    }
+    output.answer(&printed(&found, arguments.line_numbers, output))?;
+    Ok(Outcome::Done)
+}
+
+/// Finds the note by every reading of what was typed: a file of this name, the
+/// reference, and the text as it is, since a title may end like a line range.
+fn find(store: &SqliteStore, typed: &str) -> anyhow::Result<Found> {
+    let router = Router::new(store, &[]);
+    let whole = Reference {
+        target: typed.trim().to_owned(),
+        lines: None,
+    };
+    let parsed: kodiak::Result<Reference> = typed.parse();
+    for reference in parsed.iter().chain([&whole]).filter_map(as_file) {
+        if let Some(found) = look_up(&router, &reference)? {
+            return Ok(found);
+        }
+    }
+    // What the likeliest reading has to say is what counts in the end.
+    let error = match parsed {
+        Ok(reference) => match router.get(&reference) {
+            Ok(found) => return within(found, &reference),
+            Err(error @ Error::NoDocument { .. }) if reference.lines.is_some() => error,
+            Err(error) => return Err(error.into()),
+        },
+        Err(error) => error,
+    };
+    match look_up(&router, &whole)? {
+        Some(found) => Ok(found),
+        None => Err(error.into()),
+    }
+}
+
+/// The reference as an absolute path, if it is an existing file.
+fn as_file(reference: &Reference) -> Option<Reference> {
+    let file = Path::new(&reference.target).canonicalize().ok()?;
+    let target = file.is_file().then(|| file.to_str().map(str::to_owned))??;
+    Some(Reference {
+        target,
+        lines: reference.lines,
+    })
+}
+
+fn look_up(router: &Router<'_>, reference: &Reference) -> anyhow::Result<Option<Found>> {
+    match router.get(reference) {
+        Ok(found) => within(found, reference).map(Some),
+        Err(Error::NoDocument { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The found lines, unless they were asked for beyond the end.
+fn within(found: Found, reference: &Reference) -> anyhow::Result<Found> {
+    match reference.lines {
+        Some(lines) if lines.from > found.line_count => Err(beyond(&found, lines.from)),
+        _ => Ok(found),
+    }
+}
+
+fn beyond(found: &Found, from: usize) -> anyhow::Error {
+    let document = &found.document;
+    let lines = counted(found.line_count as u64, "line");
+    refusal(
+        format!(
+            "line {from} is beyond the end of {}/{}, which has {lines}",
+            document.source, document.key
+        ),
+        match found.line_count {
+            0 => String::new(),
+            last => format!("ask for lines from 1 to {last}"),
+        },
+    )
+}
+
+fn note(found: &Found) -> Note<'_> {
+    let document = &found.document;
+    Note {
+        id: format!("#{}", document.short_id),
+        uri: kodiak::document::uri(&document.source, &document.key),
+        source: &document.source,
+        path: &document.key,
+        title: &document.title,
+        kind: &document.kind,
+        category: document.category.as_deref(),
+        tags: &document.tags,
+        updated_at: kodiak::date::format(document.updated_at),
+        lines: [found.lines.from, found.lines.to],
+        line_count: found.line_count,
+        text: &found.text,
+    }
+}
+
+/// The text to the byte for programs. On a terminal it ends with a line, and
+/// control sequences in it are shown rather than obeyed.
+fn printed(found: &Found, line_numbers: bool, output: &Output) -> String {
+    let text = if output.on_terminal {
+        escaped_lines(&found.text)
+    } else {
+        found.text.as_str().into()
+    };
+    let mut printed = String::with_capacity(text.len());
+    if line_numbers {
+        let width = found.lines.to.to_string().len();
+        for (line, number) in text.split_inclusive('\n').zip(found.lines.from..) {
+            let number = output.painter().paint(DIM, &format!("{number:>width$}"));
+            let gap = if line.trim_end().is_empty() { "" } else { "  " };
+            let _ = write!(printed, "{number}{gap}{line}");
+        }
+    } else {
+        printed.push_str(&text);
+    }
+    if output.on_terminal && !printed.is_empty() && !printed.ends_with('\n') {
+        printed.push('\n');
+    }
+    printed
+}

@@ -1,0 +1,245 @@
+//! `kodiak index`: brings the index in step with the sources, once or for as
+//! long as it runs.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use kodiak::Error;
+use kodiak::source::{MarkdownFolder, Source};
+use kodiak::store::Writer;
+
+use super::Outcome;
+use crate::arguments::IndexArguments;
+use crate::config::{Config, RegisteredSource};
+use crate::context::Context;
+use crate::failure::refusal;
+use crate::indexing::{self, Telling, forget_unregistered, summary};
+use crate::output::phrases::counted;
+use crate::output::progress::Progress;
+use crate::registry;
+
+/// How long a folder must be quiet before its changes are indexed.
+const QUIET: Duration = Duration::from_millis(300);
+/// How long to wait for another process to finish writing.
+const RETRY: Duration = Duration::from_secs(5);
+
+pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let config = context.config()?;
+    if config.sources.is_empty() {
+        return Err(refusal(
+            "no source is registered yet",
+            "run `kodiak add FOLDER` for a folder of notes",
+        ));
+    }
+    let sources = registry::named(&config, &arguments.sources)?;
+    let outcome = if arguments.rebuild {
+        rebuild(context, &config)?
+    } else {
+        let mut writer = context.writer("index")?;
+        if arguments.sources.is_empty() {
+            forget_unregistered(&mut writer, &config, context.output)?;
+        }
+        sync_each(context, &config, &sources, &mut writer)?
+    };
+    if arguments.watch {
+        return watch(context, &config, &sources);
+    }
+    Ok(outcome)
+}
+
+/// Syncs every source. One that cannot be synced does not keep the others from
+/// it, and keeps its documents.
+pub(super) fn sync_each(
+    context: &Context<'_>,
+    config: &Config,
+    sources: &[&RegisteredSource],
+    writer: &mut Writer,
+) -> anyhow::Result<Outcome> {
+    let mut outcome = Outcome::Done;
+    for source in sources {
+        let synced = registry::open(config, source)
+            .and_then(|folder| indexing::sync(writer, &folder, context.output, Telling::Always));
+        match synced {
+            Ok(_) => {}
+            Err(error) if concerns_source(&error) => {
+                let status = writer.sources()?;
+                let indexed = status.iter().find(|status| status.name == source.name);
+                let kept = indexed.map_or(0, |status| status.documents);
+                let kept = counted(kept, "document");
+                let told = registry::told_of(source, error);
+                let said = format!("{}: not indexed, {kept} kept", source.name);
+                context.output.partial_failure(&told.context(said));
+                outcome = Outcome::Incomplete;
+            }
+            Err(error) => {
+                let named = format!("could not index {}", source.name);
+                return Err(error).context(named);
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// Whether only this source is concerned, and not the index.
+fn concerns_source(error: &Error) -> bool {
+    match error {
+        Error::FolderMissing { .. } | Error::NotAFolder { .. } | Error::BadGlob { .. } => true,
+        Error::Io { action, .. } => *action == "read",
+        _ => false,
+    }
+}
+
+fn rebuild(context: &Context<'_>, config: &Config) -> anyhow::Result<Outcome> {
+    // All of them before anything is done: what cannot be read cannot be rebuilt.
+    let mut folders = Vec::new();
+    for source in &config.sources {
+        let folder = registry::open(config, source).map_err(|error| {
+            let said = format!("{}: the index was left as it is", source.name);
+            registry::told_of(source, error).context(said)
+        })?;
+        folders.push(folder);
+    }
+    let places: Vec<String> = folders
+        .iter()
+        .map(|folder| folder.root().to_string_lossy().into_owned())
+        .collect();
+    let pairs = folders
+        .iter()
+        .zip(&places)
+        .map(|(folder, place)| (folder as &dyn Source, place.as_str()));
+
+    let output = context.output;
+    let mut writer = context.writer("index --rebuild")?;
+    let mut shown: Option<(String, Progress<'_>)> = None;
+    let mut watch = |name: &str, event| {
+        if shown.as_ref().is_none_or(|(current, _)| current != name) {
+            // The bar of the source before makes way first.
+            shown = None;
+            shown = Some((name.to_owned(), Progress::new(output, name)));
+        }
+        if let Some((_, progress)) = &mut shown {
+            progress.event(event);
+        }
+    };
+    let reports = kodiak::sync::rebuild(&mut writer, pairs, &mut watch);
+    drop(shown);
+    for (folder, report) in folders.iter().zip(reports?) {
+        output.notice(&summary(folder.name(), &report));
+    }
+    Ok(Outcome::Done)
+}
+
+/// Syncs what changes until the process is stopped.
+fn watch(
+    context: &Context<'_>,
+    config: &Config,
+    sources: &[&RegisteredSource],
+) -> anyhow::Result<Outcome> {
+    let folders: Vec<MarkdownFolder> = sources
+        .iter()
+        .filter_map(|source| registry::open(config, source).ok())
+        .collect();
+    if folders.is_empty() {
+        return Err(refusal(
+            "there is no folder to watch",
+            "`kodiak sources` lists the folders that are missing",
+        ));
+    }
+    let roots: Vec<PathBuf> = folders
+        .iter()
+        .map(|folder| folder.root().to_owned())
+        .collect();
+    require_index_outside(context, &roots)?;
+    let failure = Cell::new(None);
+    let sync = |which: &[usize]| {
+        let changed: Vec<&MarkdownFolder> =
+            which.iter().filter_map(|&at| folders.get(at)).collect();
+        match sync_changed(context, &changed) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure.set(Some(error));
+                ControlFlow::Break(())
+            }
+        }
+    };
+    // Once more when nothing can be missed any more: the first sync took a
+    // while in which nobody watched.
+    let mut ready = || {
+        let all: Vec<usize> = (0..folders.len()).collect();
+        sync(&all)?;
+        let watched = counted(all.len() as u64, "folder");
+        context
+            .output
+            .notice(&format!("watching {watched}; stop with Ctrl-C"));
+        ControlFlow::Continue(())
+    };
+    let mut changed = |which: &[usize]| sync(which);
+    kodiak::watch::watch(&roots, QUIET, &mut ready, &mut changed)?;
+    match failure.take() {
+        Some(error) => Err(error.into()),
+        None => Ok(Outcome::Done),
+    }
+}
+
+/// An index inside of a watched folder would be a change each time it is
+/// written, forever. Hidden folders are not watched.
+fn require_index_outside(context: &Context<'_>, roots: &[PathBuf]) -> anyhow::Result<()> {
+    let folder = context.index_path.parent().unwrap_or(&context.index_path);
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let watched = |root: &PathBuf| {
+        folder.strip_prefix(root).is_ok_and(|inside| {
+            let mut parts = inside.components();
+            !parts.any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
+        })
+    };
+    match roots.iter().find(|root| watched(root)) {
+        Some(root) => Err(refusal(
+            format!(
+                "the index lies in {}, which is to be watched",
+                root.display()
+            ),
+            "put the index elsewhere with --index PATH, or in a hidden folder",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Syncs the folders that changed, holding the lock no longer than that takes.
+fn sync_changed(context: &Context<'_>, folders: &[&MarkdownFolder]) -> kodiak::Result<()> {
+    let mut writer = patient_writer(context)?;
+    for folder in folders {
+        match indexing::sync(&mut writer, folder, context.output, Telling::Changes) {
+            Ok(_) => {}
+            // It may come back: a drive, a folder that is being replaced.
+            Err(error) if concerns_source(&error) => {
+                context.output.partial_failure(&error.into());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// The writer, waited for if another process has it. What changes meanwhile is
+/// reported by the next event.
+fn patient_writer(context: &Context<'_>) -> kodiak::Result<Writer> {
+    let mut told = false;
+    loop {
+        match context.writer("index --watch") {
+            Err(error @ Error::Locked { .. }) => {
+                if !told {
+                    let every = RETRY.as_secs();
+                    context
+                        .output
+                        .notice(&format!("{error}; trying again every {every} seconds"));
+                    told = true;
+                }
+                std::thread::sleep(RETRY);
+            }
+            other => return other,
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! `kodiak man`: the manual, made from the same texts as the help.
+
+use anyhow::Context as _;
+use clap::CommandFactory;
+
+use super::Outcome;
+use crate::arguments::{Arguments, ManArguments};
+use crate::output::Output;
+
+pub(super) fn run(arguments: &ManArguments, output: &Output) -> anyhow::Result<Outcome> {
+    let command = Arguments::command();
+    let Some(folder) = &arguments.folder else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command).render(&mut page)?;
+        output.answer(&String::from_utf8_lossy(&page))?;
+        return Ok(Outcome::Done);
+    };
+    std::fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(command, folder))
+        .with_context(|| format!("could not write the manual to {}", folder.display()))?;
+    output.notice(&format!("wrote the manual to {}", folder.display()));
+    Ok(Outcome::Done)
+}

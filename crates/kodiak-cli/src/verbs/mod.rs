@@ -1,0 +1,53 @@
+//! One file per verb. A verb does its work, prints through the output, and
+//! says how it ended; the exit code is `main`'s to choose.
+
+mod add;
+mod completions;
+mod config;
+mod doctor;
+mod get;
+mod index;
+mod man;
+mod remove;
+mod search;
+mod sources;
+mod status;
+
+use crate::arguments::{Arguments, ConfigVerb, Verb};
+use crate::context::Context;
+use crate::output::Output;
+
+/// How a verb ended, short of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It did what was asked, or found something.
+    Done,
+    /// It found nothing, or found fault.
+    Nothing,
+    /// Some of the work could not be done, which has been said.
+    Incomplete,
+}
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<Outcome> {
+    // These need neither config nor index, and so no home folder.
+    match &arguments.verb {
+        Verb::Completions(arguments) => return completions::run(arguments, output),
+        Verb::Man(arguments) => return man::run(arguments, output),
+        Verb::Eval(arguments) => return crate::eval::run(arguments, output),
+        _ => {}
+    }
+    let context = Context::new(output, &arguments.everywhere)?;
+    match &arguments.verb {
+        Verb::Search(arguments) => search::run(arguments, &context),
+        Verb::Get(arguments) => get::run(arguments, &context),
+        Verb::Add(arguments) => add::run(arguments, &context),
+        Verb::Remove(arguments) => remove::run(arguments, &context),
+        Verb::Sources(arguments) => sources::run(arguments, &context),
+        Verb::Index(arguments) => index::run(arguments, &context),
+        Verb::Status(arguments) => status::run(arguments, &context),
+        Verb::Doctor(arguments) => doctor::run(arguments, &context),
+        Verb::Config(ConfigVerb::Show(arguments)) => config::show(arguments, &context),
+        Verb::Completions(_) | Verb::Man(_) | Verb::Eval(_) => Ok(Outcome::Done),
+    }
+}

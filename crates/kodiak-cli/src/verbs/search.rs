@@ -1,0 +1,205 @@
+//! `kodiak search`: finds notes.
+//!
+//! With `--in` the folder is made a source and brought up to date first; that
+//! part is [`folder`]'s.
+
+mod folder;
+
+use std::collections::HashSet;
+
+use kodiak::Error;
+use kodiak::search::{Answer, Request, Router};
+use kodiak::store::{Filter, SqliteStore};
+
+use super::Outcome;
+use crate::arguments::SearchArguments;
+use crate::config::Config;
+use crate::context::Context;
+use crate::failure::refusal;
+use crate::output::Output;
+use crate::output::escape::escaped;
+use crate::output::hits::hits;
+use crate::output::phrases::{counted, shortened};
+use crate::registry;
+
+pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let mut filter = filter(arguments)?;
+    let query = arguments.query.join(" ");
+    if arguments.query.is_empty() && filter.is_empty() && arguments.folder.is_none() {
+        return Err(refusal(
+            "there is nothing to look for",
+            "give some words, or a filter such as --tag; `kodiak search --help` shows examples",
+        ));
+    }
+    let mut notices = Vec::new();
+    if let Some(typed) = &arguments.folder {
+        let scope = folder::prepare(context, typed)?;
+        filter.sources = vec![scope.source];
+        filter.paths = within(&scope.inside, filter.paths);
+        notices.extend(scope.notice);
+    }
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    require_known(&filter.sources, &config, &store)?;
+
+    let sources = registry::present(&config);
+    let limit = arguments
+        .limit
+        .map_or(config.search.limit, |limit| limit as usize);
+    let mut answer = Router::new(&store, &sources).search(&Request {
+        query,
+        limit,
+        mode: arguments.mode.into(),
+        filter,
+        all: arguments.all,
+        exact: arguments.exact,
+        explain: arguments.explain,
+    })?;
+    notices.append(&mut answer.notices);
+    answer.notices = notices;
+
+    let output = context.output;
+    if arguments.json {
+        output.json(&answer)?;
+    } else {
+        tell(&answer, &store, output)?;
+        if arguments.files {
+            output.answer(&files(&answer, &config, output))?;
+        } else {
+            output.answer(&hits(&answer, output.painter()))?;
+        }
+    }
+    Ok(if answer.hits.is_empty() {
+        Outcome::Nothing
+    } else {
+        Outcome::Done
+    })
+}
+
+fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
+    let limit = |date: &Option<String>| {
+        let date = date.as_deref();
+        date.map(kodiak::date::parse_limit).transpose()
+    };
+    let without = |texts: &[String], prefix: &str| -> Vec<String> {
+        let strip = |text: &String| text.strip_prefix(prefix).unwrap_or(text).to_owned();
+        texts.iter().map(strip).collect()
+    };
+    Ok(Filter {
+        sources: arguments.sources.clone(),
+        tags: without(&arguments.tags, "#"),
+        kinds: arguments.kinds.clone(),
+        categories: arguments.categories.clone(),
+        after: limit(&arguments.after)?,
+        before: limit(&arguments.before)?,
+        paths: without(&arguments.paths, "./"),
+        fields: arguments.fields.clone(),
+    })
+}
+
+/// Path prefixes as they are from the root of the source that holds the folder.
+fn within(inside: &str, paths: Vec<String>) -> Vec<String> {
+    match (inside, paths.is_empty()) {
+        ("", _) => paths,
+        (_, true) => vec![inside.to_owned()],
+        (_, false) => paths.iter().map(|path| format!("{inside}{path}")).collect(),
+    }
+}
+
+/// A misspelt source must not look like one without hits.
+fn require_known(names: &[String], config: &Config, store: &SqliteStore) -> kodiak::Result<()> {
+    if names.iter().all(|name| config.source(name).is_some()) {
+        return Ok(());
+    }
+    let mut known = config.names();
+    known.extend(store.sources()?.into_iter().map(|source| source.name));
+    known.sort();
+    known.dedup();
+    match names.iter().find(|name| !known.contains(name)) {
+        Some(name) => Err(Error::UnknownSource {
+            name: name.clone(),
+            known,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// What a person should know beside the hits.
+fn tell(answer: &Answer, store: &SqliteStore, output: &Output) -> anyhow::Result<()> {
+    if let Some(corrected) = &answer.corrected {
+        output.notice(&format!("showing results for \"{}\"", shortened(corrected)));
+    }
+    for notice in &answer.notices {
+        output.notice(notice);
+    }
+    if answer.hits.is_empty() {
+        let query = shortened(&answer.query);
+        output.notice(&match query.trim() {
+            "" => "nothing found".to_owned(),
+            _ => format!("nothing found for \"{query}\""),
+        });
+        for suggestion in &answer.suggestions {
+            output.notice(&format!(
+                "did you mean: {} ({})",
+                suggestion.title, suggestion.id
+            ));
+        }
+        if store.corpus()?.documents == 0 {
+            output.hint("the index is empty: run `kodiak index`");
+        }
+    }
+    let retrievers = [
+        ("lexical", &answer.retrievers.lexical),
+        ("semantic", &answer.retrievers.semantic),
+    ];
+    let ran: Vec<String> = retrievers
+        .iter()
+        .filter_map(|(what, name)| name.as_ref().map(|name| format!("{what}: {name}")))
+        .collect();
+    output.detail(&format!(
+        "{} matched in {} ms ({})",
+        counted(answer.total as u64, "document"),
+        answer.took_ms,
+        ran.join(", "),
+    ));
+    Ok(())
+}
+
+/// The hits' files, each once.
+fn files(answer: &Answer, config: &Config, output: &Output) -> String {
+    let mut seen = HashSet::new();
+    let mut text = String::new();
+    for hit in &answer.hits {
+        let Some(source) = config.source(&hit.source) else {
+            output.notice(&format!("where '{}' is, is not known any more", hit.source));
+            continue;
+        };
+        let path = source.path.join(&hit.path);
+        let path = path.to_string_lossy();
+        if seen.insert(path.clone().into_owned()) {
+            // Other programs need the name as it is, a terminal a harmless one.
+            text.push_str(&if output.on_terminal {
+                escaped(&path)
+            } else {
+                path
+            });
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_taken_from_the_root() {
+        assert_eq!(within("", vec!["a".into()]), ["a"]);
+        assert_eq!(within("sub/", Vec::new()), ["sub/"]);
+        assert_eq!(
+            within("sub/", vec!["a".into(), "b".into()]),
+            ["sub/a", "sub/b"]
+        );
+    }
+}

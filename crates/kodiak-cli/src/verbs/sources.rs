@@ -1,0 +1,89 @@
+//! `kodiak sources`: what is registered, and how much of it is indexed.
+
+use std::path::PathBuf;
+
+use kodiak::Error;
+use kodiak::store::SqliteStore;
+use serde::Serialize;
+
+use super::Outcome;
+use crate::arguments::JsonArguments;
+use crate::context::Context;
+use crate::output::escape::escaped;
+use crate::output::heading;
+use crate::output::phrases::{ago, table};
+
+/// A source as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: String,
+    kind: &'static str,
+    path: PathBuf,
+    exists: bool,
+    glob: Vec<String>,
+    documents: u64,
+    indexed_at: Option<String>,
+    #[serde(skip)]
+    indexed: String,
+}
+
+pub(super) fn run(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let listed = list(context)?;
+    if arguments.json {
+        context.output.json(&listed)?;
+        return Ok(Outcome::Done);
+    }
+    if listed.is_empty() {
+        context.output.notice("no source is registered yet");
+        context.output.hint("run `kodiak add FOLDER`");
+        return Ok(Outcome::Done);
+    }
+    let mut rows = vec![
+        ["name", "kind", "documents", "indexed", "path"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    for source in &listed {
+        let missing = if source.exists { "" } else { "  (missing)" };
+        let path = source.path.to_string_lossy();
+        rows.push(vec![
+            escaped(&source.name).into_owned(),
+            source.kind.to_owned(),
+            source.documents.to_string(),
+            source.indexed.clone(),
+            format!("{}{missing}", escaped(&path)),
+        ]);
+    }
+    let text = table(&rows);
+    let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    let painter = context.output.painter();
+    context
+        .output
+        .answer(&format!("{}\n{rest}", heading(painter, first)))?;
+    Ok(Outcome::Done)
+}
+
+fn list(context: &Context<'_>) -> anyhow::Result<Vec<Listed>> {
+    let config = context.config()?;
+    let indexed = match SqliteStore::open(&context.index_path) {
+        Ok(store) => store.sources()?,
+        Err(Error::NoIndex { .. }) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let now = kodiak::date::now();
+    let describe = |source: &crate::config::RegisteredSource| {
+        let status = indexed.iter().find(|status| status.name == source.name);
+        let synced_at = status.and_then(|status| status.synced_at);
+        Listed {
+            name: source.name.clone(),
+            kind: source.kind.name(),
+            exists: source.path.is_dir(),
+            path: source.path.clone(),
+            glob: source.globs.clone(),
+            documents: status.map_or(0, |status| status.documents),
+            indexed_at: synced_at.map(kodiak::date::format),
+            indexed: synced_at.map_or("never".to_owned(), |at| ago(at, now)),
+        }
+    };
+    Ok(config.sources.iter().map(describe).collect())
+}

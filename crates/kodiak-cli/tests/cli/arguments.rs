@@ -1,0 +1,202 @@
+//! Help, completions, the manual, and readers that go away.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+
+use crate::desk::Desk;
+
+#[test]
+fn a_mistyped_option_is_an_error_with_a_tip() {
+    let desk = Desk::new();
+    assert_snapshot!(desk.run(&["search", "gtd", "--jsn"]), @"
+    exit: 2
+    --- stderr
+    error: unexpected argument '--jsn' found
+
+      tip: a similar argument exists: '--json'
+
+    Usage: kodiak search --json <QUERY>...
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(desk.run(&["serach", "gtd"]), @"
+    exit: 2
+    --- stderr
+    error: unrecognized subcommand 'serach'
+
+      tip: a similar subcommand exists: 'search'
+
+    Usage: kodiak [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(desk.run(&["search"]), @"
+    exit: 2
+    --- stderr
+    error: there is nothing to look for
+    hint: give some words, or a filter such as --tag; `kodiak search --help` shows examples
+    ");
+    for arguments in [
+        &["search", "x", "-n", "0"][..],
+        &["search", "x", "-n", "many"],
+        &["search", "x", "--where", "status"],
+        &["search", "x", "--mode", "magic"],
+        &["search", "x", "--json", "--files"],
+        &["sources", "-q", "-v"],
+        &["index", "--rebuild", "notes"],
+        &["get"],
+    ] {
+        let run = desk.run(arguments);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run}");
+    }
+    assert_eq!(desk.run(&[] as &[&str]).code, Some(2));
+}
+
+#[test]
+fn help_is_an_answer() {
+    let desk = Desk::new();
+    for verb in [
+        "search",
+        "get",
+        "add",
+        "remove",
+        "sources",
+        "index",
+        "status",
+        "doctor",
+        "config",
+        "eval",
+        "completions",
+        "man",
+    ] {
+        let run = desk.ok(&[verb, "--help"]);
+        assert!(run.stdout.contains("Usage: kodiak"), "{run}");
+        assert_eq!(run.stderr, "");
+    }
+    assert_snapshot!(desk.run(&["-h"]), @"
+    exit: 0
+    --- stdout
+    Find what you wrote, on your own machine
+
+    Usage: kodiak [OPTIONS] <COMMAND>
+
+    Commands:
+      search       Find notes
+      get          Print a note, or some lines of it
+      add          Register a folder of notes and index it
+      remove       Forget a source; its files are not touched
+      sources      List the registered sources
+      index        Bring the index in step with the notes
+      status       Show what is indexed, what was left out, and what changed since
+      doctor       Look for damage and, if asked to, repair it
+      config       Show the configuration
+      eval         Measure search quality and speed on test sets in BEIR layout
+      completions  Print a completion script for a shell
+      man          Print the manual page
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help (see more with '--help')
+      -V, --version  Print version
+
+    Options for every command:
+          --index <PATH>   The index to use: a file, or the folder that holds `index.db` [env:
+                           KODIAK_INDEX]
+          --config <PATH>  The config file to use [env: KODIAK_CONFIG]
+          --color <WHEN>   When to use colours [default: auto] [possible values: auto, always, never]
+      -v, --verbose        Say more
+      -q, --quiet          Say nothing but the answer: no notices, no progress
+
+    Begin with:
+      kodiak add ~/notes
+      kodiak search productivity systems
+
+    Exit codes: 0 found, 1 nothing found, 2 error.
+    ");
+    assert!(desk.ok(&["--version"]).stdout.starts_with("kodiak "));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_completion_script_is_one() {
+    let desk = Desk::new();
+    let script = desk.ok(&["completions", "bash"]).stdout;
+    let file = desk.write("kodiak.bash", &script);
+    match std::process::Command::new("bash")
+        .arg("-n")
+        .arg(&file)
+        .output()
+    {
+        Ok(checked) => assert!(checked.status.success(), "{checked:?}"),
+        // Not every machine has it.
+        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound),
+    }
+    for shell in ["zsh", "fish", "powershell", "elvish"] {
+        assert!(desk.ok(&["completions", shell]).stdout.contains("kodiak"));
+    }
+}
+
+#[test]
+fn the_manual() {
+    let desk = Desk::new();
+    let page = desk.ok(&["man"]).stdout;
+    assert!(page.contains(".TH kodiak 1"), "{page}");
+    desk.ok(&["man", "--dir", "pages"]);
+    for page in ["kodiak.1", "kodiak-search.1", "kodiak-config-show.1"] {
+        assert!(desk.path("pages").join(page).exists(), "{page}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let desk = Desk::indexed();
+    for arguments in [
+        &["search", "*", "--json", "-n", "50"][..],
+        &["search", "*", "-n", "50"],
+        &["get", "gtd.md"],
+        &["sources"],
+        &["status"],
+        &["doctor"],
+        &["completions", "bash"],
+        &["man"],
+    ] {
+        let mut command = desk.command(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let mut said = String::new();
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut said)
+            .unwrap();
+        assert_eq!(
+            child.wait().unwrap().code(),
+            Some(0),
+            "{arguments:?}: {said}"
+        );
+        assert_eq!(said, "", "{arguments:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_cannot_be_written_is_an_error() {
+    let desk = Desk::indexed();
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let mut command = desk.command(&["search", "gtd", "--json"]);
+    command.stdout(full);
+    let run = command.output().unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    let said = String::from_utf8(run.stderr).unwrap();
+    assert!(
+        said.contains("could not write the answer: No space left"),
+        "{said}"
+    );
+}

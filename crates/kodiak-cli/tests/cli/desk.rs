@@ -1,0 +1,201 @@
+//! A place to try the program: a temporary home, copies of the example notes,
+//! and runs of the real binary with nothing else in its environment.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+/// A temporary home.
+pub(crate) struct Desk {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+/// What came of one run.
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    root: PathBuf,
+}
+
+impl Desk {
+    /// An empty one.
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // Where the system keeps temporary files may itself be a link.
+        let root = folder.path().canonicalize().unwrap();
+        Self {
+            _folder: folder,
+            root,
+        }
+    }
+
+    /// One with the example notes in `notes`, not indexed yet.
+    pub(crate) fn with_notes() -> Self {
+        let desk = Self::new();
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/notes");
+        copy(&examples, &desk.path("notes"));
+        desk
+    }
+
+    /// One with the example notes, indexed.
+    pub(crate) fn indexed() -> Self {
+        let desk = Self::with_notes();
+        desk.ok(&["add", "notes"]);
+        desk
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    pub(crate) fn index(&self) -> PathBuf {
+        self.path("data/kodiak/index.db")
+    }
+
+    pub(crate) fn config(&self) -> PathBuf {
+        self.path("config/kodiak/config.toml")
+    }
+
+    /// Writes a file with an old and known modification time.
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        age(&path, 0);
+        path
+    }
+
+    /// The program, ready to be started in the root of the desk.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kodiak"));
+        command
+            .args(arguments)
+            .env_clear()
+            .env("HOME", self.path("home"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("XDG_DATA_HOME", self.path("data"))
+            .current_dir(&self.root)
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Run {
+        self.finish(&mut self.command(arguments))
+    }
+
+    pub(crate) fn finish(&self, command: &mut Command) -> Run {
+        let output = command.output().unwrap();
+        Run {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+            root: self.root.clone(),
+        }
+    }
+
+    /// Runs what must succeed.
+    pub(crate) fn ok<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Run {
+        let run = self.run(arguments);
+        assert_eq!(run.code, Some(0), "{run}");
+        run
+    }
+
+    /// Runs a search and gives back its JSON, whether it found something or not.
+    pub(crate) fn json<S: AsRef<OsStr>>(&self, arguments: &[S]) -> serde_json::Value {
+        let run = self.run(arguments);
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run}"))
+    }
+
+    /// The paths that a search finds, best first.
+    pub(crate) fn found(&self, arguments: &[&str]) -> Vec<String> {
+        let arguments: Vec<&str> = ["search", "--json"]
+            .iter()
+            .chain(arguments)
+            .copied()
+            .collect();
+        let answer = self.json(&arguments);
+        let hits = answer["hits"].as_array().unwrap();
+        hits.iter()
+            .map(|hit| hit["path"].as_str().unwrap().to_owned())
+            .collect()
+    }
+}
+
+impl fmt::Display for Run {
+    /// All three in one, without what differs from run to run.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = self
+            .code
+            .map_or("killed".to_owned(), |code| code.to_string());
+        write!(formatter, "exit: {code}")?;
+        for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            let text = redacted(text, &self.root);
+            if !text.is_empty() {
+                write!(formatter, "\n--- {name}\n{}", text.trim_end_matches('\n'))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn redacted(text: &str, root: &Path) -> String {
+    let mut text = text.replace(root.to_str().unwrap(), "[DESK]");
+    for (before, after, with) in [
+        ("\"took_ms\":", ",", "[MS]"),
+        (" matched in ", " ms", "[MS]"),
+        ("process ", " (", "[ID]"),
+        (", since ", ")", "[TIME]"),
+        ("\"indexed_at\":\"", "\"", "[TIME]"),
+        (".damaged-", "\n", "[TIME]"),
+        ("index.db (", ", format", "[SIZE]"),
+        ("\"bytes\":", ",", "[SIZE]"),
+    ] {
+        text = replaced_between(&text, before, after, with);
+    }
+    text
+}
+
+fn replaced_between(text: &str, before: &str, after: &str, with: &str) -> String {
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(before) {
+        let (head, tail) = rest.split_at(start + before.len());
+        result.push_str(head);
+        let Some(end) = tail.find(after) else {
+            rest = tail;
+            break;
+        };
+        result.push_str(with);
+        rest = &tail[end..];
+    }
+    result + rest
+}
+
+/// Copies a folder, every file with an old and known modification time: a file
+/// that was written just now is not trusted to be unchanged.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), &target).unwrap();
+            age(&target, 0);
+        }
+    }
+}
+
+/// Sets the modification time to the beginning of February 2026, or so many
+/// seconds later.
+pub(crate) fn age(path: &Path, later: u64) {
+    let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_769_904_000 + later);
+    let file = fs::File::options().append(true).open(path).unwrap();
+    file.set_modified(then).unwrap();
+}

@@ -1,0 +1,168 @@
+//! Printing one note.
+
+use insta::assert_snapshot;
+
+use crate::desk::Desk;
+
+const KEY: &str = "productivity/inbox-zero.md";
+
+#[test]
+fn a_note_by_everything_it_goes_by() {
+    let desk = Desk::indexed();
+    let text = std::fs::read_to_string(desk.path("notes").join(KEY)).unwrap();
+    let answer = desk.json(&["get", "--json", &format!("notes/{KEY}")]);
+    let id = answer["id"].as_str().unwrap().to_owned();
+    let file = desk.path("notes").join(KEY);
+    for name in [
+        id.as_str(),
+        id.trim_start_matches('#'),
+        KEY,
+        "inbox-zero.md",
+        "notes/productivity/inbox-zero.md",
+        "./notes/productivity/inbox-zero.md",
+        "notes/../notes/productivity/inbox-zero.md",
+        file.to_str().unwrap(),
+        "kodiak://notes/productivity/inbox-zero.md",
+        "Inbox zero",
+        "inbox ZERO",
+    ] {
+        let run = desk.ok(&["get", name]);
+        assert_eq!(run.stdout, text, "{name}");
+        assert_eq!(run.stderr, "", "{name}");
+    }
+}
+
+#[test]
+fn the_text_is_the_file_to_the_byte() {
+    let desk = Desk::new();
+    for (name, text) in [
+        ("plain.md", "no newline at the end"),
+        ("windows.md", "---\r\ntitle: x\r\n---\r\na\r\nb\r\n"),
+        ("mark.md", "\u{feff}# With a byte order mark\n"),
+        ("front.md", "---\ntags: [a]\n---\n\n\n# T\n"),
+        ("control.md", "a\u{1b}[31mb\tc\n"),
+        ("empty.md", ""),
+    ] {
+        desk.write(&format!("notes/{name}"), text);
+    }
+    desk.ok(&["add", "notes"]);
+    for name in [
+        "plain.md",
+        "windows.md",
+        "mark.md",
+        "front.md",
+        "control.md",
+        "empty.md",
+    ] {
+        let file = std::fs::read_to_string(desk.path("notes").join(name)).unwrap();
+        let run = desk.ok(&["get", &format!("notes/{name}")]);
+        assert_eq!(run.stdout, file, "{name}");
+    }
+}
+
+#[test]
+fn some_lines_with_their_numbers() {
+    let desk = Desk::indexed();
+    assert_snapshot!(desk.run(&["get", "gtd.md:9-12", "-l"]), @"
+    exit: 0
+    --- stdout
+     9  Getting things done, the way I actually do it after three restarts.
+    10
+    11  ## Five steps
+    12
+    ");
+    assert_snapshot!(desk.run(&["get", "gtd.md:2"]), @"
+    exit: 0
+    --- stdout
+    title: GTD methodology
+    ");
+}
+
+#[test]
+fn facts_as_json() {
+    let desk = Desk::indexed();
+    assert_snapshot!(desk.run(&["get", "gtd.md:9-10", "--json"]), @r##"
+    exit: 0
+    --- stdout
+    {"id":"#cfc0e8","uri":"kodiak://notes/productivity/gtd.md","source":"notes","path":"productivity/gtd.md","title":"GTD methodology","kind":"article","tags":["gtd","habits","planning"],"updated_at":"2025-09-07T00:00:00Z","lines":[9,10],"line_count":29,"text":"Getting things done, the way I actually do it after three restarts.\n\n"}
+    "##);
+}
+
+#[test]
+fn lines_that_are_not_there() {
+    let desk = Desk::indexed();
+    assert_snapshot!(desk.run(&["get", "gtd.md:500-510"]), @"
+    exit: 2
+    --- stderr
+    error: line 500 is beyond the end of notes/productivity/gtd.md, which has 29 lines
+    hint: ask for lines from 1 to 29
+    ");
+    assert_snapshot!(desk.run(&["get", "gtd.md:9-3"]), @"
+    exit: 2
+    --- stderr
+    error: '9-3' is no line range
+    hint: lines are given as 7, 10-20, or 10- for the rest
+    ");
+    let clipped = desk.ok(&["get", "gtd.md:29-400"]);
+    assert_eq!(clipped.stdout.lines().count(), 1);
+}
+
+#[test]
+fn a_title_may_look_like_a_range() {
+    let desk = Desk::new();
+    desk.write("notes/a.md", "# Standup 9:30\n\nDaily.\n");
+    desk.write("notes/at 12:30.md", "# Lunch\n");
+    desk.ok(&["add", "notes"]);
+    assert!(desk.ok(&["get", "Standup 9:30"]).stdout.contains("Daily"));
+    assert!(desk.ok(&["get", "at 12:30.md"]).stdout.contains("Lunch"));
+    assert!(
+        desk.ok(&["get", "Standup 9:30:1"])
+            .stdout
+            .starts_with("# Standup")
+    );
+}
+
+#[test]
+fn a_name_that_fits_nothing() {
+    let desk = Desk::indexed();
+    let run = desk.run(&["get", "pomodro.md"]);
+    assert_eq!(run.code, Some(2));
+    assert!(
+        run.stderr
+            .starts_with("error: there is no document 'pomodro.md'\n"),
+        "{run}"
+    );
+    assert!(run.stderr.contains("hint: did you mean #"), "{run}");
+    assert!(
+        run.stderr.contains(" notes/productivity/pomodoro.md?"),
+        "{run}"
+    );
+    assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn a_name_that_fits_several() {
+    let desk = Desk::new();
+    desk.write("notes/one/same.md", "# One\n");
+    desk.write("notes/two/same.md", "# Two\n");
+    desk.ok(&["add", "notes"]);
+    assert_snapshot!(desk.run(&["get", "same.md"]), @"
+    exit: 2
+    --- stderr
+    error: 'same.md' fits 2 documents
+    hint: one of them is #970ea2 notes/one/same.md
+    hint: one of them is #a8de77 notes/two/same.md
+    ");
+}
+
+#[test]
+fn a_file_that_changed_is_printed_as_it_was_indexed() {
+    let desk = Desk::indexed();
+    desk.write("notes/productivity/inbox-zero.md", "changed");
+    let run = desk.ok(&["get", "inbox-zero.md"]);
+    assert!(run.stdout.starts_with("# Inbox zero"), "{run}");
+    assert!(run.stderr.contains("has changed since"), "{run}");
+    std::fs::remove_file(desk.path("notes/productivity/inbox-zero.md")).unwrap();
+    let run = desk.ok(&["get", "inbox-zero.md"]);
+    assert!(run.stderr.contains("is gone"), "{run}");
+}

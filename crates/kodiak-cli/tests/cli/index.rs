@@ -1,0 +1,213 @@
+//! Indexing and the state of the index.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use kodiak::store::WriteLock;
+
+use crate::desk::Desk;
+
+#[test]
+fn what_changed_is_summed_up() {
+    let desk = Desk::indexed();
+    desk.write("notes/new.md", "new");
+    desk.write("notes/better-sleep.md", "changed");
+    desk.write("notes/binary.md", [0, 1, 2]);
+    fs::remove_file(desk.path("notes/templates.md")).unwrap();
+    assert_snapshot!(desk.run(&["index"]), @"
+    exit: 0
+    --- stderr
+    indexing notes: 3 files to read
+    notes: 42 documents (1 added, 1 updated, 1 removed, 1 skipped)
+    ");
+    assert_snapshot!(desk.run(&["index"]), @"
+    exit: 0
+    --- stderr
+    notes: 42 documents (1 skipped)
+    ");
+    assert_snapshot!(desk.run(&["index", "-q"]), @"exit: 0");
+    assert_snapshot!(desk.run(&["index", "--rebuild"]), @"
+    exit: 0
+    --- stderr
+    indexing notes: 43 files to read
+    notes: 42 documents (42 added, 1 skipped)
+    ");
+}
+
+#[test]
+fn without_sources_there_is_nothing_to_do() {
+    let desk = Desk::new();
+    assert_snapshot!(desk.run(&["index"]), @"
+    exit: 2
+    --- stderr
+    error: no source is registered yet
+    hint: run `kodiak add FOLDER` for a folder of notes
+    ");
+    assert_snapshot!(desk.run(&["index", "--rebuild"]), @"
+    exit: 2
+    --- stderr
+    error: no source is registered yet
+    hint: run `kodiak add FOLDER` for a folder of notes
+    ");
+}
+
+#[test]
+fn a_missing_folder_keeps_its_documents_and_others_go_on() {
+    let desk = Desk::indexed();
+    desk.write("second/a.md", "wombat");
+    desk.ok(&["add", "second"]);
+    fs::rename(desk.path("notes"), desk.path("unplugged")).unwrap();
+    desk.write("second/b.md", "wombat too");
+    assert_snapshot!(desk.run(&["index"]), @"
+    exit: 2
+    --- stderr
+    warning: notes: not indexed, 42 documents kept: the folder [DESK]/notes does not exist
+    hint: connect its drive, or run `kodiak remove notes` to forget it
+    indexing second: 1 file to read
+    second: 2 documents (1 added)
+    ");
+    assert_eq!(desk.found(&["pomodoro", "-n", "1"]).len(), 1);
+    assert_eq!(desk.found(&["wombat"]).len(), 2);
+    assert_snapshot!(desk.run(&["index", "--rebuild"]), @"
+    exit: 2
+    --- stderr
+    error: notes: the index was left as it is: the folder [DESK]/notes does not exist
+    hint: connect its drive, or run `kodiak remove notes` to forget it
+    ");
+    assert_eq!(
+        desk.found(&["pomodoro", "-n", "1"]).len(),
+        1,
+        "the old index stays"
+    );
+    assert_snapshot!(desk.run(&["index", "second"]), @"
+    exit: 0
+    --- stderr
+    second: 2 documents (nothing changed)
+    ");
+    assert_snapshot!(desk.run(&["index", "secnd"]), @"
+    exit: 2
+    --- stderr
+    error: there is no source named 'secnd'
+    hint: did you mean 'second'?
+    hint: known sources: notes, second
+    ");
+}
+
+#[test]
+fn the_status_tells_what_changed_and_what_was_left_out() {
+    let desk = Desk::with_notes();
+    assert_snapshot!(desk.run(&["status"]), @"
+    exit: 0
+    --- stdout
+    there is no index at [DESK]/data/kodiak/index.db yet
+    --- stderr
+    hint: run `kodiak add FOLDER`
+    ");
+    desk.write("notes/binary.md", [0, 1, 2]);
+    desk.write("notes/latin.md", [b'a', 0xff]);
+    desk.write("notes/broken.md", "---\ntags: [a\n---\nx");
+    desk.ok(&["add", "notes"]);
+    desk.write("notes/new.md", "new");
+    desk.write("notes/better-sleep.md", "changed");
+    fs::remove_file(desk.path("notes/templates.md")).unwrap();
+    assert_snapshot!(desk.run(&["status", "-v"]), @"
+    exit: 0
+    --- stdout
+    index: [DESK]/data/kodiak/index.db ([SIZE], format 1)
+    43 documents, 1930 distinct words
+    semantic search: not available in this version
+
+    notes: 43 documents, indexed just now
+      [DESK]/notes
+      since then: 1 new, 1 changed, 1 gone
+      skipped: 1 file, binary
+        binary.md
+      skipped: 1 file, not valid UTF-8
+        latin.md
+      problem: 1 file, frontmatter could not be read: unclosed bracket '[' at line 2, column 7
+        broken.md
+    --- stderr
+    hint: run `kodiak index` to bring the index up to date
+    ");
+    assert_snapshot!(desk.run(&["status", "--json"]), @r#"
+    exit: 0
+    --- stdout
+    {"index":"[DESK]/data/kodiak/index.db","exists":true,"bytes":[SIZE],"documents":43,"words":1930,"format":1,"semantic":null,"sources":[{"name":"notes","path":"[DESK]/notes","registered":true,"documents":43,"indexed_at":"[TIME]","new":1,"changed":1,"gone":1,"skipped":[{"reason":"binary","count":1,"files":["binary.md"]},{"reason":"not valid UTF-8","count":1,"files":["latin.md"]}],"problems":[{"reason":"frontmatter could not be read: unclosed bracket '[' at line 2, column 7","count":1,"files":["broken.md"]}]}]}
+    "#);
+    fs::rename(desk.path("notes"), desk.path("unplugged")).unwrap();
+    let run = desk.ok(&["status"]);
+    assert!(
+        run.stdout.contains("could not be compared: the folder"),
+        "{run}"
+    );
+}
+
+#[test]
+fn one_writer_at_a_time_and_readers_never_wait() {
+    let desk = Desk::indexed();
+    let lock = WriteLock::acquire(&desk.index(), "process 4711 (kodiak index)").unwrap();
+    desk.write("notes/new.md", "wombat");
+    assert_snapshot!(desk.run(&["index"]), @"
+    exit: 2
+    --- stderr
+    error: the index is being written by process [ID] (kodiak index)
+    hint: wait for it to finish, or stop that process
+    ");
+    assert_snapshot!(desk.run(&["remove", "notes"]), @"
+    exit: 2
+    --- stderr
+    error: the index is being written by process [ID] (kodiak index)
+    hint: wait for it to finish, or stop that process
+    ");
+    assert_snapshot!(desk.run(&["search", "inbox zero", "-n", "1", "--in", "notes"]), @"
+    exit: 0
+    --- stdout
+    1. Inbox zero
+       notes/productivity/inbox-zero.md:1  #390e20  [email, gtd]
+       # Inbox zero Not zero messages, but zero messages about which I have not decided: delete, delegate, reply, defer or do. #email #gtd
+    --- stderr
+    'notes' was not brought up to date: the index is being written by process [ID] (kodiak index)
+    ");
+    let answer = desk.json(&["search", "inbox", "--in", "notes", "--json"]);
+    assert!(
+        answer["notices"][0]
+            .as_str()
+            .unwrap()
+            .contains("was not brought up to date")
+    );
+    // A folder nobody has indexed yet cannot be searched meanwhile.
+    desk.write("other/a.md", "x");
+    let run = desk.run(&["search", "x", "--in", "other"]);
+    assert_eq!(run.code, Some(2), "{run}");
+    assert_eq!(
+        desk.ok(&["sources"]).stdout.lines().count(),
+        2,
+        "nothing was registered"
+    );
+    desk.ok(&["status"]);
+    drop(lock);
+    desk.ok(&["index"]);
+    assert_eq!(desk.found(&["wombat"]), ["new.md"]);
+}
+
+#[test]
+fn a_new_folder_may_be_searched_from_several_places_at_once() {
+    let desk = Desk::with_notes();
+    let start = |_| {
+        let mut command = desk.command(&["search", "pomodoro", "--in", "notes", "--files"]);
+        command
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let searches: Vec<std::process::Child> = (0..4).map(start).collect();
+    for search in searches {
+        let output = search.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(!output.stdout.is_empty());
+    }
+    assert_eq!(
+        desk.json(&["sources", "--json"]).as_array().unwrap().len(),
+        1
+    );
+}

@@ -1,0 +1,18 @@
+//! The program as people and programs meet it: exit code, standard output and
+//! standard error of the real binary, in a home of its own.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that cannot do its work ends the test"
+)]
+
+mod arguments;
+mod broken;
+mod desk;
+mod get;
+mod index;
+mod kill;
+mod search;
+mod sources;
+mod untouched;
+mod watch;

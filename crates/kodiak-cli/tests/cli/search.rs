@@ -1,0 +1,399 @@
+//! Searching the example notes.
+
+use insta::assert_snapshot;
+
+use crate::desk::Desk;
+
+#[test]
+fn a_folder_is_searched_without_having_been_added() {
+    let desk = Desk::with_notes();
+    assert_snapshot!(desk.run(&["search", "ownership borrowing", "--in", "notes", "-n", "1"]), @"
+    exit: 0
+    --- stdout
+    1. Rust ownership notes
+       notes/programming/rust-ownership.md:13  #76f384  [rust, programming, memory]
+       - Many shared borrows `&T`, or one exclusive borrow `&mut T`, never both at once. - A lifetime describes a region of code; it does not keep anything alive. ```rust fn longest<'a>(a: &'a str, b:…
+    --- stderr
+    added [DESK]/notes as 'notes'
+    indexing notes: 42 files to read
+    notes: 42 documents (42 added)
+    ");
+    // The second time there is nothing to index and nothing to say.
+    let again = desk.ok(&["search", "ownership", "--in", "notes", "-n", "1"]);
+    assert_eq!(again.stderr, "");
+}
+
+#[test]
+fn inside_a_source_no_second_source_is_made() {
+    let desk = Desk::indexed();
+    let found = desk.found(&["water", "--in", "notes/cooking"]);
+    assert!(!found.is_empty());
+    assert!(
+        found.iter().all(|path| path.starts_with("cooking/")),
+        "{found:?}"
+    );
+    let deeper = desk.found(&["water", "--in", "notes/cooking", "--path", "coffee"]);
+    assert_eq!(deeper, ["cooking/coffee-brewing.md"]);
+    assert_eq!(
+        desk.json(&["sources", "--json"]).as_array().unwrap().len(),
+        1
+    );
+}
+
+#[test]
+fn a_part_that_its_source_leaves_out_is_a_source_of_its_own() {
+    let desk = Desk::indexed();
+    desk.write(
+        "notes/.private/diary.md",
+        "# Diary\n\nThe wombat came back.\n",
+    );
+    assert!(desk.found(&["wombat"]).is_empty());
+    assert_eq!(
+        desk.found(&["wombat", "--in", "notes/.private"]),
+        ["diary.md"]
+    );
+}
+
+#[test]
+fn what_changed_is_found_at_once() {
+    let desk = Desk::indexed();
+    desk.write("notes/new.md", "# Brand new\n\nAll about wombats.\n");
+    assert!(desk.found(&["wombats"]).is_empty());
+    assert_eq!(desk.found(&["wombats", "--in", "notes"]), ["new.md"]);
+}
+
+#[test]
+fn nothing_found() {
+    let desk = Desk::indexed();
+    assert_snapshot!(desk.run(&["search", "xylophone", "zyzzyva"]), @r#"
+    exit: 1
+    --- stderr
+    nothing found for "xylophone zyzzyva"
+    "#);
+    assert_snapshot!(desk.run(&["search", "-q", "xylophone"]), @"exit: 1");
+}
+
+#[test]
+fn similar_titles_are_offered_where_nothing_is_found() {
+    let desk = Desk::indexed();
+    assert_snapshot!(desk.run(&["search", "--exact", "pomodorro"]), @r#"
+    exit: 1
+    --- stderr
+    nothing found for "pomodorro"
+    did you mean: Pomodoro technique (#8d3b0c)
+    "#);
+}
+
+#[test]
+fn a_typing_error_is_corrected_and_said() {
+    let desk = Desk::indexed();
+    assert_snapshot!(desk.run(&["search", "pomodorro", "tecnique", "-n", "1"]), @r#"
+    exit: 0
+    --- stdout
+    1. Pomodoro technique
+       notes/productivity/pomodoro.md:1  #8d3b0c  [focus, timeboxing, habits]
+       Pomodoro technique
+    --- stderr
+    showing results for "pomodoro technique"
+    "#);
+    let answer = desk.json(&["search", "--json", "pomodorro"]);
+    assert_eq!(answer["corrected"], "pomodoro");
+}
+
+#[test]
+fn every_language_is_found() {
+    let desk = Desk::indexed();
+    for (query, path) in [
+        ("麻婆豆腐", "travel/chengdu-food.md"),
+        ("ผัดไทย", "travel/bangkok-street-food.md"),
+        ("Kartoffeln", "cooking/kartoffelsuppe.md"),
+        ("दाल", "cooking/dal-tadka.md"),
+        ("紅葉", "travel/kyoto.md"),
+        ("吾輩", "reading/wagahai-neko.md"),
+    ] {
+        let found = desk.found(&[query]);
+        assert_eq!(found.first().map(String::as_str), Some(path), "{query}");
+    }
+    assert_snapshot!(desk.run(&["search", "अरहर", "-n", "1"]), @"
+    exit: 0
+    --- stdout
+    1. दाल तड़का
+       notes/cooking/dal-tadka.md:13  #37274a  [दाल, शाकाहारी, dinner, खाना]
+       - एक कप अरहर की दाल, आधा कप मसूर - हल्दी आधा चम्मच, नमक स्वाद के अनुसार - दो टमाटर, एक प्याज़, अदरक और लहसुन - घी दो बड़े चम्मच, जीरा, राई, सूखी लाल मिर्च, हींग चुटकी भर ## बनाने का तरीका 1. दाल…
+    ");
+}
+
+#[test]
+fn filters() {
+    let desk = Desk::indexed();
+    assert_eq!(
+        desk.found(&["--tag", "#email"]),
+        ["productivity/inbox-zero.md"]
+    );
+    assert_eq!(
+        desk.found(&["timer", "--where", "status=evergreen"]),
+        ["productivity/pomodoro.md"]
+    );
+    assert_eq!(
+        desk.found(&["timer", "--where", "status=nonsense"]),
+        [] as [&str; 0]
+    );
+    let recipes = desk.found(&["--kind", "recipe"]);
+    assert_eq!(recipes.len(), 4, "{recipes:?}");
+    assert!(
+        recipes.iter().all(|path| path.starts_with("cooking/")),
+        "{recipes:?}"
+    );
+    assert_eq!(
+        desk.found(&["--category", "lists"]),
+        ["productivity/reading-list.md"]
+    );
+    let travel = desk.found(&["*", "--path", "./travel/", "-n", "50"]);
+    assert_eq!(travel.len(), 6, "{travel:?}");
+    assert_eq!(
+        desk.found(&["gtd", "--source", "notes", "-n", "1"]).len(),
+        1
+    );
+}
+
+#[test]
+fn dates_limit_by_when_notes_were_changed() {
+    let desk = Desk::indexed();
+    let old = desk.found(&["gtd", "--before", "2024-02"]);
+    assert!(
+        old.contains(&"productivity/bullet-journal.md".to_owned()),
+        "{old:?}"
+    );
+    let recent = desk.found(&["--after", "2025-09-07", "--before", "2025-09-08"]);
+    assert!(
+        recent.contains(&"productivity/gtd.md".to_owned()),
+        "{recent:?}"
+    );
+    assert!(desk.found(&["gtd", "--after", "2100"]).is_empty());
+    assert_snapshot!(desk.run(&["search", "gtd", "--after", "next week"]), @"
+    exit: 2
+    --- stderr
+    error: 'next week' is no date
+    hint: dates look like 2026-01-31, 2026-01, 2026 or 2026-01-31T09:00:00Z
+    ");
+}
+
+#[test]
+fn a_source_that_is_not_known() {
+    let desk = Desk::indexed();
+    assert_snapshot!(desk.run(&["search", "gtd", "--source", "ntoes"]), @"
+    exit: 2
+    --- stderr
+    error: there is no source named 'ntoes'
+    hint: did you mean 'notes'?
+    hint: known sources: notes
+    ");
+}
+
+#[test]
+fn json_is_the_answer_and_nothing_else() {
+    let desk = Desk::with_notes();
+    let run = desk.run(&[
+        "search",
+        "certificate",
+        "--in",
+        "notes",
+        "--json",
+        "-n",
+        "1",
+    ]);
+    assert_eq!(run.code, Some(0));
+    assert!(
+        run.stderr.contains("indexing notes: 42 files to read"),
+        "{run}"
+    );
+    assert_eq!(
+        run.stdout.lines().count(),
+        1,
+        "one line where no terminal is"
+    );
+    let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
+    assert_snapshot!(format!("{keys:?}"), @r#"
+    ["embedded", "hits", "intent", "notices", "query", "retrievers", "took_ms", "total"]
+    "#);
+    let hit = answer["hits"][0].as_object().unwrap();
+    let keys: Vec<&String> = hit.keys().collect();
+    assert_snapshot!(format!("{keys:?}"), @r#"
+    ["category", "found_by", "id", "kind", "line", "marks", "path", "score", "snippet", "source", "tags", "title", "updated_at", "uri"]
+    "#);
+    let snippet = hit["snippet"].as_str().unwrap();
+    let mark = &hit["marks"][0];
+    let range = mark[0].as_u64().unwrap() as usize..mark[1].as_u64().unwrap() as usize;
+    assert!(
+        snippet[range].to_lowercase().starts_with("certificate"),
+        "{snippet}"
+    );
+
+    let nothing = desk.run(&["search", "xylophone", "--json"]);
+    assert_eq!((nothing.code, nothing.stderr.as_str()), (Some(1), ""));
+    assert!(nothing.stdout.contains("\"hits\":[]"), "{nothing}");
+}
+
+#[test]
+fn files_are_absolute_and_come_once() {
+    let desk = Desk::indexed();
+    assert_snapshot!(desk.run(&["search", "pomodoro", "timer", "--files", "-n", "1"]), @"
+    exit: 0
+    --- stdout
+    [DESK]/notes/productivity/pomodoro.md
+    ");
+}
+
+#[test]
+fn literal_text_is_found_inside_of_words() {
+    let desk = Desk::indexed();
+    assert!(desk.found(&["omodor", "--exact"]).is_empty());
+    assert_snapshot!(desk.run(&["search", "omodoro tech", "--mode", "like", "-n", "1", "-v"]), @"
+    exit: 0
+    --- stdout
+    1. Pomodoro technique
+       notes/productivity/pomodoro.md:1  #8d3b0c  [focus, timeboxing, habits]
+       Pomodoro technique
+    --- stderr
+    2 documents matched in [MS] ms (lexical: like)
+    ");
+}
+
+#[test]
+fn the_ranking_can_be_explained() {
+    let desk = Desk::indexed();
+    let run = desk.ok(&["search", "pomodoro", "--explain", "-n", "1"]);
+    assert!(
+        run.stdout.contains("lexical rank 1, lexical score "),
+        "{run}"
+    );
+    assert!(run.stdout.contains("pomodoro: 1 in title, "), "{run}");
+    let answer = desk.json(&["search", "pomodoro", "--explain", "--json", "-n", "1"]);
+    assert_eq!(answer["hits"][0]["explanation"]["lexical_rank"], 1);
+}
+
+#[test]
+fn operators_reach_the_search() {
+    let desk = Desk::indexed();
+    assert_eq!(
+        desk.found(&["\"two-minute rule\" -kettle"]),
+        ["productivity/reading-list.md"]
+    );
+    assert!(desk.found(&["\"two-minute rule\" -checklist"]).is_empty());
+    let all = desk.found(&["pomodoro", "kettle", "--all"]);
+    assert_eq!(all, ["productivity/pomodoro.md"]);
+    let without = desk.run(&["search", "--", "-gtd", "pomodoro"]);
+    assert_eq!(without.code, Some(0), "{without}");
+}
+
+#[test]
+fn no_query_is_an_error() {
+    let desk = Desk::indexed();
+    for query in [
+        "",
+        " ",
+        "\"",
+        "(((",
+        "*",
+        "-",
+        "--",
+        "AND",
+        "OR OR",
+        "NEAR(",
+        "title:",
+        "tag:#",
+        "a:b:c",
+        "🐻",
+        "\u{200b}",
+        "e\u{301}",
+        "'; DROP TABLE documents; --",
+        "%",
+        "_",
+        "\\",
+        "\u{1b}[31m",
+        "SELECT * FROM",
+        "foo-bar",
+        "what's up?",
+        "C++",
+        "a^2",
+        "{}",
+        "[[Wiki]]",
+        "\n\n",
+        "NOT",
+    ] {
+        let run = desk.run(&["search", "--", query]);
+        assert!(matches!(run.code, Some(0 | 1)), "{query:?}: {run}");
+        assert!(
+            !run.stderr.contains('\u{1b}') && !run.stdout.contains('\u{1b}'),
+            "{run}"
+        );
+    }
+    let pasted = "productivity systems and a lot of other words ".repeat(2_000);
+    let run = desk.run(&["search", &pasted]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let one_word = "ä".repeat(50_000);
+    let run = desk.run(&["search", &one_word]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.len() < 1_000, "{}", run.stderr);
+}
+
+#[test]
+fn control_characters_in_notes_reach_no_terminal() {
+    let desk = Desk::new();
+    desk.write(
+        "notes/a\u{1b}]0;x\u{7}.md",
+        "# Title \u{1b}[2J\u{9b}31m\n\nwombat \u{1b}[31mred\u{7}\n",
+    );
+    desk.ok(&["add", "notes"]);
+    let run = desk.ok(&["search", "wombat", "--color", "never"]);
+    let harmful = |text: &str| text.chars().any(|c| c.is_control() && c != '\n');
+    assert!(!harmful(&run.stdout), "{:?}", run.stdout);
+    assert!(run.stdout.contains("Title \\u{1b}[2J"), "{run}");
+    assert!(!harmful(&desk.run(&["status", "-v"]).stdout));
+}
+
+#[test]
+fn colours_only_where_they_are_wanted() {
+    let desk = Desk::indexed();
+    let colored = |arguments: &[&str], variable: Option<(&str, &str)>| {
+        let mut command = desk.command(&["search", "pomodoro", "-n", "1"]);
+        command.args(arguments).envs(variable);
+        desk.finish(&mut command).stdout.contains('\u{1b}')
+    };
+    assert!(!colored(&[], None));
+    assert!(colored(&["--color", "always"], None));
+    assert!(colored(&[], Some(("CLICOLOR_FORCE", "1"))));
+    assert!(!colored(
+        &["--color", "never"],
+        Some(("CLICOLOR_FORCE", "1"))
+    ));
+    assert!(!colored(&[], Some(("NO_COLOR", "1"))));
+}
+
+#[test]
+fn hits_that_are_gone_are_left_out_and_changed_ones_are_marked() {
+    let desk = Desk::indexed();
+    std::fs::remove_file(desk.path("notes/productivity/pomodoro.md")).unwrap();
+    desk.write(
+        "notes/productivity/deep-work.md",
+        "# Deep work\n\nNothing about timers.\n",
+    );
+    let run = desk.run(&["search", "pomodoro", "-n", "50"]);
+    assert!(!run.stdout.contains("productivity/pomodoro.md"), "{run}");
+    assert!(
+        run.stdout.contains("(changed since it was indexed)"),
+        "{run}"
+    );
+    assert!(run.stderr.contains("1 document was left out"), "{run}");
+}
+
+#[test]
+fn the_limit_comes_from_the_config() {
+    let desk = Desk::indexed();
+    let mut config = std::fs::read_to_string(desk.config()).unwrap();
+    config.push_str("\n[search]\nlimit = 2\n");
+    std::fs::write(desk.config(), config).unwrap();
+    assert_eq!(desk.found(&["*"]).len(), 2);
+    assert_eq!(desk.found(&["*", "-n", "3"]).len(), 3);
+}

@@ -1,0 +1,96 @@
+//! Indexing what changes while it changes.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use kodiak::store::WriteLock;
+
+use crate::desk::Desk;
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running `kodiak index --watch`, ended with the test.
+struct Watching {
+    child: Child,
+    said: Receiver<String>,
+}
+
+impl Watching {
+    fn start(desk: &Desk) -> Self {
+        let mut command = desk.command(&["index", "--watch"]);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let (sender, said) = channel();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        std::thread::spawn(move || {
+            lines
+                .map_while(Result::ok)
+                .try_for_each(|line| sender.send(line))
+        });
+        let watching = Self { child, said };
+        watching.expect("watching");
+        watching
+    }
+
+    /// Waits until a line with this text is said.
+    fn expect(&self, text: &str) -> String {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let line = self
+                .said
+                .recv_timeout(left)
+                .unwrap_or_else(|_| panic!("never said: {text}"));
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn changes_are_indexed_as_they_come() {
+    let desk = Desk::indexed();
+    let watching = Watching::start(&desk);
+    desk.write("notes/new.md", "# New\n\nwombat\n");
+    watching.expect("notes: 43 documents (1 added)");
+    assert_eq!(desk.found(&["wombat"]), ["new.md"]);
+    desk.write("notes/new.md", "# New\n\nwombat and capybara\n");
+    watching.expect("1 updated");
+    assert_eq!(desk.found(&["capybara"]), ["new.md"]);
+    std::fs::rename(desk.path("notes/new.md"), desk.path("notes/newer.md")).unwrap();
+    watching.expect("1 removed");
+    assert_eq!(desk.found(&["capybara"]), ["newer.md"]);
+    // The lock is free in between.
+    desk.ok(&["index"]);
+}
+
+#[test]
+fn another_writer_is_waited_for() {
+    let desk = Desk::indexed();
+    let watching = Watching::start(&desk);
+    let lock = WriteLock::acquire(&desk.index(), "process 4711 (kodiak index)").unwrap();
+    desk.write("notes/new.md", "# New\n\nwombat\n");
+    watching.expect("the index is being written by process 4711");
+    drop(lock);
+    watching.expect("1 added");
+    assert_eq!(desk.found(&["wombat"]), ["new.md"]);
+}
+
+#[test]
+fn an_index_among_the_notes_would_never_be_quiet() {
+    let desk = Desk::with_notes();
+    desk.ok(&["add", "notes", "--index", "notes/index.db"]);
+    let run = desk.run(&["index", "--watch", "--index", "notes/index.db"]);
+    assert_eq!(run.code, Some(2), "{run}");
+    assert!(run.stderr.contains("which is to be watched"), "{run}");
+}
