@@ -6,13 +6,16 @@ use std::ops::ControlFlow;
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
 use crate::store::{Corpus, Expression, Phrase, SqliteStore};
-use crate::text::{Cutter, Purpose, fold_into};
+use crate::text::{Cutter, Purpose, fold_into, is_common};
 
 /// Up to this many documents every word chooses. Above it, scoring each
 /// document that has a common word costs more than it finds.
 const PRUNE_ABOVE: u64 = 20_000;
 /// A word in more than this part of the documents is common.
 const COMMON: f64 = 0.1;
+/// How much a common word of a language counts at most, however few documents
+/// have it: in a small collection "how" is as rare as what it asks about.
+const COMMON_WORD_WEIGHT: f64 = 1.0;
 /// How many completions of a prefix are looked for.
 const COMPLETIONS: usize = 64;
 
@@ -190,10 +193,17 @@ impl Planner<'_> {
         let counts = self
             .store
             .document_frequencies(terms.iter().map(String::as_str))?;
+        let mut folded = String::new();
+        fold_into(text, &mut folded);
+        let most = if is_common(&folded) {
+            COMMON_WORD_WEIGHT
+        } else {
+            f64::MAX
+        };
         let mut fewest = u64::MAX;
         for (term, documents) in terms.into_iter().zip(counts) {
             fewest = fewest.min(documents);
-            let weight = rarity(documents, self.corpus);
+            let weight = rarity(documents, self.corpus).min(most);
             self.terms.push(PlannedTerm {
                 term,
                 prefix: false,
@@ -204,7 +214,7 @@ impl Planner<'_> {
         if fewest == u64::MAX {
             fewest = 0;
         }
-        Ok((rarity(fewest, self.corpus), fewest))
+        Ok((rarity(fewest, self.corpus).min(most), fewest))
     }
 
     fn terms_of(&mut self, text: &str) -> Vec<String> {

@@ -1,7 +1,10 @@
-//! Common words: never taken for misspellings, however small the index.
+//! Common words: never taken for misspellings, and of little weight, however
+//! small the index.
 
-use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashSet;
 
 use super::fold_into;
 
@@ -11,18 +14,22 @@ const LANGUAGES: [&str; 7] = ["en", "de", "fr", "es", "it", "pt", "nl"];
 
 /// Whether a folded word is a common word of one of the languages known here.
 pub fn is_common(folded: &str) -> bool {
-    static COMMON: OnceLock<HashSet<String>> = OnceLock::new();
-    COMMON
-        .get_or_init(|| {
-            let lists = LANGUAGES.iter().filter_map(stop_words::lookup);
-            let fold = |word: &&str| {
-                let mut folded = String::with_capacity(word.len());
-                fold_into(word, &mut folded);
-                folded
-            };
-            lists.flatten().map(fold).collect()
-        })
-        .contains(folded)
+    // Made once per process, also by one that answers a single query: words
+    // that are folded already are borrowed, not copied.
+    static COMMON: LazyLock<FxHashSet<Cow<'static, str>>> = LazyLock::new(|| {
+        let lists = LANGUAGES.iter().filter_map(stop_words::lookup);
+        lists.flatten().copied().map(folded_form).collect()
+    });
+    COMMON.contains(folded)
+}
+
+fn folded_form(word: &'static str) -> Cow<'static, str> {
+    if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return Cow::Borrowed(word);
+    }
+    let mut folded = String::with_capacity(word.len());
+    fold_into(word, &mut folded);
+    Cow::Owned(folded)
 }
 
 #[cfg(test)]

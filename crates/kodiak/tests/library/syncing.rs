@@ -1,0 +1,111 @@
+//! What a sync notices, and what it never does.
+
+use kodiak::source::Source;
+use kodiak::sync::{self, Report};
+use kodiak::{Error, Result};
+
+use crate::collection::{Collection, folder};
+
+fn report(seen: usize, added: usize, updated: usize, removed: usize, skipped: usize) -> Report {
+    Report {
+        seen,
+        added,
+        updated,
+        removed,
+        skipped,
+    }
+}
+
+#[test]
+fn every_kind_of_change_is_noticed_once() {
+    let notes = Collection::new(&[
+        ("a.md", "apple"),
+        ("sub/b.md", "banana"),
+        ("c.txt", "cherry"),
+    ]);
+    notes.write("bad.md", [0xff, 0xfe, 0x00, 0x01]);
+    notes.write(".gitignore", "ignored.md\n");
+    notes.write("ignored.md", "secret");
+    assert_eq!(notes.sync(), report(4, 3, 0, 0, 1));
+    assert_eq!(notes.sync(), report(4, 0, 0, 0, 1));
+    notes.write("a.md", "apricot, which is longer");
+    notes.write("d.md", "date");
+    notes.remove("c.txt");
+    assert_eq!(notes.sync(), report(4, 1, 1, 1, 1));
+    assert_eq!(notes.found("apricot"), ["a.md"]);
+    assert_eq!(notes.found("apple"), [] as [&str; 0]);
+    assert_eq!(notes.found("cherry"), [] as [&str; 0]);
+    assert_eq!(notes.found("secret"), [] as [&str; 0]);
+    // What could not be read can be read now, and the other way round.
+    notes.write("bad.md", "elderberry");
+    notes.write("d.md", [0xff, 0xfe]);
+    assert_eq!(notes.sync(), report(4, 1, 0, 1, 1));
+    assert_eq!(notes.found("elderberry"), ["bad.md"]);
+    assert_eq!(notes.store().examine().unwrap(), []);
+}
+
+#[test]
+fn an_edit_of_the_same_size_right_after_indexing_is_noticed() {
+    let notes = Collection::new(&[("a.md", "apples")]);
+    notes.sync();
+    // Same size, and on a coarse clock the same time.
+    let path = notes.root().join("a.md");
+    let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
+    notes.write("a.md", "cherry");
+    std::fs::File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_modified(modified)
+        .unwrap();
+    assert_eq!(notes.sync(), report(1, 0, 1, 0, 0));
+    assert_eq!(notes.found("cherry"), ["a.md"]);
+}
+
+#[test]
+fn a_file_written_without_changing_is_not_indexed_again() {
+    let notes = Collection::new(&[("a.md", "apple")]);
+    notes.sync();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    notes.write("a.md", "apple");
+    assert_eq!(notes.sync(), report(1, 0, 0, 0, 0));
+}
+
+#[test]
+fn a_missing_folder_loses_nothing() {
+    let notes = Collection::new(&[("a.md", "apple")]);
+    notes.sync();
+    let source = notes.source();
+    std::fs::rename(notes.root(), notes.root().with_extension("away")).unwrap();
+    let failed: Result<Report> = sync::sync(&mut notes.writer(), &source, "notes", &mut |_| {});
+    assert!(
+        matches!(failed, Err(Error::FolderMissing { .. })),
+        "{failed:?}"
+    );
+    let sources: [&dyn Source; 1] = [&source];
+    let rebuilt = sync::rebuild(
+        &mut notes.writer(),
+        sources.map(|source| (source, "notes")),
+        &mut |_, _| {},
+    );
+    assert!(rebuilt.is_err());
+    std::fs::rename(notes.root().with_extension("away"), notes.root()).unwrap();
+    assert_eq!(notes.found("apple"), ["a.md"]);
+}
+
+#[test]
+fn a_rebuild_gives_the_same_index_under_the_same_ids() {
+    let notes = Collection::new(&[("a.md", "apple"), ("b.md", "apple banana")]);
+    notes.sync();
+    let ids = |notes: &Collection| -> Vec<String> {
+        let answer = notes.answer(&crate::collection::ask("apple"));
+        answer.hits.into_iter().map(|hit| hit.id).collect()
+    };
+    let before = ids(&notes);
+    let source = folder(&notes.root());
+    let sources: [(&dyn Source, &str); 1] = [(&source, "notes")];
+    let reports = sync::rebuild(&mut notes.writer(), sources, &mut |_, _| {}).unwrap();
+    assert_eq!(reports, [report(2, 2, 0, 0, 0)]);
+    assert_eq!(ids(&notes), before);
+    assert_eq!(notes.store().examine().unwrap(), []);
+}
