@@ -12,7 +12,7 @@ use crate::text::{Cutter, Purpose, fold_into, is_common};
 /// document that has a common word costs more than it finds.
 const PRUNE_ABOVE: u64 = 20_000;
 /// A word in more than this part of the documents is common.
-const COMMON: f64 = 0.1;
+const COMMON: f64 = 0.05;
 /// How much a common word of a language counts at most, however few documents
 /// have it: in a small collection "how" is as rare as what it asks about.
 const COMMON_WORD_WEIGHT: f64 = 1.0;
