@@ -4,12 +4,13 @@
 //! by cutting the document again and weighing what matches. Cuts fall between
 //! characters, never inside one or between a letter and its mark.
 
-use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
+
+use rustc_hash::FxHashMap;
 
 use super::lexical::PlannedTerm;
 use crate::store::StoredDocument;
-use crate::text::{Cutter, Purpose, is_mark};
+use crate::text::{Class, Cutter, Purpose, Term, is_mark, words};
 
 /// How long a snippet may be, in characters.
 pub(super) const LONGEST: usize = 200;
@@ -33,8 +34,10 @@ pub(super) struct Snippet {
 /// What a document is searched for to make its snippet.
 #[derive(Debug)]
 pub(super) struct Finder<'a> {
-    exact: HashMap<&'a str, f64>,
+    exact: FxHashMap<&'a str, f64>,
     beginnings: Vec<(&'a str, f64)>,
+    /// The ASCII letters and digits that any of the above begins with.
+    first_letters: [bool; 128],
     needles: Vec<String>,
 }
 
@@ -53,9 +56,16 @@ impl<'a> Finder<'a> {
                 .filter(move |term| term.prefix == prefix)
                 .map(|term| (term.term.as_str(), term.weight))
         };
+        let mut first_letters = [false; 128];
+        for first in terms.iter().filter_map(|term| term.term.bytes().next()) {
+            if first.is_ascii() {
+                first_letters[usize::from(first)] = true;
+            }
+        }
         Self {
             exact: named(false).collect(),
             beginnings: named(true).collect(),
+            first_letters,
             needles: Vec::new(),
         }
     }
@@ -63,8 +73,9 @@ impl<'a> Finder<'a> {
     /// Looks for literal text, ASCII case aside.
     pub(super) fn literal(needles: &[String]) -> Self {
         Self {
-            exact: HashMap::new(),
+            exact: FxHashMap::default(),
             beginnings: Vec::new(),
+            first_letters: [false; 128],
             needles: needles
                 .iter()
                 .map(|needle| needle.to_ascii_lowercase())
@@ -101,41 +112,64 @@ impl<'a> Finder<'a> {
             return self.literal_matches(text);
         }
         let mut matches: Vec<Match> = Vec::new();
-        let mut numbers: HashMap<&str, usize> = HashMap::new();
-        let _ = Cutter::default().each_term(text, Purpose::Document, |term| {
-            if term.tail {
-                return ControlFlow::Continue(());
+        let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut cutter = Cutter::default();
+        for word in words(text) {
+            if !self.may_match(&text[word.range.clone()]) {
+                continue;
             }
-            let exact = self
-                .exact
-                .get_key_value(term.text)
-                .map(|(&known, &weight)| (known, weight));
-            let found = exact.or_else(|| {
-                if self.beginnings.is_empty() {
-                    return None;
+            let _ = cutter.each_term_of(text, &word, Purpose::Document, |term| {
+                if let Some((known, weight, range)) = self.look_up(text, &term, word.class) {
+                    let next = numbers.len();
+                    let number = *numbers.entry(known).or_insert(next);
+                    matches.push(Match {
+                        range,
+                        term: number,
+                        weight,
+                    });
                 }
-                let written = text[term.range.clone()].to_lowercase();
-                self.beginnings
-                    .iter()
-                    .copied()
-                    .find(|(start, _)| term.text.starts_with(start) || written.starts_with(start))
+                ControlFlow::<()>::Continue(())
             });
-            if let Some((known, weight)) = found {
-                let next = numbers.len();
-                let number = *numbers.entry(known).or_insert(next);
-                matches.push(Match {
-                    range: term.range,
-                    term: number,
-                    weight,
-                });
+            if matches.len() >= MOST_MATCHES {
+                break;
             }
-            if matches.len() < MOST_MATCHES {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
-        });
+        }
         matches
+    }
+
+    /// Whether a word begins with a letter that something looked for begins
+    /// with: stems keep it, so most words need no stemming to be ruled out.
+    fn may_match(&self, written: &str) -> bool {
+        written.bytes().next().is_none_or(|first| {
+            !first.is_ascii() || self.first_letters[usize::from(first.to_ascii_lowercase())]
+        })
+    }
+
+    /// The term looked for that this is, how much it weighs, and what of the
+    /// text to mark.
+    fn look_up(
+        &self,
+        text: &str,
+        term: &Term<'_>,
+        class: Class,
+    ) -> Option<(&'a str, f64, Range<usize>)> {
+        if !term.tail
+            && let Some((&known, &weight)) = self.exact.get_key_value(term.text)
+        {
+            return Some((known, weight, term.range.clone()));
+        }
+        if self.beginnings.is_empty() {
+            return None;
+        }
+        let written = text[term.range.clone()].to_lowercase();
+        let begins = |start: &str| term.text.starts_with(start) || written.starts_with(start);
+        let &(known, weight) = self.beginnings.iter().find(|(start, _)| begins(start))?;
+        // Of a piece only what was looked for is meant; a word is one.
+        let end = match class {
+            Class::Spaced => term.range.end,
+            _ => term.range.start + known.len(),
+        };
+        Some((known, weight, term.range.start..end))
     }
 
     fn literal_matches(&self, text: &str) -> Vec<Match> {
@@ -169,7 +203,7 @@ fn tag_line(tags: &[String]) -> String {
 /// full, repetitions a little, and the first of equals wins.
 fn best_window(text: &str, matches: &[Match]) -> Range<usize> {
     let mut best = (f64::MIN, 0..0);
-    let mut present: HashMap<usize, usize> = HashMap::new();
+    let mut present: FxHashMap<usize, usize> = FxHashMap::default();
     let mut last = 0;
     let mut weight = 0.0;
     for first in 0..matches.len() {

@@ -91,6 +91,14 @@ fn pieces_of_a_run_make_one_mark() {
 }
 
 #[test]
+fn a_lone_character_is_marked_wherever_it_stands() {
+    let note = document("我喜欢喝茶。茶好");
+    let mut looked_for = term("茶", 1.0);
+    looked_for.prefix = true;
+    assert_eq!(shown(&[looked_for], &note).1, "我喜欢喝[茶]。[茶]好");
+}
+
+#[test]
 fn literal_text_is_found_inside_words() {
     let note = document("one\nReproduce the PRODuct\n");
     let snippet = Finder::literal(&["prod".into()]).snippet(&note);
