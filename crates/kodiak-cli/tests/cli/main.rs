@@ -9,6 +9,7 @@
 mod arguments;
 mod broken;
 mod desk;
+mod eval;
 mod get;
 mod index;
 mod kill;

@@ -125,12 +125,9 @@ pub struct Cutter {
 const REMEMBERED: usize = 4096;
 
 impl Cutter {
-    /// A cutter for much text: it remembers stems.
-    pub fn remembering() -> Self {
-        Self {
-            remembered: vec![Default::default(); REMEMBERED],
-            ..Self::default()
-        }
+    /// Prepares for much text: from here on stems are remembered.
+    pub fn remember(&mut self) {
+        self.remembered.resize_with(REMEMBERED, Default::default);
     }
 
     /// The folded word to its stem.

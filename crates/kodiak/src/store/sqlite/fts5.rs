@@ -142,7 +142,7 @@ unsafe extern "C" fn tokenizer_create(
     _count: c_int,
     out: *mut *mut ffi::Fts5Tokenizer,
 ) -> c_int {
-    let cutter = Box::new(Cutter::remembering());
+    let cutter = Box::<Cutter>::default();
     // SAFETY: FTS5 passes a valid place for the handle and gives it back to
     // `tokenizer_delete` exactly once.
     unsafe { *out = Box::into_raw(cutter).cast() };
@@ -177,6 +177,7 @@ unsafe extern "C" fn tokenizer_tokenize(
     };
     let text = String::from_utf8_lossy(bytes);
     let purpose = if flags & ffi::FTS5_TOKENIZE_QUERY == 0 {
+        cutter.remember();
         Purpose::Document
     } else {
         Purpose::Query
