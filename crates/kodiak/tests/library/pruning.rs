@@ -8,10 +8,10 @@ use kodiak::store::{SqliteStore, Writer};
 /// Every document has "common", every fifth "usual", few have "rare" words.
 fn body(number: usize) -> String {
     let mut words = vec!["common"];
-    if number % 5 == 0 {
+    if number.is_multiple_of(5) {
         words.push("usual");
     }
-    if number % 1_000 == 0 {
+    if number.is_multiple_of(1_000) {
         words.extend(["scarce", "scarce"]);
     }
     if number == 15_000 {
