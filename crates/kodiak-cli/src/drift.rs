@@ -25,13 +25,19 @@ impl Drift {
         let mut indexed = store.stamps(&status.name)?;
         let skipped: HashSet<&str> = status.skipped.iter().map(|(key, _)| key.as_str()).collect();
         let mut drift = Self::default();
-        for entry in folder.list()? {
+        let listing = folder.list()?;
+        for entry in listing.entries {
             match indexed.remove(&entry.key) {
                 Some(known) => drift.changed += usize::from(differs(known, entry.stamp)),
                 None => drift.new += usize::from(!skipped.contains(entry.key.as_str())),
             }
         }
-        drift.gone = indexed.len();
+        // What lies in a folder that cannot be read may well be there.
+        let hidden = |key: &String| {
+            let mut folders = listing.left_out.iter().filter(|one| one.key.ends_with('/'));
+            folders.any(|folder| key.starts_with(&folder.key))
+        };
+        drift.gone = indexed.keys().filter(|key| !hidden(key)).count();
         Ok(drift)
     }
 

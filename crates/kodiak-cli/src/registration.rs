@@ -74,7 +74,7 @@ fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<(Standing, Mark
     };
     let folder = registry::open(config, source)?;
     // A known folder that was emptied is the sync's business.
-    if new_globs && folder.list()?.is_empty() {
+    if new_globs && folder.list()?.entries.is_empty() {
         return Err(no_notes(&wanted.folder, wanted.globs));
     }
     Ok((standing, folder))

@@ -9,8 +9,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::date;
+use crate::document::Stamp;
 use crate::error::Result;
-use crate::source::{Entry, Reading, Source};
+use crate::source::{Entry, LeftOut, Listing, Reading, Source};
 use crate::store::Writer;
 use crate::store::sqlite::{Prepared, State};
 
@@ -113,11 +114,15 @@ fn run(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
     let started_ns = now_ns();
-    let mut entries = source.list()?;
+    let Listing {
+        mut entries,
+        left_out,
+    } = source.list()?;
     entries.sort_unstable_by(|one, other| one.key.cmp(&other.key));
     let mut states = writer.states(source.name())?;
     let mut report = Report {
         seen: entries.len(),
+        skipped: left_out.len(),
         ..Report::default()
     };
     let mut to_read = Vec::new();
@@ -135,7 +140,7 @@ fn run(
         }
         to_read.push((entry, known));
     }
-    let gone = states;
+    let gone = gone_for_good(states, &left_out);
     progress(Progress::Found(to_read.len()));
 
     let mut batches = Batches::new(writer, commit)?;
@@ -143,6 +148,7 @@ fn run(
         batches.writer.put_source(source.name(), place)?;
         store_read(source, &to_read, &mut batches, &mut report, progress)?;
         remove_gone(source, gone, &mut batches, &mut report)?;
+        note_left_out(source, left_out, &mut batches)?;
         batches.writer.mark_synced(source.name(), date::now())?;
         batches.finish()
     };
@@ -278,6 +284,7 @@ enum Outcome {
     Changed(Box<Prepared>),
     Unchanged,
     Skipped(String),
+    Unavailable(String),
     Gone,
 }
 
@@ -294,6 +301,7 @@ fn read_one(source: &dyn Source, entry: &Entry, known: Option<&State>) -> Result
             }
         }
         Reading::Skipped(reason) => Outcome::Skipped(reason),
+        Reading::Unavailable(reason) => Outcome::Unavailable(reason),
         Reading::Gone => Outcome::Gone,
     })
 }
@@ -322,12 +330,51 @@ fn store_one(
             report.skipped += 1;
             report.removed += usize::from(indexed_before);
         }
+        Outcome::Unavailable(reason) => {
+            // Without a time it counts as changed, and is tried again.
+            let mut untimed = entry.clone();
+            untimed.stamp.modified_ns = 0;
+            batches.writer.skip(source.name(), &untimed, &reason)?;
+            report.skipped += 1;
+            report.removed += usize::from(indexed_before);
+        }
         Outcome::Gone => {
             batches.writer.remove(source.name(), &entry.key)?;
             report.removed += usize::from(indexed_before);
         }
     }
     batches.count(entry.stamp.size)
+}
+
+/// What is known and no longer listed, but for what lies in a folder that could
+/// not be listed: that may well be there.
+fn gone_for_good(
+    mut states: HashMap<String, State>,
+    left_out: &[LeftOut],
+) -> HashMap<String, State> {
+    let folders: Vec<&str> = left_out
+        .iter()
+        .map(|left_out| left_out.key.as_str())
+        .filter(|key| key.ends_with('/'))
+        .collect();
+    states.retain(|key, _| !folders.iter().any(|folder| key.starts_with(folder)));
+    states
+}
+
+fn note_left_out(
+    source: &dyn Source,
+    left_out: Vec<LeftOut>,
+    batches: &mut Batches<'_>,
+) -> Result<()> {
+    for LeftOut { key, reason } in left_out {
+        let entry = Entry {
+            key,
+            stamp: Stamp::default(),
+        };
+        batches.writer.skip(source.name(), &entry, &reason)?;
+        batches.count(0)?;
+    }
+    Ok(())
 }
 
 fn remove_gone(

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use kodiak::search::{Found, Router};
+use kodiak::source::Presence;
 use kodiak::store::SqliteStore;
 use kodiak::{Error, Reference};
 use serde::Serialize;
@@ -51,15 +52,15 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
         .iter()
         .find(|source| source.name() == document.source);
     if let Some(source) = source {
-        let now = source.stamp(&document.key);
+        let now = source.look(&document.key);
         // A time that was not trusted when indexing says nothing now.
         let trusted = document.stamp.modified_ns != 0;
         match now {
-            None => output.notice("the file is gone: this is what was indexed"),
-            Some(now) if now.size != document.stamp.size || (trusted && now != document.stamp) => {
+            Presence::Gone => output.notice("the file is gone: this is what was indexed"),
+            Presence::There(now) if now.size != document.stamp.size || (trusted && now != document.stamp) => {
                 output.notice("the file has changed since: this is what was indexed");
             }
-            Some(_) => {}
+            Presence::There(_) | Presence::Unknown => {}
         }
     }
     output.answer(&printed(&found, arguments.line_numbers, output))?;

@@ -21,7 +21,7 @@ pub use lookup::Found;
 use crate::date;
 use crate::document::uri;
 use crate::error::{Error, Result};
-use crate::source::Source;
+use crate::source::{Presence, Source};
 use crate::store::{Filter, Matches, Row, SqliteStore, StoredDocument};
 use crate::text::words;
 use lexical::{Plan, PlannedTerm};
@@ -246,7 +246,7 @@ impl<'a> Router<'a> {
             Terms::Planned(terms) => Finder::terms(terms),
             Terms::Literal(needles) => Finder::literal(needles),
         };
-        let (mut gone, mut changed) = (0, 0);
+        let (mut gone, mut changed, mut unknown) = (0, 0, 0);
         // Read as many as are wanted; more only where some are gone.
         let mut ranked = retrieved.matches.best.iter().enumerate();
         for chunk in rows.chunks(request.limit.max(1)) {
@@ -264,6 +264,7 @@ impl<'a> Router<'a> {
                     continue;
                 }
                 changed += usize::from(freshness == Freshness::Changed);
+                unknown += usize::from(freshness == Freshness::Unknown);
                 let mut hit = hit(&document, &finder);
                 hit.score = round(if best > 0.0 { score / best } else { 0.0 });
                 hit.changed = freshness == Freshness::Changed;
@@ -292,6 +293,12 @@ impl<'a> Router<'a> {
                 },
             ));
         }
+        if unknown > 0 {
+            answer.notices.push(format!(
+                "{} not be looked at and may have changed",
+                counted(unknown, "file could", "files could"),
+            ));
+        }
         if changed > 0 {
             answer.notices.push(format!(
                 "{} changed since the last index run",
@@ -309,17 +316,18 @@ impl<'a> Router<'a> {
         else {
             return Freshness::Same;
         };
-        match source.stamp(&document.key) {
-            None => Freshness::Gone,
+        match source.look(&document.key) {
+            Presence::Gone => Freshness::Gone,
+            Presence::Unknown => Freshness::Unknown,
             // A time that was not trusted when indexing says nothing now.
-            Some(now)
+            Presence::There(now)
                 if now.size == document.stamp.size
                     && (document.stamp.modified_ns == 0
                         || now.modified_ns == document.stamp.modified_ns) =>
             {
                 Freshness::Same
             }
-            Some(_) => Freshness::Changed,
+            Presence::There(_) => Freshness::Changed,
         }
     }
 
@@ -341,6 +349,8 @@ enum Freshness {
     Same,
     Changed,
     Gone,
+    /// The source cannot be looked into now.
+    Unknown,
 }
 
 fn hit(document: &StoredDocument, finder: &Finder<'_>) -> Hit {

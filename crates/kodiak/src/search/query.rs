@@ -11,6 +11,10 @@ use crate::text::{Class, Cutter, Purpose, Word, fold_into, words};
 /// Words beyond this many are not looked for: a pasted page is cut short
 /// rather than refused.
 pub(super) const MOST_WORDS: usize = 128;
+/// Nor is anything after this many words and operators.
+const MOST_TOKENS: usize = 1024;
+/// How many words can be near each other.
+const MOST_NEAR: usize = 16;
 /// Parentheses nested deeper than this are taken as spaces.
 const DEEPEST: usize = 16;
 /// More words than this written as one are no compound but, say, an address.
@@ -73,8 +77,12 @@ pub(super) enum Form {
 impl Query {
     /// Understands `text`. With `all`, plain words are required.
     pub(super) fn parse(text: &str, all: bool) -> Self {
-        let tokens = tokens(text);
-        let mut query = Self::default();
+        let mut tokens = tokens(text);
+        let mut query = Self {
+            cut_short: tokens.len() > MOST_TOKENS,
+            ..Self::default()
+        };
+        tokens.truncate(MOST_TOKENS);
         if has_operator(&tokens) {
             let mut parser = Parser {
                 tokens: &tokens,
@@ -129,7 +137,7 @@ impl Query {
             fold_into(&clause.text, &mut folded);
             seen.insert((folded, clause.form))
         });
-        self.cut_short = self.optional.len() > MOST_WORDS || self.required.len() > MOST_WORDS;
+        self.cut_short |= self.optional.len() > MOST_WORDS || self.required.len() > MOST_WORDS;
         self.optional.truncate(MOST_WORDS);
         self.required.truncate(MOST_WORDS);
     }
@@ -172,7 +180,10 @@ impl Unit {
             form,
         };
         let found: Vec<Word> = words(&self.text).collect();
-        if self.quoted && (found.len() > 1 || found.iter().any(|word| word.class != Class::Spaced))
+        let together = self.quoted || self.negated || self.column.is_some();
+        if together
+            && !self.is_lone_piece(&found)
+            && (found.len() > 1 || found.iter().any(|word| word.class != Class::Spaced))
         {
             let (first, last) = (found[0].range.start, found[found.len() - 1].range.end);
             return vec![clause(&self.text[first..last], Form::Phrase)];
@@ -180,9 +191,6 @@ impl Unit {
         let mut clauses = Vec::new();
         if let Some(compound) = self.compound(&found) {
             clauses.push(clause(compound, Form::Phrase));
-            if self.negated || self.column.is_some() {
-                return clauses;
-            }
         }
         for (at, word) in found.iter().enumerate() {
             let written = &self.text[word.range.clone()];
@@ -212,6 +220,13 @@ impl Unit {
 }
 
 impl Unit {
+    /// One run too short for a piece of its own.
+    fn is_lone_piece(&self, found: &[Word]) -> bool {
+        let [word] = found else { return false };
+        let length = self.text[word.range.clone()].chars().count();
+        word.class.width().is_some_and(|width| length < width)
+    }
+
     /// Words written as one, such as `tool_use` or `claude-3`: found together
     /// they mean more than apart. Apostrophes join what is no compound.
     fn compound(&self, found: &[Word]) -> Option<&str> {
@@ -234,6 +249,10 @@ fn tokens(text: &str) -> Vec<Token> {
             }
             ')' => {
                 tokens.push(Token::Close);
+                rest = &rest[1..];
+            }
+            '-' if rest[1..].starts_with('(') => {
+                tokens.push(Token::Not);
                 rest = &rest[1..];
             }
             _ => {
@@ -454,6 +473,7 @@ impl Parser<'_> {
             }
             near.extend(near_text(&unit));
         }
+        near.truncate(MOST_NEAR);
         if !near.is_empty() {
             parts.push(Signed::Wanted(Condition::Near(near, distance)));
         }

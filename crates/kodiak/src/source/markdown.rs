@@ -17,7 +17,7 @@ use crate::document::Stamp;
 use crate::error::{Error, Result};
 
 pub use super::note::document_from_text;
-use super::{Entry, Reading, Source};
+use super::{Entry, LeftOut, Listing, Presence, Reading, Source};
 
 /// The largest file that is read unless the options say otherwise: 10 MiB.
 pub const DEFAULT_MAX_BYTES: u64 = 10 * 1024 * 1024;
@@ -112,11 +112,41 @@ impl MarkdownFolder {
             }
     }
 
-    fn entry(&self, file: &DirEntry) -> Option<Entry> {
-        let path = file.path().strip_prefix(&self.root).ok()?.to_str()?;
-        Some(Entry {
-            key: path.replace(std::path::MAIN_SEPARATOR, "/"),
-            stamp: stamp_of(&file.metadata().ok()?),
+    fn add(&self, file: &DirEntry, listing: &mut Listing) {
+        let Some(key) = self.key_of(file.path()) else {
+            return;
+        };
+        if file.path().to_str().is_none() {
+            listing.left_out.push(LeftOut {
+                key,
+                reason: "its name is not valid UTF-8".to_owned(),
+            });
+        } else if let Ok(metadata) = file.metadata() {
+            // One that vanished since it was listed is gone like any other.
+            listing.entries.push(Entry {
+                key,
+                stamp: stamp_of(&metadata),
+            });
+        }
+    }
+
+    /// The key of a path under the root; what is no text in it is replaced.
+    fn key_of(&self, path: &Path) -> Option<String> {
+        let inside = path.strip_prefix(&self.root).ok()?.to_string_lossy();
+        Some(inside.replace(std::path::MAIN_SEPARATOR, "/"))
+    }
+
+    /// What an error of the walk keeps from being listed: the folder it is
+    /// about, if that is still there.
+    fn left_out(&self, error: &ignore::Error) -> Option<LeftOut> {
+        let path = path_of_error(error)?;
+        let folder = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
+        let key = self.key_of(path).filter(|_| folder)?;
+        Some(LeftOut {
+            key: format!("{key}/"),
+            reason: error
+                .io_error()
+                .map_or_else(|| "could not be read".to_owned(), unreadable),
         })
     }
 
@@ -128,9 +158,7 @@ impl MarkdownFolder {
             require_folder(&self.root)?;
             return Ok(Reading::Gone);
         }
-        let text = error.to_string();
-        let reason = text.split(" (os error").next().unwrap_or(&text);
-        Ok(skipped(&format!("could not be read: {reason}")))
+        Ok(Reading::Unavailable(unreadable(error)))
     }
 }
 
@@ -139,14 +167,14 @@ impl Source for MarkdownFolder {
         &self.name
     }
 
-    fn list(&self) -> Result<Vec<Entry>> {
+    fn list(&self) -> Result<Listing> {
         // An unreadable root must not look like an empty one: everything in the
         // index would be taken for deleted.
         require_folder(&self.root)?;
         fs::read_dir(&self.root).map_err(Error::io("read", &self.root))?;
 
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        let listed = Mutex::new(Vec::new());
+        let listed = Mutex::new(Listing::default());
         let mut walk = WalkBuilder::new(&self.root);
         walk.threads(threads.min(MOST_THREADS))
             .follow_links(false)
@@ -157,7 +185,7 @@ impl Source for MarkdownFolder {
             .git_exclude(false);
         walk.build_parallel().run(|| {
             let mut batch = Batch {
-                entries: Vec::new(),
+                found: Listing::default(),
                 listed: &listed,
             };
             // An entry that cannot be looked at, such as a folder without
@@ -166,12 +194,15 @@ impl Source for MarkdownFolder {
                 Ok(found) if found.depth() == 0 => WalkState::Continue,
                 Ok(found) if self.takes(&found) => {
                     if found.file_type().is_some_and(|kind| kind.is_file()) {
-                        batch.entries.extend(self.entry(&found));
+                        self.add(&found, &mut batch.found);
                     }
                     WalkState::Continue
                 }
                 Ok(_) => WalkState::Skip,
-                Err(_) => WalkState::Continue,
+                Err(error) => {
+                    batch.found.left_out.extend(self.left_out(&error));
+                    WalkState::Continue
+                }
             })
         });
         // Nor must one that vanished meanwhile.
@@ -189,40 +220,50 @@ impl Source for MarkdownFolder {
                 let document = document_from_text(&self.name, &entry.key, &text, stamp);
                 Ok(Reading::Document(Box::new(document)))
             }
-            Ok(Err(reason)) => Ok(skipped(&reason)),
+            Ok(Err(reading)) => Ok(reading),
             Err(error) => self.failed(&error),
         }
     }
 
-    fn stamp(&self, key: &str) -> Option<Stamp> {
+    fn look(&self, key: &str) -> Presence {
         if !stays_inside(key) {
-            return None;
+            return Presence::Gone;
         }
-        let metadata = fs::symlink_metadata(self.path_of(key)).ok()?;
-        metadata.is_file().then(|| stamp_of(&metadata))
+        match fs::symlink_metadata(self.path_of(key)) {
+            Ok(metadata) if metadata.is_file() => Presence::There(stamp_of(&metadata)),
+            Ok(_) => Presence::Gone,
+            Err(error) => match self.failed(&error) {
+                Ok(Reading::Gone) => Presence::Gone,
+                _ => Presence::Unknown,
+            },
+        }
     }
 }
 
 impl MarkdownFolder {
     /// Reads a file's text, or says why it is not to be indexed.
-    fn read_file(&self, path: &Path) -> io::Result<Result<(String, Stamp), String>> {
+    fn read_file(&self, path: &Path) -> io::Result<Result<(String, Stamp), Reading>> {
         // Before opening: to open a pipe is to wait for its writer.
         let metadata = fs::symlink_metadata(path)?;
         // A link on the way to the file counts as much as the file being one.
         if !path.canonicalize()?.starts_with(&self.root) {
-            return Ok(Err("leaves the folder".to_owned()));
+            return Ok(Err(skipped("leaves the folder")));
         }
         if metadata.is_symlink() {
-            return Ok(Err("is a link".to_owned()));
+            return Ok(Err(skipped("is a link")));
         }
         if !metadata.is_file() {
-            return Ok(Err("is not a file".to_owned()));
+            return Ok(Err(skipped("is not a file")));
         }
         let file = File::open(path)?;
         // Before reading: a write while we read is then seen as a change later.
         let stamp = stamp_of(&file.metadata()?);
         let limit = self.options.max_bytes;
-        let too_large = || Ok(Err(format!("larger than {}", size(limit))));
+        // The limit is a setting: the same file may be read another time.
+        let too_large = || {
+            let reason = format!("larger than {}", size(limit));
+            Ok(Err(Reading::Unavailable(reason)))
+        };
         if stamp.size > limit {
             return too_large();
         }
@@ -232,23 +273,24 @@ impl MarkdownFolder {
             return too_large();
         }
         if bytes.contains(&0) {
-            return Ok(Err("binary".to_owned()));
+            return Ok(Err(skipped("binary")));
         }
-        let text = String::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned());
+        let text = String::from_utf8(bytes).map_err(|_| skipped("not valid UTF-8"));
         Ok(text.map(|text| (text, stamp)))
     }
 }
 
 /// What one thread of the walk found, handed over when the thread is done.
 struct Batch<'list> {
-    entries: Vec<Entry>,
-    listed: &'list Mutex<Vec<Entry>>,
+    found: Listing,
+    listed: &'list Mutex<Listing>,
 }
 
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        listed.append(&mut self.entries);
+        listed.entries.append(&mut self.found.entries);
+        listed.left_out.append(&mut self.found.left_out);
     }
 }
 
@@ -321,6 +363,23 @@ fn stamp_of(metadata: &Metadata) -> Stamp {
         size: metadata.len(),
         modified_ns,
     }
+}
+
+fn path_of_error(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            path_of_error(err)
+        }
+        ignore::Error::Partial(errors) => errors.iter().find_map(path_of_error),
+        _ => None,
+    }
+}
+
+fn unreadable(error: &io::Error) -> String {
+    let text = error.to_string();
+    let reason = text.split(" (os error").next().unwrap_or(&text);
+    format!("could not be read: {reason}")
 }
 
 fn skipped(reason: &str) -> Reading {

@@ -35,6 +35,7 @@ fn keys(source: &MarkdownFolder) -> Vec<String> {
     let mut keys: Vec<_> = source
         .list()
         .unwrap()
+        .entries
         .into_iter()
         .map(|entry| entry.key)
         .collect();
@@ -52,7 +53,7 @@ fn read(source: &MarkdownFolder, key: &str) -> Reading {
 
 fn reason(source: &MarkdownFolder, key: &str) -> String {
     match read(source, key) {
-        Reading::Skipped(reason) => reason,
+        Reading::Skipped(reason) | Reading::Unavailable(reason) => reason,
         other => panic!("{key}: {other:?}"),
     }
 }
@@ -105,8 +106,8 @@ fn stamps_agree_however_they_are_taken() {
         .unwrap();
     file.set_modified(before).unwrap();
     let source = open(folder.path(), &[]);
-    for entry in source.list().unwrap() {
-        assert_eq!(source.stamp(&entry.key), Some(entry.stamp));
+    for entry in source.list().unwrap().entries {
+        assert_eq!(source.look(&entry.key), Presence::There(entry.stamp));
         let document = read_document(&source, &entry.key);
         assert_eq!(document.stamp, entry.stamp);
         if entry.key == "old.md" {
@@ -123,8 +124,8 @@ fn stamps_agree_however_they_are_taken() {
             assert!(entry.stamp.modified_ns > 0);
         }
     }
-    assert_eq!(source.stamp("none.md"), None);
-    assert_eq!(source.stamp(""), None);
+    assert_eq!(source.look("none.md"), Presence::Gone);
+    assert_eq!(source.look(""), Presence::Gone);
 }
 
 #[test]
@@ -243,7 +244,7 @@ fn a_missing_folder_is_an_error_at_every_step() {
     assert!(matches!(new("a.md"), Err(Error::NotAFolder { .. })));
 
     let source = new("root").unwrap();
-    let entries = source.list().unwrap();
+    let entries = source.list().unwrap().entries;
     assert_eq!(entries.len(), 1);
     fs::remove_file(source.path_of("b.md")).unwrap();
     assert_eq!(source.read(&entries[0]).unwrap(), Reading::Gone);
@@ -271,7 +272,7 @@ fn keys_cannot_lead_out_of_the_folder() {
         absolute.to_str().unwrap(),
     ] {
         assert_eq!(reason(&source, key), "leaves the folder", "{key}");
-        assert_eq!(source.stamp(key), None, "{key}");
+        assert_eq!(source.look(key), Presence::Gone, "{key}");
         assert!(source.path_of(key).starts_with(source.root()), "{key}");
         assert!(
             !source.path_of(key).to_str().unwrap().contains(".."),
@@ -281,7 +282,7 @@ fn keys_cannot_lead_out_of_the_folder() {
     assert_eq!(read_document(&source, "sub/a.md").body, "text");
     assert_eq!(read(&source, "sub/a.md/b.md"), Reading::Gone);
     assert_eq!(reason(&source, "sub"), "is not a file");
-    assert_eq!(source.stamp("sub"), None);
+    assert_eq!(source.look("sub"), Presence::Gone);
 }
 
 #[test]
@@ -363,7 +364,7 @@ mod unix {
         assert_eq!(reason(&source, "inside.md"), "is a link");
         assert_eq!(read(&source, "dangling.md"), Reading::Gone);
         for key in ["file.md", "inside.md", "dangling.md", "folder", "loop"] {
-            assert_eq!(source.stamp(key), None, "{key}");
+            assert_eq!(source.look(key), Presence::Gone, "{key}");
         }
     }
 
@@ -395,14 +396,15 @@ mod unix {
         let superuser = fs::read_dir(&closed).is_ok();
         let source = open(folder.path(), &[]);
         let listed = keys(&source);
+        let left_out = source.list().unwrap().left_out;
         let reading = read(&source, "locked.md");
         mode(&closed, 0o700);
         if !superuser {
             assert_eq!(listed, ["a.md", "locked.md"]);
-            assert_eq!(
-                reading,
-                Reading::Skipped("could not be read: Permission denied".into())
-            );
+            let reason = "could not be read: Permission denied".to_owned();
+            assert_eq!(reading, Reading::Unavailable(reason.clone()));
+            let key = "closed/".to_owned();
+            assert_eq!(left_out, [LeftOut { key, reason }]);
         }
     }
 
@@ -426,7 +428,10 @@ mod unix {
         let name = folder.path().join(OsStr::from_bytes(b"\xff.md"));
         // Some file systems refuse such names, and then there is nothing to see.
         if fs::write(name, "text").is_ok() {
-            assert_eq!(keys(&open(folder.path(), &[])), ["a.md"]);
+            let source = open(folder.path(), &[]);
+            assert_eq!(keys(&source), ["a.md"]);
+            let left_out = source.list().unwrap().left_out;
+            assert_eq!(left_out[0].reason, "its name is not valid UTF-8");
         }
     }
 
@@ -444,6 +449,6 @@ mod unix {
         let source = open(folder.path(), &[]);
         assert_eq!(keys(&source), ["a.md"]);
         assert_eq!(reason(&source, "pipe.md"), "is not a file");
-        assert_eq!(source.stamp("pipe.md"), None);
+        assert_eq!(source.look("pipe.md"), Presence::Gone);
     }
 }

@@ -49,8 +49,11 @@ impl WriteLock {
     }
 }
 
-fn lock_path(index: &Path) -> PathBuf {
-    let mut path = index.as_os_str().to_owned();
+/// Where the lock of an index is. Whichever way leads to the index, its lock
+/// is the same.
+pub(super) fn lock_path(index: &Path) -> PathBuf {
+    let real = index.canonicalize().unwrap_or_else(|_| index.to_path_buf());
+    let mut path = real.into_os_string();
     path.push(".lock");
     path.into()
 }

@@ -30,6 +30,8 @@ pub enum Purpose {
     Document,
     /// To be looked up: no tails.
     Query,
+    /// To be looked up as beginnings of terms: no tails and no stems.
+    Prefix,
 }
 
 /// A run of characters that belong together.
@@ -121,6 +123,9 @@ pub struct Cutter {
     remembered: Vec<(String, String)>,
 }
 
+/// Longer runs of letters are data; FTS5 would cut them at a length of its own.
+const LONGEST_TERM: usize = 256;
+
 /// How many stems a remembering cutter keeps: most of a text is few words.
 const REMEMBERED: usize = 4096;
 
@@ -170,9 +175,13 @@ impl Cutter {
     ) -> ControlFlow<B> {
         let written = &text[word.range.clone()];
         let Some(width) = word.class.width() else {
-            self.folded.clear();
-            fold_into(written, &mut self.folded);
-            self.stem_folded();
+            fold_word(written, &mut self.folded);
+            if self.folded.is_empty() {
+                return ControlFlow::Continue(());
+            }
+            if purpose != Purpose::Prefix {
+                self.stem_folded();
+            }
             return visit(Term {
                 text: &self.folded,
                 range: word.range.clone(),
@@ -187,7 +196,7 @@ impl Cutter {
         let pieces = characters.saturating_sub(width - 1).max(1);
         let last = match purpose {
             Purpose::Document => characters,
-            Purpose::Query => pieces,
+            Purpose::Query | Purpose::Prefix => pieces,
         };
         for first in 0..last {
             let range = self.offsets[first]..self.offsets[(first + width).min(characters)];
@@ -198,6 +207,16 @@ impl Cutter {
             })?;
         }
         ControlFlow::Continue(())
+    }
+}
+
+/// Replaces `folded` with the folded form of a word of a script with spaces, cut
+/// at a length no word has.
+pub fn fold_word(written: &str, folded: &mut String) {
+    folded.clear();
+    fold_into(written, folded);
+    if folded.len() > LONGEST_TERM {
+        folded.truncate(folded.floor_char_boundary(LONGEST_TERM));
     }
 }
 
@@ -250,6 +269,19 @@ mod tests {
         assert_eq!(terms("กขคง", Purpose::Query), ["กขค", "ขคง"]);
         assert_eq!(terms("กขคง", Purpose::Document), ["กขค", "ขคง", "คง", "ง"]);
         assert_eq!(terms("กข", Purpose::Query), ["กข"]);
+    }
+
+    #[test]
+    fn nothing_is_no_term_and_nothing_is_endless() {
+        assert_eq!(terms("a \u{345} b", Purpose::Document), ["a", "b"]);
+        let endless = terms(&"é".repeat(40_000), Purpose::Document);
+        assert_eq!((endless.len(), endless[0].len()), (1, LONGEST_TERM));
+    }
+
+    #[test]
+    fn beginnings_are_not_stemmed() {
+        assert_eq!(terms("Dies", Purpose::Prefix), ["dies"]);
+        assert_eq!(terms("Dies", Purpose::Query), ["di"]);
     }
 
     #[test]

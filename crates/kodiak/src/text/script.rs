@@ -46,7 +46,7 @@ pub(super) fn class_of(character: char) -> Class {
 }
 
 pub(super) fn starts_word(character: char) -> bool {
-    character.is_alphanumeric()
+    character.is_alphanumeric() && !is_mark(character)
 }
 
 pub(super) fn continues_word(character: char, class: Class) -> bool {

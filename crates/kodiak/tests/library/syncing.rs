@@ -1,6 +1,7 @@
 //! What a sync notices, and what it never does.
 
-use kodiak::source::Source;
+use kodiak::source::markdown::FolderOptions;
+use kodiak::source::{MarkdownFolder, Source};
 use kodiak::sync::{self, Report};
 use kodiak::{Error, Result};
 
@@ -46,18 +47,19 @@ fn every_kind_of_change_is_noticed_once() {
 
 #[test]
 fn an_edit_of_the_same_size_right_after_indexing_is_noticed() {
-    let notes = Collection::new(&[("a.md", "apples")]);
+    let notes = Collection::new(&[]);
+    // A time ahead of the clock is always right after indexing.
+    let soon = std::time::SystemTime::now() + std::time::Duration::from_secs(3_600);
+    let write = |text: &str| {
+        notes.write("a.md", text);
+        let file = std::fs::File::options()
+            .write(true)
+            .open(notes.root().join("a.md"));
+        file.unwrap().set_modified(soon).unwrap();
+    };
+    write("apples");
     notes.sync();
-    // Same size, and on a coarse clock the same time.
-    let path = notes.root().join("a.md");
-    let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
-    notes.write("a.md", "cherry");
-    std::fs::File::options()
-        .write(true)
-        .open(&path)
-        .unwrap()
-        .set_modified(modified)
-        .unwrap();
+    write("cherry");
     assert_eq!(notes.sync(), report(1, 0, 1, 0, 0));
     assert_eq!(notes.found("cherry"), ["a.md"]);
 }
@@ -69,6 +71,47 @@ fn a_file_written_without_changing_is_not_indexed_again() {
     std::thread::sleep(std::time::Duration::from_millis(20));
     notes.write("a.md", "apple");
     assert_eq!(notes.sync(), report(1, 0, 0, 0, 0));
+}
+
+#[test]
+fn what_could_not_be_read_is_tried_again() {
+    let notes = Collection::new(&[("a.md", "apple"), ("long.md", "a longer text about apples")]);
+    let options = |max_bytes| FolderOptions {
+        max_bytes,
+        ..FolderOptions::default()
+    };
+    let sync = |max_bytes| {
+        let source = MarkdownFolder::new("notes", &notes.root(), options(max_bytes)).unwrap();
+        sync::sync(&mut notes.writer(), &source, "notes", &mut |_| {}).unwrap()
+    };
+    assert_eq!(sync(10), report(2, 1, 0, 0, 1));
+    assert_eq!(sync(10), report(2, 0, 0, 0, 1));
+    assert_eq!(sync(1_000), report(2, 1, 0, 0, 0));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_read_loses_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let notes = Collection::new(&[("a.md", "apple"), ("closed/b.md", "banana")]);
+    notes.sync();
+    let closed = notes.root().join("closed");
+    let mode = |mode| {
+        std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(0o000);
+    // The superuser reads everything, and there is nothing to see.
+    let superuser = std::fs::read_dir(&closed).is_ok();
+    let synced = notes.sync();
+    let skipped = notes.store().sources().unwrap()[0].skipped.clone();
+    mode(0o700);
+    if !superuser {
+        assert_eq!(synced, report(1, 0, 0, 0, 1));
+        assert_eq!(skipped[0].0, "closed/");
+    }
+    assert_eq!(notes.sync(), report(2, 0, 0, 0, 0));
+    assert_eq!(notes.found("banana"), ["closed/b.md"]);
+    assert_eq!(notes.store().sources().unwrap()[0].skipped, []);
 }
 
 #[test]

@@ -84,6 +84,7 @@ fn covering(
     let opened = registry::open(config, source)?;
     let covers = opened
         .list()?
+        .entries
         .iter()
         .any(|entry| entry.key.starts_with(inside));
     Ok(covers.then_some(opened))

@@ -17,6 +17,9 @@ use crate::text::{Cutter, Purpose, words};
 /// How many documents are cut into terms again.
 const SAMPLE: u64 = 100;
 
+/// How much of an example is shown, in bytes.
+const LONGEST_EXAMPLE: usize = 120;
+
 /// Something wrong with the index, in words for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -29,6 +32,12 @@ pub struct Finding {
 impl Finding {
     fn new(problem: impl Into<String>, mut examples: Vec<String>) -> Self {
         examples.truncate(5);
+        for example in &mut examples {
+            if example.len() > LONGEST_EXAMPLE {
+                example.truncate(example.floor_char_boundary(LONGEST_EXAMPLE));
+                example.push('…');
+            }
+        }
         Self {
             problem: problem.into(),
             examples,

@@ -176,11 +176,13 @@ unsafe extern "C" fn tokenizer_tokenize(
         (bytes, &mut *tokenizer.cast::<Cutter>())
     };
     let text = String::from_utf8_lossy(bytes);
-    let purpose = if flags & ffi::FTS5_TOKENIZE_QUERY == 0 {
+    let purpose = if flags & ffi::FTS5_TOKENIZE_PREFIX != 0 {
+        Purpose::Prefix
+    } else if flags & ffi::FTS5_TOKENIZE_QUERY != 0 {
+        Purpose::Query
+    } else {
         cutter.remember();
         Purpose::Document
-    } else {
-        Purpose::Query
     };
     // A panic must not cross into C.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -353,6 +355,8 @@ mod tests {
         assert_eq!(rowids(&connection, "\"据库\""), [2]);
         assert_eq!(rowids(&connection, "\"库\" *"), [2]);
         assert_eq!(rowids(&connection, "\"日本語\""), [2]);
+        assert_eq!(rowids(&connection, "\"run\" *"), [1, 3]);
+        assert_eq!(rowids(&connection, "\"runs\" *"), [] as [i64; 0]);
         assert_eq!(rowids(&connection, "\"数据库 of 日本語 words\""), [2]);
         assert_eq!(rowids(&connection, "tags : \"runs\""), [3]);
     }

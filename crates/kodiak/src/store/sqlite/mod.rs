@@ -13,12 +13,14 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
+use super::lock::lock_path;
 use crate::error::{Error, Result};
 
 pub use doctor::Finding;
@@ -51,8 +53,8 @@ impl SqliteStore {
                 path: path.to_path_buf(),
             });
         }
+        check_ours(path)?;
         let store = Self::open_read_only(path)?;
-        store.check_ours()?;
         let version = store.version()?;
         if version > MIGRATIONS.len() as u32 {
             return Err(store.newer(version));
@@ -117,7 +119,12 @@ impl SqliteStore {
         let connection = Connection::open(path).map_err(|source| database_error(path, source))?;
         let mut store = Self::wrap(connection, path)?;
         store.with(|connection| connection.busy_timeout(BUSY))?;
-        store.check_ours()?;
+        if store.version()? == 0 {
+            // While the file itself is still written to: in the log the mark
+            // would not be seen by who looks at the file.
+            store
+                .with(|connection| connection.pragma_update(None, "application_id", APPLICATION))?;
+        }
         store.configure(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
              PRAGMA foreign_keys = ON; PRAGMA cache_size = -32000;
@@ -138,7 +145,6 @@ impl SqliteStore {
                 let transaction =
                     connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
                 transaction.execute_batch(migration)?;
-                transaction.pragma_update(None, "application_id", APPLICATION)?;
                 transaction.pragma_update(None, "user_version", number as u32 + 1)?;
                 transaction.commit()
             })?;
@@ -149,25 +155,6 @@ impl SqliteStore {
     /// The format of the index: how many migrations it has had.
     pub fn version(&self) -> Result<u32> {
         self.with(|connection| connection.query_row("PRAGMA user_version", [], |row| row.get(0)))
-    }
-
-    /// Refuses a database that another program made: it is not ours to read,
-    /// let alone to write.
-    fn check_ours(&self) -> Result<()> {
-        let (application, tables): (u32, u32) = self.with(|connection| {
-            connection.query_row(
-                "SELECT (SELECT application_id FROM pragma_application_id),
-                        (SELECT count(*) FROM sqlite_schema)",
-                [],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-        })?;
-        if application == APPLICATION || (application == 0 && tables == 0) {
-            return Ok(());
-        }
-        Err(Error::NotOurs {
-            path: self.path.clone(),
-        })
     }
 
     fn newer(&self, found: u32) -> Error {
@@ -202,6 +189,29 @@ impl SqliteStore {
     fn error(&self, source: rusqlite::Error) -> Error {
         database_error(&self.path, source)
     }
+}
+
+/// Refuses a file that is not ours before anything touches it: another
+/// program's database, or no database at all. One of ours that was overwritten
+/// is known by its lock file and counts as damaged instead.
+fn check_ours(path: &Path) -> Result<()> {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    let mut header = Vec::with_capacity(100);
+    let read = std::fs::File::open(path).and_then(|file| file.take(100).read_to_end(&mut header));
+    match read {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::io("read", path)(error)),
+        Ok(_) => {}
+    }
+    let marked =
+        header.starts_with(MAGIC) && header.get(68..72) == Some(&APPLICATION.to_be_bytes()[..]);
+    let lost = !header.starts_with(MAGIC) && lock_path(path).exists();
+    if header.is_empty() || marked || lost {
+        return Ok(());
+    }
+    Err(Error::NotOurs {
+        path: path.to_path_buf(),
+    })
 }
 
 /// Damage is told apart from everything else: it has another remedy.

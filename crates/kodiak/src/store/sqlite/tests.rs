@@ -490,6 +490,7 @@ fn another_programs_database_is_left_alone() {
         Err(Error::NotOurs { .. })
     ));
     assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]
@@ -500,11 +501,20 @@ fn what_is_no_index_is_told_apart() {
         SqliteStore::open(&path),
         Err(Error::NoIndex { .. })
     ));
-    std::fs::write(
-        &path,
-        "this is no database, whatever its name says".repeat(100),
-    )
-    .unwrap();
+    let nonsense = "this is no database, whatever its name says".repeat(100);
+    std::fs::write(&path, &nonsense).unwrap();
+    assert!(matches!(
+        SqliteStore::open(&path),
+        Err(Error::NotOurs { .. })
+    ));
+    assert!(matches!(
+        Writer::open(&path, "test"),
+        Err(Error::NotOurs { .. })
+    ));
+    std::fs::remove_file(&path).unwrap();
+    // Overwritten after it was ours.
+    drop(Writer::open(&path, "test").unwrap());
+    std::fs::write(&path, &nonsense).unwrap();
     assert!(matches!(
         SqliteStore::open(&path),
         Err(Error::Corrupt { .. })

@@ -16,7 +16,7 @@ use crate::document::{Document, Stamp};
 use crate::error::Result;
 use crate::source::Entry;
 use crate::store::{Row, WriteLock};
-use crate::text::{Class, Cutter, Purpose, fold_into, is_plain, stem, words};
+use crate::text::{Class, Cutter, Purpose, fold_word, is_plain, stem, words};
 
 /// An index, open for writing, with the lock that makes it the only one.
 #[derive(Debug)]
@@ -78,6 +78,8 @@ impl Writer {
             std::fs::create_dir_all(folder)
                 .map_err(crate::Error::io("create the folder", folder))?;
         }
+        // Before the lock file is made: what is not ours gets no neighbour.
+        super::check_ours(path)?;
         let lock = WriteLock::acquire(path, holder)?;
         let store = SqliteStore::open_writable(path)?;
         let mut writer = Self {
@@ -433,9 +435,8 @@ impl DistinctWords {
         for text in texts {
             for word in words(text) {
                 if word.class == Class::Spaced {
-                    folded.clear();
-                    fold_into(&text[word.range], &mut folded);
-                    if !folded_words.contains(folded.as_str()) {
+                    fold_word(&text[word.range], &mut folded);
+                    if !folded.is_empty() && !folded_words.contains(folded.as_str()) {
                         folded_words.insert(Box::from(folded.as_str()));
                         stem(&mut folded);
                         add(&mut terms, &folded);
