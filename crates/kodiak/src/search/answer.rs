@@ -66,6 +66,9 @@ pub struct Hit {
     pub category: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,
+    /// When it was written, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
     /// When it was last changed.
     pub updated_at: String,
     /// The line the snippet begins on.

@@ -31,6 +31,9 @@ use snippet::Finder;
 /// How many of a query's words `like` looks for: each is a pass over all text.
 const MOST_NEEDLES: usize = 8;
 
+/// How much of a query is looked for literally, in bytes.
+const LONGEST_NEEDLE: usize = 1_000;
+
 /// How to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
@@ -114,6 +117,11 @@ impl<'a> Router<'a> {
         let limit = request.limit.saturating_add(request.limit.min(20));
         let retrieved = self.retrieve(request, limit, &mut answer)?;
         answer.retrievers.lexical = Some(retrieved.retriever.to_owned());
+        for source in self.store.incomplete_sources(&request.filter)? {
+            answer
+                .notices
+                .push(format!("'{source}' is not completely indexed yet"));
+        }
         answer.total = retrieved.matches.total;
         self.present(request, &retrieved, &mut answer)?;
         if answer.hits.is_empty() {
@@ -214,19 +222,20 @@ impl<'a> Router<'a> {
         })
     }
 
-    /// The whole query literally and, where it has several words, each of them.
+    /// The whole query literally, without the quotes around it. Where LIKE
+    /// stands in for the full text, any of its words will do.
     fn retrieve_like(&self, request: &Request, limit: usize) -> Result<Retrieved> {
         let typed = request.query.trim();
+        let quoted = |quote| typed.strip_prefix(quote)?.strip_suffix(quote);
+        let literal = quoted('"').or_else(|| quoted('\'')).unwrap_or(typed);
         let mut needles = Vec::new();
-        if !typed.is_empty() && typed.len() <= 1_000 {
-            needles.push(typed.to_owned());
+        if !literal.is_empty() {
+            let end = literal.floor_char_boundary(LONGEST_NEEDLE);
+            needles.push(literal[..end].to_owned());
         }
-        let found: Vec<String> = words(typed)
-            .take(MOST_NEEDLES)
-            .map(|word| typed[word.range].to_owned())
-            .collect();
-        if found.len() > 1 {
-            needles.extend(found);
+        if request.mode != Mode::Like {
+            let words = words(typed).take(MOST_NEEDLES);
+            needles.extend(words.map(|word| typed[word.range].to_owned()));
         }
         Ok(Retrieved {
             matches: self.store.containing(&needles, &request.filter, limit)?,
@@ -364,6 +373,7 @@ fn hit(document: &StoredDocument, finder: &Finder<'_>) -> Hit {
         title: document.title.clone(),
         category: document.category.clone(),
         tags: document.tags.clone(),
+        created_at: document.created_at.map(date::format),
         updated_at: date::format(document.updated_at),
         line: snippet.line,
         snippet: snippet.text,

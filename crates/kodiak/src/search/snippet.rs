@@ -98,13 +98,22 @@ impl<'a> Finder<'a> {
             let matches = self.matches(text);
             if !matches.is_empty() {
                 let mut snippet = passage(text, &matches);
-                snippet.line = 1;
+                snippet.line = self.line_in(&document.front);
                 return snippet;
             }
         }
         let mut snippet = passage(&document.body, &[]);
         snippet.line += front_lines;
         snippet
+    }
+
+    /// The line of the frontmatter that matches first; the first line if none.
+    fn line_in(&self, front: &str) -> usize {
+        let first = self
+            .matches(front)
+            .first()
+            .map_or(0, |found| found.range.start);
+        1 + front[..first].bytes().filter(|&byte| byte == b'\n').count()
     }
 
     fn matches(&self, text: &str) -> Vec<Match> {

@@ -77,6 +77,9 @@ fn tags_and_title_stand_in_for_the_body() {
     let note = document("Something else altogether.");
     assert_eq!(shown(&[term("focu", 1.0)], &note).1, "#deep-work #[focus]");
     assert_eq!(shown(&[term("titl", 1.0)], &note).1, "The [title]");
+    let mut note = note;
+    note.front = "---\ntitle: The title\ntags: [deep-work, focus]\n---\n".into();
+    assert_eq!(shown(&[term("focu", 1.0)], &note).0, 3);
     assert_eq!(
         shown(&[term("zzz", 1.0)], &note).1,
         "Something else altogether."

@@ -78,9 +78,16 @@ pub(super) fn take_list(fields: &mut Map<String, Value>, names: &[&str]) -> Vec<
 
 fn list_of(value: &Value) -> Option<Vec<String>> {
     match value {
+        // A list inside the list is part of it.
         Value::Array(items) => {
             let filled = items.iter().filter(|item| !is_empty(item));
-            filled.map(text_of).collect()
+            let parts: Option<Vec<_>> = filled
+                .map(|item| match item {
+                    Value::Array(_) => list_of(item),
+                    _ => text_of(item).map(|text| vec![text]),
+                })
+                .collect();
+            parts.map(|parts| parts.concat())
         }
         Value::String(text) if text.contains(',') => {
             Some(text.split(',').map(|part| part.trim().to_owned()).collect())
@@ -126,10 +133,10 @@ mod tests {
         let created = take_date(&mut fields, &["created_at", "created", "date"]);
         assert_eq!(created, Some(1_769_817_600));
         let tags = take_list(&mut fields, &["tags", "tag", "keywords"]);
-        assert_eq!(tags, ["a", "b c", "", "d", "x", "7"]);
+        assert_eq!(tags, ["a", "b c", "", "d", "nested", "x", "7"]);
         assert_eq!(
             Value::Object(fields),
-            json!({"category": {"a": 1}, "type": 5, "created": "some day", "tag": [["nested"]]})
+            json!({"category": {"a": 1}, "type": 5, "created": "some day"})
         );
     }
 }

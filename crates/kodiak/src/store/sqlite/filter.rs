@@ -2,6 +2,7 @@
 
 use rusqlite::types::Value;
 
+use crate::date;
 use crate::store::Filter;
 
 /// Conditions joined by AND (at least `d.deleted_at IS NULL`), and their values.
@@ -60,11 +61,51 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
         }
     }
     for (name, value) in &filter.fields {
-        sql.push_str(" AND d.id IN (SELECT document FROM fields WHERE name = ? AND value = ?)");
-        values.push(name.clone().into());
-        values.push(value.clone().into());
+        field(name, value, &mut sql, &mut values);
     }
     (sql, values)
+}
+
+/// A frontmatter field. Those that the document has columns for are looked up
+/// there, by whichever name; a date is a whole day.
+fn field(name: &str, value: &str, sql: &mut String, values: &mut Vec<Value>) {
+    const DAY: i64 = 24 * 60 * 60;
+    let name = name.to_ascii_lowercase();
+    let named = "d.id IN (SELECT document FROM fields WHERE name = ? AND value = ?)";
+    let column = match name.as_str() {
+        "title" => "d.title",
+        "kind" | "type" | "memory_kind" => "d.kind",
+        "category" | "auto_category" => "d.category",
+        "created" | "created_at" | "date" => "d.created_at",
+        "updated" | "updated_at" | "modified" => "d.updated_at",
+        "tag" | "tags" | "keywords" => {
+            sql.push_str(&format!(
+                " AND ({named} OR d.id IN (SELECT dt.document FROM document_tags AS dt
+                   JOIN tags AS t ON t.id = dt.tag WHERE t.name = ?))"
+            ));
+            let tag = value.trim_start_matches('#').to_owned();
+            values.extend([name.into(), value.to_owned().into(), tag.into()]);
+            return;
+        }
+        _ => {
+            sql.push_str(&format!(" AND {named}"));
+            values.extend([name.into(), value.to_owned().into()]);
+            return;
+        }
+    };
+    let day = column
+        .ends_with("_at")
+        .then(|| date::parse(value))
+        .flatten();
+    let known: [Value; 2] = match day {
+        Some(day) => [day.into(), (day + DAY).into()],
+        None => [value.to_owned().into(), Value::Null],
+    };
+    sql.push_str(&format!(
+        " AND ({named} OR {column} = ? COLLATE NOCASE OR ({column} >= ? AND {column} < ?))"
+    ));
+    let [from, to] = known;
+    values.extend([name.into(), value.to_owned().into(), from.clone(), from, to]);
 }
 
 /// Makes LIKE take a text literally, with `\` as the escape.

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
 use super::SqliteStore;
 use crate::document::{SHORTEST_ID, Stamp};
 use crate::error::Result;
-use crate::store::{Corpus, Row, SourceStatus, StoredDocument};
+use crate::store::{Corpus, Filter, Row, SourceStatus, StoredDocument};
 
 /// A document's number, source, key and title: enough to name it.
 pub type Name = (Row, String, String, String);
@@ -178,6 +178,17 @@ impl SqliteStore {
             }
             Ok(sources)
         })
+    }
+
+    /// The sources a filter lets through that were never synced to the end.
+    pub fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>> {
+        let names: Vec<String> = self.with(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT name FROM sources WHERE synced_at IS NULL ORDER BY name")?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        })?;
+        let wanted = |name: &String| filter.sources.is_empty() || filter.sources.contains(name);
+        Ok(names.into_iter().filter(wanted).collect())
     }
 
     /// How many distinct words the vocabulary has.

@@ -347,6 +347,41 @@ fn filters_limit_before_ranking() {
         ),
         (
             Filter {
+                fields: pair("kind", "recipe"),
+                ..all.clone()
+            },
+            vec!["b.md"],
+        ),
+        (
+            Filter {
+                fields: pair("Category", "FOOD"),
+                ..all.clone()
+            },
+            vec!["b.md"],
+        ),
+        (
+            Filter {
+                fields: pair("tags", "fruit"),
+                ..all.clone()
+            },
+            vec!["b.md", "sub/a.md"],
+        ),
+        (
+            Filter {
+                fields: pair("created", "1970-01-01"),
+                ..all.clone()
+            },
+            vec!["b.md"],
+        ),
+        (
+            Filter {
+                fields: pair("title", "beta"),
+                ..all.clone()
+            },
+            vec!["b.md"],
+        ),
+        (
+            Filter {
                 fields: pair("status", "final"),
                 ..all.clone()
             },
