@@ -49,7 +49,7 @@ fn every_kind_of_change_is_noticed_once() {
 fn an_edit_of_the_same_size_right_after_indexing_is_noticed() {
     let notes = Collection::new(&[]);
     // A time ahead of the clock is always right after indexing.
-    let soon = std::time::SystemTime::now() + std::time::Duration::from_secs(3_600);
+    let soon = std::time::SystemTime::now() + std::time::Duration::from_hours(1);
     let write = |text: &str| {
         notes.write("a.md", text);
         let file = std::fs::File::options()
