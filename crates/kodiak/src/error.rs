@@ -46,8 +46,8 @@ pub enum Error {
         /// Where the index was expected.
         path: PathBuf,
     },
-    /// The file is a database, but another program's.
-    #[error("{} is another program's database", path.display())]
+    /// The file is something else than an index of ours.
+    #[error("{} is not an index of kodiak's", path.display())]
     NotOurs {
         /// The file.
         path: PathBuf,
