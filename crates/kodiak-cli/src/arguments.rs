@@ -158,10 +158,10 @@ pub(crate) struct SearchArguments {
         help_heading = "Where to look"
     )]
     pub(crate) categories: Vec<String>,
-    /// Only notes changed on this day or later: 2026-01-31, 2026-01, 2026
+    /// Only notes written (created) or last changed on this day or later: 2026-01-31, 2026-01, 2026
     #[arg(long, value_name = "DATE", help_heading = "Where to look")]
     pub(crate) after: Option<String>,
-    /// Only notes changed before this day
+    /// Only notes written (created) or last changed before this day; with --after, in between
     #[arg(long, value_name = "DATE", help_heading = "Where to look")]
     pub(crate) before: Option<String>,
     /// Only notes whose frontmatter has this value (all of several)

@@ -24,8 +24,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Map, Value};
 
 use super::metrics::{Judgements, has_relevant};
+use crate::failure::{message, refusal};
 
-const LAYOUT: &str = "expected a folder in BEIR layout: corpus.jsonl, queries.jsonl \
+const LAYOUT: &str = "a test set is a folder in BEIR layout: corpus.jsonl, queries.jsonl \
                       and qrels.tsv (or qrels/test.tsv)";
 
 /// What the main split, whose own name is empty, is called in the open.
@@ -83,6 +84,15 @@ fn split_key(label: &str) -> &str {
 /// Looks at what the folder offers. Fails unless it has a corpus, judgements, and
 /// queries for all of them.
 pub(crate) fn open(folder: &Path) -> Result<TestSet> {
+    look(folder).map_err(|error| with_layout(&error))
+}
+
+/// An error about a set, with a hint at what a set looks like.
+pub(super) fn with_layout(error: &anyhow::Error) -> anyhow::Error {
+    refusal(message(error), LAYOUT)
+}
+
+fn look(folder: &Path) -> Result<TestSet> {
     let mut files = BTreeMap::new();
     // The first file found for a split counts, so the order settles what happens
     // when a folder has both layouts.
@@ -98,10 +108,10 @@ pub(crate) fn open(folder: &Path) -> Result<TestSet> {
 
     let corpus = folder.join("corpus.jsonl");
     if !corpus.is_file() {
-        bail!("no corpus.jsonl in {}; {LAYOUT}", folder.display());
+        bail!("no corpus.jsonl in {}", folder.display());
     }
     if files.is_empty() {
-        bail!("no judgements in {}; {LAYOUT}", folder.display());
+        bail!("no judgements in {}", folder.display());
     }
     let files = files
         .into_iter()
@@ -121,12 +131,18 @@ pub(crate) fn open(folder: &Path) -> Result<TestSet> {
 impl TestSet {
     /// All documents in file order, read as they are asked for.
     pub(crate) fn documents(&self) -> impl Iterator<Item = Result<CorpusDocument>> + use<> {
-        records(&self.corpus, parse_document)
+        let documents = records(&self.corpus, parse_document);
+        documents.map(|document| document.map_err(|error| with_layout(&error)))
     }
 
     /// The queries of a split that have a relevant document, in file order. The
     /// main split answers to "" and to "test".
     pub(crate) fn queries(&self, split: &str) -> Result<Vec<JudgedQuery>> {
+        self.judged_queries(split)
+            .map_err(|error| with_layout(&error))
+    }
+
+    fn judged_queries(&self, split: &str) -> Result<Vec<JudgedQuery>> {
         let files = self.files.get(split_key(split)).with_context(|| {
             let known: Vec<&str> = self.splits.iter().map(|name| split_label(name)).collect();
             format!(
@@ -202,7 +218,7 @@ fn find_queries(folder: &Path, split: &str, qrels: &Path) -> Result<PathBuf> {
         .find(|path| path.is_file())
         .with_context(|| {
             format!(
-                "no queries for {}: neither {} nor {} is in {}; {LAYOUT}",
+                "no queries for {}: neither {} nor {} is in {}",
                 qrels.display(),
                 names[0],
                 names[1],

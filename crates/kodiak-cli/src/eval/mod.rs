@@ -8,13 +8,16 @@ pub(crate) mod metrics;
 mod runner;
 mod table;
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::arguments::EvalArguments;
+use crate::failure::refusal;
 use crate::output::Output;
 use crate::output::progress::Steps;
 use crate::verbs::Outcome;
-use beir::{TestSet, split_label};
+use beir::{JudgedQuery, TestSet, split_label, with_layout};
 use metrics::Summary;
 use runner::{Collection, Setting};
 
@@ -53,12 +56,18 @@ struct Row {
 pub(crate) fn run(arguments: &EvalArguments, output: &Output) -> anyhow::Result<Outcome> {
     let settings = wanted_settings(arguments);
     let mut figures = Figures { sets: Vec::new() };
+    let mut known = BTreeSet::new();
     for folder in &arguments.folders {
         let set = beir::open(folder)?;
+        known.extend(set.splits.iter().map(|split| split_label(split).to_owned()));
         measure_set(&set, &settings, arguments, output, &mut figures)?;
     }
     if figures.sets.is_empty() {
-        anyhow::bail!("no query was asked: no set has a split of that name");
+        let known: Vec<String> = known.into_iter().collect();
+        return Err(refusal(
+            "no query was asked: no set has a split of that name",
+            format!("known splits: {}", known.join(", ")),
+        ));
     }
     if arguments.json {
         output.json(&figures)?;
@@ -91,20 +100,18 @@ fn measure_set(
     if splits.is_empty() {
         return Ok(());
     }
+    let splits = usable(set, &splits, arguments.limit_queries, output)?;
     let indexing = Steps::new(output, &format!("indexing {}", set.name), None);
     let collection = Collection::build(set, |done| indexing.done(done))?;
     drop(indexing);
-    for split in splits {
+    for (label, queries) in splits {
         for &setting in settings {
-            let label = split_label(split);
             let asking = Steps::new(
                 output,
                 &format!("asking {} {label}, {}", set.name, setting.name()),
-                arguments.limit_queries,
+                Some(queries.len()),
             );
-            let most = arguments.limit_queries.unwrap_or(usize::MAX);
-            let summary =
-                collection.measure(set, split, setting, most, |done| asking.done(done))?;
+            let summary = collection.measure(&queries, setting, |done| asking.done(done))?;
             drop(asking);
             let row = row(&set.name, label, setting, &summary);
             output.detail(&table::line(&row));
@@ -112,6 +119,39 @@ fn measure_set(
         }
     }
     Ok(())
+}
+
+/// The splits that can be measured, with their queries. Without a relevant
+/// document there is nothing to find, and all figures would be zero.
+fn usable<'a>(
+    set: &TestSet,
+    splits: &[&'a String],
+    most_queries: Option<usize>,
+    output: &Output,
+) -> anyhow::Result<Vec<(&'a str, Vec<JudgedQuery>)>> {
+    let mut found = Vec::new();
+    let mut empty = Vec::new();
+    for split in splits {
+        let label = split_label(split);
+        let mut queries = set.queries(split)?;
+        if queries.is_empty() {
+            empty.push(label);
+            continue;
+        }
+        queries.truncate(most_queries.unwrap_or(usize::MAX));
+        found.push((label, queries));
+    }
+    if found.is_empty() {
+        let said = format!("{} has no query with a relevant document", set.name);
+        return Err(with_layout(&anyhow::Error::msg(said)));
+    }
+    for label in empty {
+        output.warning(&format!(
+            "{} {label} has no query with a relevant document",
+            set.name
+        ));
+    }
+    Ok(found)
 }
 
 fn row(name: &str, split: &str, setting: Setting, summary: &Summary) -> Row {

@@ -3,15 +3,16 @@
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use kodiak::search::{Mode, Request, Router};
 use kodiak::store::sqlite::Prepared;
 use kodiak::store::{Filter, SqliteStore, Writer};
 use kodiak::{Document, Stamp};
 use serde_json::{Map, Value};
 
-use super::beir::{CorpusDocument, TestSet};
+use super::beir::{CorpusDocument, JudgedQuery, TestSet};
 use super::metrics::{Summary, Tally};
+use crate::failure::refusal;
 
 /// How deep rankings are judged.
 const DEPTH: usize = 100;
@@ -66,7 +67,12 @@ pub(crate) struct Collection {
 impl Collection {
     /// Indexes the documents of `set`, calling `indexed` after each.
     pub(crate) fn build(set: &TestSet, mut indexed: impl FnMut(usize)) -> Result<Self> {
-        let folder = tempfile::tempdir().context("could not make a folder for the index")?;
+        let folder = tempfile::tempdir().map_err(|error| {
+            refusal(
+                format!("could not make a folder for the index: {error}"),
+                "set TMPDIR to a folder that can be written to",
+            )
+        })?;
         let path = folder.path().join("index.db");
         fill(&path, set, &mut indexed)?;
         Ok(Self {
@@ -75,19 +81,16 @@ impl Collection {
         })
     }
 
-    /// Runs the queries of one split in one setting, calling `asked` after each.
+    /// Runs queries in one setting, calling `asked` after each.
     pub(crate) fn measure(
         &self,
-        set: &TestSet,
-        split: &str,
+        queries: &[JudgedQuery],
         setting: Setting,
-        most_queries: usize,
         mut asked: impl FnMut(usize),
     ) -> Result<Summary> {
         let router = Router::new(&self.store, &[]);
         let mut tally = Tally::default();
-        let queries = set.queries(split)?;
-        for (number, query) in queries.iter().take(most_queries).enumerate() {
+        for (number, query) in queries.iter().enumerate() {
             let request = Request {
                 query: query.text.clone(),
                 limit: DEPTH,

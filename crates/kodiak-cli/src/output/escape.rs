@@ -1,20 +1,21 @@
 //! Text from notes, made harmless for a terminal.
 //!
 //! A title or a file name may hold anything, also the control sequences that
-//! move the cursor, set the clipboard or rename the window.
+//! move the cursor, set the clipboard or rename the window, and the marks that
+//! turn the direction of what follows around.
 
 use std::borrow::Cow;
 
 /// The text on one line, control characters spelt out.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    if !text.contains(is_harmful) {
         return Cow::Borrowed(text);
     }
     let mut harmless = String::with_capacity(text.len() + 8);
     for character in text.chars() {
         match character {
             '\t' => harmless.push(' '),
-            _ if character.is_control() => harmless.extend(character.escape_default()),
+            _ if is_harmful(character) => harmless.extend(character.escape_default()),
             _ => harmless.push(character),
         }
     }
@@ -23,7 +24,7 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
 
 /// The text with its lines and tabs, other control characters spelt out.
 pub(crate) fn escaped_lines(text: &str) -> Cow<'_, str> {
-    let harmful = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    let harmful = |character: char| is_harmful(character) && !matches!(character, '\n' | '\t');
     let ends_lines = text.matches("\r\n").count() == text.matches('\r').count();
     if !text.contains(|character| harmful(character) && character != '\r') && ends_lines {
         return Cow::Borrowed(text);
@@ -41,6 +42,12 @@ pub(crate) fn escaped_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(harmless)
 }
 
+/// Controls, and the marks that embed, override or isolate a direction: they
+/// reach beyond the text they are in. Those that only hint at one do not.
+fn is_harmful(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,6 +60,16 @@ mod tests {
             escaped("a\tb\nc\r\u{9b}31m\u{7f}"),
             "a b\\nc\\r\\u{9b}31m\\u{7f}"
         );
+    }
+
+    #[test]
+    fn directions_end_with_their_text() {
+        assert_eq!(escaped("a\u{202e}b\u{2069}"), "a\\u{202e}b\\u{2069}");
+        assert_eq!(
+            escaped_lines("a\u{202a}\nb\u{2066}"),
+            "a\\u{202a}\nb\\u{2066}"
+        );
+        assert_eq!(escaped("שלום\u{200f} a\u{200e}"), "שלום\u{200f} a\u{200e}");
     }
 
     #[test]

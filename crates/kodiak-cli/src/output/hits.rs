@@ -8,6 +8,9 @@ use super::escape::escaped;
 use super::phrases::counted;
 use super::style::{BOLD, DIM, MATCH, Painter};
 
+/// How many tags of a hit are shown.
+const MOST_TAGS: usize = 8;
+
 /// The hits, a blank line between them.
 pub(crate) fn hits(answer: &Answer, painter: Painter) -> String {
     let mut text = String::new();
@@ -30,7 +33,7 @@ fn one(text: &mut String, number: usize, hit: &Hit, painter: Painter) {
         hit.id
     );
     if !hit.tags.is_empty() {
-        let _ = write!(place, "  [{}]", escaped(&hit.tags.join(", ")));
+        let _ = write!(place, "  [{}]", escaped(&tags(&hit.tags)));
     }
     if hit.changed {
         place.push_str("  (changed since it was indexed)");
@@ -48,6 +51,16 @@ fn one(text: &mut String, number: usize, hit: &Hit, painter: Painter) {
     {
         let _ = writeln!(text, "{indent}{}", painter.paint(DIM, &line));
     }
+}
+
+/// The tags, or the first of them and how many more there are.
+fn tags(tags: &[String]) -> String {
+    let (shown, more) = tags.split_at(tags.len().min(MOST_TAGS));
+    let mut text = shown.join(", ");
+    if !more.is_empty() {
+        let _ = write!(text, " … +{}", more.len());
+    }
+    text
 }
 
 /// The snippet with its matches painted. Each piece is made harmless by

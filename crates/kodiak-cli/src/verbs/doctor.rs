@@ -59,6 +59,8 @@ struct Examination {
     checks: Vec<Check>,
     config: Option<Config>,
     health: Health,
+    /// Whether an index run would change something.
+    behind: bool,
 }
 
 pub(super) fn run(arguments: &DoctorArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -108,6 +110,12 @@ impl Examination {
         });
     }
 
+    /// A problem that an index run ends.
+    fn behind(&mut self, message: impl Into<String>) {
+        self.behind = true;
+        self.problem(message, "run `kodiak index`");
+    }
+
     fn error(&mut self, prefix: &str, error: &anyhow::Error) {
         let hints = failure::hints(error);
         let hint = hints.into_iter().next().unwrap_or_default();
@@ -121,6 +129,7 @@ fn examine(context: &Context<'_>) -> anyhow::Result<Examination> {
         checks: Vec::new(),
         config: None,
         health: Health::Sound,
+        behind: false,
     };
     match context.config() {
         Ok(config) => {
@@ -207,30 +216,26 @@ fn compare(
             continue;
         };
         let Some(status) = indexed.iter().find(|status| status.name == *name) else {
-            examination.problem(format!("{name}: not indexed yet"), "run `kodiak index`");
+            examination.behind(format!("{name}: not indexed yet"));
             continue;
         };
         match Drift::between(store, &folder, status) {
             Ok(drift) if drift.is_none() => {
                 examination.ok(format!("{name}: in step with {}", folder.root().display()));
             }
-            Ok(drift) => examination.problem(
-                format!("{name}: {} since it was indexed", drift.phrase()),
-                "run `kodiak index`",
-            ),
+            Ok(drift) => {
+                examination.behind(format!("{name}: {} since it was indexed", drift.phrase()));
+            }
             Err(error) => examination.error(&format!("{name}: "), &error.into()),
         }
     }
     for status in indexed {
         if config.source(&status.name).is_none() {
             let documents = counted(status.documents, "document");
-            examination.problem(
-                format!(
-                    "{}: {documents} indexed but no longer registered",
-                    status.name
-                ),
-                "run `kodiak index`",
-            );
+            examination.behind(format!(
+                "{}: {documents} indexed but no longer registered",
+                status.name
+            ));
         }
     }
     Ok(())

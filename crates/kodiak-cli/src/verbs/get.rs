@@ -57,7 +57,9 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
         let trusted = document.stamp.modified_ns != 0;
         match now {
             Presence::Gone => output.notice("the file is gone: this is what was indexed"),
-            Presence::There(now) if now.size != document.stamp.size || (trusted && now != document.stamp) => {
+            Presence::There(now)
+                if now.size != document.stamp.size || (trusted && now != document.stamp) =>
+            {
                 output.notice("the file has changed since: this is what was indexed");
             }
             Presence::There(_) | Presence::Unknown => {}

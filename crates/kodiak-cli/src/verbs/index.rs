@@ -42,23 +42,28 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
         if arguments.sources.is_empty() {
             forget_unregistered(&mut writer, &config, context.output)?;
         }
-        sync_each(context, &config, &sources, &mut writer)?
+        let left_out = sync_each(context, &config, &sources, &mut writer)?;
+        if left_out.is_empty() {
+            Outcome::Done
+        } else {
+            Outcome::Incomplete
+        }
     };
     if arguments.watch {
-        return watch(context, &config, &sources);
+        return watch(context, config, &arguments.sources);
     }
     Ok(outcome)
 }
 
 /// Syncs every source. One that cannot be synced does not keep the others from
-/// it, and keeps its documents.
-pub(super) fn sync_each(
+/// it, and keeps its documents; the names of such are given back.
+pub(super) fn sync_each<'a>(
     context: &Context<'_>,
     config: &Config,
-    sources: &[&RegisteredSource],
+    sources: &[&'a RegisteredSource],
     writer: &mut Writer,
-) -> anyhow::Result<Outcome> {
-    let mut outcome = Outcome::Done;
+) -> anyhow::Result<Vec<&'a str>> {
+    let mut left_out = Vec::new();
     for source in sources {
         let synced = registry::open(config, source)
             .and_then(|folder| indexing::sync(writer, &folder, context.output, Telling::Always));
@@ -72,7 +77,7 @@ pub(super) fn sync_each(
                 let told = registry::told_of(source, error);
                 let said = format!("{}: not indexed, {kept} kept", source.name);
                 context.output.partial_failure(&told.context(said));
-                outcome = Outcome::Incomplete;
+                left_out.push(source.name.as_str());
             }
             Err(error) => {
                 let named = format!("could not index {}", source.name);
@@ -80,7 +85,7 @@ pub(super) fn sync_each(
             }
         }
     }
-    Ok(outcome)
+    Ok(left_out)
 }
 
 /// Whether only this source is concerned, and not the index.
@@ -132,14 +137,25 @@ fn rebuild(context: &Context<'_>, config: &Config) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Syncs what changes until the process is stopped.
-fn watch(
+/// Syncs what changes until the process is stopped. Sources that come and go
+/// meanwhile are followed.
+fn watch(context: &Context<'_>, mut config: Config, names: &[String]) -> anyhow::Result<Outcome> {
+    while let Some(changed) = watch_config(context, &config, names)? {
+        config = changed;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Watches the sources of one config. Gives back the config once it is another.
+fn watch_config(
     context: &Context<'_>,
     config: &Config,
-    sources: &[&RegisteredSource],
-) -> anyhow::Result<Outcome> {
-    let folders: Vec<MarkdownFolder> = sources
+    names: &[String],
+) -> anyhow::Result<Option<Config>> {
+    let folders: Vec<MarkdownFolder> = config
+        .sources
         .iter()
+        .filter(|source| names.is_empty() || names.contains(&source.name))
         .filter_map(|source| registry::open(config, source).ok())
         .collect();
     if folders.is_empty() {
@@ -148,17 +164,26 @@ fn watch(
             "`kodiak sources` lists the folders that are missing",
         ));
     }
-    let roots: Vec<PathBuf> = folders
+    let mut roots: Vec<PathBuf> = folders
         .iter()
         .map(|folder| folder.root().to_owned())
         .collect();
     require_index_outside(context, &roots)?;
+    if context.config_path.is_file() {
+        // Watched as one more folder, which nothing is synced from.
+        roots.push(context.config_path.clone());
+    }
     let failure = Cell::new(None);
+    let reread = Cell::new(None);
     let sync = |which: &[usize]| {
         let changed: Vec<&MarkdownFolder> =
             which.iter().filter_map(|&at| folders.get(at)).collect();
-        match sync_changed(context, &changed) {
-            Ok(()) => ControlFlow::Continue(()),
+        match sync_changed(context, config, &changed) {
+            Ok(None) => ControlFlow::Continue(()),
+            Ok(another) => {
+                reread.set(another);
+                ControlFlow::Break(())
+            }
             Err(error) => {
                 failure.set(Some(error));
                 ControlFlow::Break(())
@@ -180,7 +205,22 @@ fn watch(
     kodiak::watch::watch(&roots, QUIET, &mut ready, &mut changed)?;
     match failure.take() {
         Some(error) => Err(error.into()),
-        None => Ok(Outcome::Done),
+        None => Ok(reread.take()),
+    }
+}
+
+/// The config as it is now, if it is another. One that is gone or has a mistake
+/// is being edited: what is watched stays.
+fn changed_config(context: &Context<'_>, known: &Config) -> Option<Config> {
+    if !context.config_path.is_file() {
+        return None;
+    }
+    match context.config() {
+        Ok(config) => (config != *known).then_some(config),
+        Err(error) => {
+            context.output.partial_failure(&error);
+            None
+        }
     }
 }
 
@@ -208,8 +248,21 @@ fn require_index_outside(context: &Context<'_>, roots: &[PathBuf]) -> anyhow::Re
 }
 
 /// Syncs the folders that changed, holding the lock no longer than that takes.
-fn sync_changed(context: &Context<'_>, folders: &[&MarkdownFolder]) -> kodiak::Result<()> {
+/// If the config is another by now, nothing is done and it is given back.
+fn sync_changed(
+    context: &Context<'_>,
+    config: &Config,
+    folders: &[&MarkdownFolder],
+) -> kodiak::Result<Option<Config>> {
+    if folders.is_empty() {
+        return Ok(changed_config(context, config));
+    }
     let mut writer = patient_writer(context)?;
+    // With the lock in hand, since nobody else edits the config then: a source
+    // that was just removed must not be filled again.
+    if let Some(another) = changed_config(context, config) {
+        return Ok(Some(another));
+    }
     for folder in folders {
         match indexing::sync(&mut writer, folder, context.output, Telling::Changes) {
             Ok(_) => {}
@@ -220,7 +273,7 @@ fn sync_changed(context: &Context<'_>, folders: &[&MarkdownFolder]) -> kodiak::R
             Err(error) => return Err(error),
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The writer, waited for if another process has it. What changes meanwhile is

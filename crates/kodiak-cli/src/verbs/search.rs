@@ -56,6 +56,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         explain: arguments.explain,
     })?;
     notices.append(&mut answer.notices);
+    notices.extend(missing_folders(&answer, &config));
     answer.notices = notices;
 
     let output = context.output;
@@ -122,6 +123,22 @@ fn require_known(names: &[String], config: &Config, store: &SqliteStore) -> kodi
         }),
         None => Ok(()),
     }
+}
+
+/// A notice for each source with hits that could not be checked against their
+/// files.
+fn missing_folders(answer: &Answer, config: &Config) -> Vec<String> {
+    let found: HashSet<&str> = answer.hits.iter().map(|hit| hit.source.as_str()).collect();
+    let sources = config.sources.iter();
+    sources
+        .filter(|source| found.contains(source.name.as_str()) && !source.path.is_dir())
+        .map(|source| {
+            format!(
+                "the folder of '{}' is missing: its notes are shown as they were when last indexed",
+                source.name
+            )
+        })
+        .collect()
 }
 
 /// What a person should know beside the hits.

@@ -200,3 +200,16 @@ fn an_answer_that_cannot_be_written_is_an_error() {
         "{said}"
     );
 }
+
+#[test]
+fn the_help_says_which_dates_count() {
+    let help = Desk::new().ok(&["search", "--help"]).stdout;
+    let words: Vec<&str> = help.split_whitespace().collect();
+    let help = words.join(" ");
+    for said in [
+        "written (created) or last changed on this day or later",
+        "written (created) or last changed before this day",
+    ] {
+        assert!(help.contains(said), "{help}");
+    }
+}

@@ -272,3 +272,71 @@ fn a_database_of_another_program_is_not_an_index() {
     }
     assert_eq!(fs::read(&other).unwrap(), bytes);
 }
+
+#[test]
+fn the_doctor_cannot_bring_a_missing_folder_back() {
+    let desk = Desk::indexed();
+    fs::rename(desk.path("notes"), desk.path("unplugged")).unwrap();
+    assert_snapshot!(desk.run(&["doctor", "--fix"]), @"
+    exit: 1
+    --- stdout
+    ok       the config [DESK]/config/kodiak/config.toml registers 1 source
+    ok       the index [DESK]/data/kodiak/index.db is sound and holds 42 documents
+    problem  notes: the folder [DESK]/notes does not exist
+             connect its drive, or run `kodiak remove notes` to forget it
+    ");
+    // What can be done for the others is done.
+    desk.write("second/a.md", "wombat");
+    desk.ok(&["add", "second"]);
+    desk.write("second/b.md", "wombat too");
+    assert_snapshot!(desk.run(&["doctor", "--fix"]), @"
+    exit: 1
+    --- stdout
+    fixed    the index was brought in step with second
+    ok       the config [DESK]/config/kodiak/config.toml registers 2 sources
+    ok       the index [DESK]/data/kodiak/index.db is sound and holds 44 documents
+    problem  notes: the folder [DESK]/notes does not exist
+             connect its drive, or run `kodiak remove notes` to forget it
+    ok       second: in step with [DESK]/second
+    --- stderr
+    warning: notes: not indexed, 42 documents kept: the folder [DESK]/notes does not exist
+    hint: connect its drive, or run `kodiak remove notes` to forget it
+    indexing second: 1 file to read
+    second: 2 documents (1 added)
+    ");
+    assert_eq!(desk.found(&["pomodoro", "-n", "1"]).len(), 1);
+}
+
+#[test]
+fn a_file_that_is_no_index_is_left_alone() {
+    let desk = Desk::indexed();
+    let files = || {
+        let mut files: Vec<_> = fs::read_dir(desk.path("notes/productivity"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (fs::read(&path).unwrap(), path))
+            .collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    let note = "notes/productivity/gtd.md";
+    for arguments in [
+        &["doctor", "--fix"][..],
+        &["doctor"],
+        &["search", "gtd"],
+        &["index"],
+        &["index", "--rebuild"],
+        &["add", "notes"],
+    ] {
+        let run = desk.run(&[&["--index", note], arguments].concat());
+        assert_eq!(run.code, Some(2), "{run}");
+        assert_eq!(run.stdout, "", "{run}");
+        assert!(
+            run.stderr
+                .contains("hint: choose another place for the index with --index PATH"),
+            "{run}"
+        );
+        assert!(files() == before, "{} changed the folder", arguments[0]);
+    }
+}

@@ -111,3 +111,68 @@ fn what_is_no_test_set_is_said() {
     assert_eq!(run.code, Some(2));
     assert!(run.stderr.contains("corpus.jsonl"), "{}", run.stderr);
 }
+
+#[test]
+fn a_set_without_a_relevant_document_has_no_figures() {
+    let desk = desk_with_set();
+    desk.write("fruit/qrels_typo.tsv", "q3\tc\t0\n");
+    let run = desk.ok(&["eval", "fruit", "--mode", "auto", "--json"]);
+    let figures: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(figures["sets"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        run.stderr,
+        "warning: fruit typo has no query with a relevant document\n"
+    );
+    desk.write("fruit/qrels.tsv", "q1\tb\t0\nq9\tb\t1\n");
+    assert_snapshot!(desk.run(&["eval", "fruit"]), @"
+    exit: 2
+    --- stderr
+    error: fruit has no query with a relevant document
+    hint: a test set is a folder in BEIR layout: corpus.jsonl, queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    ");
+}
+
+#[test]
+fn what_is_wrong_with_a_set_comes_with_a_hint() {
+    let desk = desk_with_set();
+    assert_snapshot!(desk.run(&["eval", "fruit", "--split", "nowhere"]), @"
+    exit: 2
+    --- stderr
+    error: no query was asked: no set has a split of that name
+    hint: known splits: test, typo
+    ");
+    assert_snapshot!(desk.run(&["eval", "nowhere"]), @"
+    exit: 2
+    --- stderr
+    error: could not read nowhere: No such file or directory
+    hint: a test set is a folder in BEIR layout: corpus.jsonl, queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    ");
+    desk.write("bare/corpus.jsonl", "{}");
+    assert_snapshot!(desk.run(&["eval", "bare"]), @"
+    exit: 2
+    --- stderr
+    error: no judgements in bare
+    hint: a test set is a folder in BEIR layout: corpus.jsonl, queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    ");
+    desk.write("bare/qrels.tsv", "q1\ta\t1\n");
+    assert_snapshot!(desk.run(&["eval", "bare"]), @"
+    exit: 2
+    --- stderr
+    error: no queries for bare/qrels.tsv: neither queries.jsonl nor queries_test.jsonl is in bare
+    hint: a test set is a folder in BEIR layout: corpus.jsonl, queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    ");
+    desk.write("bare/queries.jsonl", r#"{"_id": "q1", "text": "apples"}"#);
+    assert_snapshot!(desk.run(&["eval", "bare"]), @r#"
+    exit: 2
+    --- stderr
+    error: line 1 of bare/corpus.jsonl: no "_id"
+    hint: a test set is a folder in BEIR layout: corpus.jsonl, queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    "#);
+    desk.write("fruit/queries.jsonl", "nonsense");
+    assert_snapshot!(desk.run(&["eval", "fruit"]), @"
+    exit: 2
+    --- stderr
+    error: line 1 of fruit/queries.jsonl: not a JSON object: expected ident at column 2
+    hint: a test set is a folder in BEIR layout: corpus.jsonl, queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    ");
+}

@@ -91,7 +91,7 @@ fn a_typing_error_is_corrected_and_said() {
     exit: 0
     --- stdout
     1. Pomodoro technique
-       notes/productivity/pomodoro.md:1  #8d3b0c  [focus, timeboxing, habits]
+       notes/productivity/pomodoro.md:2  #8d3b0c  [focus, timeboxing, habits]
        Pomodoro technique
     --- stderr
     showing results for "pomodoro technique"
@@ -220,7 +220,7 @@ fn json_is_the_answer_and_nothing_else() {
     let hit = answer["hits"][0].as_object().unwrap();
     let keys: Vec<&String> = hit.keys().collect();
     assert_snapshot!(format!("{keys:?}"), @r#"
-    ["category", "found_by", "id", "kind", "line", "marks", "path", "score", "snippet", "source", "tags", "title", "updated_at", "uri"]
+    ["category", "created_at", "found_by", "id", "kind", "line", "marks", "path", "score", "snippet", "source", "tags", "title", "updated_at", "uri"]
     "#);
     let snippet = hit["snippet"].as_str().unwrap();
     let mark = &hit["marks"][0];
@@ -253,7 +253,7 @@ fn literal_text_is_found_inside_of_words() {
     exit: 0
     --- stdout
     1. Pomodoro technique
-       notes/productivity/pomodoro.md:1  #8d3b0c  [focus, timeboxing, habits]
+       notes/productivity/pomodoro.md:2  #8d3b0c  [focus, timeboxing, habits]
        Pomodoro technique
     --- stderr
     2 documents matched in [MS] ms (lexical: like)
@@ -396,4 +396,57 @@ fn the_limit_comes_from_the_config() {
     std::fs::write(desk.config(), config).unwrap();
     assert_eq!(desk.found(&["*"]).len(), 2);
     assert_eq!(desk.found(&["*", "-n", "3"]).len(), 3);
+}
+
+#[test]
+fn hits_from_a_missing_folder_are_shown_and_it_is_said() {
+    let desk = Desk::indexed();
+    desk.write("second/a.md", "wombat");
+    desk.ok(&["add", "second"]);
+    std::fs::rename(desk.path("notes"), desk.path("unplugged")).unwrap();
+    let said =
+        "the folder of 'notes' is missing: its notes are shown as they were when last indexed";
+    let run = desk.ok(&["search", "pomodoro", "-n", "3"]);
+    assert!(
+        run.stdout.contains("notes/productivity/pomodoro.md"),
+        "{run}"
+    );
+    assert_eq!(run.stderr, format!("{said}\n"));
+    let answer = desk.json(&["search", "pomodoro", "--json"]);
+    assert_eq!(answer["notices"], serde_json::json!([said]));
+    // Where nothing comes from it, there is nothing to say.
+    assert_eq!(desk.ok(&["search", "wombat"]).stderr, "");
+}
+
+#[test]
+fn many_tags_are_not_all_shown() {
+    let desk = Desk::new();
+    let tags = |number: usize| {
+        let tags: Vec<String> = (1..=number).map(|tag| format!("t{tag}")).collect();
+        format!("---\ntags: [{}]\n---\nwombat\n", tags.join(", "))
+    };
+    desk.write("notes/eight.md", tags(8));
+    desk.write("notes/ten.md", tags(10));
+    desk.ok(&["add", "notes"]);
+    let run = desk.ok(&["search", "wombat"]);
+    assert!(run.stdout.contains(", t8]"), "{run}");
+    assert!(run.stdout.contains(", t8 … +2]"), "{run}");
+    let answer = desk.json(&["search", "wombat", "--path", "ten", "--json"]);
+    assert_eq!(answer["hits"][0]["tags"].as_array().unwrap().len(), 10);
+}
+
+#[test]
+fn what_turns_the_direction_of_a_line_is_spelt_out() {
+    let desk = Desk::new();
+    desk.write(
+        "notes/a\u{202e}dm.exe.md",
+        "# Title \u{2066}x\n\nwombat \u{202a}left \u{200f}right\n",
+    );
+    desk.ok(&["add", "notes"]);
+    let run = desk.ok(&["search", "wombat"]);
+    for spelt in ["a\\u{202e}dm", "Title \\u{2066}x", "\\u{202a}left"] {
+        assert!(run.stdout.contains(spelt), "{run}");
+    }
+    assert!(run.stdout.contains("\u{200f}right"), "{run}");
+    assert!(!run.stdout.contains(['\u{202a}', '\u{202e}', '\u{2066}']));
 }

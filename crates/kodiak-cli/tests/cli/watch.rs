@@ -94,3 +94,21 @@ fn an_index_among_the_notes_would_never_be_quiet() {
     assert_eq!(run.code, Some(2), "{run}");
     assert!(run.stderr.contains("which is to be watched"), "{run}");
 }
+
+#[test]
+fn sources_that_come_and_go_are_followed() {
+    let desk = Desk::indexed();
+    let watching = Watching::start(&desk);
+    desk.write("second/a.md", "# First\n\nquokka\n");
+    desk.ok(&["add", "second"]);
+    watching.expect("watching 2 folders");
+    desk.write("second/b.md", "# Second\n\nwombat\n");
+    watching.expect("second: 2 documents (1 added)");
+    assert_eq!(desk.found(&["wombat"]), ["b.md"]);
+    desk.ok(&["remove", "second"]);
+    watching.expect("watching 1 folder;");
+    desk.write("second/c.md", "# Third\n\ncapybara\n");
+    desk.write("notes/new.md", "# New\n\nnumbat\n");
+    watching.expect("notes: 43 documents (1 added)");
+    assert!(desk.found(&["capybara"]).is_empty());
+}

@@ -36,14 +36,26 @@ pub(super) fn repair(
             aside.display()
         ));
     }
-    if config.sources.is_empty() {
+    // A folder that is missing is nothing that an index run could bring back.
+    let unchanged = examination.health == Health::Sound && !examination.behind;
+    if config.sources.is_empty() || unchanged {
         return Ok(fixed);
     }
     let mut writer = context.writer(VERB)?;
     forget_unregistered(&mut writer, config, context.output)?;
     let sources: Vec<&RegisteredSource> = config.sources.iter().collect();
-    sync_each(context, config, &sources, &mut writer)?;
-    fixed.push("the index was brought in step with the sources".to_owned());
+    let left_out = sync_each(context, config, &sources, &mut writer)?;
+    let synced: Vec<&str> = sources
+        .iter()
+        .map(|source| source.name.as_str())
+        .filter(|name| !left_out.contains(name))
+        .collect();
+    if left_out.is_empty() {
+        fixed.push("the index was brought in step with the sources".to_owned());
+    } else if !synced.is_empty() {
+        let synced = synced.join(", ");
+        fixed.push(format!("the index was brought in step with {synced}"));
+    }
     Ok(fixed)
 }
 
