@@ -1,5 +1,7 @@
-//! Porter's stemmer for English, as published in 1980 with the two later
-//! departures every implementation follows (`bli` and `logi`).
+//! Porter's stemmer for English, as published in 1980, with the two departures
+//! every implementation follows (`bli` and `logi`) and, from his later revision,
+//! short words on -ies and -ied (dies, tied) and words that are not what they
+//! seem (news is no plural of new).
 //!
 //! It runs over every word of every note, so it works in place on bytes. Words
 //! with anything but ASCII letters pass through unchanged.
@@ -8,6 +10,11 @@
 pub fn stem(word: &mut String) {
     // Very long runs are data, not words; two letters have no ending to lose.
     if !(3..=64).contains(&word.len()) || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return;
+    }
+    if let Ok(at) = EXCEPTIONS.binary_search_by(|(exception, _)| (*exception).cmp(word)) {
+        word.clear();
+        word.push_str(EXCEPTIONS[at].1);
         return;
     }
     let mut stemmer = Stemmer {
@@ -23,6 +30,36 @@ pub fn stem(word: &mut String) {
     // Only ASCII letters went in and only those came out.
     *word = String::from_utf8(stemmer.word).unwrap_or_default();
 }
+
+/// Words whose ending is none, in order.
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("andes", "andes"),
+    ("atlas", "atlas"),
+    ("bias", "bias"),
+    ("cosmos", "cosmos"),
+    ("dying", "die"),
+    ("early", "earli"),
+    ("earring", "earring"),
+    ("evening", "evening"),
+    ("evenings", "evening"),
+    ("exceed", "exceed"),
+    ("herring", "herring"),
+    ("howe", "howe"),
+    ("idly", "idl"),
+    ("inning", "inning"),
+    ("innings", "inning"),
+    ("lying", "lie"),
+    ("news", "news"),
+    ("only", "onli"),
+    ("outing", "outing"),
+    ("outings", "outing"),
+    ("proceed", "proceed"),
+    ("skies", "sky"),
+    ("skis", "ski"),
+    ("succeed", "succeed"),
+    ("tying", "tie"),
+    ("ugly", "ugli"),
+];
 
 const DOUBLE_SUFFIXES: &[(&[u8], &[u8])] = &[
     (b"ational", b"ate"),
@@ -120,7 +157,12 @@ impl Stemmer {
     }
 
     fn plurals(&mut self) {
-        if self.ends(b"sses") || self.ends(b"ies") {
+        if self.ends(b"ies") {
+            // Four letters: the e is the word's own.
+            let short = self.word.len() == 4;
+            self.word
+                .truncate(self.word.len() - if short { 1 } else { 2 });
+        } else if self.ends(b"sses") {
             self.word.truncate(self.word.len() - 2);
         } else if self.ends(b"s") && !self.ends(b"ss") {
             self.word.pop();
@@ -132,6 +174,10 @@ impl Stemmer {
             if self.measure(self.stem_length(b"eed")) > 0 {
                 self.word.pop();
             }
+            return;
+        }
+        if self.ends(b"ied") && self.word.len() == 4 {
+            self.word.pop();
             return;
         }
         let suffix: &[u8] = if self.ends(b"ed") {
@@ -204,7 +250,7 @@ impl Stemmer {
 
 #[cfg(test)]
 mod tests {
-    use super::stem;
+    use super::{EXCEPTIONS, stem};
     use proptest::prelude::*;
 
     #[test]
@@ -212,7 +258,14 @@ mod tests {
         for (word, expected) in [
             ("caresses", "caress"),
             ("ponies", "poni"),
-            ("ties", "ti"),
+            ("ties", "tie"),
+            ("died", "die"),
+            ("dies", "die"),
+            ("dying", "die"),
+            ("cried", "cri"),
+            ("cries", "cri"),
+            ("news", "news"),
+            ("new", "new"),
             ("cats", "cat"),
             ("feed", "feed"),
             ("agreed", "agre"),
@@ -280,6 +333,11 @@ mod tests {
             stem(&mut stemmed);
             assert_eq!(stemmed, word);
         }
+    }
+
+    #[test]
+    fn exceptions_can_be_searched() {
+        assert!(EXCEPTIONS.is_sorted());
     }
 
     proptest! {
