@@ -4,8 +4,9 @@
 //! batches. Every batch is a transaction, so that a process that dies loses at
 //! most one and the next sync goes on from there.
 
+mod queue;
+
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::date;
@@ -14,13 +15,11 @@ use crate::error::Result;
 use crate::source::{Entry, LeftOut, Listing, Reading, Source};
 use crate::store::Writer;
 use crate::store::sqlite::{Prepared, State};
+use queue::{Closing, ReadingQueue};
 
 /// A batch ends at this many documents or bytes, whichever comes first.
 const BATCH_DOCUMENTS: usize = 1_000;
 const BATCH_BYTES: u64 = 8 << 20;
-
-/// How much may be read ahead of what is stored.
-const WAITING_BYTES: u64 = 12 << 20;
 
 /// A file written this shortly before it was listed may be written again
 /// without its time changing, so its stamp is not trusted next time.
@@ -210,74 +209,6 @@ fn store_read(
         }
         Ok(())
     })
-}
-
-/// Hands out entries in order and holds readers back while too much of what
-/// they read waits to be stored. Taking an entry and its room is one step, so
-/// that the entry the writer waits for is never the one held back.
-struct ReadingQueue<'a> {
-    entries: &'a [(Entry, Option<State>)],
-    state: Mutex<QueueState>,
-    room: Condvar,
-}
-
-#[derive(Default)]
-struct QueueState {
-    next: usize,
-    bytes_waiting: u64,
-    closed: bool,
-}
-
-impl<'a> ReadingQueue<'a> {
-    fn new(entries: &'a [(Entry, Option<State>)]) -> Self {
-        Self {
-            entries,
-            state: Mutex::default(),
-            room: Condvar::new(),
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, QueueState> {
-        // A panic while counting leaves numbers that are still numbers.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn next(&self) -> Option<(usize, &'a Entry, Option<&'a State>)> {
-        let mut state = self.lock();
-        loop {
-            let at = state.next;
-            let (entry, known) = self.entries.get(at).filter(|_| !state.closed)?;
-            if state.bytes_waiting == 0 || state.bytes_waiting + cost(entry) <= WAITING_BYTES {
-                state.next += 1;
-                state.bytes_waiting += cost(entry);
-                return Some((at, entry, known.as_ref()));
-            }
-            state = self
-                .room
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn stored(&self, entry: &Entry) {
-        self.lock().bytes_waiting -= cost(entry);
-        self.room.notify_all();
-    }
-}
-
-/// What an entry takes up while it waits: its text and its words.
-fn cost(entry: &Entry) -> u64 {
-    2 * entry.stamp.size + 1024
-}
-
-/// Lets every waiting reader go when dropped.
-struct Closing<'a, 'b>(&'a ReadingQueue<'b>);
-
-impl Drop for Closing<'_, '_> {
-    fn drop(&mut self) {
-        self.0.lock().closed = true;
-        self.0.room.notify_all();
-    }
 }
 
 enum Outcome {

@@ -10,6 +10,7 @@ mod lookup;
 mod query;
 mod snippet;
 mod suggest;
+mod token;
 mod typo;
 
 use std::time::Instant;

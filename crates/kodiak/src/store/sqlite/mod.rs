@@ -2,6 +2,7 @@
 //!
 //! Readers open it read-only and never wait; the [`Writer`] holds the lock.
 
+mod counts;
 mod doctor;
 mod filter;
 mod fts5;

@@ -4,19 +4,18 @@
 //! gathered in memory and written in the same transaction.
 
 use std::collections::HashMap;
-use std::ops::{ControlFlow, Deref, Range};
+use std::ops::{Deref, Range};
 use std::path::Path;
 
 use rusqlite::{OptionalExtension, params};
-use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use super::SqliteStore;
+use super::counts::{Counts, DistinctWords};
 use crate::document::{Document, Stamp};
 use crate::error::Result;
 use crate::source::Entry;
 use crate::store::{Row, WriteLock};
-use crate::text::{Class, Cutter, Purpose, fold_word, is_plain, stem, words};
 
 /// An index, open for writing, with the lock that makes it the only one.
 #[derive(Debug)]
@@ -409,105 +408,6 @@ impl Writer {
                 |row| row.get(0),
             )
         })?;
-        Ok(())
-    }
-}
-
-/// Each term and each word of a text once.
-#[derive(Debug, Default)]
-struct DistinctWords {
-    terms: Vec<Box<str>>,
-    words: Vec<Box<str>>,
-}
-
-impl DistinctWords {
-    fn of(texts: [&String; 3]) -> Self {
-        // Whatever was seen in its folded form needs no stemming again.
-        let mut folded_words: FxHashSet<Box<str>> = FxHashSet::default();
-        let mut terms: FxHashSet<Box<str>> = FxHashSet::default();
-        let mut cutter = Cutter::default();
-        let mut folded = String::new();
-        let add = |terms: &mut FxHashSet<Box<str>>, term: &str| {
-            if !terms.contains(term) {
-                terms.insert(Box::from(term));
-            }
-        };
-        for text in texts {
-            for word in words(text) {
-                if word.class == Class::Spaced {
-                    fold_word(&text[word.range], &mut folded);
-                    if !folded.is_empty() && !folded_words.contains(folded.as_str()) {
-                        folded_words.insert(Box::from(folded.as_str()));
-                        stem(&mut folded);
-                        add(&mut terms, &folded);
-                    }
-                } else {
-                    let _ = cutter.each_term_of(text, &word, Purpose::Document, |term| {
-                        add(&mut terms, term.text);
-                        ControlFlow::<()>::Continue(())
-                    });
-                }
-            }
-        }
-        Self {
-            terms: terms.into_iter().collect(),
-            words: folded_words
-                .into_iter()
-                .filter(|word| is_plain(word))
-                .collect(),
-        }
-    }
-}
-
-/// Changes to the counts that are not written yet.
-#[derive(Debug, Default)]
-struct Counts {
-    terms: FxHashMap<Box<str>, i64>,
-    words: FxHashMap<Box<str>, i64>,
-}
-
-impl Counts {
-    fn add(&mut self, distinct: &DistinctWords, change: i64) {
-        for (counts, names) in [
-            (&mut self.terms, &distinct.terms),
-            (&mut self.words, &distinct.words),
-        ] {
-            for name in names {
-                match counts.get_mut(name) {
-                    Some(count) => *count += change,
-                    None => {
-                        counts.insert(name.clone(), change);
-                    }
-                }
-            }
-        }
-    }
-
-    fn write(self, connection: &rusqlite::Connection) -> rusqlite::Result<()> {
-        let tables = [
-            (
-                self.terms,
-                "INSERT INTO terms (term, documents) VALUES (?1, ?2)
-                 ON CONFLICT (term) DO UPDATE SET documents = documents + excluded.documents",
-            ),
-            (
-                self.words,
-                "INSERT INTO vocabulary (word, documents) VALUES (?1, ?2)
-                 ON CONFLICT (word) DO UPDATE SET documents = documents + excluded.documents",
-            ),
-        ];
-        for (counts, sql) in tables {
-            let mut changes: Vec<_> = counts
-                .into_iter()
-                .filter(|(_, change)| *change != 0)
-                .collect();
-            // In order, neighbouring rows are written together.
-            changes.sort_unstable();
-            let mut statement = connection.prepare_cached(sql)?;
-            for (name, change) in changes {
-                statement.execute(params![name, change])?;
-            }
-        }
         Ok(())
     }
 }

@@ -1,0 +1,203 @@
+//! The pieces of a query: words, phrases and operators, before their order
+//! means anything.
+
+use std::ops::ControlFlow;
+
+use super::query::{Clause, Form};
+use crate::store::Column;
+use crate::text::{Class, Cutter, Purpose, Word, words};
+
+/// More words than this written as one are no compound but, say, an address.
+const LONGEST_COMPOUND: usize = 8;
+/// How far apart NEAR lets words be unless told.
+const NEAR_DISTANCE: usize = 10;
+
+/// A piece of the typed text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token {
+    Unit(Unit),
+    And,
+    Or,
+    Not,
+    /// The greatest distance, where given.
+    Near(usize),
+    Open,
+    Close,
+}
+
+/// A word or a quoted phrase with what stands before it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Unit {
+    pub(super) negated: bool,
+    pub(super) column: Option<Column>,
+    pub(super) quoted: bool,
+    pub(super) prefix: bool,
+    pub(super) text: String,
+}
+
+impl Unit {
+    /// What the unit looks for: one clause per term, or one for a phrase.
+    pub(super) fn clauses(&self) -> Vec<Clause> {
+        let clause = |text: &str, form| Clause {
+            column: self.column,
+            text: text.to_owned(),
+            form,
+        };
+        let found: Vec<Word> = words(&self.text).collect();
+        let together = self.quoted || self.negated || self.column.is_some();
+        if together
+            && !self.is_lone_piece(&found)
+            && (found.len() > 1 || found.iter().any(|word| word.class != Class::Spaced))
+        {
+            let (first, last) = (found[0].range.start, found[found.len() - 1].range.end);
+            return vec![clause(&self.text[first..last], Form::Phrase)];
+        }
+        let mut clauses = Vec::new();
+        if let Some(compound) = self.compound(&found) {
+            clauses.push(clause(compound, Form::Phrase));
+        }
+        for (at, word) in found.iter().enumerate() {
+            let written = &self.text[word.range.clone()];
+            let last = at + 1 == found.len();
+            if word.class == Class::Spaced {
+                let form = if self.prefix && last {
+                    Form::Prefix
+                } else {
+                    Form::Word
+                };
+                clauses.push(clause(written, form));
+                continue;
+            }
+            let pieces_before = clauses.len();
+            let _ = Cutter::default().each_term_of(&self.text, word, Purpose::Query, |term| {
+                clauses.push(clause(term.text, Form::Word));
+                ControlFlow::<()>::Continue(())
+            });
+            // Shorter than a piece: every piece that begins with it will do.
+            let width = word.class.width().unwrap_or(0);
+            if clauses.len() == pieces_before + 1 && written.chars().count() < width {
+                clauses[pieces_before].form = Form::Prefix;
+            }
+        }
+        clauses
+    }
+}
+
+impl Unit {
+    /// One run too short for a piece of its own.
+    fn is_lone_piece(&self, found: &[Word]) -> bool {
+        let [word] = found else { return false };
+        let length = self.text[word.range.clone()].chars().count();
+        word.class.width().is_some_and(|width| length < width)
+    }
+
+    /// Words written as one, such as `tool_use` or `claude-3`: found together
+    /// they mean more than apart. Apostrophes join what is no compound.
+    fn compound(&self, found: &[Word]) -> Option<&str> {
+        let (first, last) = (found.first()?, found.last()?);
+        let joined = (2..=LONGEST_COMPOUND).contains(&found.len())
+            && found.iter().all(|word| word.class == Class::Spaced)
+            && !self.text.contains(['\'', '’']);
+        joined.then(|| &self.text[first.range.start..last.range.end])
+    }
+}
+
+/// Cuts a query into words, phrases, operators and parentheses.
+pub(super) fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(character) = rest.chars().next() {
+        match character {
+            '(' => {
+                tokens.push(Token::Open);
+                rest = &rest[1..];
+            }
+            ')' => {
+                tokens.push(Token::Close);
+                rest = &rest[1..];
+            }
+            '-' if rest[1..].starts_with('(') => {
+                tokens.push(Token::Not);
+                rest = &rest[1..];
+            }
+            _ => {
+                let (token, after) = unit_or_operator(rest);
+                tokens.extend(token);
+                rest = after;
+            }
+        }
+        rest = rest.trim_start();
+    }
+    tokens
+}
+
+/// Reads up to the next space or parenthesis, or a whole phrase.
+fn unit_or_operator(text: &str) -> (Option<Token>, &str) {
+    let mut unit = Unit::default();
+    let mut rest = text;
+    if let Some(after) = rest.strip_prefix('-')
+        && after.starts_with(|c: char| c.is_alphanumeric() || c == '"' || c == '\'')
+    {
+        unit.negated = true;
+        rest = after;
+    }
+    for (name, column) in [
+        ("title:", Column::Title),
+        ("tag:", Column::Tags),
+        ("tags:", Column::Tags),
+    ] {
+        if rest.len() > name.len()
+            && rest.is_char_boundary(name.len())
+            && rest[..name.len()].eq_ignore_ascii_case(name)
+            && !rest[name.len()..].starts_with(char::is_whitespace)
+        {
+            unit.column = Some(column);
+            rest = &rest[name.len()..];
+            break;
+        }
+    }
+    if let Some((phrase, after)) = quoted(rest) {
+        unit.quoted = true;
+        unit.text = phrase.to_owned();
+        return (Some(Token::Unit(unit)), after);
+    }
+    let end = rest
+        .find(|c: char| c.is_whitespace() || c == '(' || c == ')' || c == '"')
+        .unwrap_or(rest.len())
+        // A quotation mark that opens nothing is skipped, not waited for.
+        .max(usize::from(rest.starts_with('"')));
+    let (word, after) = rest.split_at(end);
+    let operator = match word {
+        _ if unit.negated || unit.column.is_some() => None,
+        "AND" | "&&" => Some(Token::And),
+        "OR" | "||" => Some(Token::Or),
+        "NOT" => Some(Token::Not),
+        "NEAR" => Some(Token::Near(NEAR_DISTANCE)),
+        _ => word
+            .strip_prefix("NEAR/")
+            .and_then(|distance| distance.parse().ok())
+            .map(Token::Near),
+    };
+    if operator.is_some() {
+        return (operator, after);
+    }
+    unit.prefix = word.len() > 1 && word.ends_with('*');
+    unit.text = word.to_owned();
+    (Some(Token::Unit(unit)), after)
+}
+
+/// A phrase in double or single quotes at the start of `text`. A single quote
+/// closes only before a space or the end, so that an apostrophe is none.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let inside = &text[1..];
+    let close = inside.char_indices().find(|&(at, character)| {
+        character == quote
+            && (quote == '"'
+                || inside[at + 1..]
+                    .chars()
+                    .next()
+                    .is_none_or(|next| next.is_whitespace() || next == ')'))
+    })?;
+    Some((&inside[..close.0], &inside[close.0 + 1..]))
+}
