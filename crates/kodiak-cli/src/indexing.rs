@@ -74,7 +74,7 @@ pub(crate) fn forget(writer: &mut Writer, name: &str) -> kodiak::Result<()> {
 
 /// How a sync ended: `notes: 42 documents (40 added, 2 updated)`.
 pub(crate) fn summary(name: &str, report: &Report) -> String {
-    let documents = report.seen.saturating_sub(report.skipped) as u64;
+    let documents = report.documents as u64;
     let parts: Vec<String> = [
         (report.added, "added"),
         (report.updated, "updated"),
@@ -100,13 +100,14 @@ mod tests {
     #[test]
     fn summaries() {
         let mut report = Report {
-            seen: 3,
+            documents: 3,
             ..Report::default()
         };
         assert_eq!(
             summary("notes", &report),
             "notes: 3 documents (nothing changed)"
         );
+        report.documents = 1;
         report.added = 1;
         report.removed = 2;
         report.skipped = 2;

@@ -36,8 +36,10 @@ pub struct Report {
     pub updated: usize,
     /// Documents that are gone.
     pub removed: usize,
-    /// Entries left out.
+    /// What was left out.
     pub skipped: usize,
+    /// Documents that are indexed now.
+    pub documents: usize,
 }
 
 impl Report {
@@ -119,6 +121,7 @@ fn run(
     } = source.list()?;
     entries.sort_unstable_by(|one, other| one.key.cmp(&other.key));
     let mut states = writer.states(source.name())?;
+    let before = states.values().filter(|state| state.hash.is_some()).count();
     let mut report = Report {
         seen: entries.len(),
         skipped: left_out.len(),
@@ -158,6 +161,7 @@ fn run(
         }
         return Err(error);
     }
+    report.documents = before + report.added - report.removed;
     if commit == Commit::EachBatch && report.changed() {
         writer.refresh_vocabulary()?;
         writer.settle()?;
