@@ -32,6 +32,9 @@ pub(super) struct RankParameters {
     pub(super) b: f64,
     /// Weight of title, body and tags.
     pub(super) weights: [f64; 3],
+    /// What a phrase in the title adds, in parts of its rarity, however often
+    /// it occurs and however long the document is.
+    pub(super) title_bonus: f64,
     /// The mean number of terms in a document.
     pub(super) average_length: f64,
     /// Inverse document frequency of each phrase of the expression, in order;
@@ -42,8 +45,16 @@ pub(super) struct RankParameters {
 impl RankParameters {
     pub(super) fn to_blob(&self) -> Vec<u8> {
         let [title, body, tags] = self.weights;
-        [self.k1, self.b, title, body, tags, self.average_length]
-            .iter()
+        let own = [
+            self.k1,
+            self.b,
+            title,
+            body,
+            tags,
+            self.title_bonus,
+            self.average_length,
+        ];
+        own.iter()
             .chain(&self.phrases)
             .flat_map(|number| number.to_le_bytes())
             .collect()
@@ -54,11 +65,13 @@ impl RankParameters {
             .chunks_exact(8)
             .filter_map(|bytes| Some(f64::from_le_bytes(bytes.try_into().ok()?)))
             .collect();
-        let (&[k1, b, title, body, tags, average_length], phrases) = numbers.split_first_chunk()?;
+        let (&[k1, b, title, body, tags, title_bonus, average_length], phrases) =
+            numbers.split_first_chunk()?;
         Some(Self {
             k1,
             b,
             weights: [title, body, tags],
+            title_bonus,
             average_length: average_length.max(1.0),
             phrases: phrases.to_vec(),
         })
@@ -308,14 +321,19 @@ unsafe fn score(
                 return None;
             }
             let mut frequency = 0.0;
+            let mut bonus = 0.0;
             while column >= 0 {
+                if column == 0 {
+                    bonus = parameters.title_bonus;
+                }
                 let weight = usize::try_from(column)
                     .ok()
                     .and_then(|at| parameters.weights.get(at));
                 frequency += weight.copied().unwrap_or(0.0);
                 next(row, &raw mut iterator, &raw mut column, &raw mut offset);
             }
-            score += rarity * (frequency * (parameters.k1 + 1.0)) / (frequency + damping);
+            let saturated = (frequency * (parameters.k1 + 1.0)) / (frequency + damping);
+            score += rarity * (saturated + bonus);
         }
         Some(score)
     }
@@ -370,6 +388,7 @@ mod tests {
             k1: 1.2,
             b: 0.75,
             weights: [10.0, 1.0, 5.0],
+            title_bonus: 0.0,
             average_length: connection
                 .query_row("SELECT 24.0 / 3", [], |row| row.get(0))
                 .unwrap(),

@@ -14,6 +14,9 @@ use crate::store::{Column, Corpus, Expression, Filter, Matches, Phrase, Row};
 
 /// Title, body and tags: a word in the title says most about a note.
 const WEIGHTS: [f64; 3] = [10.0, 1.0, 5.0];
+/// Weighted or not, repetition saturates: without this a short note that has a
+/// word as its tag stands above the note it is the title of.
+const TITLE_BONUS: f64 = 0.2;
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
@@ -33,6 +36,7 @@ impl SqliteStore {
             k1: K1,
             b: B,
             weights: WEIGHTS,
+            title_bonus: TITLE_BONUS,
             average_length: corpus.average_length,
             phrases: rendered.weights,
         };

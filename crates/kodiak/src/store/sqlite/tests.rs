@@ -432,6 +432,23 @@ fn a_word_in_the_title_outranks_the_same_word_in_the_body() {
 }
 
 #[test]
+fn a_title_outranks_the_tag_of_a_short_note() {
+    let filler = "and then some more about other things ".repeat(20);
+    let (_fixture, writer) = fixture(vec![
+        note("short.md", "Inbox", "short", &["gtd"]),
+        note("long.md", "GTD methodology", &filler, &["gtd"]),
+        note("other.md", "Other", &filler, &[]),
+        note("more.md", "More", &filler, &[]),
+        note("last.md", "Last", &filler, &[]),
+    ]);
+    let corpus = writer.corpus().unwrap();
+    let matches = writer
+        .matches(&phrase("gtd"), &Filter::default(), corpus, 9)
+        .unwrap();
+    assert_eq!(matches.best[0].0, 2);
+}
+
+#[test]
 fn words_near_include_those_newer_than_the_automaton() {
     let (_fixture, mut writer) = fixture(three());
     writer.rebuild_vocabulary().unwrap();
