@@ -28,6 +28,10 @@ pub struct Found {
 impl Router<'_> {
     /// Finds a document by what a person calls it.
     pub fn get(&self, reference: &Reference) -> Result<Found> {
+        self.store.in_snapshot(|| self.look_up(reference))
+    }
+
+    fn look_up(&self, reference: &Reference) -> Result<Found> {
         let (row, ..) = self.find_one(&reference.target)?;
         let document = self.store.documents(&[row])?.pop();
         let document = document.ok_or_else(|| Error::NoDocument {

@@ -101,6 +101,10 @@ impl<'a> Router<'a> {
 
     /// Answers a search. No query, however odd, is an error.
     pub fn search(&self, request: &Request) -> Result<Answer> {
+        self.store.in_snapshot(|| self.answer(request))
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer> {
         let started = Instant::now();
         let mut answer = Answer {
             query: request.query.clone(),

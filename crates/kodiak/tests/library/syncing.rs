@@ -127,6 +127,36 @@ fn a_folder_that_cannot_be_read_loses_nothing() {
 }
 
 #[test]
+fn an_answer_is_made_from_one_state_of_the_index() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let names: Vec<String> = (0..40).map(|number| format!("{number}.md")).collect();
+    let notes = Collection::new(&[]);
+    let write_all = |turn: usize| {
+        for name in &names {
+            notes.write(name, format!("apple {}", "pear ".repeat(turn % 7 + 1)));
+        }
+    };
+    write_all(0);
+    notes.sync();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let store = notes.store();
+            let router = kodiak::search::Router::new(&store, &[]);
+            while !done.load(Ordering::Relaxed) {
+                let answer = router.search(&crate::collection::ask("apple")).unwrap();
+                assert_eq!((answer.total, answer.hits.len()), (40, 10));
+            }
+        });
+        for turn in 1..40 {
+            write_all(turn);
+            notes.sync();
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
 fn a_missing_folder_loses_nothing() {
     let notes = Collection::new(&[("a.md", "apple")]);
     notes.sync();

@@ -48,11 +48,7 @@ impl Finding {
 impl SqliteStore {
     /// Checks the index against itself. Nothing found means nothing is wrong.
     pub fn examine(&self) -> Result<Vec<Finding>> {
-        // One snapshot for all checks, whatever a writer does meanwhile.
-        self.with(|connection| connection.execute_batch("SAVEPOINT examine"))?;
-        let findings = self.examine_snapshot();
-        self.with(|connection| connection.execute_batch("RELEASE examine"))?;
-        findings
+        self.in_snapshot(|| self.examine_snapshot())
     }
 
     fn examine_snapshot(&self) -> Result<Vec<Finding>> {

@@ -175,6 +175,18 @@ impl SqliteStore {
         &self.path
     }
 
+    /// Runs `read` on one state of the index, whatever a writer commits
+    /// meanwhile.
+    pub fn in_snapshot<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.with(|connection| connection.execute_batch("SAVEPOINT snapshot"))?;
+        let outcome = read();
+        // Nothing was written, so there is nothing to lose in releasing.
+        let released = self.with(|connection| connection.execute_batch("RELEASE snapshot"));
+        let value = outcome?;
+        released?;
+        Ok(value)
+    }
+
     /// Runs SQL and puts the index's path on what goes wrong.
     fn with<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         run(&self.connection).map_err(|source| self.error(source))
