@@ -54,6 +54,14 @@ pub struct Stamp {
     pub modified_ns: i64,
 }
 
+impl Stamp {
+    /// Whether what had this stamp when it was indexed has another now. A time
+    /// that was not trusted then is stored as zero and says nothing.
+    pub fn differs_from(self, now: Self) -> bool {
+        self.size != now.size || (self.modified_ns != 0 && self.modified_ns != now.modified_ns)
+    }
+}
+
 /// One thing that was written: a note, a page, a memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
@@ -96,8 +104,13 @@ impl Document {
 
     /// How many lines of the file come before the body.
     pub fn front_lines(&self) -> usize {
-        self.front.bytes().filter(|&byte| byte == b'\n').count()
+        newlines(&self.front)
     }
+}
+
+/// How many lines end in a text.
+pub fn newlines(text: &str) -> usize {
+    text.bytes().filter(|&byte| byte == b'\n').count()
 }
 
 /// The address of a document: `kodiak://notes/gtd.md`, with what an address
@@ -197,6 +210,15 @@ mod tests {
         assert_eq!(id, DocumentId::new("notes", "gtd.md"));
         assert_ne!(id, DocumentId::new("note", "sgtd.md"));
         assert_eq!(id.hex().len(), 32);
+    }
+
+    #[test]
+    fn a_time_of_zero_says_nothing() {
+        let stamp = |size, modified_ns| Stamp { size, modified_ns };
+        assert!(!stamp(1, 5).differs_from(stamp(1, 5)));
+        assert!(stamp(1, 5).differs_from(stamp(1, 6)));
+        assert!(stamp(1, 0).differs_from(stamp(2, 6)));
+        assert!(!stamp(1, 0).differs_from(stamp(1, 6)));
     }
 
     #[test]

@@ -53,13 +53,9 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
         .find(|source| source.name() == document.source);
     if let Some(source) = source {
         let now = source.look(&document.key);
-        // A time that was not trusted when indexing says nothing now.
-        let trusted = document.stamp.modified_ns != 0;
         match now {
             Presence::Gone => output.notice("the file is gone: this is what was indexed"),
-            Presence::There(now)
-                if now.size != document.stamp.size || (trusted && now != document.stamp) =>
-            {
+            Presence::There(now) if document.stamp.differs_from(now) => {
                 output.notice("the file has changed since: this is what was indexed");
             }
             Presence::There(_) | Presence::Unknown => {}

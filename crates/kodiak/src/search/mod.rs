@@ -333,15 +333,8 @@ impl<'a> Router<'a> {
         match source.look(&document.key) {
             Presence::Gone => Freshness::Gone,
             Presence::Unknown => Freshness::Unknown,
-            // A time that was not trusted when indexing says nothing now.
-            Presence::There(now)
-                if now.size == document.stamp.size
-                    && (document.stamp.modified_ns == 0
-                        || now.modified_ns == document.stamp.modified_ns) =>
-            {
-                Freshness::Same
-            }
-            Presence::There(_) => Freshness::Changed,
+            Presence::There(now) if document.stamp.differs_from(now) => Freshness::Changed,
+            Presence::There(_) => Freshness::Same,
         }
     }
 

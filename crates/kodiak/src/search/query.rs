@@ -26,8 +26,6 @@ pub(super) struct Query {
     pub(super) optional: Vec<Clause>,
     /// What must not hold; none of it.
     pub(super) excluded: Vec<Condition>,
-    /// Whether it uses AND, OR, NOT or NEAR.
-    pub(super) boolean: bool,
     /// Whether words were left out because there were too many.
     pub(super) cut_short: bool,
 }
@@ -84,7 +82,6 @@ impl Query {
                 at: 0,
                 depth: 0,
             };
-            query.boolean = true;
             let (condition, excluded) = split_exclusions(parser.any());
             query.required.extend(condition);
             query.excluded.extend(excluded);

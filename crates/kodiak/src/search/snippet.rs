@@ -9,6 +9,7 @@ use std::ops::{ControlFlow, Range};
 use rustc_hash::FxHashMap;
 
 use super::lexical::PlannedTerm;
+use crate::document::newlines;
 use crate::store::StoredDocument;
 use crate::text::{Class, Cutter, Purpose, Term, is_mark, words};
 
@@ -86,7 +87,7 @@ impl<'a> Finder<'a> {
     /// The document's snippet: from its body, else its tags, else its title;
     /// where nothing matches, its beginning.
     pub(super) fn snippet(&self, document: &StoredDocument) -> Snippet {
-        let front_lines = document.front.bytes().filter(|&byte| byte == b'\n').count();
+        let front_lines = newlines(&document.front);
         let matches = self.matches(&document.body);
         if !matches.is_empty() {
             let mut snippet = passage(&document.body, &matches);
@@ -113,7 +114,7 @@ impl<'a> Finder<'a> {
             .matches(front)
             .first()
             .map_or(0, |found| found.range.start);
-        1 + front[..first].bytes().filter(|&byte| byte == b'\n').count()
+        1 + newlines(&front[..first])
     }
 
     fn matches(&self, text: &str) -> Vec<Match> {
@@ -252,10 +253,7 @@ fn passage(text: &str, matches: &[Match]) -> Snippet {
     let to = to.max(from);
     let leading = text[from..to].len() - text[from..to].trim_start().len();
     let from = whole_after(text, from + leading).min(start.max(from + leading));
-    let line = 1 + text[..start.max(from)]
-        .bytes()
-        .filter(|&byte| byte == b'\n')
-        .count();
+    let line = 1 + newlines(&text[..start.max(from)]);
 
     let mut snippet = Snippet {
         line,

@@ -112,11 +112,6 @@ impl SqliteStore {
 
     /// Opens an index for writing, making or upgrading it as needed.
     fn open_writable(path: &Path) -> Result<Self> {
-        if let Some(folder) = path.parent()
-            && !folder.as_os_str().is_empty()
-        {
-            std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-        }
         let connection = Connection::open(path).map_err(|source| database_error(path, source))?;
         let mut store = Self::wrap(connection, path)?;
         store.with(|connection| connection.busy_timeout(BUSY))?;

@@ -134,16 +134,6 @@ impl SqliteStore {
         })
     }
 
-    /// The shortest id of a document, without `#`.
-    pub fn short_id(&self, row: Row) -> Result<String> {
-        self.with(|connection| {
-            let uid: String = connection
-                .prepare_cached("SELECT uid FROM documents WHERE id = ?1")?
-                .query_row([row], |row| row.get(0))?;
-            shortest_id(connection, &uid)
-        })
-    }
-
     /// The sources in the index with their counts, by name.
     pub fn sources(&self) -> Result<Vec<SourceStatus>> {
         self.with(|connection| {

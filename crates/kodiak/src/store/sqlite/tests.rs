@@ -490,7 +490,8 @@ fn short_ids_grow_where_ids_share_a_beginning() {
             Ok(())
         })
         .unwrap();
-    let ids: Vec<String> = [1, 2, 3].map(|row| writer.short_id(row).unwrap()).into();
+    let documents = writer.documents(&[1, 2, 3]).unwrap();
+    let ids: Vec<String> = documents.into_iter().map(|one| one.short_id).collect();
     assert_eq!(ids, ["abcdef001", "abcdef002", "123456"]);
     assert_eq!(writer.with_id_prefix("abcdef", 9).unwrap().len(), 2);
     assert_eq!(writer.with_id_prefix("abcdef001", 9).unwrap().len(), 1);
