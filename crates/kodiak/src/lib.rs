@@ -10,6 +10,7 @@
 //! The library never prints and never reads the environment or the home
 //! folder: its caller resolves paths and hands them in.
 
+pub mod chunk;
 pub mod date;
 pub mod document;
 pub mod error;

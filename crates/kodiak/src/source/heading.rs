@@ -8,7 +8,7 @@
 const LONGEST: usize = 400;
 
 /// Reduces a heading's text to a title; `None` if nothing is left to read.
-pub(super) fn title(heading: &str) -> Option<String> {
+pub(crate) fn title(heading: &str) -> Option<String> {
     let (heading, cut) = shorten(heading.trim());
     let mut plain = String::with_capacity(heading.len());
     reduce(heading, &mut plain);
@@ -20,7 +20,7 @@ pub(super) fn title(heading: &str) -> Option<String> {
 }
 
 /// A title someone wrote out, on one line and of bearable length.
-pub(super) fn plain_title(text: &str) -> Option<String> {
+pub(crate) fn plain_title(text: &str) -> Option<String> {
     let (text, cut) = shorten(text.trim());
     let mut title = one_line(text);
     if cut && !title.is_empty() {
@@ -30,7 +30,7 @@ pub(super) fn plain_title(text: &str) -> Option<String> {
 }
 
 /// The text of a `#` heading without its closing `#`s and `{#anchor}`.
-pub(super) fn without_closing(heading: &str) -> &str {
+pub(crate) fn without_closing(heading: &str) -> &str {
     let mut text = heading.trim();
     if text.ends_with('}')
         && let Some(at) = text.rfind("{#")

@@ -5,12 +5,12 @@
 
 mod fields;
 pub mod frontmatter;
-mod heading;
+pub(crate) mod heading;
 mod inline_tags;
 pub mod markdown;
 mod note;
-mod org;
-mod outline;
+pub(crate) mod org;
+pub(crate) mod outline;
 
 use crate::document::{Document, Stamp};
 use crate::error::Result;

@@ -18,14 +18,10 @@ pub(super) fn scan(body: &str, tags: &mut Tags) -> Option<String> {
             if let Some(listed) = value_of(keyword, "filetags") {
                 listed.split([':', ' ']).for_each(|tag| tags.add(tag));
             }
-        } else if line.starts_with('*') {
-            let text = line.trim_start_matches('*');
-            if !text.starts_with(' ') {
-                continue;
-            }
-            let (text, listed) = divide_headline(text.trim());
+        } else if let Some((level, text)) = starred(line) {
+            let (text, listed) = divide_headline(text);
             listed.split(':').for_each(|tag| tags.add(tag));
-            if headline.is_none() && line.starts_with("* ") {
+            if headline.is_none() && level == 1 {
                 headline = heading::plain_title(text);
             }
         }
@@ -38,8 +34,15 @@ fn value_of<'line>(keyword: &'line str, name: &str) -> Option<&'line str> {
     found.eq_ignore_ascii_case(name).then(|| value.trim())
 }
 
+/// The level and text of a headline, its tags included.
+pub(crate) fn starred(line: &str) -> Option<(usize, &str)> {
+    let text = line.trim_start_matches('*');
+    let level = line.len() - text.len();
+    (level > 0 && text.starts_with(' ')).then(|| (level, text.trim()))
+}
+
 /// Divides a headline from the `:tags:` at its end.
-fn divide_headline(headline: &str) -> (&str, &str) {
+pub(crate) fn divide_headline(headline: &str) -> (&str, &str) {
     let start = headline.rfind([' ', '\t']).map_or(0, |space| space + 1);
     let (text, last) = headline.split_at(start);
     let tag = |tag: &str| {

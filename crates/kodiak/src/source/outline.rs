@@ -1,29 +1,86 @@
 //! A markdown body, line by line: its first level-1 heading and its tags.
 //!
-//! Owns telling text from code, line by line and without a syntax tree, in one
-//! pass: a folder of notes is read at the speed of its disk. It follows
-//! `CommonMark` where notes do and lets the rest be text.
+//! Owns telling headings, text and code apart, line by line and without a
+//! syntax tree, in one pass: a folder of notes is read at the speed of its disk.
+//! It follows `CommonMark` where notes do and lets the rest be text.
 
 use super::heading;
 use super::inline_tags::Tags;
 
 /// Collects the tags of a body and returns its first level-1 heading.
 pub(super) fn scan(body: &str, tags: &mut Tags) -> Option<String> {
-    let mut scanner = Scanner {
-        body,
-        tags,
-        title: None,
-        skipping: None,
-        paragraph: Paragraph::None,
-        quotes: 0,
-        list_indent: 0,
-    };
+    let mut scanner = Scanner::default();
+    let mut title = None;
     let mut start = 0;
     for line in body.split_inclusive('\n') {
-        scanner.line(start, line.trim_end_matches(['\n', '\r']));
+        match scanner.line(start, line.trim_end_matches(['\n', '\r'])) {
+            Line::Heading {
+                level,
+                text,
+                nested,
+            } => {
+                if level == 1 && !nested && title.is_none() {
+                    title = heading::title(heading::without_closing(text));
+                }
+                tags.collect(text, true);
+            }
+            Line::Underline { level: 1, from } if title.is_none() => {
+                title = heading::title(&body[from..start]);
+            }
+            Line::Text { content, .. } => tags.collect(content, false),
+            Line::Blank | Line::Code { .. } | Line::Underline { .. } | Line::Rule => {}
+        }
         start += line.len();
     }
-    scanner.title
+    title
+}
+
+/// What a line of a body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line<'line> {
+    /// Nothing.
+    Blank,
+    /// A heading that opens with `#`s.
+    Heading {
+        /// How many.
+        level: usize,
+        /// What follows them.
+        text: &'line str,
+        /// Whether it stands in a list or a quote, where it heads nothing.
+        nested: bool,
+    },
+    /// The `=` or `-` that make the paragraph from this offset on a heading.
+    Underline {
+        /// 1 or 2.
+        level: usize,
+        /// Where the heading's text starts.
+        from: usize,
+    },
+    /// A line across the page.
+    Rule,
+    /// Code, or HTML that is not text.
+    Code {
+        /// Whether a block of it opens here.
+        opens: bool,
+    },
+    /// Text.
+    Text {
+        /// Without quote and list markers.
+        content: &'line str,
+        /// Whether it goes on with the line before.
+        begins: Begins,
+    },
+}
+
+/// What a line of text begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begins {
+    /// A paragraph.
+    Paragraph,
+    /// An item of a list, its marker indented by so many columns.
+    Item(usize),
+    /// Nothing: it goes on.
+    Nothing,
 }
 
 /// Lines that are not text, and what ends them.
@@ -40,9 +97,10 @@ enum Skipping {
 }
 
 /// What the line before was, as far as the next one depends on it.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 enum Paragraph {
     /// No paragraph: an indented line is code.
+    #[default]
     None,
     /// One that a line of `=` makes a heading, from this offset.
     Plain(usize),
@@ -50,10 +108,9 @@ enum Paragraph {
     Nested,
 }
 
-struct Scanner<'body, 'tags> {
-    body: &'body str,
-    tags: &'tags mut Tags,
-    title: Option<String>,
+/// Tells what each line is, from it and from the lines before.
+#[derive(Default)]
+pub(crate) struct Scanner {
     skipping: Option<Skipping>,
     paragraph: Paragraph,
     /// How deep the line before was quoted.
@@ -62,10 +119,11 @@ struct Scanner<'body, 'tags> {
     list_indent: usize,
 }
 
-impl Scanner<'_, '_> {
-    fn line(&mut self, start: usize, line: &str) {
+impl Scanner {
+    /// What the next line is, which starts at this offset of the body.
+    pub(crate) fn line<'line>(&mut self, start: usize, line: &'line str) -> Line<'line> {
         if self.skips(line) {
-            return;
+            return Line::Code { opens: false };
         }
         let (text, quotes) = without_quotes(line, usize::MAX, self.list_indent + 3);
         if quotes != self.quotes {
@@ -76,7 +134,7 @@ impl Scanner<'_, '_> {
         let (mut content, mut indent) = without_indent(text);
         if content.is_empty() {
             self.paragraph = Paragraph::None;
-            return;
+            return Line::Blank;
         }
         if self.paragraph == Paragraph::None {
             self.list_indent = self.list_indent.min(indent);
@@ -84,16 +142,23 @@ impl Scanner<'_, '_> {
         if indent >= self.list_indent + 4 {
             // Code, unless it goes on with a paragraph, where only HTML starts.
             if self.paragraph == Paragraph::None {
-                return;
+                return Line::Code { opens: false };
             }
-            match opening(content, quotes) {
-                Some(html @ Skipping::Html(_)) => self.skip(html, content),
-                _ => self.tags.collect(content, false),
+            if let Some(html @ Skipping::Html(_)) = opening(content, quotes) {
+                self.skip(html, content);
+                return Line::Code { opens: true };
             }
-            return;
+            return Line::Text {
+                content,
+                begins: Begins::Nothing,
+            };
         }
+        let mut begins = Begins::Nothing;
         let mut nested = quotes > 0 || (self.list_indent > 0 && indent >= self.list_indent);
         while let Some(marker) = list_marker(content) {
+            if begins == Begins::Nothing {
+                begins = Begins::Item(indent);
+            }
             let (item, space) = without_indent(&content[marker..]);
             indent += marker + space.clamp(1, 4);
             content = item;
@@ -104,31 +169,33 @@ impl Scanner<'_, '_> {
         if let Some(skipping) = opening(content, quotes) {
             self.paragraph = Paragraph::None;
             self.skip(skipping, content);
-            return;
+            return Line::Code { opens: true };
         }
-        if let Some((level, heading)) = numbered_heading(content) {
-            if level == 1 && !nested {
-                self.offer_title(heading::without_closing(heading));
+        if let Some((level, text)) = numbered_heading(content) {
+            self.paragraph = Paragraph::None;
+            return Line::Heading {
+                level,
+                text,
+                nested,
+            };
+        }
+        if let Paragraph::Plain(from) = self.paragraph {
+            let under = |mark| consists_of(content, mark);
+            if let Some(level) = [b'=', b'-'].into_iter().position(under) {
+                self.paragraph = Paragraph::None;
+                let level = level + 1;
+                return Line::Underline { level, from };
             }
-            self.paragraph = Paragraph::None;
-            self.tags.collect(heading, true);
-            return;
-        }
-        if let Paragraph::Plain(from) = self.paragraph
-            && consists_of(content, b'=')
-        {
-            self.offer_title(&self.body[from..start]);
-            self.paragraph = Paragraph::None;
-            return;
         }
         if [b'-', b'*', b'_']
             .iter()
             .any(|&mark| consists_of(content, mark))
         {
             self.paragraph = Paragraph::None;
-            return;
+            return Line::Rule;
         }
         if self.paragraph == Paragraph::None {
+            begins = Begins::Paragraph;
             let plain = !nested && !content.starts_with(['|', '<']);
             self.paragraph = if plain {
                 Paragraph::Plain(start)
@@ -136,7 +203,7 @@ impl Scanner<'_, '_> {
                 Paragraph::Nested
             };
         }
-        self.tags.collect(content, false);
+        Line::Text { content, begins }
     }
 
     /// Whether the line belongs to what is being skipped.
@@ -173,12 +240,6 @@ impl Scanner<'_, '_> {
     fn skip(&mut self, skipping: Skipping, content: &str) {
         let ends = matches!(skipping, Skipping::Html(end) if contains_ignoring_case(content, end));
         self.skipping = (!ends).then_some(skipping);
-    }
-
-    fn offer_title(&mut self, heading: &str) {
-        if self.title.is_none() {
-            self.title = heading::title(heading);
-        }
     }
 }
 
@@ -248,7 +309,7 @@ fn without_indent(text: &str) -> (&str, usize) {
 }
 
 /// The length of a list marker, `-`, `*`, `+`, `1.` or `1)`, if a space follows.
-fn list_marker(content: &str) -> Option<usize> {
+pub(crate) fn list_marker(content: &str) -> Option<usize> {
     let bytes = content.as_bytes();
     let length = match bytes.first()? {
         b'-' | b'*' | b'+' => 1,
@@ -266,7 +327,7 @@ fn list_marker(content: &str) -> Option<usize> {
 }
 
 /// The level and text of a heading that opens with `#`s.
-fn numbered_heading(content: &str) -> Option<(usize, &str)> {
+pub(crate) fn numbered_heading(content: &str) -> Option<(usize, &str)> {
     let level = content.bytes().take_while(|&byte| byte == b'#').count();
     let text = &content[level..];
     let heading = (1..=6).contains(&level) && (text.is_empty() || text.starts_with([' ', '\t']));

@@ -1,0 +1,246 @@
+//! Which units go into one chunk.
+//!
+//! Owns the choice, made for the whole body at once the way a paragraph is
+//! broken into lines: of all ways to cut, the one with the least cost. Each
+//! chunk costs, so there are few; an empty part of one costs by its square, so
+//! they are filled alike and none is a leftover; a cut costs by what it goes
+//! through. Only so many units fit into a chunk, so the time is linear.
+
+use std::ops::Range;
+
+use super::units::{Cut, Outline};
+
+/// The end of a section, together with one that is outside of the section
+/// around it.
+const MIXED: f64 = 0.5;
+
+/// The beginning of a section that goes on in the next chunk, after another.
+const DIVIDED: f64 = 0.15;
+
+/// A cut through a section that would fit into a chunk.
+const NEEDLESS: f64 = 0.8;
+
+/// A heading without what it heads.
+const BEHEADED: f64 = 3.0;
+
+/// The units of a chunk.
+#[derive(Debug)]
+pub(super) struct Passage {
+    /// Which they are, those that the chunk before has as well included.
+    pub units: Range<usize>,
+    /// The section that all of them stand in.
+    pub section: usize,
+}
+
+/// Divides all units into passages that weigh no more than `capacity`, title
+/// and headings included.
+pub(super) fn divide(outline: &Outline<'_>, capacity: u32) -> Vec<Passage> {
+    let count = outline.units.len();
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut stretch = Stretch::new(outline, 0);
+    while stretch.end < count && stretch.may_grow(capacity) {
+        stretch.grow();
+    }
+    if stretch.end == count && stretch.weight() <= capacity {
+        return vec![Passage {
+            units: 0..count,
+            section: stretch.section,
+        }];
+    }
+    passages(outline, capacity, &cheapest_starts(outline, capacity))
+}
+
+/// For each unit, and for the end, where the chunk before it starts.
+fn cheapest_starts(outline: &Outline<'_>, capacity: u32) -> Vec<usize> {
+    let count = outline.units.len();
+    let mut costs = vec![f64::INFINITY; count + 1];
+    let mut starts = vec![0; count + 1];
+    let cuts = costs_of_cuts(outline, capacity);
+    costs[0] = 0.0;
+    for start in 0..count {
+        let mut stretch = Stretch::new(outline, start);
+        let most = capacity - reserve(outline.units[start].cuts, capacity);
+        loop {
+            let weight = stretch.weight();
+            // One unit alone has to go somewhere.
+            if weight <= most || stretch.end == start + 1 {
+                let empty = 1.0 - f64::from(weight) / f64::from(capacity);
+                let cost = costs[start] + 1.0 + empty * empty + stretch.mixed() + cuts[stretch.end];
+                if cost < costs[stretch.end] {
+                    costs[stretch.end] = cost;
+                    starts[stretch.end] = start;
+                }
+            }
+            if stretch.end == count || !stretch.may_grow(most) {
+                break;
+            }
+            stretch.grow();
+        }
+    }
+    starts
+}
+
+/// What is kept free for repeating the end of the chunk before: where a
+/// paragraph is cut, what was said just before is needed most.
+fn reserve(cut: Cut, capacity: u32) -> u32 {
+    if cut >= Cut::Paragraph {
+        capacity / 12
+    } else {
+        0
+    }
+}
+
+/// What a cut before each unit costs, and after the last.
+fn costs_of_cuts(outline: &Outline<'_>, capacity: u32) -> Vec<f64> {
+    let mut weights: Vec<u32> = outline
+        .sections
+        .iter()
+        .map(|section| section.path_weight)
+        .collect();
+    for unit in &outline.units {
+        weights[unit.section] = weights[unit.section].saturating_add(unit.weight);
+    }
+    let units = outline.units.iter().enumerate();
+    let costs = units.map(|(at, unit)| {
+        let needless = unit.cuts != Cut::Document && weights[unit.section] <= capacity;
+        cost_of_cut(outline, at) + if needless { NEEDLESS } else { 0.0 }
+    });
+    costs.chain([0.0]).collect()
+}
+
+fn cost_of_cut(outline: &Outline<'_>, unit: usize) -> f64 {
+    let after = &outline.units[unit];
+    let level = outline.sections[after.section].level;
+    if unit > 0 && outline.is_heading(unit - 1) {
+        let before = &outline.sections[outline.units[unit - 1].section];
+        if after.cuts != Cut::Document || level > before.level {
+            return BEHEADED;
+        }
+    }
+    match after.cuts {
+        Cut::Document => 0.02 * level.min(6) as f64,
+        Cut::Section => 0.2,
+        Cut::List => 0.24,
+        Cut::Block | Cut::Paragraph => 0.36,
+        Cut::Sentence => 0.7,
+        Cut::Word => 0.9,
+    }
+}
+
+/// Units in a row, and what it means to have them in one chunk.
+struct Stretch<'outline, 'body> {
+    outline: &'outline Outline<'body>,
+    end: usize,
+    text_weight: u32,
+    /// The section that all of them stand in.
+    section: usize,
+    /// The level from which on headings are within what the stretch started.
+    level: usize,
+    /// Whether another section starts in it.
+    several: bool,
+    /// What it costs that some do not belong together.
+    mixed: f64,
+}
+
+impl<'outline, 'body> Stretch<'outline, 'body> {
+    fn new(outline: &'outline Outline<'body>, start: usize) -> Self {
+        let unit = &outline.units[start];
+        let level = outline.sections[unit.section].level;
+        let whole = start == 0 || outline.is_heading(start);
+        Self {
+            outline,
+            end: start + 1,
+            text_weight: unit.weight,
+            section: unit.section,
+            level: if whole { level } else { level + 1 },
+            several: false,
+            mixed: 0.0,
+        }
+    }
+
+    /// What it costs that they do not belong together, and others with them.
+    fn mixed(&self) -> f64 {
+        let ends = self.end == self.outline.units.len() || self.outline.is_heading(self.end);
+        if self.several && !ends {
+            self.mixed + DIVIDED
+        } else {
+            self.mixed
+        }
+    }
+
+    /// What it weighs with title and headings.
+    fn weight(&self) -> u32 {
+        let path_weight = self.outline.sections[self.section].path_weight;
+        self.text_weight.saturating_add(path_weight)
+    }
+
+    /// Whether it may hold more: a path that gets shorter makes room.
+    fn may_grow(&self, capacity: u32) -> bool {
+        let least = self.outline.sections[0].path_weight;
+        self.text_weight.saturating_add(least) < capacity
+    }
+
+    fn grow(&mut self) {
+        let unit = &self.outline.units[self.end];
+        if self.outline.is_heading(self.end) {
+            let sections = &self.outline.sections;
+            let level = sections[unit.section].level;
+            while sections[self.section].level >= level {
+                self.section = sections[self.section].parent;
+            }
+            self.several = true;
+            if level < self.level {
+                self.mixed += MIXED;
+                self.level = level;
+            }
+        }
+        self.text_weight = self.text_weight.saturating_add(unit.weight);
+        self.end += 1;
+    }
+}
+
+/// Follows the starts back from the end, and lets passages that start amid a
+/// section repeat what was just before, as far as there is room.
+fn passages(outline: &Outline<'_>, capacity: u32, starts: &[usize]) -> Vec<Passage> {
+    let mut passages = Vec::new();
+    let mut end = outline.units.len();
+    while end > 0 {
+        let start = starts[end];
+        let mut stretch = Stretch::new(outline, start);
+        while stretch.end < end {
+            stretch.grow();
+        }
+        let room = capacity
+            .saturating_sub(stretch.weight())
+            .min(capacity * 3 / 20);
+        let first_before = if start > 0 { starts[start] } else { 0 };
+        passages.push(Passage {
+            units: repeated(outline, first_before, start, room)..end,
+            section: stretch.section,
+        });
+        end = start;
+    }
+    passages.reverse();
+    passages
+}
+
+/// Where to start instead of at `start`, after `first`, to repeat sentences or
+/// lines of the same section that weigh no more than `room`.
+fn repeated(outline: &Outline<'_>, first: usize, start: usize, room: u32) -> usize {
+    let mut repeated = start;
+    let mut weight = 0;
+    for unit in (first + 1..start).rev() {
+        let before = &outline.units[unit];
+        weight += before.weight;
+        let apart = outline.units[unit + 1].cuts == Cut::Document || before.cuts == Cut::Document;
+        if apart || weight > room {
+            break;
+        }
+        if before.cuts <= Cut::Paragraph {
+            repeated = unit;
+        }
+    }
+    repeated
+}

@@ -1,0 +1,139 @@
+//! The text that a model is shown for a chunk.
+//!
+//! Owns putting title, headings and text together: nothing twice, and never so
+//! much of the first two that the text is lost.
+
+use crate::source::{heading, outline};
+
+use super::weight;
+use super::{MOST_FOR_PATH, SEPARATOR};
+
+/// The text a model sees for a chunk: the title, the headings above it and its
+/// text, each on its own line. What is empty is left out, and what would be said
+/// twice; titles and headings that are very long are cut.
+pub fn embedded_text(title: &str, heading: &str, text: &str) -> String {
+    let title = title.trim();
+    let heading = heading.trim();
+    let mut parts = Vec::with_capacity(3);
+    let path = without_title(heading, title);
+    let room = MOST_FOR_PATH.saturating_sub(weight::of(path));
+    let shown_title = weight::beginning(title, room.max(MOST_FOR_PATH / 2));
+    let room = MOST_FOR_PATH.saturating_sub(weight::of(shown_title));
+    parts.push(shown_title);
+    parts.push(innermost(path, room));
+    parts.push(without_said(text, title, heading).trim());
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+fn without_title<'path>(path: &'path str, title: &str) -> &'path str {
+    match path.strip_prefix(title) {
+        Some("") => "",
+        Some(rest) => rest.strip_prefix(SEPARATOR).unwrap_or(path),
+        None => path,
+    }
+}
+
+/// As many headings as there is room for, the inner ones first.
+fn innermost(path: &str, room: u32) -> &str {
+    let mut shown = path;
+    while weight::of(shown) > room {
+        let Some((_, inner)) = shown.split_once(SEPARATOR) else {
+            return weight::beginning(shown, room);
+        };
+        shown = inner;
+    }
+    shown
+}
+
+/// The text without the headings it starts with, as far as title and path say
+/// the same. Headings alone stay.
+fn without_said<'text>(text: &'text str, title: &str, path: &str) -> &'text str {
+    let mut rest = text.trim_start();
+    while let Some((line, after)) = rest.split_once('\n') {
+        let after = after.trim_start_matches(['\n', '\r']);
+        let said = outline::numbered_heading(line.trim_end())
+            .and_then(|(_, words)| heading::title(heading::without_closing(words)))
+            .is_some_and(|words| words == title || path.split(SEPARATOR).any(|part| part == words));
+        if !said || after.trim_start().is_empty() {
+            return rest;
+        }
+        rest = after;
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::weight::{TOKEN, of};
+    use super::*;
+
+    #[test]
+    fn each_part_has_its_line_and_nothing_is_said_twice() {
+        for (title, heading, text, expected) in [
+            (
+                "Bread",
+                "Dough › Rest",
+                "An hour.",
+                "Bread\nDough › Rest\nAn hour.",
+            ),
+            ("Bread", "", "An hour.", "Bread\nAn hour."),
+            ("", "Dough", "An hour.", "Dough\nAn hour."),
+            ("", "", "An hour.", "An hour."),
+            ("Bread", "", "", "Bread"),
+            (" ", "", " \n", ""),
+            ("Bread", "Bread", "An hour.", "Bread\nAn hour."),
+            (
+                "Bread",
+                "Bread › Dough",
+                "An hour.",
+                "Bread\nDough\nAn hour.",
+            ),
+            ("Bread", "Breadcrumbs", "Dry.", "Bread\nBreadcrumbs\nDry."),
+            (
+                "Bread",
+                "Breadth › Dough",
+                "Dry.",
+                "Bread\nBreadth › Dough\nDry.",
+            ),
+            (
+                "Bread",
+                "Bread › Dough",
+                "# Bread\n\n## *Dough* ##\r\n\r\nAn hour.\n## Dough",
+                "Bread\nDough\nAn hour.\n## Dough",
+            ),
+            ("Bread", "Bread", "# Bread\n\n", "Bread\n# Bread"),
+            ("Bread", "", "# Cake\nSweet.", "Bread\n# Cake\nSweet."),
+        ] {
+            assert_eq!(
+                embedded_text(title, heading, text),
+                expected,
+                "{heading} {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn endless_titles_and_paths_leave_room_for_text() {
+        let title = "title ".repeat(1000);
+        let path = vec!["heading words"; 1000].join(SEPARATOR) + " › innermost";
+        let text = "text ".repeat(100);
+        let shown = embedded_text(&title, &path, &text);
+        let lines: Vec<&str> = shown.lines().collect();
+        assert!(lines[0].starts_with("title title") && lines[1].ends_with(" › innermost"));
+        assert!(of(lines[0]) + of(lines[1]) <= MOST_FOR_PATH);
+        assert_eq!(lines[2], text.trim());
+        let one = embedded_text("", &"ü".repeat(100_000), "x");
+        assert!(of(&one) <= MOST_FOR_PATH + 2 * TOKEN);
+    }
+
+    proptest! {
+        #[test]
+        fn any_parts_make_a_text(title in "\\PC*", heading in "\\PC*", text in "(?s).*") {
+            let shown = embedded_text(&title, &heading, &text);
+            prop_assert!(of(&shown) <= of(&text) + MOST_FOR_PATH + 4 * TOKEN);
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! From a body to units that are not cut, and the sections they stand in.
+//!
+//! Owns what holds together: sentences, items, rows, lines of code, whole blocks
+//! of code where they fit. What a line is, `source::outline` and `source::org`
+//! tell; which units go into one chunk is `divide`'s to decide.
+
+use std::ops::Range;
+
+use crate::source::outline::{self, Begins, Line};
+use crate::source::{heading, org};
+
+use super::MOST_FOR_PATH;
+use super::reader::Reader;
+use super::sentence::End;
+use super::weight::{self, Meter, TOKEN};
+
+/// The weight above which a sentence is divided. Small against what a chunk
+/// takes, so that chunks can be filled.
+const LONGEST: u32 = 40 * TOKEN;
+
+/// The weight below which neighbours are one unit: too little to look at alone.
+const SHORTEST: u32 = 5 * TOKEN;
+
+/// What a heading weighs more than its characters, so that not too many of them
+/// are looked at for one chunk.
+const MARKS: u32 = TOKEN;
+
+/// A piece of the body that is not cut. It reaches to the next unit.
+#[derive(Debug)]
+pub(super) struct Unit {
+    /// Where it starts in the body.
+    pub start: usize,
+    /// What it weighs.
+    pub weight: u32,
+    /// What is cut by a cut before it.
+    pub cuts: Cut,
+    /// The section it stands in.
+    pub section: usize,
+}
+
+/// What a cut goes through, from the best to the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cut {
+    /// Nothing: a section starts.
+    Document,
+    /// A section, between paragraphs and the like.
+    Section,
+    /// A list, between items; code, at an empty line.
+    List,
+    /// A table, code or a nested list, between lines.
+    Block,
+    /// A paragraph, between sentences.
+    Paragraph,
+    /// A sentence.
+    Sentence,
+    /// A word.
+    Word,
+}
+
+/// A heading and what stands under it.
+#[derive(Debug)]
+pub(super) struct Section {
+    /// The section around it; the first is its own.
+    pub parent: usize,
+    /// How deep its heading is; 0 for what stands before all headings.
+    pub level: usize,
+    /// What the title and the path to it weigh before a chunk's text.
+    pub path_weight: u32,
+    heading: Heading,
+}
+
+#[derive(Debug)]
+enum Heading {
+    None,
+    /// The line that opens with `#`s.
+    Numbered(Range<usize>),
+    /// The line that opens with stars.
+    Starred(Range<usize>),
+    /// The text above the line.
+    Underlined(Range<usize>),
+}
+
+/// A body in units and sections.
+pub(super) struct Outline<'body> {
+    body: &'body str,
+    pub units: Vec<Unit>,
+    /// The first is what stands before all headings.
+    pub sections: Vec<Section>,
+}
+
+impl Outline<'_> {
+    /// Whether a unit is the heading of its section.
+    pub(super) fn is_heading(&self, unit: usize) -> bool {
+        self.units[unit].cuts == Cut::Document
+    }
+
+    /// The headings of a section, outermost first.
+    pub(super) fn path(&self, section: usize) -> Vec<String> {
+        let mut path = Vec::new();
+        let mut at = section;
+        while at != 0 {
+            path.extend(match &self.sections[at].heading {
+                Heading::None => None,
+                Heading::Numbered(line) => {
+                    outline::numbered_heading(self.body[line.clone()].trim_start())
+                        .and_then(|(_, text)| heading::title(heading::without_closing(text)))
+                }
+                Heading::Starred(line) => org::starred(&self.body[line.clone()])
+                    .and_then(|(_, text)| heading::plain_title(org::divide_headline(text).0)),
+                Heading::Underlined(text) => heading::title(&self.body[text.clone()]),
+            });
+            at = self.sections[at].parent;
+        }
+        path.reverse();
+        path
+    }
+}
+
+/// Takes a body apart. Blocks of code stay whole that fit into `capacity`
+/// together with title and headings.
+pub(super) fn outline<'body>(title: &str, body: &'body str, capacity: u32) -> Outline<'body> {
+    let mut builder = Builder {
+        title,
+        capacity,
+        outline: Outline {
+            body,
+            units: Vec::new(),
+            sections: vec![Section {
+                parent: 0,
+                level: 0,
+                path_weight: weight::of(title).min(MOST_FOR_PATH),
+                heading: Heading::None,
+            }],
+        },
+        meter: Meter::default(),
+        open: None,
+        gap: None,
+        end: End::Nothing,
+        code: None,
+        after_blank: true,
+    };
+    let mut reader = Reader::of(body);
+    let mut start = 0;
+    for line in body.split_inclusive('\n') {
+        let text = line.trim_end_matches(['\n', '\r']);
+        builder.line(start, text, reader.line(start, text));
+        start += line.len();
+    }
+    builder.finish_code();
+    builder.close();
+    builder.outline
+}
+
+struct Builder<'body, 'title> {
+    title: &'title str,
+    capacity: u32,
+    outline: Outline<'body>,
+    meter: Meter,
+    /// The unit being filled.
+    open: Option<Unit>,
+    /// Where the last word of that unit starts, and the weight before it.
+    gap: Option<(usize, u32)>,
+    /// How the last word ended.
+    end: End,
+    /// The first unit of the present block of code.
+    code: Option<usize>,
+    after_blank: bool,
+}
+
+impl Builder<'_, '_> {
+    fn line(&mut self, start: usize, line: &str, kind: Line<'_>) {
+        // A line of exotic spaces is text to markdown; to us nothing is there.
+        if line.trim_start().is_empty() {
+            self.after_blank = true;
+            return;
+        }
+        if !matches!(kind, Line::Code { opens: false }) {
+            self.finish_code();
+        }
+        match kind {
+            Line::Heading {
+                level,
+                text,
+                nested: false,
+            } if !heading::without_closing(text).is_empty() => {
+                let range = start..start + line.len();
+                let heading = if line.starts_with('*') {
+                    Heading::Starred(range)
+                } else {
+                    Heading::Numbered(range)
+                };
+                self.enter(level, heading, text);
+                self.heading(start, line);
+            }
+            Line::Underline { level, from } => self.underline(level, from..start, line.len()),
+            Line::Code { .. } => self.code(start, line),
+            Line::Text { content, begins } => self.text(start, line, content, begins),
+            Line::Heading { .. } | Line::Rule | Line::Blank => {
+                self.begin(start, Cut::Section);
+                self.fill(start, line, true);
+            }
+        }
+        self.after_blank = false;
+    }
+
+    /// Starts the section of a heading.
+    fn enter(&mut self, level: usize, heading: Heading, text: &str) {
+        let sections = &self.outline.sections;
+        let mut parent = sections.len() - 1;
+        while sections[parent].level >= level {
+            parent = sections[parent].parent;
+        }
+        let around = sections[parent].path_weight;
+        let said = parent == 0 && text.trim() == self.title;
+        let path_weight = if said || around >= MOST_FOR_PATH {
+            around
+        } else {
+            let text = weight::beginning(text.trim_start(), MOST_FOR_PATH);
+            (around + weight::of(text) + TOKEN).min(MOST_FOR_PATH)
+        };
+        self.outline.sections.push(Section {
+            parent,
+            level,
+            path_weight,
+            heading,
+        });
+    }
+
+    fn heading(&mut self, start: usize, text: &str) {
+        self.begin(start, Cut::Document);
+        if let Some(unit) = &mut self.open {
+            unit.weight = MARKS;
+        }
+        self.fill(start, text, false);
+    }
+
+    /// Makes the paragraph right before a line of this length a heading.
+    fn underline(&mut self, level: usize, paragraph: Range<usize>, length: usize) {
+        self.close();
+        let body = self.outline.body;
+        let units = &mut self.outline.units;
+        let text = &body[paragraph.clone()];
+        let first = units.partition_point(|unit| unit.start < paragraph.start);
+        if units
+            .get(first)
+            .is_none_or(|unit| unit.start != paragraph.start)
+            && let Some(joined) = first.checked_sub(1).and_then(|last| units.get_mut(last))
+        {
+            // Its beginning was too short to be a unit.
+            joined.weight = joined.weight.saturating_sub(weight::of(text)).max(1);
+        }
+        units.truncate(first);
+        self.enter(level, Heading::Underlined(paragraph.clone()), text);
+        self.heading(
+            paragraph.start,
+            &body[paragraph.start..paragraph.end + length],
+        );
+    }
+
+    fn code(&mut self, start: usize, line: &str) {
+        if self.code.is_none() {
+            self.close();
+            self.code = Some(self.outline.units.len());
+            self.begin(start, Cut::Section);
+        } else if self.after_blank {
+            self.begin(start, Cut::List);
+        } else {
+            self.begin(start, Cut::Block);
+        }
+        self.fill(start, line, false);
+    }
+
+    /// Makes the block of code that ended one unit if it fits into a chunk, the
+    /// heading right before it included.
+    fn finish_code(&mut self) {
+        let Some(first) = self.code else {
+            return;
+        };
+        self.close();
+        self.code = None;
+        let sum = |units: &[Unit]| {
+            let weights = units.iter().map(|unit| unit.weight);
+            weights.fold(0, u32::saturating_add)
+        };
+        let units = &mut self.outline.units;
+        let headed = first > 0 && units[first - 1].cuts == Cut::Document;
+        let path_weight = self.outline.sections[units[first].section].path_weight;
+        let together = sum(&units[first - usize::from(headed)..]);
+        if path_weight.saturating_add(together) <= self.capacity {
+            units[first].weight = sum(&units[first..]);
+            units.truncate(first + 1);
+        }
+    }
+
+    fn text(&mut self, start: usize, line: &str, content: &str, begins: Begins) {
+        let row = content.starts_with('|');
+        let cut = match begins {
+            Begins::Item(indent) if indent < 2 => Some(Cut::List),
+            Begins::Item(_) => Some(Cut::Block),
+            Begins::Paragraph => Some(Cut::Section),
+            Begins::Nothing if self.after_blank || self.open.is_none() => Some(Cut::Section),
+            Begins::Nothing if row => Some(Cut::Block),
+            Begins::Nothing => None,
+        };
+        if let Some(cut) = cut {
+            self.begin(start, cut);
+        } else {
+            self.meter.space();
+        }
+        self.fill(start, line, !row);
+    }
+
+    /// Starts a unit.
+    fn begin(&mut self, start: usize, cuts: Cut) {
+        self.close();
+        self.meter.space();
+        self.gap = None;
+        self.end = End::Nothing;
+        self.open = Some(Unit {
+            start,
+            weight: 0,
+            cuts,
+            section: self.outline.sections.len() - 1,
+        });
+    }
+
+    /// Ends the open unit. A tiny one goes to the one before it if that is tiny
+    /// as well.
+    fn close(&mut self) {
+        let Some(unit) = self.open.take() else {
+            return;
+        };
+        let alone = self.code == Some(self.outline.units.len());
+        match self.outline.units.last_mut() {
+            Some(before)
+                if before.weight + unit.weight < SHORTEST
+                    && before.section == unit.section
+                    && before.cuts != Cut::Document
+                    && !alone =>
+            {
+                before.weight += unit.weight;
+            }
+            _ => self.outline.units.push(unit),
+        }
+    }
+
+    /// Adds text to the open unit, and starts others where sentences end and
+    /// where it gets too long.
+    fn fill(&mut self, start: usize, text: &str, sentences: bool) {
+        let mut space = true;
+        let mut at = 0;
+        while at < text.len() {
+            let piece = self.meter.next(text, at);
+            if piece.weight == 0 {
+                space = true;
+            } else {
+                if space || self.end.needs_no_space() {
+                    let first = text[at..].chars().next().unwrap_or_default();
+                    self.word(start + at, first, sentences);
+                    space = false;
+                }
+                self.add(start + at, piece.weight);
+                self.end = if text.as_bytes()[at].is_ascii_alphanumeric() {
+                    End::Nothing
+                } else {
+                    self.end.followed_by(&text[at..])
+                };
+            }
+            at += piece.length;
+        }
+    }
+
+    /// Notes where a word starts, or starts a unit with it.
+    fn word(&mut self, at: usize, first: char, sentences: bool) {
+        let Some(open) = &self.open else {
+            return;
+        };
+        if open.weight == 0 {
+            return;
+        }
+        // The number of an item is no sentence.
+        if sentences && open.weight >= SHORTEST && self.end.ends_sentence(first) {
+            self.begin(at, Cut::Paragraph);
+        } else {
+            self.gap = Some((at, open.weight));
+        }
+    }
+
+    fn add(&mut self, at: usize, weight: u32) {
+        let Some(open) = &mut self.open else {
+            return;
+        };
+        if open.weight > 0 && open.weight + weight > LONGEST {
+            let (start, before, cuts) = match self.gap {
+                Some((start, before)) => (start, before, Cut::Sentence),
+                None => (at, open.weight, Cut::Word),
+            };
+            let rest = Unit {
+                start,
+                weight: open.weight - before + weight,
+                cuts,
+                section: open.section,
+            };
+            open.weight = before;
+            self.close();
+            self.open = Some(rest);
+            self.gap = None;
+        } else {
+            open.weight += weight;
+        }
+    }
+}
