@@ -40,6 +40,14 @@ pub enum Error {
         /// What SQLite said.
         detail: String,
     },
+    /// SQLite refused an operation on the cache of vectors.
+    #[error("the cache of vectors {} could not be used: {source}", path.display())]
+    Cache {
+        /// The cache.
+        path: PathBuf,
+        /// SQLite's answer.
+        source: rusqlite::Error,
+    },
     /// No index has been made at this path yet.
     #[error("there is no index at {} yet", path.display())]
     NoIndex {
@@ -134,6 +142,58 @@ pub enum Error {
         /// The operating system's answer.
         source: notify::Error,
     },
+    /// A model of this name is neither in the catalogue nor installed.
+    #[error("there is no model named '{name}'")]
+    UnknownModel {
+        /// The name as given.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// A model is not on this machine.
+    #[error("the model {name} is not installed")]
+    ModelMissing {
+        /// Its name.
+        name: String,
+    },
+    /// A model could not be brought onto this machine.
+    #[error("the model {name} could not be obtained: {}", attempts.join("; "))]
+    ModelUnobtainable {
+        /// Its name.
+        name: String,
+        /// What was tried, and how each failed.
+        attempts: Vec<String>,
+    },
+    /// A model's files cannot be used.
+    #[error("the model in {} cannot be used: {detail}", path.display())]
+    ModelFiles {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A model failed on a text.
+    #[error("the model {model} could not embed a text: {detail}")]
+    Embedding {
+        /// Its name.
+        model: String,
+        /// What it said.
+        detail: String,
+    },
+    /// The file of vectors is damaged or another's.
+    #[error("the vector file {} cannot be used: {detail}", path.display())]
+    VectorFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The caller may not do this.
+    #[error("not allowed: this needs the capability '{capability}'")]
+    NotAllowed {
+        /// What is missing.
+        capability: &'static str,
+    },
 }
 
 impl Error {
@@ -144,7 +204,7 @@ impl Error {
             Self::Io { source, .. } => {
                 matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem)
             }
-            Self::Database { source, .. } => matches!(
+            Self::Database { source, .. } | Self::Cache { source, .. } => matches!(
                 source.sqlite_error_code(),
                 Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied)
             ),
@@ -156,7 +216,7 @@ impl Error {
     pub fn is_disk_full(&self) -> bool {
         match self {
             Self::Io { source, .. } => source.kind() == std::io::ErrorKind::StorageFull,
-            Self::Database { source, .. } => {
+            Self::Database { source, .. } | Self::Cache { source, .. } => {
                 source.sqlite_error_code() == Some(ErrorCode::DiskFull)
             }
             _ => false,

@@ -13,7 +13,9 @@
 pub mod chunk;
 pub mod date;
 pub mod document;
+pub mod embed;
 pub mod error;
+pub mod model;
 pub mod search;
 pub mod source;
 pub mod store;

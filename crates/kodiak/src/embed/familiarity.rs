@@ -1,0 +1,65 @@
+//! Whether a model can make anything of a text.
+//!
+//! Words a model has learned are one or two of its tokens. What it has never
+//! seen, another script or keys hit at random, is spelt out letter by letter or
+//! becomes the token for the unknown; the vector of that is as good as random,
+//! and near to all others of its kind.
+
+/// Letters per token, below which a text is spelt out rather than read. English
+/// has between four and five, German between two and three.
+const FEWEST_LETTERS: f32 = 1.75;
+/// How much of a text must be in tokens at all.
+const LEAST_COVERED: f32 = 0.08;
+/// How many letters a token stands for at most, where tokens end before the
+/// text does.
+const MOST_LETTERS: usize = 6;
+/// What tokens for the unknown are called.
+const UNKNOWN: [&str; 2] = ["[UNK]", "<unk>"];
+
+/// Whether the tokens of a text, the model's own marks aside, are words more
+/// than letters. A text without letters and digits is not understood either.
+pub(super) fn is_familiar(text: &str, tokens: impl Iterator<Item = String>) -> bool {
+    let (mut letters, mut pieces, mut all) = (0, 0, 0);
+    for token in tokens {
+        all += 1;
+        if !UNKNOWN.contains(&token.as_str()) {
+            let own = letters_in(&token);
+            letters += own;
+            pieces += usize::from(own > 0);
+        }
+    }
+    let seen = letters_in(text).min(all * MOST_LETTERS);
+    pieces > 0
+        && letters as f32 >= FEWEST_LETTERS * pieces as f32
+        && letters as f32 >= LEAST_COVERED * seen as f32
+}
+
+fn letters_in(text: &str) -> usize {
+    text.chars()
+        .filter(|letter| letter.is_alphanumeric())
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::embed::tokens::Tokens;
+
+    /// Pieces of words, as a small English vocabulary has them.
+    fn familiar(text: &str) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        tiny_model::write(folder.path()).unwrap();
+        let file = std::fs::read(folder.path().join("tokenizer.json")).unwrap();
+        let tokens = Tokens::parse(&file, 64).unwrap();
+        tokens.are_familiar(text, &tokens.encode("", text).unwrap())
+    }
+
+    #[test]
+    fn words_are_familiar_and_strange_signs_are_not() {
+        assert!(familiar("gtd"));
+        assert!(familiar("ramen broth, for two!"));
+        assert!(!familiar("นอน ไม่ หลับ"));
+        assert!(!familiar("xyzzy"));
+        assert!(!familiar("?!"));
+        assert!(!familiar(""));
+    }
+}

@@ -1,0 +1,104 @@
+//! Tests of the embedder with a real model: all-MiniLM-L6-v2, quantised to int8.
+//!
+//! The model is too large for the repository. `KODIAK_TEST_MODEL` names a folder
+//! with its `model.onnx` and `tokenizer.json`; where that is not set the tests
+//! pass by, except in CI.
+
+use super::*;
+use crate::embed::dot;
+use crate::model::{Pooling, Settings};
+
+/// Texts and the first four numbers of their vectors, as onnxruntime computes
+/// them from the same file on one thread.
+const RECORDED: [(&str, [f32; 4]); 3] = [
+    ("task management", [-0.0104, 0.0147, -0.0532, 0.0130]),
+    (
+        "Getting Things Done: capture everything in an inbox, clarify the next action, \
+         and review the lists weekly.",
+        [-0.0858, 0.0407, 0.0030, 0.0348],
+    ),
+    (
+        "Simmer pork bones for twelve hours to make a rich ramen broth.",
+        [-0.0447, 0.0418, 0.0163, -0.0280],
+    ),
+];
+
+fn real_model() -> Option<OnnxEmbedder> {
+    let Some(folder) = std::env::var_os("KODIAK_TEST_MODEL") else {
+        assert!(
+            std::env::var("CI").as_deref() != Ok("true"),
+            "KODIAK_TEST_MODEL is not set. Install the model all-minilm-l6-v2 and set it to \
+             the model's folder, which has model.onnx and tokenizer.json"
+        );
+        println!("passed by: KODIAK_TEST_MODEL is not set");
+        return None;
+    };
+    Some(OnnxEmbedder::new(InstalledModel {
+        identity: Identity {
+            name: "all-minilm-l6-v2".to_owned(),
+            revision: "0123456789ab".to_owned(),
+            dimensions: 384,
+        },
+        settings: Settings {
+            dimensions: 384,
+            pooling: Pooling::Mean,
+            max_tokens: 256,
+            query_prefix: String::new(),
+            document_prefix: String::new(),
+            minimum_similarity: 0.15,
+        },
+        folder: folder.into(),
+    }))
+}
+
+#[test]
+fn vectors_are_those_of_another_runtime() {
+    let Some(embedder) = real_model() else { return };
+    for (text, recorded) in RECORDED {
+        for role in [Role::Query, Role::Document] {
+            let vector = embedder.embed(text, role).unwrap();
+            assert_eq!(vector.len(), 384);
+            assert!((dot(&vector, &vector) - 1.0).abs() < 1e-4);
+            for (found, expected) in vector.iter().zip(recorded) {
+                assert!(
+                    (found - expected).abs() < 0.02,
+                    "{text}: {:?}",
+                    &vector[..4]
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn meanings_are_told_apart() {
+    let Some(embedder) = real_model() else { return };
+    let [query, gtd, ramen] =
+        RECORDED.map(|(text, _)| embedder.embed(text, Role::Document).unwrap());
+    let (close, far) = (dot(&query, &gtd), dot(&query, &ramen));
+    assert!(close > embedder.minimum_similarity(), "{close}");
+    assert!(far < embedder.minimum_similarity(), "{far}");
+}
+
+#[test]
+fn the_limit_is_256_tokens_although_the_file_says_128() {
+    let Some(embedder) = real_model() else { return };
+    let embed = |text: &str| embedder.embed(text, Role::Document).unwrap();
+    // One token each, and two marks.
+    let words = |count: usize| "water ".repeat(count);
+    let within = embed(&format!("{}ramen", words(253)));
+    let beyond = embed(&format!("{}ramen", words(254)));
+    assert_eq!(beyond, embed(&words(254)));
+    assert_ne!(within, embed(&words(254)));
+    assert_ne!(embed(&words(126)), embed(&words(200)));
+}
+
+#[test]
+fn odd_texts_are_embedded_like_any_other() {
+    let Some(embedder) = real_model() else { return };
+    let megabyte = "A line of notes, like many others.\n".repeat(30_000);
+    for text in ["", "\0\u{7f}", "🍜", "\u{301}\u{302}", "数据库", &megabyte] {
+        let vector = embedder.embed(text, Role::Document).unwrap();
+        assert!((dot(&vector, &vector) - 1.0).abs() < 1e-4);
+    }
+}

@@ -1,0 +1,169 @@
+//! Which models are on this machine.
+//!
+//! A model is a folder `<name>-<revision>` in the cache whose `model.json` fits
+//! its name and its files. Whatever else lies in the cache is left alone.
+
+use std::cmp::Reverse;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::manifest::{MANIFEST, Manifest, REVISION_LENGTH, TOKENIZER, WEIGHTS, files, revision};
+use super::{InstalledModel, checksum, known, staging};
+use crate::error::{Error, Result};
+
+/// All models in the cache, by name, and the preferred of several revisions
+/// first. A cache that does not exist is empty.
+pub fn installed(cache: &Path) -> Result<Vec<InstalledModel>> {
+    let mut found: Vec<InstalledModel> = folders(cache)?
+        .into_iter()
+        .filter_map(|(_, folder)| read(&folder).ok())
+        .collect();
+    found.sort_by_cached_key(|model| {
+        let name = model.identity.name.clone();
+        (name, Reverse(preference(model)))
+    });
+    Ok(found)
+}
+
+/// The model of this name. Of several revisions it is the catalogue's own, else
+/// the one installed last.
+pub fn find(cache: &Path, name: &str) -> Result<Option<InstalledModel>> {
+    let mut found = installed(cache)?.into_iter();
+    Ok(found.find(|model| model.identity.name == name))
+}
+
+/// The model that made the vectors marked with `key`, which is
+/// `name@revision`.
+pub fn find_key(cache: &Path, key: &str) -> Result<Option<InstalledModel>> {
+    let mut found = installed(cache)?.into_iter();
+    Ok(found.find(|model| model.identity.key() == key))
+}
+
+/// Removes all revisions of a model, sound or not, and says how many bytes that
+/// freed.
+pub fn remove(cache: &Path, name: &str) -> Result<u64> {
+    let mut freed = None;
+    for (named, folder) in folders(cache)? {
+        if named == name {
+            let size = size(&folder);
+            staging::discard(cache, &folder)?;
+            freed = Some(freed.unwrap_or(0) + size);
+        }
+    }
+    freed.ok_or_else(|| Error::ModelMissing {
+        name: name.to_owned(),
+    })
+}
+
+/// Reads a model's files and compares them with what they were when it was
+/// installed.
+pub fn verify(model: &InstalledModel) -> Result<()> {
+    let manifest = Manifest::read(&model.folder)?;
+    let expected = manifest.files;
+    for (name, sha256) in [
+        (WEIGHTS, &expected.weights_sha256),
+        (TOKENIZER, &expected.tokenizer_sha256),
+    ] {
+        let path = model.folder.join(name);
+        let found = checksum::of_file(&path).map_err(Error::io("read", &path))?;
+        if found.sha256 != *sha256 {
+            return Err(files(&path, "it is not what was installed"));
+        }
+    }
+    Ok(())
+}
+
+/// How much room a model takes on the disk.
+pub fn bytes(model: &InstalledModel) -> u64 {
+    size(&model.folder)
+}
+
+/// The model in this folder, if every byte of it is as it should be.
+pub(super) fn sound(folder: &Path) -> Option<InstalledModel> {
+    let model = read(folder).ok()?;
+    verify(&model).is_ok().then_some(model)
+}
+
+/// The model in this folder, if it looks like one. Its files are not read:
+/// that they have the right size says that they were written to the end.
+fn read(folder: &Path) -> Result<InstalledModel> {
+    let manifest = Manifest::read(folder)?;
+    let name = folder.file_name().unwrap_or_default();
+    if name.to_str() != Some(&manifest.folder_name()) {
+        return Err(files(folder, format!("its {MANIFEST} is another model's")));
+    }
+    manifest
+        .settings
+        .check()
+        .map_err(|detail| files(folder, detail))?;
+    for (name, bytes) in [
+        (WEIGHTS, manifest.files.weights_bytes),
+        (TOKENIZER, manifest.files.tokenizer_bytes),
+    ] {
+        let path = folder.join(name);
+        let metadata = fs::metadata(&path).map_err(Error::io("read", &path))?;
+        if !metadata.is_file() || metadata.len() != bytes {
+            return Err(files(&path, "it is not what was installed"));
+        }
+    }
+    Ok(manifest.installed(folder))
+}
+
+/// Folders that are called like models, with the model's name.
+fn folders(cache: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let entries = match fs::read_dir(cache) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io("read", cache)(error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(Error::io("read", cache))?;
+        let name = entry.file_name();
+        let name = name.to_str().and_then(name_of);
+        if let Some(name) = name.filter(|_| entry.path().is_dir()) {
+            found.push((name.to_owned(), entry.path()));
+        }
+    }
+    Ok(found)
+}
+
+/// The name of the model whose folder is called so.
+fn name_of(folder: &str) -> Option<&str> {
+    let (name, revision) = folder.rsplit_once('-')?;
+    let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let fits = !name.is_empty()
+        && !name.starts_with('.')
+        && revision.len() == REVISION_LENGTH
+        && revision.bytes().all(hex);
+    fits.then_some(name)
+}
+
+/// What makes one revision better than another: the catalogue's own, then the
+/// later.
+fn preference(model: &InstalledModel) -> (bool, Option<std::time::SystemTime>) {
+    let own = known(&model.identity.name)
+        .is_some_and(|known| revision(known.weights_sha256) == model.identity.revision);
+    let written = fs::metadata(model.folder.join(MANIFEST));
+    (own, written.and_then(|metadata| metadata.modified()).ok())
+}
+
+/// The files in a folder together, without the manifest: its size depends on
+/// where the model came from.
+fn size(folder: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .filter(|entry| entry.file_name() != MANIFEST)
+        .filter_map(|entry| entry.metadata().ok())
+        .filter(fs::Metadata::is_file)
+        .map(|metadata| metadata.len())
+        .sum()
+}
+
+#[cfg(test)]
+#[path = "cache_tests.rs"]
+mod tests;

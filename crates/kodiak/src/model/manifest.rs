@@ -1,0 +1,293 @@
+//! `model.json`: what a folder with a model says of itself.
+//!
+//! People write the first half for a model of their own; an installed model's
+//! also says which bytes belong to it. It is written last, so that a folder
+//! without one is no model.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::checksum::Content;
+use super::{InstalledModel, Settings};
+use crate::embed::Identity;
+use crate::error::{Error, Result};
+
+pub(super) const MANIFEST: &str = "model.json";
+pub(super) const WEIGHTS: &str = "model.onnx";
+pub(super) const TOKENIZER: &str = "tokenizer.json";
+
+/// How many hex digits of the weights' SHA-256 tell a revision.
+pub(super) const REVISION_LENGTH: usize = 12;
+/// A manifest is a few hundred bytes; what is longer is something else.
+const LONGEST: u64 = 1 << 16;
+
+/// What an installed model's `model.json` says.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub(super) struct Manifest {
+    pub(super) name: String,
+    pub(super) revision: String,
+    #[serde(flatten)]
+    pub(super) settings: Settings,
+    #[serde(flatten)]
+    pub(super) files: Files,
+    /// Where it came from, for people.
+    pub(super) origin: String,
+}
+
+/// Which bytes belong to a model.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Files {
+    pub(super) weights_sha256: String,
+    pub(super) weights_bytes: u64,
+    pub(super) tokenizer_sha256: String,
+    pub(super) tokenizer_bytes: u64,
+}
+
+/// What people write into a `model.json` of their own. An installed model's is
+/// one too, so that its folder can be carried to another machine.
+#[derive(Debug, Deserialize)]
+pub(super) struct Description {
+    pub(super) name: String,
+    #[serde(flatten)]
+    pub(super) settings: Settings,
+    pub(super) weights_sha256: Option<String>,
+}
+
+impl Manifest {
+    pub(super) fn new(
+        name: &str,
+        settings: &Settings,
+        weights: Content,
+        tokenizer: Content,
+        origin: String,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            revision: revision(&weights.sha256),
+            settings: settings.clone(),
+            files: Files {
+                weights_sha256: weights.sha256,
+                weights_bytes: weights.bytes,
+                tokenizer_sha256: tokenizer.sha256,
+                tokenizer_bytes: tokenizer.bytes,
+            },
+            origin,
+        }
+    }
+
+    /// The manifest in `folder`.
+    pub(super) fn read(folder: &Path) -> Result<Self> {
+        match read(folder)? {
+            Some(manifest) => Ok(manifest),
+            None => Err(files(folder, format!("it has no {MANIFEST}"))),
+        }
+    }
+
+    /// Writes it into `folder` and makes sure that it is on the disk.
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(MANIFEST);
+        let mut text = serde_json::to_vec_pretty(self)
+            .map_err(|error| Error::io("write", &path)(error.into()))?;
+        text.push(b'\n');
+        File::create_new(&path)
+            .and_then(|mut file| {
+                file.write_all(&text)?;
+                file.sync_all()
+            })
+            .map_err(Error::io("write", &path))
+    }
+
+    /// What the folder of such a model is called.
+    pub(super) fn folder_name(&self) -> String {
+        format!("{}-{}", self.name, self.revision)
+    }
+
+    /// The model that lies in `folder`.
+    pub(super) fn installed(self, folder: &Path) -> InstalledModel {
+        InstalledModel {
+            identity: Identity {
+                name: self.name,
+                revision: self.revision,
+                dimensions: self.settings.dimensions,
+            },
+            settings: self.settings,
+            folder: folder.to_owned(),
+        }
+    }
+}
+
+impl Description {
+    /// What a person wrote into `folder`, if anything.
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>> {
+        let Some(description) = read::<Self>(folder)? else {
+            return Ok(None);
+        };
+        let path = folder.join(MANIFEST);
+        if !is_name(&description.name) {
+            let detail = format!(
+                "the name '{}' must consist of letters a-z, digits, '-', '_' and '.', \
+                 begin with a letter or digit, and not be 'none'",
+                description.name
+            );
+            return Err(files(&path, detail));
+        }
+        match description.settings.check() {
+            Ok(()) => Ok(Some(description)),
+            Err(detail) => Err(files(&path, detail)),
+        }
+    }
+}
+
+impl Settings {
+    /// Whether a model could be used this way; if not, why.
+    pub(super) fn check(&self) -> std::result::Result<(), String> {
+        // Far beyond every model there is, but not beyond what can be stored.
+        if !(1..=1 << 16).contains(&self.dimensions) {
+            return Err(format!("dimensions cannot be {}", self.dimensions));
+        }
+        // Two marks and a token.
+        if !(3..=1 << 20).contains(&self.max_tokens) {
+            return Err(format!("max_tokens cannot be {}", self.max_tokens));
+        }
+        if !(-1.0..=1.0).contains(&self.minimum_similarity) {
+            let given = self.minimum_similarity;
+            return Err(format!("minimum_similarity cannot be {given}"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a model may be called this: it becomes the name of a folder on every
+/// kind of disk, and stands before `@` in a key. In lower case, because some
+/// disks do not tell the cases apart.
+pub(super) fn is_name(name: &str) -> bool {
+    let fine = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
+    name != "none"
+        && name.len() <= 64
+        && name.bytes().all(fine)
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
+}
+
+/// The revision of weights with this SHA-256.
+pub(super) fn revision(weights_sha256: &str) -> String {
+    weights_sha256.chars().take(REVISION_LENGTH).collect()
+}
+
+/// An [`Error::ModelFiles`].
+pub(super) fn files(path: &Path, detail: impl Into<String>) -> Error {
+    Error::ModelFiles {
+        path: path.to_owned(),
+        detail: detail.into(),
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(folder: &Path) -> Result<Option<T>> {
+    let path = folder.join(MANIFEST);
+    match fs::metadata(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("read", &path)(error)),
+        Ok(metadata) if !metadata.is_file() => return Err(files(&path, "it is no file")),
+        Ok(metadata) if metadata.len() > LONGEST => {
+            let detail = format!("it is longer than {LONGEST} bytes");
+            return Err(files(&path, detail));
+        }
+        Ok(_) => {}
+    }
+    let text = fs::read(&path).map_err(Error::io("read", &path))?;
+    serde_json::from_slice(&text)
+        .map(Some)
+        .map_err(|error| files(&path, error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DESCRIBED: &str = r#"{"name": "tiny", "dimensions": 16, "pooling": "mean",
+        "max_tokens": 64, "query_prefix": "q: ", "minimum_similarity": 0.2}"#;
+
+    fn described(text: &str) -> Result<Option<Description>> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(MANIFEST), text).unwrap();
+        Description::read(folder.path())
+    }
+
+    #[test]
+    fn what_people_write() {
+        let found = described(DESCRIBED).unwrap().unwrap();
+        assert_eq!(found.name, "tiny");
+        assert_eq!(found.settings.query_prefix, "q: ");
+        assert_eq!(found.settings.document_prefix, "");
+        assert_eq!(found.weights_sha256, None);
+        let empty = tempfile::tempdir().unwrap();
+        assert!(Description::read(empty.path()).unwrap().is_none());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (from, to, expected) in [
+            ("\"name\": \"tiny\",", "", "missing field `name`"),
+            ("tiny", "../tiny", "the name '../tiny' must consist of"),
+            ("tiny", "none", "the name 'none' must"),
+            ("mean", "max", "unknown variant `max`"),
+            ("\"dimensions\": 16,", "", "missing field `dimensions`"),
+            ("16", "0", "dimensions cannot be 0"),
+            ("16", "-1", "invalid value"),
+            ("64", "1", "max_tokens cannot be 1"),
+            ("0.2", "1.5", "minimum_similarity cannot be 1.5"),
+            ("}", "", "EOF while parsing"),
+        ] {
+            let error = described(&DESCRIBED.replacen(from, to, 1)).unwrap_err();
+            let said = error.to_string();
+            assert!(said.contains(expected), "{to}: {said}");
+            assert!(said.contains(MANIFEST), "{said}");
+        }
+        let long = format!("{DESCRIBED}{}", " ".repeat(1 << 17));
+        assert!(described(&long).is_err());
+    }
+
+    #[test]
+    fn a_manifest_is_read_as_it_was_written_and_as_a_description() {
+        let folder = tempfile::tempdir().unwrap();
+        let described = described(DESCRIBED).unwrap().unwrap();
+        let content = |sha256: &str| Content {
+            bytes: 3,
+            sha256: sha256.repeat(64),
+        };
+        let manifest = Manifest::new(
+            "tiny",
+            &described.settings,
+            content("a"),
+            content("b"),
+            "npm x@1".into(),
+        );
+        manifest.write(folder.path()).unwrap();
+        assert_eq!(Manifest::read(folder.path()).unwrap(), manifest);
+        assert_eq!(manifest.folder_name(), "tiny-aaaaaaaaaaaa");
+        let again = Description::read(folder.path()).unwrap().unwrap();
+        assert_eq!(again.settings, described.settings);
+        assert_eq!(again.weights_sha256, Some("a".repeat(64)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_is_one_component_of_a_path(name in "\\PC{0,80}") {
+            if is_name(&name) {
+                let path = Path::new(&name);
+                prop_assert_eq!(path.components().count(), 1);
+                prop_assert_eq!(path.file_name().unwrap().to_str(), Some(name.as_str()));
+                prop_assert!(!name.contains('@') && !name.starts_with('.'));
+            }
+        }
+
+        #[test]
+        fn no_manifest_is_too_odd_to_be_refused(text in "\\PC{0,200}") {
+            let _ = described(&text);
+        }
+    }
+}

