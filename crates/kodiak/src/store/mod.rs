@@ -7,6 +7,7 @@ pub mod expression;
 pub mod filter;
 pub mod lock;
 pub mod sqlite;
+pub mod vectors;
 
 pub use expression::{Column, Expression, Phrase};
 pub use filter::Filter;

@@ -1,0 +1,175 @@
+//! How the file is laid out. Everything is little-endian.
+//!
+//! ```text
+//! header      128 bytes
+//! matrix      a row of signed bytes per vector, padded to whole cache lines
+//! chunks      i64 per vector
+//! documents   i64 per document, ascending
+//! starts      u32 per document: its first vector
+//! scales      f32 per vector
+//! ```
+//!
+//! The arrays come last because their length is known last. The header has a
+//! checksum of itself and one of the arrays.
+
+use std::ops::Range;
+
+use super::Origin;
+
+/// The header's length; the matrix begins on a cache line.
+pub(super) const HEADER: usize = 128;
+/// Rows begin on cache lines, and kernels need not care for what is left over.
+const LINE: usize = 64;
+/// Vectors no longer than this: the sum of so many products fits 32 bits.
+pub(super) const MOST_DIMENSIONS: usize = 1 << 16;
+
+/// The first bytes of every such file.
+const MAGIC: [u8; 8] = *b"kodiakV\n";
+/// Changes with the layout; a file of another version is made again.
+const VERSION: u32 = 1;
+
+/// A shortened BLAKE3 hash.
+pub(super) type Checksum = [u8; 16];
+
+/// The hash of some bytes, shortened: it guards against accidents only.
+pub(super) fn checksum(bytes: &[u8]) -> Checksum {
+    shortened(&blake3::hash(bytes))
+}
+
+pub(super) fn shortened(hash: &blake3::Hash) -> Checksum {
+    let mut short = Checksum::default();
+    short.copy_from_slice(&hash.as_bytes()[..16]);
+    short
+}
+
+/// The length of a row with its padding. Never 0, even for empty vectors.
+pub(super) fn stride(dimensions: usize) -> usize {
+    dimensions.max(1).next_multiple_of(LINE)
+}
+
+/// What the file says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) dimensions: u32,
+    pub(super) vectors: u64,
+    pub(super) documents: u64,
+    pub(super) upto: i64,
+    pub(super) generation: [u8; 16],
+    /// A hash of the model's key, so that the header's length is fixed.
+    pub(super) model: Checksum,
+    /// The checksum of all arrays together.
+    pub(super) arrays: Checksum,
+}
+
+impl Header {
+    pub(super) fn encode(&self) -> [u8; HEADER] {
+        let mut fields = Vec::with_capacity(HEADER);
+        fields.extend(MAGIC);
+        fields.extend(VERSION.to_le_bytes());
+        fields.extend(self.dimensions.to_le_bytes());
+        fields.extend(self.vectors.to_le_bytes());
+        fields.extend(self.documents.to_le_bytes());
+        fields.extend(self.upto.to_le_bytes());
+        fields.extend(self.generation);
+        fields.extend(self.model);
+        fields.extend(self.arrays);
+        let mut bytes = [0; HEADER];
+        bytes[..fields.len()].copy_from_slice(&fields);
+        let (covered, own) = bytes.split_at_mut(HEADER - size_of::<Checksum>());
+        own.copy_from_slice(&checksum(covered));
+        bytes
+    }
+
+    /// Reads a header, or says what is wrong with it.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
+        let header = bytes.get(..HEADER).ok_or("it is shorter than its header")?;
+        let mut fields = Fields(header);
+        if fields.take() != MAGIC {
+            return Err("it does not begin as a vector file does".to_owned());
+        }
+        let version = u32::from_le_bytes(fields.take());
+        let (covered, own) = header.split_at(HEADER - size_of::<Checksum>());
+        if own != checksum(covered) {
+            return Err("its header has changed".to_owned());
+        }
+        if version != VERSION {
+            return Err(format!("it has format {version}, not {VERSION}"));
+        }
+        Ok(Self {
+            dimensions: u32::from_le_bytes(fields.take()),
+            vectors: u64::from_le_bytes(fields.take()),
+            documents: u64::from_le_bytes(fields.take()),
+            upto: i64::from_le_bytes(fields.take()),
+            generation: fields.take(),
+            model: fields.take(),
+            arrays: fields.take(),
+        })
+    }
+
+    pub(super) fn is_of(&self, origin: &Origin) -> bool {
+        self.dimensions as usize == origin.dimensions
+            && self.generation == origin.generation
+            && self.model == checksum(origin.model.as_bytes())
+    }
+}
+
+/// A header's fields, one after the other.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    /// The next field. All of them together are shorter than a header.
+    fn take<const LENGTH: usize>(&mut self) -> [u8; LENGTH] {
+        match self.0.split_first_chunk() {
+            Some((field, rest)) => {
+                self.0 = rest;
+                *field
+            }
+            None => [0; LENGTH],
+        }
+    }
+}
+
+/// Where everything is in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// A row's length in the matrix.
+    pub(super) stride: usize,
+    pub(super) matrix: Range<usize>,
+    pub(super) chunks: Range<usize>,
+    pub(super) documents: Range<usize>,
+    pub(super) starts: Range<usize>,
+    pub(super) scales: Range<usize>,
+}
+
+impl Layout {
+    /// `None` where the numbers are beyond any file's.
+    pub(super) fn of(header: &Header) -> Option<Self> {
+        let vectors = usize::try_from(header.vectors).ok()?;
+        let documents = usize::try_from(header.documents).ok()?;
+        let stride = stride(header.dimensions as usize);
+        let mut end = HEADER;
+        let mut section = |count: usize, size: usize| {
+            let start = end;
+            end = start.checked_add(count.checked_mul(size)?)?;
+            Some(start..end)
+        };
+        Some(Self {
+            stride,
+            matrix: section(vectors, stride)?,
+            chunks: section(vectors, size_of::<i64>())?,
+            documents: section(documents, size_of::<i64>())?,
+            starts: section(documents, size_of::<u32>())?,
+            scales: section(vectors, size_of::<f32>())?,
+        })
+    }
+
+    /// Everything after the matrix.
+    pub(super) fn arrays(&self) -> Range<usize> {
+        self.chunks.start..self.scales.end
+    }
+
+    /// The length of the file.
+    pub(super) fn end(&self) -> usize {
+        self.scales.end
+    }
+}

@@ -1,0 +1,261 @@
+//! Vectors to scan: a file beside the index with all of them in eight bits.
+//!
+//! The index keeps vectors in full; reading them out of it for every query is
+//! slow. This file is derived from them, is mapped into memory, and is scanned
+//! from end to end: exact, no graph, a few milliseconds for 100,000 vectors. It
+//! can be missing, old or damaged and is then made again. When that happens,
+//! and the comparison of the best in full precision, is the caller's.
+//!
+//! * `format` lays the file out, `write` fills it, `bytes` maps it;
+//! * `quantise` turns vectors into small integers, `kernel` multiplies them;
+//! * `scan` finds the nearest, `bitmap` says which documents may be found.
+
+mod bitmap;
+mod bytes;
+mod format;
+mod kernel;
+mod quantise;
+mod scan;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::store::Row;
+
+pub use bitmap::Bitmap;
+pub use quantise::Prepared;
+pub use scan::Near;
+
+use bytes::Bytes;
+use format::{Header, Layout};
+use kernel::Kernel;
+
+/// One vector's place: which chunk of which document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The chunk's number in the index.
+    pub chunk: i64,
+    /// The document the chunk is of.
+    pub document: Row,
+}
+
+/// What a file was made from. All of it must match for the file to be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The model's key: its name and revision.
+    pub model: String,
+    /// How long the model's vectors are.
+    pub dimensions: usize,
+    /// Which filling of the index: another one numbers its rows differently.
+    pub generation: [u8; 16],
+}
+
+/// Vectors in eight bits, sorted by document and chunk.
+pub struct VectorFile {
+    bytes: Bytes,
+    layout: Layout,
+    dimensions: usize,
+    upto: i64,
+}
+
+impl VectorFile {
+    /// Makes the file at `path` and opens it. What was there before stays until
+    /// the new one is complete, and for those who have it open for longer.
+    ///
+    /// `upto` is the last embedding it covers. The vectors come sorted by
+    /// document and chunk, each once, so that a million of them need not be
+    /// held in memory; any other order is an error.
+    pub fn write<E: From<Error>>(
+        path: &Path,
+        origin: &Origin,
+        upto: i64,
+        vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
+    ) -> Result<Self, E> {
+        let (file, header) = write::replace(path, origin, upto, vectors)?;
+        let bytes = Bytes::map(&file).map_err(Error::io("map", path))?;
+        Ok(Self::assemble(bytes, &header, path)?)
+    }
+
+    /// The same in memory, where the folder cannot be written.
+    pub fn in_memory<E: From<Error>>(
+        origin: &Origin,
+        upto: i64,
+        vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
+    ) -> Result<Self, E> {
+        let path = Path::new("(in memory)");
+        let (bytes, header) = write::collect(path, origin, upto, vectors)?;
+        Ok(Self::assemble(Bytes::Owned(bytes), &header, path)?)
+    }
+
+    /// Opens the file at `path`. `None` where there is none, or one of another
+    /// origin; a damaged one is an error. Only the matrix is not looked at: it
+    /// is nearly all of the file, and a wrong bit there only costs precision.
+    pub fn open(path: &Path, origin: &Origin) -> Result<Option<Self>> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("open", path)(error)),
+        };
+        let metadata = file.metadata().map_err(Error::io("read", path))?;
+        if !metadata.is_file() {
+            return Err(damaged(path, "it is no file"));
+        }
+        if metadata.len() < format::HEADER as u64 {
+            return Err(damaged(path, "it is shorter than its header"));
+        }
+        let bytes = Bytes::map(&file).map_err(Error::io("map", path))?;
+        let header = Header::decode(&bytes).map_err(|detail| damaged(path, detail))?;
+        if !header.is_of(origin) {
+            return Ok(None);
+        }
+        let opened = Self::assemble(bytes, &header, path)?;
+        if header.arrays != format::checksum(&opened.bytes[opened.layout.arrays()]) {
+            return Err(damaged(path, "its list of documents has changed"));
+        }
+        Ok(Some(opened))
+    }
+
+    /// Puts header and content together, whose lengths must fit.
+    fn assemble(bytes: Bytes, header: &Header, path: &Path) -> Result<Self> {
+        let layout =
+            Layout::of(header).ok_or_else(|| damaged(path, "it is longer than a file can be"))?;
+        if layout.end() != bytes.len() {
+            let detail = format!("it has {} bytes, not {}", bytes.len(), layout.end());
+            return Err(damaged(path, detail));
+        }
+        Ok(Self {
+            bytes,
+            layout,
+            dimensions: header.dimensions as usize,
+            upto: header.upto,
+        })
+    }
+
+    /// The last embedding it covers; later ones are not in it.
+    pub fn upto(&self) -> i64 {
+        self.upto
+    }
+
+    /// How many vectors there are.
+    pub fn len(&self) -> usize {
+        self.chunks().len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What is at a place.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such place.
+    pub fn slot(&self, at: usize) -> Slot {
+        Slot {
+            chunk: i64::from_le_bytes(self.chunks()[at]),
+            document: self.document(self.run_at(at)),
+        }
+    }
+
+    /// The places of a document's chunks; none for one that is not there.
+    pub fn of_document(&self, document: Row) -> Range<usize> {
+        let found = self
+            .documents()
+            .binary_search_by_key(&document, |&row| i64::from_le_bytes(row));
+        found.map_or(0..0, |run| self.run(run))
+    }
+
+    /// The cosine of a place with a query, as near as eight bits come. A query
+    /// of another length has nothing in common with it: 0.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such place.
+    pub fn similarity(&self, at: usize, query: &Prepared) -> f32 {
+        if query.dimensions() != self.dimensions {
+            return 0.0;
+        }
+        let places = at..at + 1;
+        let (_, similarity) =
+            Kernel::detect().best(self.rows(&places), &self.scales()[places], query);
+        similarity
+    }
+
+    /// The rows of the matrix at some places.
+    fn rows(&self, places: &Range<usize>) -> &[u8] {
+        let stride = self.layout.stride;
+        &self.bytes[self.layout.matrix.clone()][places.start * stride..places.end * stride]
+    }
+
+    /// What each row is multiplied with to have length one.
+    fn scales(&self) -> &[[u8; 4]] {
+        self.bytes[self.layout.scales.clone()].as_chunks().0
+    }
+
+    /// The chunk at each place.
+    fn chunks(&self) -> &[[u8; 8]] {
+        self.bytes[self.layout.chunks.clone()].as_chunks().0
+    }
+
+    /// The documents in ascending order, each once.
+    fn documents(&self) -> &[[u8; 8]] {
+        self.bytes[self.layout.documents.clone()].as_chunks().0
+    }
+
+    /// The first place of each document.
+    fn starts(&self) -> &[[u8; 4]] {
+        self.bytes[self.layout.starts.clone()].as_chunks().0
+    }
+
+    /// A document by its position among the documents.
+    fn document(&self, run: usize) -> Row {
+        i64::from_le_bytes(self.documents()[run])
+    }
+
+    /// The places of a document, by its position among the documents.
+    fn run(&self, run: usize) -> Range<usize> {
+        let starts = self.starts();
+        let start_of = |bytes: [u8; 4]| u32::from_le_bytes(bytes) as usize;
+        let end = starts
+            .get(run + 1)
+            .map_or(self.len(), |&next| start_of(next));
+        start_of(starts[run])..end
+    }
+
+    /// The position among the documents of the one that has a place.
+    fn run_at(&self, at: usize) -> usize {
+        let after = self
+            .starts()
+            .partition_point(|&start| u32::from_le_bytes(start) as usize <= at);
+        // The first document starts at 0, so one always does not start later.
+        after.saturating_sub(1)
+    }
+}
+
+impl fmt::Debug for VectorFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("VectorFile")
+            .field("len", &self.len())
+            .field("dimensions", &self.dimensions)
+            .field("upto", &self.upto)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A file that cannot be used, or cannot be made from what was given.
+fn damaged(path: &Path, detail: impl Into<String>) -> Error {
+    Error::VectorFile {
+        path: path.to_path_buf(),
+        detail: detail.into(),
+    }
+}

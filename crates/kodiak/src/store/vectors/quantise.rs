@@ -1,0 +1,132 @@
+//! Vectors as small integers: the largest component takes the whole range.
+//!
+//! What counts is a vector's direction, so each has a scale that brings its
+//! integers to length one; products of two are cosines.
+
+use super::format::{MOST_DIMENSIONS, stride};
+
+/// The largest integer in a row of the matrix.
+pub(super) const ROW_TOP: i16 = i8::MAX as i16;
+
+/// A query's vector, ready to be compared with rows.
+///
+/// It has sixteen bits where rows have eight: the processor widens both to
+/// sixteen anyway, and so only the row's rounding is left to be felt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepared {
+    /// As long as a row with its padding, which is zero.
+    pub(super) values: Vec<i16>,
+    pub(super) scale: f32,
+    dimensions: usize,
+}
+
+impl Prepared {
+    /// Prepares a vector of any length. Components that are no finite numbers
+    /// count as 0; a vector without any other is similar to nothing.
+    pub fn new(vector: &[f32]) -> Self {
+        let mut values = Vec::new();
+        let scale = quantise(vector, query_top(vector.len()), &mut values);
+        values.resize(stride(vector.len()), 0);
+        Self {
+            values,
+            scale,
+            dimensions: vector.len(),
+        }
+    }
+
+    /// How long the vector was.
+    pub(super) fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+}
+
+/// The largest integer in a query such that its product with any row fits 32
+/// bits; a row's bytes may be any, should the file be damaged.
+fn query_top(dimensions: usize) -> i16 {
+    let largest = usize::from(i8::MIN.unsigned_abs());
+    let room = i32::MAX as usize / (largest * dimensions.max(1));
+    // Vectors so long that nothing is left are in no file.
+    debug_assert!(room > 0 || dimensions > MOST_DIMENSIONS);
+    room.min(i16::MAX as usize) as i16
+}
+
+/// Fills `values` with a vector's components as integers up to `top`, and
+/// returns what brings them to length one; 0 for a vector of length 0.
+pub(super) fn quantise(vector: &[f32], top: i16, values: &mut Vec<i16>) -> f32 {
+    let usable = |component: &f32| {
+        if component.is_finite() {
+            f64::from(*component)
+        } else {
+            0.0
+        }
+    };
+    let largest = vector
+        .iter()
+        .map(usable)
+        .fold(0.0, |largest: f64, component| largest.max(component.abs()));
+    // In f64 even the smallest f32 has a finite reciprocal.
+    let factor = if largest > 0.0 {
+        f64::from(top) / largest
+    } else {
+        0.0
+    };
+    values.clear();
+    values.extend(
+        vector
+            .iter()
+            .map(|component| (usable(component) * factor).round() as i16),
+    );
+    let squares: i64 = values
+        .iter()
+        .map(|&value| i64::from(value) * i64::from(value))
+        .sum();
+    if squares > 0 {
+        (1.0 / (squares as f64).sqrt()) as f32
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_component_takes_the_whole_range() {
+        let mut values = Vec::new();
+        let scale = quantise(&[0.0, -0.5, 0.25], ROW_TOP, &mut values);
+        assert_eq!(values, [0, -127, 64]);
+        let length = f64::from(scale) * f64::from(127 * 127 + 64 * 64_i32).sqrt();
+        assert!((length - 1.0).abs() < 1e-6, "{length}");
+    }
+
+    #[test]
+    fn what_is_no_number_counts_as_nothing() {
+        let mut values = Vec::new();
+        let odd = [f32::NAN, 1.0, f32::INFINITY, f32::NEG_INFINITY];
+        assert!(quantise(&odd, ROW_TOP, &mut values) > 0.0);
+        assert_eq!(values, [0, 127, 0, 0]);
+        for nothing in [&[][..], &[0.0, -0.0], &[f32::NAN]] {
+            assert!(quantise(nothing, ROW_TOP, &mut values) == 0.0);
+            assert!(values.iter().all(|&value| value == 0));
+        }
+    }
+
+    #[test]
+    fn the_smallest_and_the_largest_numbers_keep_their_direction() {
+        let mut values = Vec::new();
+        for size in [f32::from_bits(2), f32::MIN_POSITIVE, f32::MAX] {
+            quantise(&[size, -size / 2.0], ROW_TOP, &mut values);
+            assert_eq!(values, [127, -64]);
+        }
+    }
+
+    #[test]
+    fn the_sum_of_the_largest_products_fits() {
+        for dimensions in [0, 1, 384, 1024, 4096, MOST_DIMENSIONS] {
+            let sum = dimensions as i64 * i64::from(query_top(dimensions)) * 128;
+            assert!(sum <= i64::from(i32::MAX), "{dimensions}: {sum}");
+            assert!(query_top(dimensions) > 127);
+        }
+    }
+}

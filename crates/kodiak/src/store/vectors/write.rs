@@ -1,0 +1,241 @@
+//! Filling the file: rows as they come, then the arrays, then the header.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Cursor, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use super::format::{self, HEADER, Header, MOST_DIMENSIONS};
+use super::quantise::{ROW_TOP, quantise};
+use super::{Origin, Slot, damaged};
+use crate::error::{Error, Result};
+
+/// How names of unfinished files end.
+const UNFINISHED: &str = ".unfinished";
+/// An unfinished file that nobody wrote to for so long has lost its writer.
+const ABANDONED: Duration = Duration::from_hours(1);
+/// Rows are handed to the system in pieces of this many bytes.
+const BUFFER: usize = 1 << 18;
+
+/// Writes a file under another name and renames it to `path`.
+pub(super) fn replace<E: From<Error>>(
+    path: &Path,
+    origin: &Origin,
+    upto: i64,
+    vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
+) -> Result<(File, Header), E> {
+    remove_abandoned(path);
+    let (unfinished, file) = Unfinished::create(path)?;
+    let mut output = BufWriter::with_capacity(BUFFER, &file);
+    let header = encode(&mut output, &unfinished.path, origin, upto, vectors)?;
+    drop(output);
+    // Before the name: a file that has its name is complete even after a power
+    // cut. Whether the name itself survives one does not matter.
+    file.sync_all()
+        .map_err(Error::io("write", &unfinished.path))?;
+    unfinished.finish(path)?;
+    Ok((file, header))
+}
+
+/// The same bytes in memory.
+pub(super) fn collect<E: From<Error>>(
+    path: &Path,
+    origin: &Origin,
+    upto: i64,
+    vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
+) -> Result<(Vec<u8>, Header), E> {
+    let mut output = Cursor::new(Vec::new());
+    let header = encode(&mut output, path, origin, upto, vectors)?;
+    Ok((output.into_inner(), header))
+}
+
+/// Writes everything to `output`, which `path` names where it fails.
+fn encode<E: From<Error>>(
+    output: &mut (impl Write + Seek),
+    path: &Path,
+    origin: &Origin,
+    upto: i64,
+    vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
+) -> Result<Header, E> {
+    if origin.dimensions > MOST_DIMENSIONS {
+        let detail = format!(
+            "vectors of {} dimensions are longer than {MOST_DIMENSIONS}",
+            origin.dimensions
+        );
+        return Err(damaged(path, detail).into());
+    }
+    let failed = || Error::io("write", path);
+    output.write_all(&[0; HEADER]).map_err(failed())?;
+    let mut arrays = Arrays::default();
+    let mut values = Vec::new();
+    let mut row = Vec::new();
+    for vector in vectors {
+        let (slot, vector) = vector?;
+        if vector.len() != origin.dimensions {
+            let detail = format!(
+                "the vector of chunk {} has {} dimensions, not {}",
+                slot.chunk,
+                vector.len(),
+                origin.dimensions
+            );
+            return Err(damaged(path, detail).into());
+        }
+        let scale = quantise(&vector, ROW_TOP, &mut values);
+        arrays
+            .push(slot, scale)
+            .map_err(|detail| damaged(path, detail))?;
+        row.clear();
+        // The values fit a byte: that is what `ROW_TOP` means.
+        row.extend(values.iter().map(|&value| (value as i8).cast_unsigned()));
+        row.resize(format::stride(origin.dimensions), 0);
+        output.write_all(&row).map_err(failed())?;
+    }
+    let header = Header {
+        dimensions: origin.dimensions as u32,
+        vectors: arrays.chunks.len() as u64,
+        documents: arrays.documents.len() as u64,
+        upto,
+        generation: origin.generation,
+        model: format::checksum(origin.model.as_bytes()),
+        arrays: arrays.write(output).map_err(failed())?,
+    };
+    output
+        .seek(SeekFrom::Start(0))
+        .and_then(|_| output.write_all(&header.encode()))
+        .and_then(|()| output.flush())
+        .map_err(failed())?;
+    Ok(header)
+}
+
+/// What comes after the matrix, held while rows are written.
+#[derive(Default)]
+struct Arrays {
+    chunks: Vec<i64>,
+    documents: Vec<i64>,
+    starts: Vec<u32>,
+    scales: Vec<f32>,
+}
+
+impl Arrays {
+    fn push(&mut self, slot: Slot, scale: f32) -> Result<(), String> {
+        let last = self.documents.last().zip(self.chunks.last());
+        if let Some((&document, &chunk)) = last
+            && (slot.document, slot.chunk) <= (document, chunk)
+        {
+            return Err(format!(
+                "chunk {} of document {} came after chunk {chunk} of document {document}",
+                slot.chunk, slot.document
+            ));
+        }
+        if self.documents.last() != Some(&slot.document) {
+            let start = u32::try_from(self.chunks.len())
+                .map_err(|_| format!("more than {} vectors", u32::MAX))?;
+            self.documents.push(slot.document);
+            self.starts.push(start);
+        }
+        self.chunks.push(slot.chunk);
+        self.scales.push(scale);
+        Ok(())
+    }
+
+    /// Writes all arrays in their order and returns their checksum.
+    fn write(&self, output: &mut impl Write) -> std::io::Result<format::Checksum> {
+        let mut sum = blake3::Hasher::new();
+        let chunks = self.chunks.iter().map(|chunk| chunk.to_le_bytes());
+        write_array(output, &mut sum, chunks)?;
+        let documents = self.documents.iter().map(|row| row.to_le_bytes());
+        write_array(output, &mut sum, documents)?;
+        let starts = self.starts.iter().map(|start| start.to_le_bytes());
+        write_array(output, &mut sum, starts)?;
+        let scales = self.scales.iter().map(|scale| scale.to_le_bytes());
+        write_array(output, &mut sum, scales)?;
+        Ok(format::shortened(&sum.finalize()))
+    }
+}
+
+/// Writes an array piece by piece, so that it is not in memory twice.
+fn write_array<const SIZE: usize>(
+    output: &mut impl Write,
+    sum: &mut blake3::Hasher,
+    numbers: impl Iterator<Item = [u8; SIZE]>,
+) -> std::io::Result<()> {
+    let mut piece = Vec::with_capacity(BUFFER);
+    for number in numbers {
+        piece.extend(number);
+        if piece.len() + SIZE > BUFFER {
+            sum.update(&piece);
+            output.write_all(&piece)?;
+            piece.clear();
+        }
+    }
+    sum.update(&piece);
+    output.write_all(&piece)
+}
+
+/// A file on its way to its name. Dropped before that, it is removed.
+struct Unfinished {
+    path: PathBuf,
+}
+
+impl Unfinished {
+    /// Creates a file beside `path` under a name nobody else uses.
+    fn create(path: &Path) -> Result<(Self, File)> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let mut name = path.file_name().map(OsString::from).unwrap_or_default();
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        name.push(format!(".{}-{count}{UNFINISHED}", std::process::id()));
+        let path = path.with_file_name(name);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .map_err(Error::io("create", &path))?;
+        Ok((Self { path }, file))
+    }
+
+    fn finish(self, path: &Path) -> Result<()> {
+        // Where the rename fails, dropping `self` removes the file; where it
+        // succeeds, nothing is left under the old name to remove.
+        std::fs::rename(&self.path, path).map_err(Error::io("replace", path))
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Removes what killed processes left beside `path`. What cannot be removed
+/// only takes up space.
+fn remove_abandoned(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return;
+    };
+    // A bare name is in the current folder.
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let other = entry.file_name();
+        let ours = other
+            .as_encoded_bytes()
+            .strip_prefix(name.as_encoded_bytes())
+            .is_some_and(|rest| rest.ends_with(UNFINISHED.as_bytes()));
+        let abandoned = || {
+            let modified = entry.metadata().ok()?.modified().ok()?;
+            Some(modified.elapsed().ok()? > ABANDONED)
+        };
+        if ours && abandoned().unwrap_or(false) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
