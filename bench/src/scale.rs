@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use kodiak::Document;
+use kodiak::access::Guard;
 use kodiak::search::{Request, Router};
 use kodiak::store::sqlite::Prepared;
 use kodiak::store::{SqliteStore, Writer};
@@ -30,7 +31,7 @@ pub(crate) fn measure(count: usize, queries: usize, report: &mut Report) -> Resu
         "CPU per document, one thread",
     );
     let store = SqliteStore::open(&path)?;
-    let router = Router::new(&store, &[]);
+    let router = Router::new(&store, &[], Guard::local());
     let kinds: [(&str, MakeQuery); 5] = [
         ("rare word", |generator| generator.rare_word()),
         ("common word", |generator| generator.words(1)),

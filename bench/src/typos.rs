@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use kodiak::access::Guard;
 use kodiak::search::Router;
 use kodiak::source::MarkdownFolder;
 use kodiak::store::{SqliteStore, Writer};
@@ -26,7 +27,7 @@ pub(crate) fn measure(path: &Path, pairs: &Path, most: usize, report: &mut Repor
     drop(writer);
 
     let store = SqliteStore::open(&index)?;
-    let router = Router::new(&store, &[]);
+    let router = Router::new(&store, &[], Guard::local());
     let mut usable = Vec::new();
     for (wrong, right) in text.lines().filter_map(|line| line.split_once('\t')) {
         let right = right.to_lowercase();

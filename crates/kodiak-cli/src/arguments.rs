@@ -3,11 +3,16 @@
 //! Only the shape is here. What an option means is its verb's to say; what is
 //! not a date or a source is found out there, where a hint can be given.
 
+mod model;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use kodiak::search::Mode;
+use kodiak::search::{Fusion, Mode};
+
+pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};
 
 /// Find what you wrote, on your own machine.
 ///
@@ -54,6 +59,24 @@ pub(crate) struct Everywhere {
         hide_env_values = true
     )]
     pub(crate) config: Option<OsString>,
+    /// Never fetch anything: no model is installed by itself
+    #[arg(
+        long,
+        global = true,
+        env = "KODIAK_OFFLINE",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub(crate) offline: bool,
+    /// The model to use instead of the configured one; `none` for words only
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "KODIAK_MODEL",
+        hide_env_values = true
+    )]
+    pub(crate) model: Option<String>,
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
@@ -84,6 +107,8 @@ pub(crate) enum Verb {
     Search(Box<SearchArguments>),
     /// Print a note, or some lines of it
     Get(GetArguments),
+    /// Find the notes most like a note
+    Similar(SimilarArguments),
     /// Register a folder of notes and index it
     Add(AddArguments),
     /// Forget a source; its files are not touched
@@ -93,9 +118,12 @@ pub(crate) enum Verb {
     /// Bring the index in step with the notes
     Index(IndexArguments),
     /// Show what is indexed, what was left out, and what changed since
-    Status(JsonArguments),
+    Status(StatusArguments),
     /// Look for damage and, if asked to, repair it
     Doctor(DoctorArguments),
+    /// Install, list, choose and remove the models that compare meanings
+    #[command(subcommand)]
+    Model(ModelVerb),
     /// Show the configuration
     #[command(subcommand)]
     Config(ConfigVerb),
@@ -124,6 +152,9 @@ pub(crate) struct SearchArguments {
     /// Search by word only
     #[arg(long)]
     pub(crate) no_semantic: bool,
+    /// How words and meanings become one ranking [default: convex, or what the config says]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) fusion: Option<FusionArgument>,
     /// Every word must occur, not just some
     #[arg(long)]
     pub(crate) all: bool,
@@ -202,6 +233,10 @@ pub(crate) enum ModeArgument {
     Auto,
     /// Words, ranked
     Lexical,
+    /// Meanings, ranked
+    Semantic,
+    /// Words and meanings, whatever the query looks like
+    Hybrid,
     /// Literal text, even inside words
     Like,
 }
@@ -211,9 +246,64 @@ impl From<ModeArgument> for Mode {
         match mode {
             ModeArgument::Auto => Self::Auto,
             ModeArgument::Lexical => Self::Lexical,
+            ModeArgument::Semantic => Self::Semantic,
+            ModeArgument::Hybrid => Self::Hybrid,
             ModeArgument::Like => Self::Like,
         }
     }
+}
+
+/// How two rankings become one, as typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FusionArgument {
+    /// Scores, normalised and weighed
+    Convex,
+    /// Reciprocal ranks
+    Rrf,
+}
+
+impl From<FusionArgument> for Fusion {
+    fn from(fusion: FusionArgument) -> Self {
+        match fusion {
+            FusionArgument::Convex => Self::Convex,
+            FusionArgument::Rrf => Self::Rrf,
+        }
+    }
+}
+
+/// `kodiak similar`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  kodiak similar a1b2c3              by id, as search prints it
+  kodiak similar notes/cooking/ramen.md --limit 3")]
+pub(crate) struct SimilarArguments {
+    /// An id, a path, an address (kodiak://…) or a title
+    #[arg(value_name = "NOTE")]
+    pub(crate) note: String,
+    /// How many notes to show at most [default: 10, or what the config says]
+    #[arg(short = 'n', long = "limit", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
+    /// Only notes from this source (any of several)
+    #[arg(long = "source", value_name = "NAME")]
+    pub(crate) sources: Vec<String>,
+    /// Print the whole answer as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show how each note was ranked
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+/// `kodiak status`.
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    /// Show what is embedded, source by source, and what failed
+    #[arg(long)]
+    pub(crate) embeddings: bool,
+    /// Print it as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `kodiak get`.
@@ -272,6 +362,7 @@ pub(crate) struct JsonArguments {
 
 /// `kodiak index`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct IndexArguments {
     /// Only these sources
     #[arg(value_name = "SOURCE", conflicts_with = "rebuild")]
@@ -279,6 +370,9 @@ pub(crate) struct IndexArguments {
     /// Build the index anew; the old one answers until the new one is complete
     #[arg(long)]
     pub(crate) rebuild: bool,
+    /// With --rebuild: embed every text anew as well, instead of reusing vectors
+    #[arg(long, requires = "rebuild", conflicts_with = "no_semantic")]
+    pub(crate) embeddings: bool,
     /// Go on indexing what changes, until stopped with Ctrl-C
     #[arg(long)]
     pub(crate) watch: bool,
@@ -310,19 +404,35 @@ pub(crate) enum ConfigVerb {
 
 /// `kodiak eval`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  kodiak eval examples/judged                              every split, in every way
+  kodiak eval examples/judged --mode auto --json > before.json
+  kodiak eval examples/judged --mode auto --compare before.json
+  kodiak eval examples/judged --floors examples/judged/floors.json")]
 pub(crate) struct EvalArguments {
     /// Folders that hold a test set each
     #[arg(value_name = "FOLDER", required = true)]
     pub(crate) folders: Vec<PathBuf>,
-    /// How to search [default: what a user gets]
+    /// How to search [default: every way there is]
     #[arg(long = "mode", value_name = "MODE")]
     pub(crate) modes: Vec<ModeArgument>,
+    /// Measure the ways that need no model
+    #[arg(long)]
+    pub(crate) no_semantic: bool,
     /// Only these splits of a set [default: all]
     #[arg(long = "split", value_name = "NAME")]
     pub(crate) splits: Vec<String>,
     /// Only the first queries of each split
     #[arg(long, value_name = "N")]
     pub(crate) limit_queries: Option<usize>,
+    /// Compare with an earlier run: a file of what it printed with --json
+    #[arg(long, value_name = "FILE")]
+    pub(crate) compare: Option<PathBuf>,
+    /// Fail unless the figures reach those in this file
+    // With some of the queries only, a floor for all of them means nothing.
+    #[arg(long, value_name = "FILE", conflicts_with = "limit_queries")]
+    pub(crate) floors: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
     pub(crate) json: bool,

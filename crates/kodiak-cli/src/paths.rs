@@ -1,8 +1,9 @@
-//! Where things are: the config file, the index, the home folder.
+//! Where things are: the config file, the index, the models, the home folder,
+//! and the package clients that can get models.
 //!
 //! The library never looks at the environment; this is where the program does.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
@@ -13,6 +14,9 @@ use crate::failure::refusal;
 const FOLDER: &str = "kodiak";
 const CONFIG_FILE: &str = "config.toml";
 const INDEX_FILE: &str = "index.db";
+const MODELS_FOLDER: &str = "models";
+/// Says where models are kept instead of the usual place.
+pub(crate) const MODELS_VARIABLE: &str = "KODIAK_MODELS";
 
 /// The config file: the one asked for, else the usual one.
 pub(crate) fn config_file(asked: Option<&OsString>) -> anyhow::Result<PathBuf> {
@@ -32,6 +36,74 @@ pub(crate) fn index_file(asked: Option<&OsString>) -> anyhow::Result<PathBuf> {
         Some(path) => Ok(absolute(path)),
         None => Ok(base("--index")?.data_dir().join(FOLDER).join(INDEX_FILE)),
     }
+}
+
+/// The folder that holds the models: the one asked for, else the usual one.
+/// Models can be fetched again, so it is among the caches.
+pub(crate) fn models_folder(asked: Option<&OsString>) -> anyhow::Result<PathBuf> {
+    match given(asked) {
+        Some(path) => Ok(absolute(path)),
+        None => Ok(base(MODELS_VARIABLE)?
+            .cache_dir()
+            .join(FOLDER)
+            .join(MODELS_FOLDER)),
+    }
+}
+
+/// The package clients on this machine.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Clients {
+    pub(crate) npm: Option<PathBuf>,
+    /// A program and its first arguments.
+    pub(crate) pip: Option<Vec<OsString>>,
+}
+
+impl Clients {
+    /// Those that a shell would find.
+    pub(crate) fn on_path() -> Self {
+        Self::among(&std::env::var_os("PATH").unwrap_or_default())
+    }
+
+    fn among(path: &OsStr) -> Self {
+        let program = |name: &str| program(path, name);
+        let alone = |path: PathBuf| vec![path.into_os_string()];
+        let module = |path: PathBuf| vec![path.into_os_string(), "-m".into(), "pip".into()];
+        Self {
+            npm: program("npm"),
+            pip: program("pip3")
+                .or_else(|| program("pip"))
+                .map(alone)
+                .or_else(|| program("python3").or_else(|| program("python")).map(module)),
+        }
+    }
+}
+
+/// The program of this name in the first of the folders that has it. Relative
+/// folders do not count: what they hold depends on where one stands.
+fn program(path: &OsStr, name: &str) -> Option<PathBuf> {
+    let endings: &[&str] = if cfg!(windows) {
+        &[".exe", ".cmd"]
+    } else {
+        &[""]
+    };
+    std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .flat_map(|folder| {
+            let named = |ending: &&str| folder.join(format!("{name}{ending}"));
+            endings.iter().map(named).collect::<Vec<_>>()
+        })
+        .find(|file| can_be_run(file))
+}
+
+fn can_be_run(file: &Path) -> bool {
+    let Ok(metadata) = std::fs::metadata(file) else {
+        return false;
+    };
+    #[cfg(unix)]
+    let allowed = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let allowed = true;
+    metadata.is_file() && allowed
 }
 
 /// The path with a leading `~` replaced by the home folder.
@@ -85,6 +157,42 @@ mod tests {
             index_file(Some(&file)).unwrap(),
             folder.path().join("other.db")
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn clients_are_found_as_a_shell_would() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, mode: u32| {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, "").unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            path
+        };
+        let path = std::env::join_paths([
+            "relative".into(),
+            root.path().join("missing"),
+            root.path().join("one"),
+            root.path().join("two"),
+        ])
+        .unwrap();
+        assert_eq!(Clients::among(&path), Clients::default());
+        assert_eq!(Clients::among(OsStr::new("")), Clients::default());
+        write("one/npm", 0o644);
+        std::fs::create_dir_all(root.path().join("one/pip3")).unwrap();
+        let npm = write("two/npm", 0o755);
+        let python = write("one/python3", 0o755);
+        let found = Clients::among(&path);
+        assert_eq!(found.npm, Some(npm));
+        let module = [python.as_os_str(), "-m".as_ref(), "pip".as_ref()];
+        assert_eq!(found.pip.unwrap(), module);
+        let pip = write("two/pip", 0o755);
+        assert_eq!(Clients::among(&path).pip.unwrap(), [pip.as_os_str()]);
+        let pip = write("two/pip3", 0o755);
+        assert_eq!(Clients::among(&path).pip.unwrap(), [pip.as_os_str()]);
     }
 
     #[test]

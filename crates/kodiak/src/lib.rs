@@ -3,13 +3,14 @@
 //! Data flows one way:
 //!
 //! ```text
-//! source → Document → { full text | vocabulary }     one transaction per batch
-//! query  → parse → correct → retrieve → snippet → Answer
+//! source → Document → { full text | vocabulary | passages → vectors }
+//! query  → parse → correct → { words ‖ meanings } → fuse → snippet → Answer
 //! ```
 //!
 //! The library never prints and never reads the environment or the home
 //! folder: its caller resolves paths and hands them in.
 
+pub mod access;
 pub mod chunk;
 pub mod date;
 pub mod document;

@@ -4,6 +4,7 @@
 //! batches. Every batch is a transaction, so that a process that dies loses at
 //! most one and the next sync goes on from there.
 
+mod embedding;
 mod queue;
 
 use std::collections::{BTreeMap, HashMap};
@@ -11,10 +12,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::date;
 use crate::document::Stamp;
+use crate::embed::Identity;
 use crate::error::Result;
 use crate::source::{Entry, LeftOut, Listing, Reading, Source};
-use crate::store::Writer;
 use crate::store::sqlite::{Prepared, State};
+use crate::store::{EmbeddingCache, Writer};
+pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
 use queue::{Closing, ReadingQueue};
 
 /// A batch ends at this many documents or bytes, whichever comes first.
@@ -70,10 +73,12 @@ pub fn sync(
 
 /// Empties the index and fills it from `sources`, in one transaction: readers
 /// see the old index until the new one is complete, and still see it if this
-/// fails. A source that cannot be listed fails the whole.
+/// fails. A source that cannot be listed fails the whole. Vectors come back
+/// from the cache, as far as it has them.
 pub fn rebuild<'a>(
     writer: &mut Writer,
     sources: impl IntoIterator<Item = (&'a dyn Source, &'a str)>,
+    vectors: Option<(&Identity, &EmbeddingCache)>,
     progress: &mut dyn FnMut(&str, Progress),
 ) -> Result<Vec<Report>> {
     writer.begin()?;
@@ -85,6 +90,9 @@ pub fn rebuild<'a>(
             reports.push(run(writer, source, place, Commit::Never, &mut progress)?);
         }
         writer.rebuild_vocabulary()?;
+        if let Some((identity, cache)) = vectors {
+            embedding::restore(writer, identity, cache)?;
+        }
         Ok(reports)
     };
     match fill() {

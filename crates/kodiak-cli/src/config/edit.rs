@@ -73,9 +73,74 @@ pub(crate) fn set_globs(path: &Path, name: &str, globs: &[String]) -> anyhow::Re
     })
 }
 
+/// Writes which model is in use.
+pub(crate) fn set_model(path: &Path, name: &str) -> anyhow::Result<()> {
+    rewrite(path, |document| {
+        if let Some(old) = document.get_mut("model").and_then(Item::as_value_mut) {
+            // What stands behind it on its line stays there.
+            let decor = old.decor().clone();
+            *old = name.into();
+            *old.decor_mut() = decor;
+            return Ok(document.to_string());
+        }
+        if document.iter().any(|(_, item)| item.is_value()) {
+            document["model"] = value(name);
+            return Ok(document.to_string());
+        }
+        let mut line = DocumentMut::new();
+        line["model"] = value(name);
+        let mut text = document.to_string();
+        if document.is_empty() {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            return Ok(format!("{text}{line}"));
+        }
+        // Only tables, below which a setting would be one of theirs: it goes
+        // above the first, and below what stands apart at the top of the file.
+        let first: usize = text
+            .split_inclusive('\n')
+            .take_while(|line| !line.trim_start().starts_with('['))
+            .map(str::len)
+            .sum();
+        let at = text[..first].rfind("\n\n").map_or(0, |end| end + 2);
+        let (above, below) = text.split_at(at);
+        Ok(format!("{above}{line}\n{below}"))
+    })
+}
+
 /// Changes the list of sources. What `change` gives back is kept at the end of
 /// the file.
 fn edit(path: &Path, change: impl FnOnce(&mut ArrayOfTables) -> String) -> anyhow::Result<()> {
+    rewrite(path, |document| {
+        let item = document.remove("source").unwrap_or(Item::None);
+        let mut sources = if item.is_none() {
+            ArrayOfTables::new()
+        } else {
+            item.into_array_of_tables().map_err(|_| {
+                refusal(
+                    format!("the sources in {} cannot be edited", path.display()),
+                    "write each as a [[source]] table of its own",
+                )
+            })?
+        };
+        let kept = change(&mut sources);
+        if !sources.is_empty() {
+            document.insert("source", Item::ArrayOfTables(sources));
+        }
+        if !kept.is_empty() {
+            let trailing = document.trailing().as_str().unwrap_or_default().to_owned();
+            document.set_trailing(kept + &trailing);
+        }
+        Ok(document.to_string())
+    })
+}
+
+/// Reads the file, has its text changed, and writes it.
+fn rewrite(
+    path: &Path,
+    change: impl FnOnce(&mut DocumentMut) -> anyhow::Result<String>,
+) -> anyhow::Result<()> {
     let target = followed(path);
     let text = match fs::read_to_string(&target) {
         Ok(text) => text,
@@ -86,26 +151,7 @@ fn edit(path: &Path, change: impl FnOnce(&mut ArrayOfTables) -> String) -> anyho
         .parse()
         .map_err(|error: toml_edit::TomlError| anyhow!("{}", error.message().replace('\n', " ")))
         .with_context(|| format!("the config {} cannot be used", path.display()))?;
-    let item = document.remove("source").unwrap_or(Item::None);
-    let mut sources = if item.is_none() {
-        ArrayOfTables::new()
-    } else {
-        item.into_array_of_tables().map_err(|_| {
-            refusal(
-                format!("the sources in {} cannot be edited", path.display()),
-                "write each as a [[source]] table of its own",
-            )
-        })?
-    };
-    let kept = change(&mut sources);
-    if !sources.is_empty() {
-        document.insert("source", Item::ArrayOfTables(sources));
-    }
-    if !kept.is_empty() {
-        let trailing = document.trailing().as_str().unwrap_or_default().to_owned();
-        document.set_trailing(kept + &trailing);
-    }
-    let text = document.to_string();
+    let text = change(&mut document)?;
     // What this program writes, it must be able to read.
     Config::parse(&text, path)?;
     write(&target, &text).map_err(|error| could_not("write", path, &error))

@@ -116,6 +116,57 @@ fn nothing_is_written_to_a_file_that_cannot_be_read() {
     }
 }
 
+#[test]
+fn the_model_is_written_where_it_belongs() {
+    let (_folder, path) = file();
+    let after = |text: &str, name: &str| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        set_model(&path, name).unwrap();
+        assert_eq!(Config::load(&path).unwrap().model, name);
+        fs::read_to_string(&path).unwrap()
+    };
+    // Where nothing is.
+    assert_eq!(after("", "none"), "model = \"none\"\n");
+    // In the place of another.
+    assert_eq!(
+        after(
+            "# top\nmodel = 'old' # mine\noffline = true\n[search]\nlimit = 3\n",
+            "new"
+        ),
+        "# top\nmodel = \"new\" # mine\noffline = true\n[search]\nlimit = 3\n"
+    );
+    // With other settings.
+    let text = after(WRITTEN, "new");
+    assert_eq!(
+        text,
+        WRITTEN.replace("# small ones\n", "# small ones\nmodel = \"new\"\n")
+    );
+    // Above tables, and below what stands at the top.
+    let tables = "# notes about it\n[[source]]\nname = 'a'\npath = '/a'\n";
+    assert_eq!(after(tables, "new"), format!("model = \"new\"\n\n{tables}"));
+    assert_eq!(
+        after(&format!("# My config.\n\n{tables}"), "new"),
+        format!("# My config.\n\nmodel = \"new\"\n\n{tables}")
+    );
+    assert_eq!(
+        after("# [nothing]", "new"),
+        "# [nothing]\nmodel = \"new\"\n"
+    );
+}
+
+#[test]
+fn choosing_a_model_twice_is_choosing_it_once() {
+    let (_folder, path) = file();
+    set_model(&path, "one").unwrap();
+    add_source(&path, &source("notes", "/notes")).unwrap();
+    set_model(&path, "two").unwrap();
+    let two = fs::read_to_string(&path).unwrap();
+    set_model(&path, "two").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), two);
+    assert_eq!(two.matches("model").count(), 1, "{two}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_linked_config_stays_linked_and_keeps_its_permissions() {

@@ -1,33 +1,36 @@
-//! Reads test sets in BEIR layout: documents, queries, and who answers what.
+//! Finds test sets in BEIR layout: documents, queries, and who answers what.
 //!
 //! A set is a folder:
 //!
 //! ```text
 //! corpus.jsonl           {"_id", "title", "text"[, "group"]}
-//! queries.jsonl          {"_id", "text"[, "group"]}
+//! corpus.json            {"notes": "path/to/folder"} instead, for a folder of notes
+//! queries.jsonl          {"_id", "text"[, "group"][, filters of a search]}
 //! qrels.tsv              query-id, corpus-id, score
 //! queries_<split>.jsonl  a further split
 //! qrels_<split>.tsv
 //! qrels/<split>.tsv      as the original BEIR archives have it
 //! ```
 //!
-//! A split without queries of its own uses `queries.jsonl`. Scoring is left to
-//! [`super::metrics`].
+//! A split without queries of its own uses `queries.jsonl`. What a document is
+//! made of is left to [`super::corpus`], what a query is to [`super::query`], and
+//! scoring to [`super::metrics`].
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
-use std::iter;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use serde_json::{Map, Value};
+use kodiak::Document;
 
+use super::corpus::Corpus;
 use super::metrics::{Judgements, has_relevant};
+use super::query::{JudgedQuery, parse_query};
+use super::records::records;
 use crate::failure::{message, refusal};
 
-const LAYOUT: &str = "a test set is a folder in BEIR layout: corpus.jsonl, queries.jsonl \
-                      and qrels.tsv (or qrels/test.tsv)";
+const LAYOUT: &str = "a test set is a folder in BEIR layout: corpus.jsonl (or corpus.json, which \
+                      names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)";
 
 /// What the main split, whose own name is empty, is called in the open.
 const MAIN_LABEL: &str = "test";
@@ -41,7 +44,7 @@ pub(crate) struct TestSet {
     /// Splits that can be passed to [`TestSet::queries`], the main one ("") first,
     /// the others by name. [`split_label`] makes them presentable.
     pub(crate) splits: Vec<String>,
-    corpus: PathBuf,
+    corpus: Corpus,
     files: BTreeMap<String, SplitFiles>,
 }
 
@@ -49,26 +52,6 @@ pub(crate) struct TestSet {
 struct SplitFiles {
     queries: PathBuf,
     qrels: PathBuf,
-}
-
-/// One line of the corpus.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CorpusDocument {
-    pub(crate) id: String,
-    pub(crate) title: String,
-    pub(crate) text: String,
-    /// What a search is confined to in sets of many small haystacks, such as one
-    /// conversation.
-    pub(crate) group: Option<String>,
-}
-
-/// A query with its judgements, at least one of them relevant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct JudgedQuery {
-    pub(crate) id: String,
-    pub(crate) text: String,
-    pub(crate) group: Option<String>,
-    pub(crate) judged: Judgements,
 }
 
 /// The name of a split as people see and type it.
@@ -106,10 +89,12 @@ fn look(folder: &Path) -> Result<TestSet> {
         find_qrels(&original, "", &mut files)?;
     }
 
-    let corpus = folder.join("corpus.jsonl");
-    if !corpus.is_file() {
-        bail!("no corpus.jsonl in {}", folder.display());
-    }
+    let Some(corpus) = Corpus::find(folder) else {
+        bail!(
+            "neither corpus.jsonl nor corpus.json is in {}",
+            folder.display()
+        );
+    };
     if files.is_empty() {
         bail!("no judgements in {}", folder.display());
     }
@@ -129,9 +114,10 @@ fn look(folder: &Path) -> Result<TestSet> {
 }
 
 impl TestSet {
-    /// All documents in file order, read as they are asked for.
-    pub(crate) fn documents(&self) -> impl Iterator<Item = Result<CorpusDocument>> + use<> {
-        let documents = records(&self.corpus, parse_document);
+    /// All documents, read as they are asked for. Their keys are what judgements
+    /// name: ids, or the paths of notes.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = Result<Document>> + use<> {
+        let documents = self.corpus.documents();
         documents.map(|document| document.map_err(|error| with_layout(&error)))
     }
 
@@ -155,17 +141,11 @@ impl TestSet {
         let mut judged = read_qrels(&files.qrels)?;
         let mut queries = Vec::new();
         for query in records(&files.queries, parse_query) {
-            let (id, text, group) = query?;
+            let query = query?;
             // Taken out rather than copied: an id that occurs twice is scored once.
-            let Some(judged) = judged.remove(&id).filter(has_relevant) else {
-                continue;
-            };
-            queries.push(JudgedQuery {
-                id,
-                text,
-                group,
-                judged,
-            });
+            if let Some(judged) = judged.remove(&query.id).filter(has_relevant) {
+                queries.push(query.judged(judged));
+            }
         }
         Ok(queries)
     }
@@ -235,102 +215,6 @@ fn read_qrels(path: &Path) -> Result<HashMap<String, Judgements>> {
         }
     }
     Ok(judged)
-}
-
-/// Parses a file line by line, skips blank ones, and says in every error where it
-/// happened.
-fn records<T>(
-    path: &Path,
-    parse: fn(&str) -> Result<T>,
-) -> impl Iterator<Item = Result<T>> + use<T> {
-    let path = path.to_owned();
-    let opened = File::open(&path)
-        .map(BufReader::new)
-        .with_context(|| format!("could not read {}", path.display()));
-    let mut source = Some(opened);
-    let mut number = 0;
-    iter::from_fn(move || {
-        // Put back only after a good read, so that a file that cannot be read ends
-        // the iteration instead of failing forever.
-        let mut reader = match source.take()? {
-            Ok(reader) => reader,
-            Err(error) => return Some(Err(error)),
-        };
-        loop {
-            number += 1;
-            let mut line = String::new();
-            match reader.read_line(&mut line) {
-                Ok(0) => return None,
-                Ok(_) => {}
-                Err(error) => {
-                    let place = format!("could not read line {number} of {}", path.display());
-                    return Some(Err(error).context(place));
-                }
-            }
-            // Editors on Windows begin a file with a byte order mark.
-            let text = line.trim_start_matches('\u{feff}').trim_end();
-            if text.is_empty() {
-                continue;
-            }
-            source = Some(Ok(reader));
-            let place = || format!("line {number} of {}", path.display());
-            return Some(parse(text).with_context(place));
-        }
-    })
-}
-
-fn parse_document(line: &str) -> Result<CorpusDocument> {
-    let mut object = parse_object(line)?;
-    Ok(CorpusDocument {
-        id: take_identifier(&mut object, "_id")?.context("no \"_id\"")?,
-        title: take_text(&mut object, "title")?.unwrap_or_default(),
-        text: take_text(&mut object, "text")?.context("no \"text\"")?,
-        group: take_identifier(&mut object, "group")?,
-    })
-}
-
-/// Id, text and group.
-fn parse_query(line: &str) -> Result<(String, String, Option<String>)> {
-    let mut object = parse_object(line)?;
-    Ok((
-        take_identifier(&mut object, "_id")?.context("no \"_id\"")?,
-        take_text(&mut object, "text")?.context("no \"text\"")?,
-        take_identifier(&mut object, "group")?,
-    ))
-}
-
-fn parse_object(line: &str) -> Result<Map<String, Value>> {
-    serde_json::from_str(line).map_err(|error| {
-        // The parser has seen one line only and calls it line 1, which would
-        // contradict the line number we report. Some errors have no position.
-        let message = error.to_string();
-        let position = format!(" at line {} column {}", error.line(), error.column());
-        match message.strip_suffix(&position) {
-            Some(problem) if error.column() > 0 => {
-                anyhow!("not a JSON object: {problem} at column {}", error.column())
-            }
-            problem => anyhow!("not a JSON object: {}", problem.unwrap_or(&message)),
-        }
-    })
-}
-
-fn take_text(object: &mut Map<String, Value>, field: &str) -> Result<Option<String>> {
-    match object.remove(field) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => bail!("\"{field}\" is not a string"),
-    }
-}
-
-/// Ids are written as strings or as numbers, but judgements only know text.
-/// Fractions are refused: they would seldom be spelled alike in both places.
-fn take_identifier(object: &mut Map<String, Value>, field: &str) -> Result<Option<String>> {
-    match object.remove(field) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(Value::Number(number)) if !number.is_f64() => Ok(Some(number.to_string())),
-        Some(_) => bail!("\"{field}\" is neither a string nor a whole number"),
-    }
 }
 
 /// Query, document and grade, or nothing for a header.

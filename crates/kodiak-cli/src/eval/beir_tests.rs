@@ -26,7 +26,7 @@ fn folder(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
     (parent, folder)
 }
 
-fn documents(corpus: &str) -> Result<Vec<CorpusDocument>> {
+fn documents(corpus: &str) -> Result<Vec<Document>> {
     let (_parent, folder) = folder(&[
         ("corpus.jsonl", corpus),
         ("queries.jsonl", QUERIES),
@@ -84,13 +84,11 @@ fn the_flat_layout() {
     assert_eq!(set.splits, [""]);
     assert_eq!(split_label(&set.splits[0]), "test");
     let documents: Vec<_> = set.documents().map(Result::unwrap).collect();
-    let expected = CorpusDocument {
-        id: "d1".to_owned(),
-        title: "Bears".to_owned(),
-        text: "Kodiak bears".to_owned(),
-        group: None,
-    };
-    assert_eq!(documents, [expected]);
+    assert_eq!(documents.len(), 1);
+    let Document {
+        key, title, body, ..
+    } = &documents[0];
+    assert_eq!([key, title, body], ["d1", "Bears", "Kodiak bears"]);
     let queries = set.queries("").unwrap();
     assert_eq!(brief(&queries), [r#"q1 first [("d1", 1)]"#]);
     assert_eq!(set.queries("test").unwrap(), queries);
@@ -202,9 +200,15 @@ fn document_fields() {
     .unwrap();
     let brief: Vec<String> = documents
         .iter()
-        .map(|d| format!("{} {:?} {:?} {:?}", d.id, d.title, d.text, d.group))
+        .map(|d| format!("{} {:?} {:?} {:?}", d.key, d.title, d.body, d.fields))
         .collect();
-    assert_eq!(brief, [r#"17 "" "a" Some("3")"#, r#"18 "" "" Some("g")"#]);
+    assert_eq!(
+        brief,
+        [
+            r#"17 "" "a" {"group": String("3")}"#,
+            r#"18 "" "" {"group": String("g")}"#
+        ]
+    );
 }
 
 #[test]
@@ -231,8 +235,9 @@ fn queries_come_in_file_order_and_only_with_a_relevant_document() {
             r#"7 a number [("d1", 2), ("d2", 0)]"#,
         ]
     );
-    assert_eq!(found[0].group.as_deref(), Some("g"));
-    assert_eq!(found[1].group, None);
+    let group = ("group".to_owned(), "g".to_owned());
+    assert_eq!(found[0].filter.fields, [group]);
+    assert!(found[1].filter.is_empty());
 }
 
 #[test]
@@ -259,8 +264,8 @@ fn windows_line_ends() {
     let corpus = format!("\u{feff}{CORPUS}\r\n\r\n{}\r\n", CORPUS.replace("d1", "d2"));
     let documents = documents(&corpus).unwrap();
     assert_eq!(documents.len(), 2);
-    assert_eq!(documents[1].id, "d2");
-    assert_eq!(documents[1].text, "Kodiak bears");
+    assert_eq!(documents[1].key, "d2");
+    assert_eq!(documents[1].body, "Kodiak bears");
     let found = queries(
         &QUERIES.replace('\n', "\r\n"),
         "query-id\tcorpus-id\tscore\r\nq2\td1\t1\r\n",
@@ -272,7 +277,10 @@ fn windows_line_ends() {
 #[test]
 fn folders_that_are_not_sets() {
     let (parent, empty) = folder(&[]);
-    assert_eq!(problem(open(&empty)), "no corpus.jsonl in bears");
+    assert_eq!(
+        problem(open(&empty)),
+        "neither corpus.jsonl nor corpus.json is in bears"
+    );
     assert!(problem(open(&parent.path().join("absent"))).starts_with("could not read "));
     let (_parent, unjudged) = folder(&[("corpus.jsonl", CORPUS), ("queries.jsonl", QUERIES)]);
     assert_eq!(problem(open(&unjudged)), "no judgements in bears");

@@ -1,66 +1,66 @@
 //! `kodiak eval`: how well searches find what people judged relevant.
 //!
 //! Reads test sets in BEIR layout, indexes each into a throwaway index, and
-//! runs every query through the same entry point as a user's search.
+//! runs every query through the same entry point as a user's search. The figures
+//! can be compared with those of an earlier run, and held to floors.
 
 pub(crate) mod beir;
+mod compare;
+mod corpus;
+mod figures;
+mod floors;
+mod meaning;
 pub(crate) mod metrics;
+mod query;
+mod records;
 mod runner;
+mod significance;
 mod table;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use serde::Serialize;
+use kodiak::embed::{Embedder, OnnxEmbedder};
 
-use crate::arguments::EvalArguments;
+use crate::arguments::{EvalArguments, ModeArgument};
+use crate::context::Context;
 use crate::failure::refusal;
+use crate::models;
 use crate::output::Output;
-use crate::output::progress::Steps;
+use crate::output::phrases::counted;
+use crate::output::progress::{Embedding, Steps};
 use crate::verbs::Outcome;
-use beir::{JudgedQuery, TestSet, split_label, with_layout};
-use metrics::Summary;
+use beir::{TestSet, split_label, with_layout};
+use compare::Report;
+use figures::{Figures, Row};
+use floors::Floor;
+use meaning::Remembering;
+use query::JudgedQuery;
 use runner::{Collection, Setting};
 
-/// All figures of a run, as `--json` prints them.
-#[derive(Debug, Serialize)]
-struct Figures {
-    sets: Vec<Row>,
-}
-
-/// One split of one set, searched in one way.
-#[derive(Debug, Serialize)]
-struct Row {
-    name: String,
-    split: String,
-    mode: &'static str,
-    /// How two rankings were mixed; there is only one so far.
-    fusion: Option<&'static str>,
-    /// What ordered the best hits anew; nothing so far.
-    rerank: Option<&'static str>,
-    typo: bool,
-    default: bool,
-    queries: usize,
-    #[serde(rename = "ndcg@10")]
-    ndcg_at_10: f64,
-    #[serde(rename = "recall@10")]
-    recall_at_10: f64,
-    #[serde(rename = "recall@100")]
-    recall_at_100: f64,
-    #[serde(rename = "mrr@10")]
-    mrr_at_10: f64,
-    p50_ms: f64,
-    p95_ms: f64,
-}
-
 /// Measures and prints.
-pub(crate) fn run(arguments: &EvalArguments, output: &Output) -> anyhow::Result<Outcome> {
-    let settings = wanted_settings(arguments);
-    let mut figures = Figures { sets: Vec::new() };
+pub(crate) fn run(arguments: &EvalArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let output = context.output;
+    // Read first: measuring takes long, and these may be misspelt.
+    let baseline = arguments.compare.as_deref().map(compare::read);
+    let baseline = baseline.transpose()?;
+    let floors = arguments.floors.as_deref().map(floors::read);
+    let floors = floors.transpose()?;
+    let embedder = embedder(arguments, context)?;
+    let settings = wanted_settings(arguments, embedder.is_some());
+    let mut figures = Figures::default();
     let mut known = BTreeSet::new();
     for folder in &arguments.folders {
         let set = beir::open(folder)?;
         known.extend(set.splits.iter().map(|split| split_label(split).to_owned()));
-        measure_set(&set, &settings, arguments, output, &mut figures)?;
+        measure_set(
+            &set,
+            &settings,
+            embedder.as_ref(),
+            arguments,
+            output,
+            &mut figures,
+        )?;
     }
     if figures.sets.is_empty() {
         let known: Vec<String> = known.into_iter().collect();
@@ -69,25 +69,128 @@ pub(crate) fn run(arguments: &EvalArguments, output: &Output) -> anyhow::Result<
             format!("known splits: {}", known.join(", ")),
         ));
     }
+    let mut text = table::render(&figures.sets);
+    if let Some(baseline) = baseline {
+        let report = compare::compare(&figures.sets, &baseline);
+        text.push_str(&table::render_comparison(&report));
+        tell(&report, output);
+        figures.comparison = Some(report.rows);
+        figures.comparison_mean = report.mean;
+    }
     if arguments.json {
         output.json(&figures)?;
     } else {
-        output.answer(&table::render(&figures.sets))?;
+        output.answer(&text)?;
+    }
+    if let Some(floors) = floors {
+        let model = embedder.as_deref().map(Embedder::identity);
+        let model = model.map(|identity| identity.name.as_str());
+        let concerned = concerning(floors, model, output);
+        hold(&concerned, &figures.sets, &settings, arguments, output)?;
     }
     Ok(Outcome::Done)
 }
 
-fn wanted_settings(arguments: &EvalArguments) -> Vec<Setting> {
+/// Says what could not be compared.
+fn tell(report: &Report, output: &Output) {
+    for notice in &report.notices {
+        output.notice(notice);
+    }
+    if report.rows.is_empty() {
+        output.warning("nothing was compared: the baseline has no query in common with this run");
+    }
+}
+
+/// The floors for runs with this model, or with none; that there are others is
+/// said.
+fn concerning(floors: Vec<Floor>, model: Option<&str>, output: &Output) -> Vec<Floor> {
+    let all = floors.len();
+    let floors: Vec<Floor> = floors
+        .into_iter()
+        .filter(|floor| floor.concerns(model))
+        .collect();
+    let others = all - floors.len();
+    if others > 0 {
+        let others = counted(others as u64, "floor");
+        let this = model.map_or("no model".to_owned(), |name| format!("the model {name}"));
+        output.notice(&format!(
+            "{others} not held: this run has {this}, they are for others"
+        ));
+    }
+    floors
+}
+
+/// Fails unless every floor is reached. Those of modes and splits that were not
+/// asked for are left out, as their rows are.
+fn hold(
+    floors: &[Floor],
+    rows: &[Row],
+    settings: &[Setting],
+    arguments: &EvalArguments,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let asked = |floor: &&Floor| {
+        let mut modes = settings.iter().map(|setting| setting.name());
+        (arguments.splits.is_empty() || arguments.splits.contains(&floor.split))
+            && (arguments.modes.is_empty() || modes.any(|mode| mode == floor.mode))
+    };
+    let missed = floors::missed(floors.iter().filter(asked), rows);
+    if missed.is_empty() {
+        return Ok(());
+    }
+    for complaint in &missed {
+        output.warning(complaint);
+    }
+    Err(refusal(
+        "not every floor was reached",
+        "`--compare` with an earlier run shows which figures fell",
+    ))
+}
+
+/// The model to measure with: the configured one, installed if need be.
+fn embedder(
+    arguments: &EvalArguments,
+    context: &Context<'_>,
+) -> anyhow::Result<Option<Arc<Remembering>>> {
+    let by_meaning =
+        |mode: &ModeArgument| !matches!(mode, ModeArgument::Lexical | ModeArgument::Like);
+    if !arguments.modes.is_empty() && !arguments.modes.iter().any(by_meaning) {
+        return Ok(None);
+    }
+    let config = context.config()?;
+    let Some(model) = models::for_indexing(context, &config, arguments.no_semantic) else {
+        return Ok(None);
+    };
+    let inner = OnnxEmbedder::new(model);
+    Ok(Some(Arc::new(Remembering::new(
+        inner,
+        &context.models_path()?,
+    )?)))
+}
+
+fn wanted_settings(arguments: &EvalArguments, with_model: bool) -> Vec<Setting> {
     let wanted = |setting: &Setting| {
         let mut modes = arguments.modes.iter().map(|&mode| mode.into());
         arguments.modes.is_empty() || modes.any(|mode: kodiak::search::Mode| mode == setting.mode)
     };
-    Setting::ALL.into_iter().filter(wanted).collect()
+    let possible = |setting: Setting| {
+        if with_model {
+            Some(setting)
+        } else {
+            setting.without_model()
+        }
+    };
+    Setting::ALL
+        .into_iter()
+        .filter_map(possible)
+        .filter(wanted)
+        .collect()
 }
 
 fn measure_set(
     set: &TestSet,
     settings: &[Setting],
+    embedder: Option<&Arc<Remembering>>,
     arguments: &EvalArguments,
     output: &Output,
     figures: &mut Figures,
@@ -102,8 +205,18 @@ fn measure_set(
     }
     let splits = usable(set, &splits, arguments.limit_queries, output)?;
     let indexing = Steps::new(output, &format!("indexing {}", set.name), None);
-    let collection = Collection::build(set, |done| indexing.done(done))?;
-    drop(indexing);
+    let mut embedding = embedder.map(|embedder| Embedding::new(output, &embedder.identity().name));
+    let collection = Collection::build(
+        set,
+        embedder.cloned(),
+        |done| indexing.done(done),
+        &mut |event| {
+            if let Some(embedding) = &mut embedding {
+                embedding.event(event);
+            }
+        },
+    )?;
+    drop((indexing, embedding));
     for (label, queries) in splits {
         for &setting in settings {
             let asking = Steps::new(
@@ -111,9 +224,10 @@ fn measure_set(
                 &format!("asking {} {label}, {}", set.name, setting.name()),
                 Some(queries.len()),
             );
-            let summary = collection.measure(&queries, setting, |done| asking.done(done))?;
+            let tally = collection.measure(&queries, setting, |done| asking.done(done))?;
             drop(asking);
-            let row = row(&set.name, label, setting, &summary);
+            let model = embedder.map(|embedder| embedder.identity().name.as_str());
+            let row = Row::new(&set.name, label, setting, model, &queries, &tally);
             output.detail(&table::line(&row));
             figures.sets.push(row);
         }
@@ -152,27 +266,4 @@ fn usable<'a>(
         ));
     }
     Ok(found)
-}
-
-fn row(name: &str, split: &str, setting: Setting, summary: &Summary) -> Row {
-    let round = |number: f64, places: i32| {
-        let factor = 10_f64.powi(places);
-        (number * factor).round() / factor
-    };
-    Row {
-        name: name.to_owned(),
-        split: split.to_owned(),
-        mode: setting.name(),
-        fusion: None,
-        rerank: None,
-        typo: setting.typo,
-        default: setting.is_default(),
-        queries: summary.queries,
-        ndcg_at_10: round(summary.ndcg_at_10, 4),
-        recall_at_10: round(summary.recall_at_10, 4),
-        recall_at_100: round(summary.recall_at_100, 4),
-        mrr_at_10: round(summary.mrr_at_10, 4),
-        p50_ms: round(summary.p50_ms, 2),
-        p95_ms: round(summary.p95_ms, 2),
-    }
 }

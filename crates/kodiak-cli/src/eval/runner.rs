@@ -1,23 +1,26 @@
 //! Runs a test set's queries through the same entry point as a user's search.
 
 use std::path::Path;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use kodiak::search::{Mode, Request, Router};
+use kodiak::access::Guard;
+use kodiak::search::{Fusion, Mode, Request, Router};
 use kodiak::store::sqlite::Prepared;
-use kodiak::store::{Filter, SqliteStore, Writer};
-use kodiak::{Document, Stamp};
-use serde_json::{Map, Value};
+use kodiak::store::{SqliteStore, Writer};
+use kodiak::sync::{EmbeddingProgress, backfill};
 
-use super::beir::{CorpusDocument, JudgedQuery, TestSet};
-use super::metrics::{Summary, Tally};
+use super::beir::TestSet;
+use super::meaning::Remembering;
+use super::metrics::Tally;
+use super::query::JudgedQuery;
 use crate::failure::refusal;
 
 /// How deep rankings are judged.
 const DEPTH: usize = 100;
-/// The name of the one source in a throwaway index.
-const SOURCE: &str = "eval";
+/// Quality is measured here: a busy machine must not change the figures.
+const NO_HURRY: Duration = Duration::from_mins(10);
 /// Documents per transaction while filling it.
 const BATCH: usize = 2_000;
 
@@ -26,21 +29,38 @@ const BATCH: usize = 2_000;
 pub(crate) struct Setting {
     /// How to search.
     pub(crate) mode: Mode,
+    /// How two rankings become one, where there are two.
+    pub(crate) fusion: Option<Fusion>,
     /// Whether misspelt words are corrected.
     pub(crate) typo: bool,
 }
 
 impl Setting {
     /// Every way of searching there is; the first is what a user gets.
-    pub(crate) const ALL: [Self; 4] = [
-        Self::new(Mode::Auto, true),
-        Self::new(Mode::Lexical, true),
-        Self::new(Mode::Lexical, false),
-        Self::new(Mode::Like, false),
+    pub(crate) const ALL: [Self; 8] = [
+        Self::new(Mode::Auto, Some(Fusion::Convex), true),
+        Self::new(Mode::Auto, Some(Fusion::Rrf), true),
+        Self::new(Mode::Hybrid, Some(Fusion::Convex), true),
+        Self::new(Mode::Hybrid, Some(Fusion::Rrf), true),
+        Self::new(Mode::Semantic, None, true),
+        Self::new(Mode::Lexical, None, true),
+        Self::new(Mode::Lexical, None, false),
+        Self::new(Mode::Like, None, false),
     ];
 
-    const fn new(mode: Mode, typo: bool) -> Self {
-        Self { mode, typo }
+    const fn new(mode: Mode, fusion: Option<Fusion>, typo: bool) -> Self {
+        Self { mode, fusion, typo }
+    }
+
+    /// The same where there is no model: one ranking, or none.
+    pub(crate) fn without_model(self) -> Option<Self> {
+        match (self.mode, self.fusion) {
+            (Mode::Semantic | Mode::Hybrid, _) | (_, Some(Fusion::Rrf)) => None,
+            _ => Some(Self {
+                fusion: None,
+                ..self
+            }),
+        }
     }
 
     /// The mode's name on the command line.
@@ -48,25 +68,39 @@ impl Setting {
         match self.mode {
             Mode::Auto => "auto",
             Mode::Lexical => "lexical",
+            Mode::Semantic => "semantic",
+            Mode::Hybrid => "hybrid",
             Mode::Like => "like",
         }
     }
 
+    /// Whether a model, where there is one, has a part in it.
+    pub(crate) fn compares_meanings(self) -> bool {
+        matches!(self.mode, Mode::Auto | Mode::Hybrid | Mode::Semantic)
+    }
+
     /// Whether this is what a user gets who asks for nothing special.
     pub(crate) fn is_default(self) -> bool {
-        self == Self::ALL[0]
+        self == Self::ALL[0] || Some(self) == Self::ALL[0].without_model()
     }
 }
 
 /// A set's documents in an index of their own.
 pub(crate) struct Collection {
     store: SqliteStore,
+    embedder: Option<Arc<Remembering>>,
     _folder: tempfile::TempDir,
 }
 
 impl Collection {
-    /// Indexes the documents of `set`, calling `indexed` after each.
-    pub(crate) fn build(set: &TestSet, mut indexed: impl FnMut(usize)) -> Result<Self> {
+    /// Indexes the documents of `set`, calling `indexed` after each, and embeds
+    /// them if there is a model.
+    pub(crate) fn build(
+        set: &TestSet,
+        embedder: Option<Arc<Remembering>>,
+        mut indexed: impl FnMut(usize),
+        progress: &mut dyn FnMut(EmbeddingProgress),
+    ) -> Result<Self> {
         let folder = tempfile::tempdir().map_err(|error| {
             refusal(
                 format!("could not make a folder for the index: {error}"),
@@ -74,9 +108,20 @@ impl Collection {
             )
         })?;
         let path = folder.path().join("index.db");
-        fill(&path, set, &mut indexed)?;
+        let mut writer = fill(&path, set, &mut indexed)?;
+        if let Some(embedder) = &embedder {
+            let report = embedder.with_cache(|cache| {
+                backfill(&mut writer, &**embedder, Some(cache), None, progress)
+            })?;
+            if let Some(reason) = report.reason {
+                let failed = format!("{} passages could not be embedded", report.failed);
+                return Err(anyhow::Error::msg(reason).context(failed));
+            }
+        }
+        drop(writer);
         Ok(Self {
             store: SqliteStore::open(&path)?,
+            embedder,
             _folder: folder,
         })
     }
@@ -87,8 +132,10 @@ impl Collection {
         queries: &[JudgedQuery],
         setting: Setting,
         mut asked: impl FnMut(usize),
-    ) -> Result<Summary> {
-        let router = Router::new(&self.store, &[]);
+    ) -> Result<Tally> {
+        let router = Router::new(&self.store, &[], Guard::local())
+            .with_embedder(self.embedder.clone())
+            .with_deadline(NO_HURRY);
         let mut tally = Tally::default();
         for (number, query) in queries.iter().enumerate() {
             let request = Request {
@@ -96,14 +143,8 @@ impl Collection {
                 limit: DEPTH,
                 mode: setting.mode,
                 exact: !setting.typo,
-                filter: Filter {
-                    fields: query
-                        .group
-                        .iter()
-                        .map(|group| ("group".to_owned(), group.clone()))
-                        .collect(),
-                    ..Filter::default()
-                },
+                fusion: setting.fusion.unwrap_or_default(),
+                filter: query.filter.clone(),
                 ..Request::default()
             };
             let started = Instant::now();
@@ -113,15 +154,15 @@ impl Collection {
             tally.add(&ranked, &query.judged, took);
             asked(number + 1);
         }
-        Ok(tally.summary())
+        Ok(tally)
     }
 }
 
-fn fill(path: &Path, set: &TestSet, indexed: &mut dyn FnMut(usize)) -> Result<()> {
+fn fill(path: &Path, set: &TestSet, indexed: &mut dyn FnMut(usize)) -> Result<Writer> {
     let mut writer = Writer::open(path, "kodiak eval")?;
     writer.begin()?;
     for (number, document) in set.documents().enumerate() {
-        writer.put(&Prepared::new(indexable(document?)))?;
+        writer.put(&Prepared::new(document?))?;
         if (number + 1) % BATCH == 0 {
             writer.commit()?;
             writer.begin()?;
@@ -130,22 +171,5 @@ fn fill(path: &Path, set: &TestSet, indexed: &mut dyn FnMut(usize)) -> Result<()
     }
     writer.commit()?;
     writer.refresh_vocabulary()?;
-    Ok(())
-}
-
-fn indexable(document: CorpusDocument) -> Document {
-    let mut fields = Map::new();
-    if let Some(group) = document.group {
-        fields.insert("group".to_owned(), Value::String(group));
-    }
-    Document {
-        source: SOURCE.to_owned(),
-        key: document.id,
-        kind: "note".to_owned(),
-        title: document.title,
-        body: document.text,
-        fields,
-        stamp: Stamp::default(),
-        ..Document::default()
-    }
+    Ok(writer)
 }

@@ -84,13 +84,28 @@ fn snippet(hit: &Hit, painter: Painter) -> String {
 }
 
 fn explained(hit: &Hit, explanation: &Explanation) -> Vec<String> {
-    let mut lines = vec![format!(
-        "score {:.4}, lexical rank {}, lexical score {:.4}, found by {}",
-        hit.score,
-        explanation.lexical_rank,
-        explanation.lexical_score,
-        hit.found_by.join(" and "),
-    )];
+    let mut facts = vec![format!("score {:.4}", hit.score)];
+    if let (Some(rank), Some(score)) = (explanation.lexical_rank, explanation.lexical_score) {
+        facts.push(format!("lexical rank {rank}, lexical score {score:.4}"));
+    }
+    if let Some(rank) = explanation.semantic_rank {
+        facts.push(format!("semantic rank {rank}"));
+    }
+    facts.extend(
+        explanation
+            .similarity
+            .map(|cosine| format!("similarity {cosine:.4}")),
+    );
+    if let (Some(fusion), Some(fused)) = (explanation.fusion, explanation.fused_score) {
+        facts.push(format!("{fusion} {fused:.4}"));
+    }
+    facts.push(format!("found by {}", hit.found_by.join(" and ")));
+    let mut lines = vec![facts.join(", ")];
+    if let Some([first, last]) = explanation.passage {
+        let heading = explanation.heading.as_deref();
+        let heading = heading.map_or(String::new(), |heading| format!(", {}", escaped(heading)));
+        lines.push(format!("  nearest passage: lines {first}-{last}{heading}"));
+    }
     for term in &explanation.terms {
         let [title, body, tags] = term.occurrences;
         lines.push(format!(

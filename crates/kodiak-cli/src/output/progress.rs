@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kodiak::sync::Progress as Event;
+use kodiak::sync::{EmbeddingProgress, Progress as Event};
 
 use super::Output;
 use super::escape::escaped;
@@ -65,6 +65,67 @@ impl Drop for Progress<'_> {
     }
 }
 
+/// The progress of embedding. The bar moves by the amount of text, so that the
+/// time left is told truly; what is counted for people is passages.
+#[derive(Debug)]
+pub(crate) struct Embedding<'a> {
+    output: &'a Output,
+    model: String,
+    bar: Option<ProgressBar>,
+}
+
+impl<'a> Embedding<'a> {
+    /// Shows nothing until there is something to embed.
+    pub(crate) fn new(output: &'a Output, model: &str) -> Self {
+        Self {
+            output,
+            model: escaped(model).into_owned(),
+            bar: None,
+        }
+    }
+
+    /// Takes note of what the backfill reports.
+    pub(crate) fn event(&mut self, event: EmbeddingProgress) {
+        match event {
+            EmbeddingProgress::Found { passages, bytes } => {
+                let bar = (self.output.beside_on_terminal && !self.output.is_quiet()).then(|| {
+                    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+                    bar.set_style(style(
+                        "embedding with {prefix} [{wide_bar}] {msg}, {eta} left",
+                    ));
+                    bar.set_prefix(self.model.clone());
+                    bar.set_length(bytes);
+                    bar.set_message(format!("0/{passages}"));
+                    bar.enable_steady_tick(Duration::from_millis(500));
+                    bar
+                });
+                self.bar = bar.filter(|bar| !bar.is_hidden());
+                if self.bar.is_none() {
+                    let passages = counted(passages as u64, "passage");
+                    self.output
+                        .notice(&format!("embedding {passages} with {}", self.model));
+                }
+            }
+            EmbeddingProgress::Done { passages, bytes } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_position(bytes);
+                    let message = bar.message();
+                    let all = message.rsplit('/').next().unwrap_or_default();
+                    bar.set_message(format!("{passages}/{all}"));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Embedding<'_> {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// The progress of steps that are counted but need not be announced.
 #[derive(Debug)]
 pub(crate) struct Steps {
@@ -100,6 +161,40 @@ impl Steps {
 }
 
 impl Drop for Steps {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A wait for something that cannot be counted.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    bar: Option<ProgressBar>,
+}
+
+impl Waiting {
+    /// Begins to show that time passes. Only a terminal sees anything.
+    pub(crate) fn new(output: &Output) -> Self {
+        let bar = (output.beside_on_terminal && !output.is_quiet()).then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.set_style(style("{spinner} {msg} {elapsed}"));
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Self { bar }
+    }
+
+    /// Says what is being waited for.
+    pub(crate) fn say(&self, what: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(escaped(what).into_owned());
+        }
+    }
+}
+
+impl Drop for Waiting {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

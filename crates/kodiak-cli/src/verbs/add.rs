@@ -3,6 +3,7 @@
 use super::Outcome;
 use crate::arguments::AddArguments;
 use crate::context::Context;
+use crate::embedding::{self, Extent};
 use crate::registration::{Wanted, register};
 use crate::registry::existing_folder;
 
@@ -13,5 +14,7 @@ pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Re
         globs: &arguments.globs,
     };
     register(context, &wanted, "add")?;
+    let config = context.config()?;
+    embedding::embed(context, &config, arguments.no_semantic, Extent::All, "add");
     Ok(Outcome::Done)
 }

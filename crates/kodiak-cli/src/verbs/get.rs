@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use kodiak::access::Guard;
 use kodiak::search::{Found, Router};
 use kodiak::source::Presence;
 use kodiak::store::SqliteStore;
@@ -68,7 +69,7 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
 /// Finds the note by every reading of what was typed: a file of this name, the
 /// reference, and the text as it is, since a title may end like a line range.
 fn find(store: &SqliteStore, typed: &str) -> anyhow::Result<Found> {
-    let router = Router::new(store, &[]);
+    let router = Router::new(store, &[], Guard::local());
     let whole = Reference {
         target: typed.trim().to_owned(),
         lines: None,
@@ -94,6 +95,16 @@ fn find(store: &SqliteStore, typed: &str) -> anyhow::Result<Found> {
     }
 }
 
+/// How the router can be asked for what was typed, by whichever reading of it
+/// finds a note.
+pub(super) fn reference(store: &SqliteStore, typed: &str) -> anyhow::Result<Reference> {
+    let found = find(store, typed)?;
+    Ok(Reference {
+        target: found.document.uid,
+        lines: None,
+    })
+}
+
 /// The reference as an absolute path, if it is an existing file.
 fn as_file(reference: &Reference) -> Option<Reference> {
     let file = Path::new(&reference.target).canonicalize().ok()?;
@@ -104,7 +115,10 @@ fn as_file(reference: &Reference) -> Option<Reference> {
     })
 }
 
-fn look_up(router: &Router<'_>, reference: &Reference) -> anyhow::Result<Option<Found>> {
+fn look_up(
+    router: &Router<'_, SqliteStore>,
+    reference: &Reference,
+) -> anyhow::Result<Option<Found>> {
     match router.get(reference) {
         Ok(found) => within(found, reference).map(Some),
         Err(Error::NoDocument { .. }) => Ok(None),

@@ -8,15 +8,18 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use kodiak::Error;
+use kodiak::embed::{Identity, OnnxEmbedder};
 use kodiak::source::{MarkdownFolder, Source};
-use kodiak::store::Writer;
+use kodiak::store::{EmbeddingCache, Writer};
 
 use super::Outcome;
 use crate::arguments::IndexArguments;
 use crate::config::{Config, RegisteredSource};
 use crate::context::Context;
+use crate::embedding::{self, Extent};
 use crate::failure::refusal;
 use crate::indexing::{self, Telling, forget_unregistered, summary};
+use crate::models;
 use crate::output::phrases::counted;
 use crate::output::progress::Progress;
 use crate::registry;
@@ -36,7 +39,7 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
     }
     let sources = registry::named(&config, &arguments.sources)?;
     let outcome = if arguments.rebuild {
-        rebuild(context, &config)?
+        rebuild(context, &config, arguments)?
     } else {
         let mut writer = context.writer("index")?;
         if arguments.sources.is_empty() {
@@ -49,8 +52,15 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
             Outcome::Incomplete
         }
     };
+    embedding::embed(
+        context,
+        &config,
+        arguments.no_semantic,
+        Extent::All,
+        "index",
+    );
     if arguments.watch {
-        return watch(context, config, &arguments.sources);
+        return watch(context, config, arguments);
     }
     Ok(outcome)
 }
@@ -97,7 +107,11 @@ fn concerns_source(error: &Error) -> bool {
     }
 }
 
-fn rebuild(context: &Context<'_>, config: &Config) -> anyhow::Result<Outcome> {
+fn rebuild(
+    context: &Context<'_>,
+    config: &Config,
+    arguments: &IndexArguments,
+) -> anyhow::Result<Outcome> {
     // All of them before anything is done: what cannot be read cannot be rebuilt.
     let mut folders = Vec::new();
     for source in &config.sources {
@@ -129,7 +143,9 @@ fn rebuild(context: &Context<'_>, config: &Config) -> anyhow::Result<Outcome> {
             progress.event(event);
         }
     };
-    let reports = kodiak::sync::rebuild(&mut writer, pairs, &mut watch);
+    let (identity, cache) = vectors_to_keep(context, &writer, arguments)?;
+    let kept = identity.as_ref().zip(cache.as_ref());
+    let reports = kodiak::sync::rebuild(&mut writer, pairs, kept, &mut watch);
     drop(shown);
     for (folder, report) in folders.iter().zip(reports?) {
         output.notice(&summary(folder.name(), &report));
@@ -137,10 +153,34 @@ fn rebuild(context: &Context<'_>, config: &Config) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// The vectors that outlive a rebuild: those of the model that answers, unless
+/// they are to be made anew, which the cache must not prevent.
+fn vectors_to_keep(
+    context: &Context<'_>,
+    writer: &Writer,
+    arguments: &IndexArguments,
+) -> kodiak::Result<(Option<Identity>, Option<EmbeddingCache>)> {
+    let Some(identity) = writer.serving()?.and_then(|serving| serving.identity()) else {
+        return Ok((None, None));
+    };
+    let Some(mut cache) = embedding::open_cache(context) else {
+        return Ok((None, None));
+    };
+    if arguments.embeddings {
+        cache.forget(&identity)?;
+        return Ok((None, None));
+    }
+    Ok((Some(identity), Some(cache)))
+}
+
 /// Syncs what changes until the process is stopped. Sources that come and go
 /// meanwhile are followed.
-fn watch(context: &Context<'_>, mut config: Config, names: &[String]) -> anyhow::Result<Outcome> {
-    while let Some(changed) = watch_config(context, &config, names)? {
+fn watch(
+    context: &Context<'_>,
+    mut config: Config,
+    arguments: &IndexArguments,
+) -> anyhow::Result<Outcome> {
+    while let Some(changed) = watch_config(context, &config, arguments)? {
         config = changed;
     }
     Ok(Outcome::Done)
@@ -150,8 +190,12 @@ fn watch(context: &Context<'_>, mut config: Config, names: &[String]) -> anyhow:
 fn watch_config(
     context: &Context<'_>,
     config: &Config,
-    names: &[String],
+    arguments: &IndexArguments,
 ) -> anyhow::Result<Option<Config>> {
+    let names = &arguments.sources;
+    // Loaded once, when something is first embedded.
+    let embedder =
+        models::for_indexing(context, config, arguments.no_semantic).map(OnnxEmbedder::new);
     let folders: Vec<MarkdownFolder> = config
         .sources
         .iter()
@@ -179,7 +223,12 @@ fn watch_config(
         let changed: Vec<&MarkdownFolder> =
             which.iter().filter_map(|&at| folders.get(at)).collect();
         match sync_changed(context, config, &changed) {
-            Ok(None) => ControlFlow::Continue(()),
+            Ok(None) => {
+                if let Some(embedder) = &embedder {
+                    embedding::embed_with(context, embedder, Extent::All, "index --watch");
+                }
+                ControlFlow::Continue(())
+            }
             Ok(another) => {
                 reread.set(another);
                 ControlFlow::Break(())

@@ -8,8 +8,10 @@ mod doctor;
 mod get;
 mod index;
 mod man;
+mod model;
 mod remove;
 mod search;
+mod similar;
 mod sources;
 mod status;
 
@@ -34,20 +36,22 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<Outc
     match &arguments.verb {
         Verb::Completions(arguments) => return completions::run(arguments, output),
         Verb::Man(arguments) => return man::run(arguments, output),
-        Verb::Eval(arguments) => return crate::eval::run(arguments, output),
         _ => {}
     }
     let context = Context::new(output, &arguments.everywhere)?;
     match &arguments.verb {
         Verb::Search(arguments) => search::run(arguments, &context),
         Verb::Get(arguments) => get::run(arguments, &context),
+        Verb::Similar(arguments) => similar::run(arguments, &context),
         Verb::Add(arguments) => add::run(arguments, &context),
         Verb::Remove(arguments) => remove::run(arguments, &context),
         Verb::Sources(arguments) => sources::run(arguments, &context),
         Verb::Index(arguments) => index::run(arguments, &context),
         Verb::Status(arguments) => status::run(arguments, &context),
         Verb::Doctor(arguments) => doctor::run(arguments, &context),
+        Verb::Model(verb) => model::run(verb, &context),
         Verb::Config(ConfigVerb::Show(arguments)) => config::show(arguments, &context),
-        Verb::Completions(_) | Verb::Man(_) | Verb::Eval(_) => Ok(Outcome::Done),
+        Verb::Eval(arguments) => crate::eval::run(arguments, &context),
+        Verb::Completions(_) | Verb::Man(_) => Ok(Outcome::Done),
     }
 }

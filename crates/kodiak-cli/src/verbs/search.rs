@@ -6,15 +6,18 @@
 mod folder;
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use kodiak::Error;
-use kodiak::search::{Answer, Request, Router};
+use kodiak::access::Guard;
+use kodiak::search::{Answer, Fusion, Mode, Request, Router, Weights};
 use kodiak::store::{Filter, SqliteStore};
 
 use super::Outcome;
-use crate::arguments::SearchArguments;
+use crate::arguments::{ModeArgument, SearchArguments};
 use crate::config::Config;
 use crate::context::Context;
+use crate::embedding;
 use crate::failure::refusal;
 use crate::output::Output;
 use crate::output::escape::escaped;
@@ -33,7 +36,8 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     }
     let mut notices = Vec::new();
     if let Some(typed) = &arguments.folder {
-        let scope = folder::prepare(context, typed)?;
+        let wants_meaning = !arguments.no_semantic && may_compare_meanings(arguments.mode);
+        let scope = folder::prepare(context, typed, wants_meaning)?;
         filter.sources = vec![scope.source];
         filter.paths = within(&scope.inside, filter.paths);
         notices.extend(scope.notice);
@@ -46,14 +50,32 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     let limit = arguments
         .limit
         .map_or(config.search.limit, |limit| limit as usize);
-    let mut answer = Router::new(&store, &sources).search(&Request {
+    let for_queries = embedding::for_queries(context, &config, &store, arguments.no_semantic);
+    let settings = &config.search;
+    let router = Router::new(&store, &sources, Guard::local())
+        .with_embedder(for_queries.embedder)
+        .explaining_absence(for_queries.absence)
+        .with_deadline(Duration::from_millis(settings.deadline_ms))
+        .with_minimum_similarity(settings.minimum_similarity);
+    let mut answer = router.search(&Request {
         query,
         limit,
-        mode: arguments.mode.into(),
+        mode: if arguments.no_semantic && may_compare_meanings(arguments.mode) {
+            Mode::Lexical
+        } else {
+            arguments.mode.into()
+        },
         filter,
         all: arguments.all,
         exact: arguments.exact,
         explain: arguments.explain,
+        fusion: arguments
+            .fusion
+            .map_or(settings.fusion.into(), Fusion::from),
+        weights: Weights {
+            lexical: settings.lexical_weight,
+            semantic: settings.semantic_weight,
+        },
     })?;
     notices.append(&mut answer.notices);
     notices.extend(missing_folders(&answer, &config));
@@ -77,6 +99,11 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     })
 }
 
+/// Whether a search of this mode may need a model.
+fn may_compare_meanings(mode: ModeArgument) -> bool {
+    !matches!(mode, ModeArgument::Lexical | ModeArgument::Like)
+}
+
 fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
     let limit = |date: &Option<String>| {
         let date = date.as_deref();
@@ -95,6 +122,7 @@ fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
         before: limit(&arguments.before)?,
         paths: without(&arguments.paths, "./"),
         fields: arguments.fields.clone(),
+        scope: None,
     })
 }
 
@@ -108,7 +136,11 @@ fn within(inside: &str, paths: Vec<String>) -> Vec<String> {
 }
 
 /// A misspelt source must not look like one without hits.
-fn require_known(names: &[String], config: &Config, store: &SqliteStore) -> kodiak::Result<()> {
+pub(super) fn require_known(
+    names: &[String],
+    config: &Config,
+    store: &SqliteStore,
+) -> kodiak::Result<()> {
     if names.iter().all(|name| config.source(name).is_some()) {
         return Ok(());
     }

@@ -1,5 +1,7 @@
 //! `kodiak status`: what is indexed, what was left out, and what changed since.
 
+mod meaning;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,7 @@ use kodiak::{Error, Timestamp};
 use serde::Serialize;
 
 use super::Outcome;
-use crate::arguments::JsonArguments;
+use crate::arguments::StatusArguments;
 use crate::config::{Config, RegisteredSource};
 use crate::context::Context;
 use crate::drift::Drift;
@@ -18,6 +20,7 @@ use crate::output::escape::escaped;
 use crate::output::phrases::{ago, counted, size};
 use crate::output::{Output, heading};
 use crate::registry;
+use meaning::Embeddings;
 
 /// The whole state, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -28,8 +31,10 @@ struct Status {
     documents: u64,
     words: u64,
     format: Option<u32>,
-    /// The model that compares meanings; none in this version.
+    /// The model that compares meanings, once something is embedded.
     semantic: Option<String>,
+    /// How much it covers, and what failed.
+    embeddings: Embeddings,
     sources: Vec<SourceState>,
 }
 
@@ -59,7 +64,7 @@ struct LeftOut {
     files: Vec<String>,
 }
 
-pub(super) fn run(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let config = context.config()?;
     let store = match SqliteStore::open(&context.index_path) {
         Ok(store) => Some(store),
@@ -71,14 +76,18 @@ pub(super) fn run(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::R
         context.output.json(&status)?;
         return Ok(Outcome::Done);
     }
-    context.output.answer(&told(&status, context.output))?;
+    if arguments.embeddings {
+        context.output.answer(&status.embeddings.told())?;
+    } else {
+        context.output.answer(&told(&status, context.output))?;
+    }
     if !status.exists {
         context.output.hint(if config.sources.is_empty() {
             "run `kodiak add FOLDER`"
         } else {
             "run `kodiak index`"
         });
-    } else if status.sources.iter().any(SourceState::is_behind) {
+    } else if status.sources.iter().any(SourceState::is_behind) || status.embeddings.is_behind() {
         context
             .output
             .hint("run `kodiak index` to bring the index up to date");
@@ -115,6 +124,10 @@ fn gather(
             ));
         }
     }
+    let embeddings = match store {
+        Some(store) => Embeddings::gather(context, config, store)?,
+        None => Embeddings::default(),
+    };
     Ok(Status {
         index: context.index_path.clone(),
         exists: store.is_some(),
@@ -128,7 +141,8 @@ fn gather(
             .transpose()?
             .unwrap_or(0),
         format: store.map(SqliteStore::version).transpose()?,
-        semantic: None,
+        semantic: embeddings.model_name(),
+        embeddings,
         sources,
     })
 }
@@ -207,11 +221,12 @@ fn told(status: &Status, output: &Output) -> String {
     let _ = match status.format {
         Some(format) => writeln!(
             text,
-            "index: {} ({}, format {format})\n{}, {}\nsemantic search: not available in this version",
+            "index: {} ({}, format {format})\n{}, {}\n{}",
             escaped(&index),
             size(status.bytes),
             counted(status.documents, "document"),
             counted(status.words, "distinct word"),
+            status.embeddings.line(),
         ),
         None => writeln!(text, "there is no index at {} yet", escaped(&index)),
     };

@@ -66,6 +66,7 @@ fn help_is_an_answer() {
         "index",
         "status",
         "doctor",
+        "model",
         "config",
         "eval",
         "completions",
@@ -85,12 +86,14 @@ fn help_is_an_answer() {
     Commands:
       search       Find notes
       get          Print a note, or some lines of it
+      similar      Find the notes most like a note
       add          Register a folder of notes and index it
       remove       Forget a source; its files are not touched
       sources      List the registered sources
       index        Bring the index in step with the notes
       status       Show what is indexed, what was left out, and what changed since
       doctor       Look for damage and, if asked to, repair it
+      model        Install, list, choose and remove the models that compare meanings
       config       Show the configuration
       eval         Measure search quality and speed on test sets in BEIR layout
       completions  Print a completion script for a shell
@@ -105,6 +108,9 @@ fn help_is_an_answer() {
           --index <PATH>   The index to use: a file, or the folder that holds `index.db` [env:
                            KODIAK_INDEX]
           --config <PATH>  The config file to use [env: KODIAK_CONFIG]
+          --offline        Never fetch anything: no model is installed by itself [env: KODIAK_OFFLINE]
+          --model <NAME>   The model to use instead of the configured one; `none` for words only [env:
+                           KODIAK_MODEL]
           --color <WHEN>   When to use colours [default: auto] [possible values: auto, always, never]
       -v, --verbose        Say more
       -q, --quiet          Say nothing but the answer: no notices, no progress

@@ -8,10 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
+/// The model that people get who ask for nothing special.
+pub(crate) const REAL_MODEL: &str = "all-minilm-l6-v2";
+
 /// A temporary home.
 pub(crate) struct Desk {
     _folder: tempfile::TempDir,
     root: PathBuf,
+    /// The model that every run is told to use, and that nothing may be fetched.
+    /// Without one, runs are told neither.
+    model: Option<&'static str>,
 }
 
 /// What came of one run.
@@ -25,21 +31,72 @@ pub(crate) struct Run {
 impl Desk {
     /// An empty one.
     pub(crate) fn new() -> Self {
+        // Tests by word need no model.
+        Self::set(Some("none"))
+    }
+
+    /// An empty one whose runs use the model `tiny`.
+    pub(crate) fn with_model() -> Self {
+        let desk = Self::set(Some(tiny_model::NAME));
+        desk.install_tiny();
+        desk
+    }
+
+    /// An empty one whose runs use the model that people get. It is too large
+    /// for the repository: `KODIAK_TEST_MODEL` names a folder with its files.
+    /// Where that is not set there is none, and tests pass by, except in CI.
+    #[expect(clippy::print_stdout, reason = "who runs the tests should know")]
+    pub(crate) fn with_real_model() -> Option<Self> {
+        let Some(folder) = std::env::var_os("KODIAK_TEST_MODEL") else {
+            assert!(
+                std::env::var("CI").as_deref() != Ok("true"),
+                "KODIAK_TEST_MODEL is not set. Run `kodiak model install {REAL_MODEL}` and set it \
+                 to the folder it names, which has model.onnx, tokenizer.json and model.json"
+            );
+            println!("passed by: KODIAK_TEST_MODEL is not set");
+            return None;
+        };
+        let desk = Self::set(Some(REAL_MODEL));
+        let mut command = desk.command(&["model", "install", "--from"]);
+        let run = desk.finish(command.arg(folder));
+        assert_eq!(run.code, Some(0), "{run}");
+        Some(desk)
+    }
+
+    /// An empty one where nothing is said about models: runs use the default
+    /// and try to get it. There is no package client unless a test sets `PATH`.
+    pub(crate) fn unset() -> Self {
+        Self::set(None)
+    }
+
+    fn set(model: Option<&'static str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // Where the system keeps temporary files may itself be a link.
         let root = folder.path().canonicalize().unwrap();
         Self {
             _folder: folder,
             root,
+            model,
         }
+    }
+
+    /// Installs the model `tiny`.
+    pub(crate) fn install_tiny(&self) {
+        tiny_model::write(&self.path("tiny")).unwrap();
+        self.ok(&["model", "install", "--from", "tiny"]);
     }
 
     /// One with the example notes in `notes`, not indexed yet.
     pub(crate) fn with_notes() -> Self {
         let desk = Self::new();
-        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/notes");
-        copy(&examples, &desk.path("notes"));
+        desk.copy_examples();
         desk
+    }
+
+    /// Copies the example notes into `notes`.
+    pub(crate) fn copy_examples(&self) {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/notes");
+        copy(&examples, &self.path("notes"));
     }
 
     /// One with the example notes, indexed.
@@ -57,6 +114,11 @@ impl Desk {
         self.path("data/kodiak/index.db")
     }
 
+    /// Where models are installed.
+    pub(crate) fn models(&self) -> PathBuf {
+        self.path("home/.cache/kodiak/models")
+    }
+
     pub(crate) fn config(&self) -> PathBuf {
         self.path("config/kodiak/config.toml")
     }
@@ -70,6 +132,16 @@ impl Desk {
         path
     }
 
+    /// Puts a package client of ours, a script, into the folder `clients`,
+    /// which is on no path unless a test says so.
+    #[cfg(unix)]
+    pub(crate) fn client(&self, name: &str, lines: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        let text = format!("#!/bin/sh\nPATH=/usr/bin:/bin\n{lines}\n");
+        let path = self.write(&format!("clients/{name}"), text);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
     /// The program, ready to be started in the root of the desk.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kodiak"));
@@ -81,6 +153,11 @@ impl Desk {
             .env("XDG_DATA_HOME", self.path("data"))
             .current_dir(&self.root)
             .stdin(Stdio::null());
+        if let Some(model) = self.model {
+            command
+                .env("KODIAK_MODEL", model)
+                .env("KODIAK_OFFLINE", "1");
+        }
         command
     }
 
@@ -103,6 +180,12 @@ impl Desk {
         let run = self.run(arguments);
         assert_eq!(run.code, Some(0), "{run}");
         run
+    }
+
+    /// Adds settings to the config.
+    pub(crate) fn configure(&self, settings: &str) {
+        let written = fs::read_to_string(self.config()).unwrap();
+        fs::write(self.config(), format!("{written}\n{settings}\n")).unwrap();
     }
 
     /// Runs a search and gives back its JSON, whether it found something or not.

@@ -3,16 +3,21 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use kodiak::access::Guard;
 use kodiak::search::{Request, Router};
 use kodiak::store::SqliteStore;
 
 use crate::desk::{Desk, age};
 
 const NOTES: usize = 3_000;
+/// How many passages are embedded between two writes at most.
+const BATCH: u64 = 48;
+/// Words that the small model knows, a topic each.
+const TOPICS: [&str; 4] = ["task", "noodles", "compiler", "guitar"];
 
 /// Fills `notes` with small notes. Those of later rounds say which round.
 fn generate(desk: &Desk, which: impl Iterator<Item = usize>, round: usize) {
@@ -27,7 +32,10 @@ fn generate(desk: &Desk, which: impl Iterator<Item = usize>, round: usize) {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let _ = write!(text, " word{}", (state >> 16) % 500);
         }
-        let _ = writeln!(text, " round{round}x");
+        let topic = TOPICS[number % TOPICS.len()];
+        // Enough of it that the model takes the note for more than noise.
+        let topic = [topic; 6].join(" ");
+        let _ = writeln!(text, " {topic} round{round}x");
         let path = desk.write(&format!("notes/{:02}/note{number}.md", number % 20), text);
         // Texts of two rounds may have the same size: their times must differ.
         age(&path, round as u64);
@@ -37,13 +45,21 @@ fn generate(desk: &Desk, which: impl Iterator<Item = usize>, round: usize) {
 /// Starts a run and kills it after `delay`. Gives back whether it was killed in
 /// time.
 fn start_and_kill(desk: &Desk, arguments: &[&str], delay: Duration) -> bool {
+    let child = start(desk, arguments);
+    std::thread::sleep(delay);
+    kill(child)
+}
+
+fn start(desk: &Desk, arguments: &[&str]) -> Child {
     let mut command = desk.command(arguments);
-    let mut child = command
+    command
         .stderr(Stdio::null())
         .stdout(Stdio::null())
         .spawn()
-        .unwrap();
-    std::thread::sleep(delay);
+        .unwrap()
+}
+
+fn kill(mut child: Child) -> bool {
     // SIGKILL: no chance to clean up.
     child.kill().unwrap();
     !child.wait().unwrap().success()
@@ -56,7 +72,9 @@ fn total(store: &SqliteStore) -> usize {
         limit: 3,
         ..Request::default()
     };
-    let answer = Router::new(store, &[]).search(&request).unwrap();
+    let answer = Router::new(store, &[], Guard::local())
+        .search(&request)
+        .unwrap();
     assert_eq!(
         answer.retrievers.lexical.as_deref(),
         Some("fts5"),
@@ -151,4 +169,124 @@ fn rebuilding_survives_being_killed_and_is_not_noticed() {
     });
     assert!(killed > 3, "{killed}");
     assert_complete(&desk, "round0x", NOTES);
+}
+
+/// What `status` tells of vectors: in the index and in the cache.
+fn vectors(desk: &Desk) -> (u64, u64) {
+    let status = desk.json(&["status", "--embeddings", "--json"]);
+    let embeddings = &status["embeddings"];
+    let cached = embeddings["cache"]["vectors"].as_u64();
+    (
+        embeddings["embedded"].as_u64().unwrap(),
+        cached.unwrap_or(0),
+    )
+}
+
+/// Starts an index run and kills it once so many passages are embedded. Gives
+/// back whether it was killed in time.
+fn kill_when_embedded(desk: &Desk, passages: u64) -> bool {
+    let mut child = start(desk, &["index"]);
+    let store = SqliteStore::open(&desk.index()).unwrap();
+    let embedded = || -> u64 {
+        let sources = store.embedding_status().unwrap().sources;
+        sources.iter().map(|(_, coverage)| coverage.embedded).sum()
+    };
+    while embedded() < passages && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    kill(child)
+}
+
+#[test]
+fn embedding_survives_being_killed_and_goes_on_from_there() {
+    let desk = Desk::with_model();
+    generate(&desk, 0..NOTES, 0);
+    desk.ok(&["add", "notes", "--no-semantic"]);
+    let mut before = 0;
+    let mut assert_sound = |when: &str| {
+        let (embedded, cached) = vectors(&desk);
+        assert!(embedded >= before, "{when}: {embedded} after {before}");
+        // What was made and not yet put into the index.
+        assert!(cached >= embedded, "{when}: {cached} of {embedded} cached");
+        assert!(cached - embedded <= BATCH, "{when}: {embedded} of {cached}");
+        before = embedded;
+        desk.ok(&["doctor"]);
+        let run = desk.run(&["search", "task management", "--mode", "semantic"]);
+        assert!(matches!(run.code, Some(0 | 1)), "{when}: {run}");
+    };
+    let mut killed = 0;
+    for delay in [1, 5, 15, 40] {
+        killed += usize::from(start_and_kill(
+            &desk,
+            &["index"],
+            Duration::from_millis(delay),
+        ));
+        assert_sound(&format!("after {delay} ms"));
+    }
+    for passages in [1, 200, 700, 1_300, 2_000] {
+        killed += usize::from(kill_when_embedded(&desk, passages));
+        assert_sound(&format!("with {passages} passages"));
+    }
+    assert!(killed > 5, "{killed}");
+    // What is left is embedded, and nothing else.
+    let (embedded, cached) = vectors(&desk);
+    assert!((700..NOTES as u64).contains(&embedded), "{embedded}");
+    let run = desk.ok(&["index", "-v"]);
+    let left = NOTES as u64 - cached;
+    assert!(
+        run.stderr.contains(&format!("\n{left} passages embedded")),
+        "{left}: {run}"
+    );
+    assert_eq!(vectors(&desk), (NOTES as u64, NOTES as u64));
+    let run = desk.ok(&["index", "-v"]);
+    assert!(!run.stderr.contains("passage"), "{run}");
+    let found = desk.found(&["task management", "--mode", "semantic", "-n", "1000"]);
+    assert!(!found.is_empty());
+    desk.ok(&["doctor"]);
+}
+
+#[test]
+fn searching_by_meaning_never_notices_indexing() {
+    let desk = Desk::with_model();
+    generate(&desk, 0..600, 0);
+    desk.ok(&["add", "notes"]);
+    let (done, searches) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let search = || {
+        for mode in ["auto", "hybrid", "semantic"].iter().cycle() {
+            if done.load(Ordering::Relaxed) {
+                break;
+            }
+            for query in ["task management", "how to cook", "marker"] {
+                let run = desk.run(&["search", query, "--mode", mode, "--json"]);
+                assert!(matches!(run.code, Some(0 | 1)), "{mode} {query}: {run}");
+                assert_eq!(run.stderr, "", "{mode} {query}");
+                let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+                assert!(answer["hits"].is_array(), "{run}");
+                searches.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let searching = scope.spawn(search);
+        for round in 1..=6 {
+            generate(&desk, (0..600).step_by(round + 1), round);
+            fs::remove_file(desk.path(&format!("notes/{:02}/note{round}.md", round % 20))).unwrap();
+            // Every way in which vectors are written.
+            let run = match round % 3 {
+                0 => desk.run(&["index", "--rebuild"]),
+                1 => desk.run(&["index"]),
+                _ => desk.run(&["index", "--rebuild", "--embeddings"]),
+            };
+            if searching.is_finished() {
+                break;
+            }
+            assert_eq!(run.code, Some(0), "{run}");
+            assert!(!run.stderr.contains("warning"), "{run}");
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert!(searches.load(Ordering::Relaxed) > 10);
+    let answer = desk.json(&["search", "task management", "--mode", "hybrid", "--json"]);
+    assert_eq!(answer["embedded"], 1.0);
+    desk.ok(&["doctor"]);
 }

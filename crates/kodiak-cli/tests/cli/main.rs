@@ -8,12 +8,18 @@
 
 mod arguments;
 mod broken;
+mod coverage;
 mod desk;
 mod eval;
 mod get;
 mod index;
 mod kill;
+mod meaning;
+mod model;
+mod real_model;
 mod search;
+mod similar;
 mod sources;
 mod untouched;
+mod vectors;
 mod watch;

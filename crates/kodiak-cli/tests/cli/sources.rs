@@ -214,13 +214,13 @@ fn a_config_with_a_mistake() {
     assert_snapshot!(desk.run(&["search", "gtd"]), @"
     exit: 2
     --- stderr
-    error: the config [DESK]/config/kodiak/config.toml:3 cannot be used: unknown key `limti`, expected `limit`
+    error: the config [DESK]/config/kodiak/config.toml:3 cannot be used: unknown key `limti`, expected one of `limit`, `fusion`, `lexical_weight`, `semantic_weight`, `minimum_similarity`, `deadline_ms`
     hint: correct the file, or use another with --config PATH
     ");
     assert_snapshot!(desk.run(&["doctor"]), @"
     exit: 1
     --- stdout
-    problem  the config [DESK]/config/kodiak/config.toml:3 cannot be used: unknown key `limti`, expected `limit`
+    problem  the config [DESK]/config/kodiak/config.toml:3 cannot be used: unknown key `limti`, expected one of `limit`, `fusion`, `lexical_weight`, `semantic_weight`, `minimum_similarity`, `deadline_ms`
              correct the file, or use another with --config PATH
     ok       the index [DESK]/data/kodiak/index.db is sound and holds 42 documents
     ");
@@ -239,15 +239,21 @@ fn the_configuration_is_shown() {
     # index: [DESK]/data/kodiak/index.db (does not exist yet)
 
     max_file_size = "10 MiB"
+    model = "none"
+    offline = false
 
     [search]
     limit = 10
+    fusion = "convex"
+    lexical_weight = 0.5
+    semantic_weight = 0.5
+    deadline_ms = 2000
     "#);
     desk.ok(&["add", "notes", "--glob", "*.md"]);
     assert_snapshot!(desk.run(&["config", "show", "--json"]), @r#"
     exit: 0
     --- stdout
-    {"config":"[DESK]/config/kodiak/config.toml","config_exists":true,"index":"[DESK]/data/kodiak/index.db","index_exists":true,"settings":{"max_file_size":"10 MiB","search":{"limit":10},"source":[{"name":"notes","kind":"markdown","path":"[DESK]/notes","glob":["*.md"]}]}}
+    {"config":"[DESK]/config/kodiak/config.toml","config_exists":true,"index":"[DESK]/data/kodiak/index.db","index_exists":true,"settings":{"max_file_size":"10 MiB","model":"none","offline":false,"search":{"limit":10,"fusion":"convex","lexical_weight":0.5,"semantic_weight":0.5,"deadline_ms":2000},"source":[{"name":"notes","kind":"markdown","path":"[DESK]/notes","glob":["*.md"]}]}}
     "#);
 }
 

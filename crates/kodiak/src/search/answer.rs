@@ -35,6 +35,24 @@ pub struct Answer {
     pub suggestions: Vec<Suggestion>,
 }
 
+impl Answer {
+    /// An answer to `query` that holds nothing yet.
+    pub(super) fn to(query: &str) -> Self {
+        Self {
+            query: query.to_owned(),
+            corrected: None,
+            intent: Intent::of(query),
+            retrievers: Retrievers::default(),
+            embedded: 0.0,
+            notices: Vec::new(),
+            total: 0,
+            took_ms: 0,
+            hits: Vec::new(),
+            suggestions: Vec::new(),
+        }
+    }
+}
+
 /// The retrievers that ran, by name; absent if one did not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Retrievers {
@@ -93,15 +111,35 @@ pub struct Hit {
     pub explanation: Option<Explanation>,
 }
 
-/// How a hit was ranked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// How a hit was ranked. What does not apply to it is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Explanation {
-    /// Its place in the lexical ranking, from one.
-    pub lexical_rank: usize,
+    /// Its place in the ranking by word, from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lexical_rank: Option<usize>,
     /// Its BM25 score.
-    pub lexical_score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lexical_score: Option<f64>,
     /// The query's terms that it has.
     pub terms: Vec<ExplainedTerm>,
+    /// Its place in the ranking by meaning, from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub semantic_rank: Option<usize>,
+    /// The cosine of its nearest passage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<f64>,
+    /// The first and last line of that passage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passage: Option<[usize; 2]>,
+    /// The headings above that passage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading: Option<String>,
+    /// How the two rankings became one, where they did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fusion: Option<&'static str>,
+    /// What came of it; the best hit's becomes the score 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fused_score: Option<f64>,
 }
 
 /// A term of the query as it weighed on a hit.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
-use crate::store::{Corpus, Expression, Phrase, SqliteStore};
+use crate::store::{Corpus, Expression, Phrase, Store};
 use crate::text::{Cutter, Purpose, fold_into, is_common};
 
 /// Up to this many documents every word chooses. Above it, scoring each
@@ -46,7 +46,7 @@ pub(super) struct PlannedTerm {
 }
 
 /// Plans `query` for this store.
-pub(super) fn plan(store: &SqliteStore, query: &Query, corpus: Corpus) -> Result<Plan> {
+pub(super) fn plan<S: Store>(store: &S, query: &Query, corpus: Corpus) -> Result<Plan> {
     let mut planner = Planner {
         store,
         corpus,
@@ -96,14 +96,14 @@ pub(super) fn rarity(documents: u64, corpus: Corpus) -> f64 {
     odds.ln().max(1e-6)
 }
 
-struct Planner<'a> {
-    store: &'a SqliteStore,
+struct Planner<'a, S> {
+    store: &'a S,
     corpus: Corpus,
     cutter: Cutter,
     terms: Vec<PlannedTerm>,
 }
 
-impl Planner<'_> {
+impl<S: Store> Planner<'_, S> {
     fn conditions(&mut self, conditions: &[Condition]) -> Result<Vec<Expression>> {
         conditions.iter().map(|part| self.condition(part)).collect()
     }
@@ -190,9 +190,8 @@ impl Planner<'_> {
     /// How much a text counts: as much as its rarest term.
     fn weigh(&mut self, text: &str) -> Result<(f64, u64)> {
         let terms = self.terms_of(text);
-        let counts = self
-            .store
-            .document_frequencies(terms.iter().map(String::as_str))?;
+        let names: Vec<&str> = terms.iter().map(String::as_str).collect();
+        let counts = self.store.document_frequencies(&names)?;
         let mut folded = String::new();
         fold_into(text, &mut folded);
         let most = if is_common(&folded) {

@@ -2,10 +2,11 @@
 
 use super::Router;
 use super::suggest::similar_names;
+use crate::access::Capability;
 use crate::document::{LineRange, Reference};
+use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::store::StoredDocument;
-use crate::store::sqlite::Name;
+use crate::store::{Filter, Name, Store, StoredDocument};
 
 /// Fewer digits fit too much to be meant as an id.
 const SHORTEST_PREFIX: usize = 4;
@@ -25,19 +26,26 @@ pub struct Found {
     pub line_count: usize,
 }
 
-impl Router<'_> {
+impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
     /// Finds a document by what a person calls it.
     pub fn get(&self, reference: &Reference) -> Result<Found> {
+        self.guard.require(Capability::Read)?;
         self.store.in_snapshot(|| self.look_up(reference))
     }
 
-    fn look_up(&self, reference: &Reference) -> Result<Found> {
-        let (row, ..) = self.find_one(&reference.target)?;
+    /// The document that `reference` names, whichever lines of it.
+    pub(super) fn find_document(&self, reference: &Reference) -> Result<StoredDocument> {
+        let scope = self.guard.narrow(&Filter::default());
+        let (row, ..) = self.find_one(&reference.target, &scope)?;
         let document = self.store.documents(&[row])?.pop();
-        let document = document.ok_or_else(|| Error::NoDocument {
+        document.ok_or_else(|| Error::NoDocument {
             reference: reference.target.clone(),
             suggestions: Vec::new(),
-        })?;
+        })
+    }
+
+    fn look_up(&self, reference: &Reference) -> Result<Found> {
+        let document = self.find_document(reference)?;
         let whole = format!("{}{}", document.front, document.body);
         let lines: Vec<&str> = whole.split_inclusive('\n').collect();
         let line_count = lines.len();
@@ -58,13 +66,13 @@ impl Router<'_> {
         })
     }
 
-    fn find_one(&self, target: &str) -> Result<Name> {
-        let mut found = self.find(target)?;
+    fn find_one(&self, target: &str, scope: &Filter) -> Result<Name> {
+        let mut found = self.find(target, scope)?;
         match found.len() {
             1 => Ok(found.remove(0)),
             0 => Err(Error::NoDocument {
                 reference: target.to_owned(),
-                suggestions: self.described(&similar_names(self.store, target, 3)?)?,
+                suggestions: self.described(&similar_names(self.store, target, scope, 3)?)?,
             }),
             _ => {
                 let rows: Vec<_> = found.iter().map(|(row, ..)| *row).collect();
@@ -76,40 +84,41 @@ impl Router<'_> {
         }
     }
 
-    fn find(&self, target: &str) -> Result<Vec<Name>> {
+    fn find(&self, target: &str, scope: &Filter) -> Result<Vec<Name>> {
         let store = self.store;
         if let Some(address) = target.strip_prefix("kodiak://") {
             let decoded = percent_decoded(address);
             let (source, key) = decoded.split_once('/').unwrap_or((&decoded, ""));
-            return store.with_path(Some(source), key, MOST_CANDIDATES);
+            return store.with_path(Some(source), key, scope, MOST_CANDIDATES);
         }
         let digits = target.strip_prefix('#').unwrap_or(target);
         if digits.len() >= SHORTEST_PREFIX && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let found = store.with_id_prefix(&digits.to_ascii_lowercase(), MOST_CANDIDATES)?;
+            let prefix = digits.to_ascii_lowercase();
+            let found = store.with_id_prefix(&prefix, scope, MOST_CANDIDATES)?;
             if !found.is_empty() {
                 return Ok(found);
             }
         }
-        for (source, key) in self.as_paths(target)? {
-            let found = store.with_path(source.as_deref(), &key, MOST_CANDIDATES)?;
+        for (source, key) in self.as_paths(target, scope)? {
+            let found = store.with_path(source.as_deref(), &key, scope, MOST_CANDIDATES)?;
             if !found.is_empty() {
                 return Ok(found);
             }
         }
-        store.with_title(target, MOST_CANDIDATES)
+        store.with_title(target, scope, MOST_CANDIDATES)
     }
 
     /// The ways a text can be a path: under a source's folder, after a source's
     /// name, or as it is.
-    fn as_paths(&self, target: &str) -> Result<Vec<(Option<String>, String)>> {
+    fn as_paths(&self, target: &str, scope: &Filter) -> Result<Vec<(Option<String>, String)>> {
         let mut paths = Vec::new();
-        for source in self.store.sources()? {
-            let inside = |place: &str| {
-                let rest = target.strip_prefix(place.trim_end_matches('/'))?;
+        for (name, place) in self.store.places(scope)? {
+            let inside = |beginning: &str| {
+                let rest = target.strip_prefix(beginning.trim_end_matches('/'))?;
                 rest.strip_prefix('/').map(str::to_owned)
             };
-            for place in [&source.place, &source.name] {
-                paths.extend(inside(place).map(|key| (Some(source.name.clone()), key)));
+            for beginning in [&place, &name] {
+                paths.extend(inside(beginning).map(|key| (Some(name.clone()), key)));
             }
         }
         let plain = target.strip_prefix("./").unwrap_or(target);

@@ -134,6 +134,32 @@ impl Query {
         self.required.truncate(MOST_WORDS);
     }
 
+    /// What is wanted, in words: all of `text`, unless some of it is an
+    /// operator or not wanted.
+    pub(super) fn wanted_text(&self, text: &str) -> String {
+        fn collect<'a>(condition: &'a Condition, texts: &mut Vec<&'a str>) {
+            match condition {
+                Condition::Clause(clause) => texts.push(&clause.text),
+                Condition::All(parts) | Condition::Any(parts) => {
+                    for part in parts {
+                        collect(part, texts);
+                    }
+                }
+                Condition::Except(wanted, _) => collect(wanted, texts),
+                Condition::Near(words, _) => texts.extend(words.iter().map(String::as_str)),
+            }
+        }
+        if self.required.is_empty() && self.excluded.is_empty() {
+            return text.trim().to_owned();
+        }
+        let mut texts = Vec::new();
+        for condition in &self.required {
+            collect(condition, &mut texts);
+        }
+        texts.extend(self.optional.iter().map(|clause| clause.text.as_str()));
+        texts.join(" ")
+    }
+
     /// Whether nothing in it can match.
     pub(super) fn is_empty(&self) -> bool {
         self.required.is_empty() && self.optional.is_empty()

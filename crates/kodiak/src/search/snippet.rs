@@ -108,6 +108,27 @@ impl<'a> Finder<'a> {
         snippet
     }
 
+    /// The snippet of a part of the body: around what matches there, else from
+    /// its first line that is no heading.
+    pub(super) fn snippet_within(&self, document: &StoredDocument, range: Range<usize>) -> Snippet {
+        let body = &document.body;
+        let Some(part) = body.get(range.clone()) else {
+            return self.snippet(document);
+        };
+        let mut matches = self.matches(part);
+        for found in &mut matches {
+            found.range = found.range.start + range.start..found.range.end + range.start;
+        }
+        let mut snippet = if matches.is_empty() {
+            let start = range.start + first_said(part);
+            passage_at(body, &[], start..start)
+        } else {
+            passage(body, &matches)
+        };
+        snippet.line += newlines(&document.front);
+        snippet
+    }
+
     /// The line of the frontmatter that matches first; the first line if none.
     fn line_in(&self, front: &str) -> usize {
         let first = self
@@ -242,13 +263,33 @@ fn best_window(text: &str, matches: &[Match]) -> Range<usize> {
     best.1
 }
 
+/// Where a text begins to say something: after blank lines and headings, unless
+/// there is nothing else.
+fn first_said(text: &str) -> usize {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_start();
+        if !trimmed.is_empty() && !trimmed.starts_with('#') {
+            return at + (line.len() - trimmed.len());
+        }
+        at += line.len();
+    }
+    text.len() - text.trim_start().len()
+}
+
 fn passage(text: &str, matches: &[Match]) -> Snippet {
     let window = best_window(text, matches);
     let shown = &matches[window];
-    let (start, end) = match (shown.first(), shown.last()) {
-        (Some(first), Some(last)) => (first.range.start, last.range.end),
-        _ => (0, 0),
+    let span = match (shown.first(), shown.last()) {
+        (Some(first), Some(last)) => first.range.start..last.range.end,
+        _ => 0..0,
     };
+    passage_at(text, shown, span)
+}
+
+/// As much of a text as is shown around `span`, with the matches in it.
+fn passage_at(text: &str, shown: &[Match], span: Range<usize>) -> Snippet {
+    let (start, end) = (span.start, span.end);
     let (from, to) = surroundings(text, start, end);
     let to = to.max(from);
     let leading = text[from..to].len() - text[from..to].trim_start().len();

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::error::Result;
-use crate::store::{Row, SqliteStore};
+use crate::store::{Filter, Row, Store};
 use crate::text::fold_into;
 
 /// Names less alike than this are no help.
@@ -12,13 +12,18 @@ const LEAST_ALIKE: f64 = 0.25;
 const LONGEST: usize = 200;
 
 /// The documents whose title or file name is most like `text`, best first.
-pub(super) fn similar_names(store: &SqliteStore, text: &str, limit: usize) -> Result<Vec<Row>> {
+pub(super) fn similar_names<S: Store>(
+    store: &S,
+    text: &str,
+    filter: &Filter,
+    limit: usize,
+) -> Result<Vec<Row>> {
     let mut wanted = Wanted::new(text);
     let mut alike: Vec<(f64, Row)> = Vec::new();
     if wanted.pairs.is_empty() {
         return Ok(Vec::new());
     }
-    store.each_name(|(row, _, key, title)| {
+    store.each_name(filter, &mut |(row, _, key, title)| {
         let name = key.rsplit('/').next().unwrap_or(&key);
         let likeness = wanted.likeness(&title).max(wanted.likeness(name));
         if likeness >= LEAST_ALIKE {

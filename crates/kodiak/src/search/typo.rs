@@ -5,8 +5,7 @@
 
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
-use crate::store::SqliteStore;
-use crate::store::sqlite::NearWord;
+use crate::store::{Expression, Filter, NearWord, Phrase, Store};
 use crate::text::{Class, fold_into, is_common, is_plain, stem, words};
 
 /// Shorter words have too many neighbours to guess from.
@@ -31,9 +30,14 @@ pub(super) struct Correction {
 
 /// Corrects the words of `query` that the index does not have, in place. Where
 /// it has another form of the word as typed, both are looked for.
-pub(super) fn correct(store: &SqliteStore, query: &mut Query) -> Result<Vec<Correction>> {
+pub(super) fn correct<S: Store>(
+    store: &S,
+    query: &mut Query,
+    scope: &Filter,
+) -> Result<Vec<Correction>> {
     let mut corrector = Corrector {
         store,
+        scope,
         corrections: Vec::new(),
     };
     let mut added = Vec::new();
@@ -51,8 +55,9 @@ pub(super) fn correct(store: &SqliteStore, query: &mut Query) -> Result<Vec<Corr
     Ok(corrector.corrections)
 }
 
-struct Corrector<'a> {
-    store: &'a SqliteStore,
+struct Corrector<'a, S> {
+    store: &'a S,
+    scope: &'a Filter,
     corrections: Vec<Correction>,
 }
 
@@ -63,7 +68,7 @@ enum Change {
     Beside(Clause),
 }
 
-impl Corrector<'_> {
+impl<S: Store> Corrector<'_, S> {
     fn condition(&mut self, condition: &mut Condition) -> Result<()> {
         match condition {
             Condition::Clause(clause) => match self.clause(clause)? {
@@ -89,7 +94,7 @@ impl Corrector<'_> {
         if clause.form != Form::Word {
             return Ok(Change::None);
         }
-        let Some(corrected) = suggestion(self.store, &clause.text)? else {
+        let Some(corrected) = suggestion(self.store, &clause.text, self.scope)? else {
             return Ok(Change::None);
         };
         let stems = [clause.text.as_str(), &corrected].map(stem_of);
@@ -101,7 +106,7 @@ impl Corrector<'_> {
             typed: clause.text.clone(),
             corrected: corrected.clone(),
         });
-        let having = self.store.document_frequencies([stems[0].as_str()])?;
+        let having = self.store.document_frequencies(&[stems[0].as_str()])?;
         let corrected = Clause {
             text: corrected,
             ..clause.clone()
@@ -122,25 +127,54 @@ fn stem_of(word: &str) -> String {
 }
 
 /// The word to look for instead of `typed`; `None` if the index has it, if it
-/// is a common word, too short, or like nothing the index has.
-pub(super) fn suggestion(store: &SqliteStore, typed: &str) -> Result<Option<String>> {
+/// is a common word, too short, or like nothing the index has. Only what
+/// `scope` admits is the index here.
+pub(super) fn suggestion<S: Store>(
+    store: &S,
+    typed: &str,
+    scope: &Filter,
+) -> Result<Option<String>> {
     let mut folded = String::new();
     fold_into(typed, &mut folded);
     let length = folded.chars().count();
     let correctable = length >= SHORTEST
         && is_plain(&folded)
         && words(typed).all(|word| word.class == Class::Spaced);
-    if !correctable || is_common(&folded) || store.word_frequency(&folded)? > 0 {
+    if !correctable || is_common(&folded) || is_known(store, &folded, scope)? {
         return Ok(None);
     }
     let distance = if length <= ONE_OFF { 1 } else { 2 };
     let near = store.words_near(&folded, distance)?;
     let most = most_effort(length);
-    let best = near
+    let mut likely: Vec<(f64, String)> = near
         .into_iter()
         .filter(|near| effort(&folded, &near.word) <= most)
-        .max_by(|one, other| likelihood(&folded, one).total_cmp(&likelihood(&folded, other)));
-    Ok(best.map(|near| near.word))
+        .map(|near| (likelihood(&folded, &near), near.word))
+        .collect();
+    likely.sort_by(|one, other| other.0.total_cmp(&one.0));
+    for (_, word) in likely {
+        if scope.is_empty() || is_known(store, &word, scope)? {
+            return Ok(Some(word));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a document that `scope` admits has this word.
+fn is_known<S: Store>(store: &S, folded: &str, scope: &Filter) -> Result<bool> {
+    if store.word_frequency(folded)? == 0 {
+        return Ok(false);
+    }
+    if scope.is_empty() {
+        return Ok(true);
+    }
+    let phrase = Expression::Phrase(Phrase {
+        text: folded.to_owned(),
+        prefix: false,
+        column: None,
+        weight: 1.0,
+    });
+    Ok(store.matches(&phrase, scope, store.corpus()?, 0)?.total > 0)
 }
 
 /// How likely it is that `near` was meant: above all near, then common. A slip

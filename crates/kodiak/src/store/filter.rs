@@ -22,11 +22,29 @@ pub struct Filter {
     pub paths: Vec<String>,
     /// All of these frontmatter fields with these values.
     pub fields: Vec<(String, String)>,
+    /// The sources that exist for the caller at all, whatever else is asked
+    /// for; `None` for all of them. Set by a [`Guard`](crate::access::Guard).
+    pub scope: Option<Vec<String>>,
 }
 
 impl Filter {
     /// Whether nothing is limited.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Just the scope of this filter: everything the caller may see.
+    #[must_use]
+    pub fn scope_only(&self) -> Self {
+        Self {
+            scope: self.scope.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether documents of this source get through.
+    pub fn admits_source(&self, name: &str) -> bool {
+        let among = |names: &[String]| names.iter().any(|known| known == name);
+        (self.sources.is_empty() || among(&self.sources)) && self.scope.as_deref().is_none_or(among)
     }
 }

@@ -3,18 +3,25 @@
 //! A store keeps documents and what is derived from them, answers typed
 //! queries, and knows nothing of sources or of how answers are presented.
 
+pub mod cache;
+mod contract;
 pub mod expression;
 pub mod filter;
 pub mod lock;
 pub mod sqlite;
 pub mod vectors;
 
+pub use cache::EmbeddingCache;
+pub use contract::Store;
 pub use expression::{Column, Expression, Phrase};
 pub use filter::Filter;
 pub use lock::WriteLock;
-pub use sqlite::{Finding, SqliteStore, Writer};
+pub use sqlite::{Finding, Name, NearWord, SqliteStore, Writer};
+
+use std::ops::Range;
 
 use crate::document::{Stamp, Timestamp};
+use crate::embed::Identity;
 
 /// A document's number inside one index; other indexes number differently.
 pub type Row = i64;
@@ -35,6 +42,63 @@ pub struct Matches {
     pub total: usize,
     /// The best of them with their scores, best first.
     pub best: Vec<(Row, f64)>,
+}
+
+/// The model whose vectors answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Serving {
+    /// Its name and revision.
+    pub key: String,
+    /// Its name.
+    pub name: String,
+    /// How long its vectors are.
+    pub dimensions: usize,
+}
+
+impl Serving {
+    /// The identity of the model, which the key spells out.
+    pub fn identity(&self) -> Option<Identity> {
+        let (name, revision) = self.key.rsplit_once('@')?;
+        Some(Identity {
+            name: name.to_owned(),
+            revision: revision.to_owned(),
+            dimensions: self.dimensions,
+        })
+    }
+}
+
+/// How much is embedded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Passages there are.
+    pub chunks: u64,
+    /// Passages that have a vector.
+    pub embedded: u64,
+}
+
+impl Coverage {
+    /// The embedded part, 0 to 1; nothing to embed counts as all.
+    pub fn share(self) -> f64 {
+        if self.chunks == 0 {
+            return 1.0;
+        }
+        self.embedded as f64 / self.chunks as f64
+    }
+}
+
+/// A passage of a document, and how near it is to what was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passage {
+    /// The document.
+    pub row: Row,
+    /// The cosine.
+    pub similarity: f32,
+    /// Where it is in the body, in bytes.
+    pub range: Range<usize>,
+    /// Its first and last line, counted from one in the body.
+    pub lines: (usize, usize),
+    /// The headings above it.
+    pub heading: String,
 }
 
 /// A document as the index holds it.

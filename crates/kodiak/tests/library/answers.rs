@@ -1,5 +1,6 @@
 //! What searches find, and that none of them fails.
 
+use kodiak::access::Guard;
 use kodiak::search::{Intent, Mode, Request, Router};
 use kodiak::store::Filter;
 use kodiak::{Error, Reference};
@@ -194,7 +195,7 @@ fn hits_are_checked_against_their_files() {
 fn documents_by_id_address_path_and_title() {
     let notes = notes();
     let store = notes.store();
-    let router = Router::new(&store, &[]);
+    let router = Router::new(&store, &[], Guard::local());
     let id = notes.answer(&ask("sourdough")).hits[0].id.clone();
     for reference in [
         id.as_str(),
@@ -242,7 +243,7 @@ proptest! {
         use std::sync::LazyLock;
         static NOTES: LazyLock<Collection> = LazyLock::new(notes);
         let store = NOTES.store();
-        let router = Router::new(&store, &[]);
+        let router = Router::new(&store, &[], Guard::local());
         for mode in [Mode::Auto, Mode::Lexical, Mode::Like] {
             let request = Request { mode, all, exact, explain: true, ..ask(&text) };
             let answer = router.search(&request);

@@ -1,13 +1,23 @@
 //! A folder of notes with an index of its own, for the other tests.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use kodiak::search::{Answer, Request, Router};
+use kodiak::access::Guard;
+use kodiak::embed::{Embedder, OnnxEmbedder};
+use kodiak::search::{Answer, Mode, Request, Router};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{MarkdownFolder, Source};
-use kodiak::store::{SqliteStore, Writer};
-use kodiak::sync::{self, Report};
+use kodiak::store::{EmbeddingCache, SqliteStore, Writer};
+use kodiak::sync::{self, EmbeddingReport, Report};
 use tempfile::TempDir;
+
+use crate::embedders::tiny;
+
+/// How long models are waited for: however busy the machine is, tests are about
+/// what they say.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A temporary folder `notes` and the index beside it.
 pub(crate) struct Collection {
@@ -62,15 +72,83 @@ impl Collection {
 
     pub(crate) fn answer(&self, request: &Request) -> Answer {
         let sources: Vec<Box<dyn Source>> = vec![Box::new(self.source())];
-        Router::new(&self.store(), &sources)
+        Router::new(&self.store(), &sources, Guard::local())
             .search(request)
             .unwrap()
+    }
+
+    /// The file that vectors are scanned from.
+    pub(crate) fn vector_path(&self) -> PathBuf {
+        self.place.path().join("index.vectors")
+    }
+
+    /// The cache of vectors beside the index.
+    pub(crate) fn cache(&self) -> EmbeddingCache {
+        EmbeddingCache::open(&EmbeddingCache::path_beside(&self.index_path())).unwrap()
+    }
+
+    /// Brings the index in step with the folder and embeds what is new, with
+    /// nothing from the cache.
+    pub(crate) fn sync_and_embed(&self, embedder: &dyn Embedder) -> EmbeddingReport {
+        self.sync();
+        self.embed(embedder, None)
+    }
+
+    /// Embeds what lacks a vector, without the cache.
+    pub(crate) fn embed(&self, embedder: &dyn Embedder, until: Option<Instant>) -> EmbeddingReport {
+        sync::backfill(&mut self.writer(), embedder, None, until, &mut |_| {}).unwrap()
+    }
+
+    /// The same with the cache.
+    pub(crate) fn embed_cached(&self, embedder: &dyn Embedder) -> EmbeddingReport {
+        let mut cache = self.cache();
+        let mut writer = self.writer();
+        sync::backfill(&mut writer, embedder, Some(&mut cache), None, &mut |_| {}).unwrap()
+    }
+
+    /// Changes the index behind its own back.
+    pub(crate) fn run_sql(&self, sql: &str) {
+        let connection = rusqlite::Connection::open(self.index_path()).unwrap();
+        connection.execute_batch(sql).unwrap();
+    }
+
+    /// The answer to a search that has a model for its query.
+    pub(crate) fn answer_with<E: Embedder + 'static>(
+        &self,
+        embedder: &Arc<E>,
+        request: &Request,
+    ) -> Answer {
+        let sources: Vec<Box<dyn Source>> = vec![Box::new(self.source())];
+        Router::new(&self.store(), &sources, Guard::local())
+            .with_embedder(Some(Arc::clone(embedder)))
+            .with_deadline(PATIENCE)
+            .search(request)
+            .unwrap()
+    }
+
+    /// The paths found by meaning alone, best first.
+    pub(crate) fn meant<E: Embedder + 'static>(
+        &self,
+        embedder: &Arc<E>,
+        query: &str,
+    ) -> Vec<String> {
+        paths(&self.answer_with(embedder, &ask_in(Mode::Semantic, query)))
     }
 
     /// The paths found for a query, best first.
     pub(crate) fn found(&self, query: &str) -> Vec<String> {
         paths(&self.answer(&ask(query)))
     }
+}
+
+/// A router with the tiny model.
+pub(crate) fn router_over(
+    store: &SqliteStore,
+    guard: Guard,
+) -> Router<'_, SqliteStore, OnnxEmbedder> {
+    Router::new(store, &[], guard)
+        .with_embedder(Some(tiny()))
+        .with_deadline(PATIENCE)
 }
 
 pub(crate) fn folder(root: &Path) -> MarkdownFolder {
@@ -82,6 +160,75 @@ pub(crate) fn ask(query: &str) -> Request {
         query: query.to_owned(),
         limit: 10,
         ..Request::default()
+    }
+}
+
+pub(crate) fn ask_in(mode: Mode, query: &str) -> Request {
+    Request { mode, ..ask(query) }
+}
+
+pub(crate) const EVERY_MODE: [Mode; 5] = [
+    Mode::Auto,
+    Mode::Lexical,
+    Mode::Semantic,
+    Mode::Hybrid,
+    Mode::Like,
+];
+
+/// The same paths whatever their order.
+pub(crate) fn sorted(mut paths: Vec<String>) -> Vec<String> {
+    paths.sort();
+    paths
+}
+
+/// Notes on cooking, work, travel and code, in words the tiny model knows.
+pub(crate) fn topics() -> Collection {
+    Collection::new(&[
+        (
+            "bread.md",
+            "---\ntags: [baking]\n---\n# Sourdough\n\nFlour, yeast and butter in a dough; the warm oven hums a tune.\n",
+        ),
+        (
+            "ramen.md",
+            "---\ntags: [soup/japanese]\n---\n# Ramen\n\nNoodles in a pork broth with garlic.\n",
+        ),
+        (
+            "gtd.md",
+            "---\ntags: [work]\n---\n# GTD\n\nCapture tasks in an inbox, then a weekly review.\n",
+        ),
+        (
+            "travel/lisbon.md",
+            "# Lisbon\n\nThe hotel by the museum, the ferry, the beach.\n",
+        ),
+        (
+            "code/rust.md",
+            "# Ownership\n\nThe compiler knows who may borrow memory.\n",
+        ),
+    ])
+}
+
+/// Asserts what holds of every answer.
+pub(crate) fn assert_sound(answer: &Answer, request: &Request) {
+    let hits = &answer.hits;
+    let about = format!("{request:?}\n{answer:?}");
+    assert!(hits.len() <= request.limit, "{about}");
+    assert!(answer.total >= hits.len(), "{about}");
+    assert!((0.0..=1.0).contains(&answer.embedded), "{about}");
+    for hit in hits {
+        assert!((0.0..=1.0).contains(&hit.score), "{about}");
+        assert!(!hit.found_by.is_empty(), "{about}");
+        for mark in &hit.marks {
+            assert!(hit.snippet.get(mark.clone()).is_some(), "{about}");
+        }
+        let similarity = hit.similarity.unwrap_or_default();
+        assert!((-1.001..=1.001).contains(&similarity), "{about}");
+    }
+    assert!(
+        hits.is_sorted_by(|one, next| one.score >= next.score),
+        "{about}"
+    );
+    if let Some(first) = hits.first() {
+        assert!(first.score > 0.9999, "{about}");
     }
 }
 

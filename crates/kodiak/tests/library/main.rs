@@ -7,5 +7,13 @@
 
 mod answers;
 mod collection;
+mod degradation;
+mod embedders;
+mod embedding;
+mod guard;
+mod meaning;
+mod models;
 mod pruning;
 mod syncing;
+mod together;
+mod vector_file;

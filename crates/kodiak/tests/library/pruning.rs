@@ -1,6 +1,7 @@
 //! Above twenty thousand documents the rarer words choose what is ranked.
 
 use kodiak::Document;
+use kodiak::access::Guard;
 use kodiak::search::{Request, Router};
 use kodiak::store::sqlite::Prepared;
 use kodiak::store::{SqliteStore, Writer};
@@ -41,7 +42,7 @@ fn rare_words_choose_and_common_words_rank() {
     writer.commit().unwrap();
     drop(writer);
     let store = SqliteStore::open(&path).unwrap();
-    let router = Router::new(&store, &[]);
+    let router = Router::new(&store, &[], Guard::local());
     let search = |query: &str, limit: usize| {
         router
             .search(&Request {

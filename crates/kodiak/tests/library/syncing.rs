@@ -1,5 +1,6 @@
 //! What a sync notices, and what it never does.
 
+use kodiak::access::Guard;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{MarkdownFolder, Source};
 use kodiak::sync::{self, Report};
@@ -142,7 +143,7 @@ fn an_answer_is_made_from_one_state_of_the_index() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let store = notes.store();
-            let router = kodiak::search::Router::new(&store, &[]);
+            let router = kodiak::search::Router::new(&store, &[], Guard::local());
             while !done.load(Ordering::Relaxed) {
                 let answer = router.search(&crate::collection::ask("apple")).unwrap();
                 assert_eq!((answer.total, answer.hits.len()), (40, 10));
@@ -171,6 +172,7 @@ fn a_missing_folder_loses_nothing() {
     let rebuilt = sync::rebuild(
         &mut notes.writer(),
         sources.map(|source| (source, "notes")),
+        None,
         &mut |_, _| {},
     );
     assert!(rebuilt.is_err());
@@ -189,7 +191,7 @@ fn a_rebuild_gives_the_same_index_under_the_same_ids() {
     let before = ids(&notes);
     let source = folder(&notes.root());
     let sources: [(&dyn Source, &str); 1] = [(&source, "notes")];
-    let reports = sync::rebuild(&mut notes.writer(), sources, &mut |_, _| {}).unwrap();
+    let reports = sync::rebuild(&mut notes.writer(), sources, None, &mut |_, _| {}).unwrap();
     assert_eq!(changes(reports[0]), report(2, 2, 0, 0, 0));
     assert_eq!(reports[0].documents, 2);
     assert_eq!(ids(&notes), before);

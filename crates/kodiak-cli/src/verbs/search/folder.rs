@@ -13,6 +13,7 @@ use kodiak::store::SqliteStore;
 
 use crate::config::{Config, RegisteredSource};
 use crate::context::Context;
+use crate::embedding::{self, Extent};
 use crate::failure;
 use crate::indexing::{self, Telling};
 use crate::registration::{Wanted, register};
@@ -32,17 +33,32 @@ pub(super) struct Scope {
 /// cannot be searched. It may well be indexing this very folder.
 const PATIENCE: Duration = Duration::from_secs(5);
 const STEP: Duration = Duration::from_millis(100);
+/// How long a search waits for vectors; what is left is left to `kodiak index`.
+const EMBEDDING_TIME: Duration = Duration::from_secs(20);
 
 /// Makes sure that the folder can be searched.
-pub(super) fn prepare(context: &Context<'_>, typed: &Path) -> anyhow::Result<Scope> {
+///
+/// Words are indexed however long that takes, meanings for a limited time.
+pub(super) fn prepare(
+    context: &Context<'_>,
+    typed: &Path,
+    wants_meaning: bool,
+) -> anyhow::Result<Scope> {
     let started = Instant::now();
-    loop {
+    let scope = loop {
         let patient = started.elapsed() < PATIENCE;
         match attempt(context, typed, patient) {
             Err(error) if patient && is_locked(error.downcast_ref()) => std::thread::sleep(STEP),
-            ended => return ended,
+            ended => break ended?,
         }
+    };
+    // What could not be brought up to date is not embedded either.
+    if wants_meaning && scope.notice.is_none() {
+        let config = context.config()?;
+        let extent = Extent::Within(EMBEDDING_TIME);
+        embedding::embed(context, &config, false, extent, "search --in");
     }
+    Ok(scope)
 }
 
 fn is_locked(error: Option<&Error>) -> bool {

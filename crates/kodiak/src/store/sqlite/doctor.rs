@@ -61,6 +61,7 @@ impl SqliteStore {
         self.compare_rows(&mut findings)?;
         self.compare_terms(&mut findings)?;
         self.compare_counts(&mut findings)?;
+        self.compare_vectors(&mut findings)?;
         Ok(findings)
     }
 
@@ -194,6 +195,27 @@ impl SqliteStore {
         })
     }
 
+    /// Vectors that no model can have made.
+    fn compare_vectors(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        if !self.knows_meaning()? {
+            return Ok(());
+        }
+        let odd = self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT d.source || '/' || d.key FROM embeddings AS e
+                 JOIN models AS m ON m.id = e.model JOIN chunks AS c ON c.id = e.chunk
+                 JOIN documents AS d ON d.id = c.document
+                 WHERE length(e.vector) <> 4 * m.dimensions",
+            )?;
+            let rows = statement.query_map([], |row| row.get(0))?;
+            rows.collect::<rusqlite::Result<Vec<String>>>()
+        })?;
+        if !odd.is_empty() {
+            findings.push(Finding::new("vectors of the wrong length", odd));
+        }
+        Ok(())
+    }
+
     fn compare_counts(&self, findings: &mut Vec<Finding>) -> Result<()> {
         let wrong: Vec<String> = self.with(|connection| {
             connection.execute_batch(
@@ -241,6 +263,12 @@ impl Writer {
                  DELETE FROM bodies WHERE document NOT IN (SELECT id FROM documents);
                  DELETE FROM document_tags WHERE document NOT IN (SELECT id FROM documents);
                  DELETE FROM fields WHERE document NOT IN (SELECT id FROM documents);
+                 DELETE FROM chunks WHERE document NOT IN (SELECT id FROM documents);
+                 DELETE FROM embeddings WHERE chunk NOT IN (SELECT id FROM chunks)
+                    OR length(vector) <> 4 * coalesce(
+                        (SELECT dimensions FROM models WHERE id = embeddings.model), -1);
+                 DELETE FROM embedding_failures WHERE chunk NOT IN (SELECT id FROM chunks)
+                     OR model NOT IN (SELECT id FROM models);
                  INSERT INTO documents_fts (documents_fts) VALUES ('delete-all');
                  INSERT INTO documents_fts (rowid, title, body, tags)
                  SELECT id, title, body, tags FROM documents_text;

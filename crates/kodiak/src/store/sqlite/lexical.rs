@@ -88,12 +88,10 @@ impl SqliteStore {
     ) -> Result<Matches> {
         let (mut condition, mut values) = conditions(filter);
         if let Some(excluded) = excluded {
-            let mut rendered = Rendered::default();
-            rendered.render(excluded);
             condition.push_str(
                 " AND d.id NOT IN (SELECT rowid FROM documents_fts WHERE documents_fts MATCH ?)",
             );
-            values.push(rendered.sql.into());
+            values.push(rendered(excluded).into());
         }
         let sql = format!("SELECT d.id, d.updated_at * 1.0 FROM documents AS d WHERE {condition}");
         self.with(|connection| best_of(connection, &sql, values, limit))
@@ -182,6 +180,13 @@ impl Best {
                 .collect(),
         }
     }
+}
+
+/// An expression in FTS5's language.
+pub(super) fn rendered(expression: &Expression) -> String {
+    let mut rendered = Rendered::default();
+    rendered.render(expression);
+    rendered.sql
 }
 
 /// An expression in FTS5's language. Every text is a quoted string, so that

@@ -4,16 +4,21 @@
 
 mod counts;
 mod doctor;
+mod embeddings;
 mod filter;
 mod fts5;
 mod lexical;
 mod read;
+mod semantic;
 mod vocabulary;
 mod write;
 
 #[cfg(test)]
+mod format_tests;
+#[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,12 +30,18 @@ use super::lock::lock_path;
 use crate::error::{Error, Result};
 
 pub use doctor::Finding;
+pub use embeddings::{ModelNumber, Pending};
 pub use read::Name;
+pub use semantic::EmbeddingStatus;
+use semantic::OpenVectors;
 pub use vocabulary::NearWord;
 pub use write::{Prepared, State, Writer};
 
 /// Numbered, in order, never edited once released.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_initial.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_initial.sql"),
+    include_str!("migrations/0002_meaning.sql"),
+];
 
 /// Marks a file as an index of ours: "Kodi" in ASCII.
 const APPLICATION: u32 = 0x4B6F_6469;
@@ -44,6 +55,8 @@ const BUSY: Duration = Duration::from_secs(5);
 pub struct SqliteStore {
     connection: Connection,
     path: PathBuf,
+    /// The vector file in use, opened when first needed.
+    vectors: RefCell<Option<OpenVectors>>,
 }
 
 impl SqliteStore {
@@ -100,6 +113,7 @@ impl SqliteStore {
         let store = Self {
             connection,
             path: path.to_path_buf(),
+            vectors: RefCell::default(),
         };
         fts5::register(&store.connection).map_err(|source| store.error(source))?;
         // Without this, SQLite prepares statements again for every new value.
@@ -234,6 +248,23 @@ fn database_error(path: &Path, source: rusqlite::Error) -> Error {
             source,
         },
     }
+}
+
+/// A vector as the index keeps it: 32-bit floats, little-endian.
+pub(super) fn vector_bytes(vector: &[f32]) -> Vec<u8> {
+    vector
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect()
+}
+
+/// The reverse of [`vector_bytes`].
+pub(super) fn vector_from(bytes: &[u8]) -> Vec<f32> {
+    let (numbers, _) = bytes.as_chunks::<4>();
+    numbers
+        .iter()
+        .map(|&number| f32::from_le_bytes(number))
+        .collect()
 }
 
 /// A path as SQLite's `file:` addresses want it.

@@ -6,6 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
 
 use super::SqliteStore;
+use super::filter::conditions;
 use crate::document::{SHORTEST_ID, Stamp};
 use crate::error::Result;
 use crate::store::{Corpus, Filter, Row, SourceStatus, StoredDocument};
@@ -74,46 +75,48 @@ impl SqliteStore {
     }
 
     /// The documents whose id begins with `prefix` (lower-case hex), at most `limit`.
-    pub fn with_id_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<Name>> {
+    pub fn with_id_prefix(&self, prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>> {
         // 'g' follows the last hex digit.
-        self.names(
-            "uid >= ?1 AND uid < ?1 || 'g'",
-            vec![prefix.to_owned().into()],
-            limit,
-        )
+        let values = vec![prefix.to_owned().into(), prefix.to_owned().into()];
+        self.names("d.uid >= ? AND d.uid < ? || 'g'", values, filter, limit)
     }
 
     /// The documents at this path: the whole key, or the end of it after a `/`.
     /// A whole key comes before an end.
-    pub fn with_path(&self, source: Option<&str>, key: &str, limit: usize) -> Result<Vec<Name>> {
-        let (scope, mut values): (&str, Vec<Value>) = match source {
-            Some(source) => ("source = ?1", vec![source.to_owned().into()]),
-            None => ("?1 IS NULL", vec![Value::Null]),
-        };
-        values.push(key.to_owned().into());
-        let exact = self.names(&format!("{scope} AND key = ?2"), values.clone(), limit)?;
-        if !exact.is_empty() || source.is_some() {
+    pub fn with_path(
+        &self,
+        source: Option<&str>,
+        key: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Name>> {
+        let key = Value::from(key.to_owned());
+        if let Some(source) = source {
+            let values = vec![source.to_owned().into(), key];
+            return self.names("d.source = ? AND d.key = ?", values, filter, limit);
+        }
+        let exact = self.names("d.key = ?", vec![key.clone()], filter, limit)?;
+        if !exact.is_empty() {
             return Ok(exact);
         }
-        let ends = format!("{scope} AND substr(key, -length(?2) - 1) = '/' || ?2");
-        self.names(&ends, values, limit)
+        let ends = "substr(d.key, -length(?) - 1) = '/' || ?";
+        self.names(ends, vec![key.clone(), key], filter, limit)
     }
 
     /// The documents with this title, ASCII case aside.
-    pub fn with_title(&self, title: &str, limit: usize) -> Result<Vec<Name>> {
-        self.names(
-            "title = ?1 COLLATE NOCASE",
-            vec![title.to_owned().into()],
-            limit,
-        )
+    pub fn with_title(&self, title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>> {
+        let values = vec![title.to_owned().into()];
+        self.names("d.title = ? COLLATE NOCASE", values, filter, limit)
     }
 
     /// Calls `visit` with every document's name, for finding similar ones.
-    pub fn each_name(&self, mut visit: impl FnMut(Name)) -> Result<()> {
+    pub fn each_name(&self, filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()> {
+        let (condition, values) = conditions(filter);
         self.with(|connection| {
-            let mut statement = connection
-                .prepare("SELECT id, source, key, title FROM documents WHERE deleted_at IS NULL")?;
-            let mut rows = statement.query([])?;
+            let mut statement = connection.prepare(&format!(
+                "SELECT d.id, d.source, d.key, d.title FROM documents AS d WHERE {condition}"
+            ))?;
+            let mut rows = statement.query(params_from_iter(values))?;
             while let Some(row) = rows.next()? {
                 visit((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
             }
@@ -121,11 +124,19 @@ impl SqliteStore {
         })
     }
 
-    fn names(&self, condition: &str, values: Vec<Value>, limit: usize) -> Result<Vec<Name>> {
+    fn names(
+        &self,
+        condition: &str,
+        mut values: Vec<Value>,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Name>> {
+        let (admitted, more) = conditions(filter);
+        values.extend(more);
         self.with(|connection| {
             let mut statement = connection.prepare_cached(&format!(
-                "SELECT id, source, key, title FROM documents
-                 WHERE deleted_at IS NULL AND {condition} ORDER BY source, key LIMIT {limit}"
+                "SELECT d.id, d.source, d.key, d.title FROM documents AS d
+                 WHERE {condition} AND {admitted} ORDER BY d.source, d.key LIMIT {limit}"
             ))?;
             let rows = statement.query_map(params_from_iter(values), |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
@@ -170,6 +181,18 @@ impl SqliteStore {
         })
     }
 
+    /// The sources a filter lets through, each with where it is.
+    pub fn places(&self, filter: &Filter) -> Result<Vec<(String, String)>> {
+        let places: Vec<(String, String)> = self.with(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT name, place FROM sources ORDER BY name")?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        })?;
+        let wanted = |(name, _): &(String, String)| filter.admits_source(name);
+        Ok(places.into_iter().filter(wanted).collect())
+    }
+
     /// The sources a filter lets through that were never synced to the end.
     pub fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>> {
         let names: Vec<String> = self.with(|connection| {
@@ -177,7 +200,7 @@ impl SqliteStore {
                 .prepare_cached("SELECT name FROM sources WHERE synced_at IS NULL ORDER BY name")?;
             statement.query_map([], |row| row.get(0))?.collect()
         })?;
-        let wanted = |name: &String| filter.sources.is_empty() || filter.sources.contains(name);
+        let wanted = |name: &String| filter.admits_source(name);
         Ok(names.into_iter().filter(wanted).collect())
     }
 

@@ -493,8 +493,20 @@ fn short_ids_grow_where_ids_share_a_beginning() {
     let documents = writer.documents(&[1, 2, 3]).unwrap();
     let ids: Vec<String> = documents.into_iter().map(|one| one.short_id).collect();
     assert_eq!(ids, ["abcdef001", "abcdef002", "123456"]);
-    assert_eq!(writer.with_id_prefix("abcdef", 9).unwrap().len(), 2);
-    assert_eq!(writer.with_id_prefix("abcdef001", 9).unwrap().len(), 1);
+    assert_eq!(
+        writer
+            .with_id_prefix("abcdef", &Filter::default(), 9)
+            .unwrap()
+            .len(),
+        2
+    );
+    assert_eq!(
+        writer
+            .with_id_prefix("abcdef001", &Filter::default(), 9)
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -506,6 +518,13 @@ fn drift_is_found_and_repaired() {
          INSERT INTO documents_fts (rowid, title, body, tags) VALUES (1, 'Alpha', 'something else', '')",
         "UPDATE terms SET documents = documents + 1 WHERE term = 'pear'",
         "PRAGMA foreign_keys = OFF; DELETE FROM documents WHERE id = 1; PRAGMA foreign_keys = ON",
+        "INSERT INTO models (key, name, dimensions, serving) VALUES ('m@1', 'm', 2, 1);
+         INSERT INTO embeddings (chunk, model, vector) VALUES (1, 1, x'0000')",
+        "PRAGMA foreign_keys = OFF;
+         INSERT INTO embeddings (chunk, model, vector) VALUES (1, 7, x'0000803f');
+         INSERT INTO embedding_failures (chunk, model, reason, failed_at) VALUES (99, 7, '', 0);
+         DELETE FROM chunks WHERE id = 1;
+         PRAGMA foreign_keys = ON",
     ] {
         let (_fixture, mut writer) = fixture(three());
         writer.with(|connection| connection.execute_batch(damage)).unwrap();

@@ -6,12 +6,15 @@
 use std::collections::HashMap;
 use std::ops::{Deref, Range};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rusqlite::{OptionalExtension, params};
 use serde_json::{Map, Value};
 
 use super::SqliteStore;
 use super::counts::{Counts, DistinctWords};
+use super::embeddings::passages;
+use crate::chunk::{self, Chunk};
 use crate::document::{Document, Stamp};
 use crate::error::Result;
 use crate::source::Entry;
@@ -25,7 +28,9 @@ pub struct Writer {
     next_row: Row,
     /// The documents put since the last flush.
     hidden: Range<Row>,
-    _lock: WriteLock,
+    /// Let go of while others may write.
+    lock: Option<WriteLock>,
+    holder: String,
 }
 
 impl Deref for Writer {
@@ -42,14 +47,20 @@ impl Deref for Writer {
 pub struct Prepared {
     document: Document,
     words: DistinctWords,
+    passages: Vec<(Chunk, [u8; 16])>,
 }
 
 impl Prepared {
-    /// Cuts the document into words and terms.
+    /// Cuts the document into words, terms and passages.
     pub fn new(document: Document) -> Self {
         let tags = document.tags.join(" ");
         let words = DistinctWords::of([&document.title, &document.body, &tags]);
-        Self { document, words }
+        let passages = passages(&document.title, &document.body);
+        Self {
+            document,
+            words,
+            passages,
+        }
     }
 
     /// The document.
@@ -86,10 +97,37 @@ impl Writer {
             counts: Counts::default(),
             next_row: 0,
             hidden: 0..0,
-            _lock: lock,
+            lock: Some(lock),
+            holder: holder.to_owned(),
         };
         writer.find_next_row()?;
         Ok(writer)
+    }
+
+    /// What other writers are told.
+    pub fn holder(&self) -> &str {
+        &self.holder
+    }
+
+    /// Lets other writers in while `work` runs, and waits for them to finish
+    /// for `patience` at most. Between transactions only.
+    pub fn unlocked<T>(&mut self, patience: Duration, work: impl FnOnce() -> T) -> Result<T> {
+        self.lock = None;
+        let value = work();
+        let started = Instant::now();
+        loop {
+            match WriteLock::acquire(&self.store.path, &self.holder) {
+                Err(crate::Error::Locked { .. }) if started.elapsed() < patience => {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                other => {
+                    self.lock = Some(other?);
+                    break;
+                }
+            }
+        }
+        self.find_next_row()?;
+        Ok(value)
     }
 
     /// Begins a transaction. Readers see nothing of it before [`Writer::commit`].
@@ -144,7 +182,8 @@ impl Writer {
                  WHERE name NOT LIKE 'sqlite_%' AND name NOT LIKE 'documents\\_fts\\_%' ESCAPE '\\'
                  AND type IN ('trigger', 'view', 'table')
                  ORDER BY CASE type WHEN 'trigger' THEN 0 WHEN 'view' THEN 1 ELSE 2 END,
-                          name IN ('documents', 'tags')",
+                          CASE name WHEN 'documents' THEN 2 WHEN 'tags' THEN 2 WHEN 'models' THEN 2
+                                    WHEN 'chunks' THEN 1 ELSE 0 END",
             )?;
             let objects: Vec<(String, String)> = statement
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -202,8 +241,8 @@ impl Writer {
             connection
                 .prepare_cached(
                     "INSERT INTO documents (id, uid, source, key, kind, title, category, created_at,
-                        updated_at, deleted_at, hash, size, modified_ns, problem, meta)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10, ?11, ?12, ?13, ?14)",
+                        updated_at, deleted_at, hash, size, modified_ns, problem, meta, chunked)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10, ?11, ?12, ?13, ?14, ?15)",
                 )?
                 .execute(params![
                     row,
@@ -220,9 +259,11 @@ impl Writer {
                     document.stamp.modified_ns,
                     document.problem,
                     Value::Object(document.fields.clone()).to_string(),
+                    chunk::FORMAT,
                 ])?;
             Ok(())
-        })
+        })?;
+        self.put_passages(row, &prepared.passages)
     }
 
     /// Removes a document, or the record that it was left out.

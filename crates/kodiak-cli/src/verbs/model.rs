@@ -1,0 +1,283 @@
+//! `kodiak model`: installs, lists, chooses and removes models.
+
+use std::path::{Path, PathBuf};
+
+use kodiak::Error;
+use kodiak::model::{self, InstalledModel, KnownModel};
+use serde::Serialize;
+
+use super::Outcome;
+use crate::arguments::{
+    InstallArguments, JsonArguments, ModelVerb, RemoveModelArguments, UseArguments,
+};
+use crate::config::{NO_MODEL, edit};
+use crate::context::Context;
+use crate::failure::refusal;
+use crate::models::{self, about_folder};
+use crate::output::escape::escaped;
+use crate::output::heading;
+use crate::output::phrases::{size, table};
+use crate::registry::existing_folder;
+
+pub(super) fn run(verb: &ModelVerb, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let cache = context.models_path()?;
+    match verb {
+        ModelVerb::Install(arguments) => install(arguments, context, &cache),
+        ModelVerb::List(arguments) => list(arguments, context, &cache),
+        ModelVerb::Use(arguments) => choose(arguments, context, &cache),
+        ModelVerb::Remove(arguments) => remove(arguments, context, &cache),
+    }
+}
+
+fn install(
+    arguments: &InstallArguments,
+    context: &Context<'_>,
+    cache: &Path,
+) -> anyhow::Result<Outcome> {
+    let config = context.config()?;
+    let name = arguments.name.as_deref();
+    let before = model::installed(cache).map_err(|error| about_folder(cache, error))?;
+    let installed = if let Some(folder) = &arguments.folder {
+        let folder = existing_folder(folder)?;
+        model::install_from_folder(&folder, name, cache)
+            .map_err(|error| about_folder(cache, error))?
+    } else {
+        let Some(name) = name.or(config.model()) else {
+            return Err(refusal(
+                "the config says to use no model",
+                format!("name one: `kodiak model install {}`", default_name()),
+            ));
+        };
+        by_name(name, context.is_offline(&config), context, cache)?
+    };
+    let output = context.output;
+    let name = &installed.identity.name;
+    if before.contains(&installed) {
+        output.notice(&format!("the model {name} is installed already"));
+    } else {
+        let bytes = size(model::bytes(&installed));
+        let folder = installed.folder.display();
+        output.notice(&format!("installed the model {name} ({bytes}) in {folder}"));
+    }
+    if config.model() != Some(name.as_str()) {
+        output.hint(&format!("run `kodiak model use {name}` to use it"));
+    }
+    Ok(Outcome::Done)
+}
+
+fn by_name(
+    name: &str,
+    offline: bool,
+    context: &Context<'_>,
+    cache: &Path,
+) -> anyhow::Result<InstalledModel> {
+    let there = model::find(cache, name).map_err(|error| about_folder(cache, error))?;
+    let Some(known) = model::known(name) else {
+        return there.ok_or_else(|| unknown(name, cache));
+    };
+    if !offline {
+        return models::install_asked(known, cache, context.output)
+            .map_err(|error| about_folder(cache, error));
+    }
+    there.ok_or_else(|| {
+        refusal(
+            format!("the model {name} is not installed, and nothing may be fetched"),
+            "leave out --offline, KODIAK_OFFLINE and `offline = true`, or use --from FOLDER",
+        )
+    })
+}
+
+/// A model as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: String,
+    in_use: bool,
+    installed: bool,
+    revision: Option<String>,
+    dimensions: usize,
+    bytes: u64,
+    licence: Option<&'static str>,
+    about: Option<&'static str>,
+    folder: Option<PathBuf>,
+}
+
+fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyhow::Result<Outcome> {
+    let config = context.config()?;
+    let listed = listed(cache, config.model())?;
+    if arguments.json {
+        context.output.json(&listed)?;
+        return Ok(Outcome::Done);
+    }
+    let headings = [
+        "name",
+        "state",
+        "revision",
+        "size",
+        "dimensions",
+        "licence",
+        "folder",
+    ];
+    let mut rows = vec![headings.map(str::to_owned).to_vec()];
+    for model in &listed {
+        let state = match (model.in_use, model.installed) {
+            (true, true) => "in use",
+            (true, false) => "chosen, not installed",
+            (false, true) => "installed",
+            (false, false) => "not installed",
+        };
+        let folder = model.folder.as_deref().unwrap_or(Path::new("-"));
+        rows.push(vec![
+            model.name.clone(),
+            state.to_owned(),
+            model.revision.clone().unwrap_or("-".to_owned()),
+            size(model.bytes),
+            model.dimensions.to_string(),
+            model.licence.unwrap_or("-").to_owned(),
+            escaped(&folder.to_string_lossy()).into_owned(),
+        ]);
+    }
+    let text = table(&rows);
+    let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    let painter = context.output.painter();
+    context
+        .output
+        .answer(&format!("{}\n{rest}", heading(painter, first)))?;
+    match config.model() {
+        None => context
+            .output
+            .notice("no model is in use: notes are found by word only"),
+        Some(name) if listed.iter().all(|model| model.name != name) => {
+            let said = format!("the config names the model '{name}', which is not installed");
+            context.output.warning(&said);
+        }
+        Some(_) => {}
+    }
+    Ok(Outcome::Done)
+}
+
+/// What is installed, then what can be.
+fn listed(cache: &Path, in_use: Option<&str>) -> anyhow::Result<Vec<Listed>> {
+    let installed = model::installed(cache).map_err(|error| about_folder(cache, error))?;
+    let mut listed: Vec<Listed> = Vec::new();
+    for model in &installed {
+        let name = &model.identity.name;
+        let known = model::known(name);
+        listed.push(Listed {
+            // Of several revisions, the first is taken.
+            in_use: in_use == Some(name) && listed.iter().all(|other| other.name != *name),
+            name: name.clone(),
+            installed: true,
+            revision: Some(model.identity.revision.clone()),
+            dimensions: model.identity.dimensions,
+            bytes: model::bytes(model),
+            licence: known.map(|known| known.licence),
+            about: known.map(|known| known.about),
+            folder: Some(model.folder.clone()),
+        });
+    }
+    let missing = |known: &&KnownModel| listed.iter().all(|model| model.name != known.name);
+    let missing: Vec<&KnownModel> = model::catalogue().iter().filter(missing).collect();
+    listed.extend(missing.into_iter().map(|known| Listed {
+        name: known.name.to_owned(),
+        in_use: in_use == Some(known.name),
+        installed: false,
+        revision: None,
+        dimensions: known.settings.dimensions,
+        bytes: known.size_bytes,
+        licence: Some(known.licence),
+        about: Some(known.about),
+        folder: None,
+    }));
+    Ok(listed)
+}
+
+fn choose(
+    arguments: &UseArguments,
+    context: &Context<'_>,
+    cache: &Path,
+) -> anyhow::Result<Outcome> {
+    let name = arguments.name.as_str();
+    if name != NO_MODEL && !models::names(cache).iter().any(|known| known == name) {
+        return Err(unknown(name, cache));
+    }
+    // A config that cannot be read is not edited.
+    let before = context.config()?.model;
+    // The lock keeps other processes from editing the config meanwhile; where
+    // no index is, none is made for it.
+    let mut lock = None;
+    if context.index_path.exists() {
+        lock = Some(context.writer("model use")?);
+    }
+    edit::set_model(&context.config_path, name)?;
+    drop(lock);
+    let output = context.output;
+    if name == NO_MODEL {
+        output.notice("no model is in use now: notes are found by word only");
+        return Ok(Outcome::Done);
+    }
+    if before == name {
+        output.notice(&format!("the model {name} is in use already"));
+    } else {
+        output.notice(&format!(
+            "the model {name} is in use now: the next `kodiak index` embeds with it, \
+             until then the old vectors answer"
+        ));
+    }
+    if model::find(cache, name)
+        .map_err(|error| about_folder(cache, error))?
+        .is_none()
+    {
+        output.hint(&format!(
+            "it is not installed yet: `kodiak index` or `kodiak model install {name}` does that"
+        ));
+    }
+    Ok(Outcome::Done)
+}
+
+fn remove(
+    arguments: &RemoveModelArguments,
+    context: &Context<'_>,
+    cache: &Path,
+) -> anyhow::Result<Outcome> {
+    let name = arguments.name.as_str();
+    let in_use = context.config()?.model() == Some(name);
+    let freed = match model::remove(cache, name) {
+        Err(Error::ModelMissing { .. }) if model::known(name).is_none() => {
+            return Err(unknown(name, cache));
+        }
+        // What was asked for is so.
+        Err(Error::ModelMissing { .. }) => {
+            context
+                .output
+                .notice(&format!("the model {name} is not installed"));
+            return Ok(Outcome::Done);
+        }
+        other => other.map_err(|error| about_folder(cache, error))?,
+    };
+    let freed = size(freed);
+    context
+        .output
+        .notice(&format!("removed the model {name}; {freed} freed"));
+    if in_use {
+        context.output.notice(
+            "the index keeps its vectors, but until the model is installed again notes are found by word only",
+        );
+        if model::known(name).is_some() {
+            context.output.hint(
+                "`kodiak index` installs it again; `kodiak model use none` keeps it from that",
+            );
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn unknown(name: &str, cache: &Path) -> anyhow::Error {
+    let name = name.to_owned();
+    let known = models::names(cache);
+    Error::UnknownModel { name, known }.into()
+}
+
+fn default_name() -> &'static str {
+    let first = model::catalogue().first();
+    first.map_or("NAME", |model| model.name)
+}

@@ -1,0 +1,204 @@
+//! What is known of meanings: the model, how much is embedded, what failed,
+//! and what the cache holds.
+
+use std::fmt::Write;
+
+use kodiak::store::{Coverage, EmbeddingCache, SqliteStore};
+use serde::Serialize;
+
+use crate::config::Config;
+use crate::context::Context;
+use crate::models;
+use crate::output::escape::escaped;
+use crate::output::phrases::{counted, size};
+
+/// The state of the vectors, as `--json` prints it.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Embeddings {
+    /// The model that answers, and how much of the notes it covers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<Model>,
+    /// A model that is filling up to take its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Model>,
+    passages: u64,
+    embedded: u64,
+    sources: Vec<Source>,
+    failures: Vec<Failure>,
+    cache: Option<Cache>,
+}
+
+#[derive(Debug, Serialize)]
+struct Model {
+    name: String,
+    revision: String,
+    dimensions: usize,
+    vectors: u64,
+    installed: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Source {
+    name: String,
+    passages: u64,
+    embedded: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Failure {
+    reason: String,
+    passages: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Cache {
+    vectors: u64,
+    bytes: u64,
+}
+
+impl Embeddings {
+    /// Looks at index and cache. Nothing is made that is not there.
+    pub(super) fn gather(
+        context: &Context<'_>,
+        config: &Config,
+        store: &SqliteStore,
+    ) -> anyhow::Result<Self> {
+        let status = store.embedding_status()?;
+        let serving = store.serving()?;
+        let mut state = Self::default();
+        for (model, vectors) in status.models {
+            let installed = models::for_searching(context, config, Some(&model.key))?.is_some();
+            let answers = serving.as_ref().is_some_and(|one| one.key == model.key);
+            let revision = model.key.rsplit('@').next().unwrap_or_default().to_owned();
+            let model = Model {
+                name: model.name,
+                revision,
+                dimensions: model.dimensions,
+                vectors,
+                installed,
+            };
+            if answers {
+                state.model = Some(model);
+            } else {
+                state.next = Some(model);
+            }
+        }
+        for (name, Coverage { chunks, embedded }) in status.sources {
+            state.passages += chunks;
+            state.embedded += embedded;
+            state.sources.push(Source {
+                name,
+                passages: chunks,
+                embedded,
+            });
+        }
+        let failures = status.failures.into_iter();
+        state.failures = failures
+            .map(|(reason, passages)| Failure { reason, passages })
+            .collect();
+        let cache = EmbeddingCache::path_beside(&context.index_path);
+        if cache.exists() {
+            // Nothing depends on it, so it keeps nothing from being told.
+            match EmbeddingCache::open(&cache).and_then(|cache| cache.size()) {
+                Ok((vectors, bytes)) => state.cache = Some(Cache { vectors, bytes }),
+                Err(error) => context.output.warning(&error.to_string()),
+            }
+        }
+        Ok(state)
+    }
+
+    /// One line for people.
+    pub(super) fn line(&self) -> String {
+        match &self.model {
+            None => "semantic search: nothing is embedded yet".to_owned(),
+            Some(model) => format!(
+                "semantic search: {} ({} dimensions), {} of {} embedded{}",
+                escaped(&model.name),
+                model.dimensions,
+                share(self.embedded, self.passages),
+                counted(self.passages, "passage"),
+                if model.installed {
+                    ""
+                } else {
+                    "; the model is not installed"
+                },
+            ),
+        }
+    }
+
+    /// All of it for people.
+    pub(super) fn told(&self) -> String {
+        let mut text = String::new();
+        for (model, what) in [
+            (&self.model, "answers"),
+            (&self.next, "takes over when complete"),
+        ] {
+            if let Some(model) = model {
+                let _ = writeln!(
+                    text,
+                    "model: {} {} ({} dimensions, {}), {what}",
+                    escaped(&model.name),
+                    model.revision,
+                    model.dimensions,
+                    counted(model.vectors, "vector"),
+                );
+            }
+        }
+        for source in &self.sources {
+            let _ = writeln!(
+                text,
+                "{}: {} of {} embedded",
+                escaped(&source.name),
+                share(source.embedded, source.passages),
+                counted(source.passages, "passage"),
+            );
+        }
+        for failure in &self.failures {
+            let _ = writeln!(
+                text,
+                "failed: {}, {}",
+                counted(failure.passages, "passage"),
+                escaped(&failure.reason)
+            );
+        }
+        if let Some(cache) = &self.cache {
+            let _ = writeln!(
+                text,
+                "cache: {}, {}",
+                counted(cache.vectors, "vector"),
+                size(cache.bytes)
+            );
+        }
+        text
+    }
+
+    pub(super) fn model_name(&self) -> Option<String> {
+        self.model.as_ref().map(|model| model.name.clone())
+    }
+
+    /// Whether an index run would embed something.
+    pub(super) fn is_behind(&self) -> bool {
+        self.model.is_some() && self.embedded < self.passages
+    }
+}
+
+/// `97 %`; all only where it is all.
+fn share(part: u64, whole: u64) -> String {
+    if part == whole {
+        return "all".to_owned();
+    }
+    format!("{} %", part * 100 / whole.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearly_all_is_not_all() {
+        assert_eq!(share(999, 1000), "99 %");
+        assert_eq!(share(0, 0), "all");
+        assert_eq!(share(7, 7), "all");
+        assert_eq!(share(0, 7), "0 %");
+    }
+}

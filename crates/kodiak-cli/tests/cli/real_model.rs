@@ -1,0 +1,60 @@
+//! What the model that people get makes of the example notes. It is too large
+//! for the repository: see [`Desk::with_real_model`].
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, REAL_MODEL};
+use crate::eval::{assert_reached, judged};
+
+#[test]
+fn with_the_real_model_the_example_notes_are_found_by_meaning() {
+    let Some(desk) = Desk::with_real_model() else {
+        return;
+    };
+    let set = judged();
+    let set = set.to_str().unwrap();
+    let figures = desk.json(&["eval", set, "--json"]);
+    let rows = figures["sets"].as_array().unwrap();
+    let by_word = |floor: &Value| floor["mode"] == "lexical" || floor["mode"] == "like";
+    assert_reached(rows, |floor| {
+        floor["model"] == REAL_MODEL || (floor["model"].is_null() && by_word(floor))
+    });
+    let floors = judged().join("floors.json");
+    desk.ok(&["eval", set, "--floors", floors.to_str().unwrap()]);
+    // Whatever the floors are: by meaning more is found than by word.
+    let ndcg = |mode: &str, fusion: Value| {
+        let row = rows.iter().find(|row| {
+            row["split"] == "meaning" && row["mode"] == mode && row["fusion"] == fusion
+        });
+        row.unwrap()["ndcg@10"].as_f64().unwrap()
+    };
+    let lexical = ndcg("lexical", Value::Null);
+    for (mode, fusion) in [
+        ("semantic", Value::Null),
+        ("hybrid", json!("convex")),
+        ("hybrid", json!("rrf")),
+        ("auto", json!("convex")),
+    ] {
+        let found = ndcg(mode, fusion);
+        assert!(found > 2.0 * lexical, "{mode}: {found} against {lexical}");
+    }
+}
+
+#[test]
+fn the_first_command_of_the_readme() {
+    let Some(desk) = Desk::with_real_model() else {
+        return;
+    };
+    desk.copy_examples();
+    let search = ["search", "productivity", "systems", "--in", "notes"];
+    let run = desk.ok(&[&search[..], &["-v"]].concat());
+    for note in ["gtd.md", "pomodoro.md", "bullet-journal.md"] {
+        let path = format!("notes/productivity/{note}");
+        assert!(run.stdout.contains(&path), "{note}: {run}");
+    }
+    let ran = format!("semantic: {REAL_MODEL}");
+    assert!(run.stderr.contains(&ran), "{run}");
+    let answer = desk.json(&[&search[..], &["--json"]].concat());
+    assert_eq!(answer["retrievers"]["semantic"], REAL_MODEL);
+    assert_eq!(answer["embedded"], 1.0);
+}

@@ -1,0 +1,181 @@
+//! Two rankings into one.
+//!
+//! Reciprocal rank fusion sees places only. The convex mix sees how far apart
+//! candidates are: each one's BM25 score and its true cosine, both brought to
+//! the same scale over all candidates, weighed and added.
+
+/// How two rankings become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fusion {
+    /// Scores, normalised and weighed.
+    #[default]
+    Convex,
+    /// One over the place, summed up.
+    Rrf,
+}
+
+impl Fusion {
+    /// Its name in settings and figures.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Convex => "convex",
+            Self::Rrf => "rrf",
+        }
+    }
+}
+
+/// How much each ranking counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// The ranking by word.
+    pub lexical: f64,
+    /// The ranking by meaning.
+    pub semantic: f64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            lexical: 0.5,
+            semantic: 0.5,
+        }
+    }
+}
+
+/// What makes the first places of a ranking differ less than the next ones.
+const RANK_CONSTANT: f64 = 60.0;
+
+/// What is known of a candidate.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Evidence {
+    /// Its BM25 score; zero if no word matched.
+    pub(super) lexical_score: f64,
+    /// Its cosine; `None` if it has no vector yet.
+    pub(super) similarity: Option<f64>,
+    /// Its place in the ranking by word, from one.
+    pub(super) lexical_rank: Option<usize>,
+    /// Its place in the ranking by meaning, from one.
+    pub(super) semantic_rank: Option<usize>,
+}
+
+/// The fused score of each candidate; only their order and distances mean
+/// anything.
+pub(super) fn fuse(candidates: &[Evidence], fusion: Fusion, weights: Weights) -> Vec<f64> {
+    match fusion {
+        Fusion::Rrf => candidates.iter().map(|one| by_rank(one, weights)).collect(),
+        Fusion::Convex => by_score(candidates, weights),
+    }
+}
+
+fn by_rank(candidate: &Evidence, weights: Weights) -> f64 {
+    let share = |rank: Option<usize>| rank.map_or(0.0, |rank| 1.0 / (RANK_CONSTANT + rank as f64));
+    weights.lexical * share(candidate.lexical_rank)
+        + weights.semantic * share(candidate.semantic_rank)
+}
+
+fn by_score(candidates: &[Evidence], weights: Weights) -> Vec<f64> {
+    let known = candidates.iter().filter_map(|one| one.similarity);
+    // One that has no vector yet is taken for the least similar.
+    let least = known.fold(f64::INFINITY, f64::min);
+    let least = if least.is_finite() { least } else { 0.0 };
+    let lexical = standardised(candidates.iter().map(|one| one.lexical_score));
+    let semantic = standardised(candidates.iter().map(|one| one.similarity.unwrap_or(least)));
+    let mix = |(lexical, semantic)| weights.lexical * lexical + weights.semantic * semantic;
+    lexical.into_iter().zip(semantic).map(mix).collect()
+}
+
+/// Each number's distance from the mean, in standard deviations; all zero where
+/// they are all alike.
+fn standardised(numbers: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
+    let count = numbers.clone().count().max(1) as f64;
+    let mean = numbers.clone().sum::<f64>() / count;
+    let variance = numbers.clone().map(|one| (one - mean).powi(2)).sum::<f64>() / count;
+    let deviation = variance.sqrt();
+    let scale = |one: f64| {
+        if deviation > 1e-12 {
+            (one - mean) / deviation
+        } else {
+            0.0
+        }
+    };
+    numbers.map(scale).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn evidence(lexical: Option<(usize, f64)>, semantic: Option<(usize, f64)>) -> Evidence {
+        Evidence {
+            lexical_score: lexical.map_or(0.0, |(_, score)| score),
+            similarity: semantic.map(|(_, similarity)| similarity),
+            lexical_rank: lexical.map(|(rank, _)| rank),
+            semantic_rank: semantic.map(|(rank, _)| rank),
+        }
+    }
+
+    #[test]
+    fn ranks_add_up_as_published() {
+        let both = evidence(Some((1, 9.0)), Some((2, 0.5)));
+        let one = evidence(Some((2, 8.0)), None);
+        let weights = Weights {
+            lexical: 1.0,
+            semantic: 1.0,
+        };
+        let fused = fuse(&[both, one], Fusion::Rrf, weights);
+        assert!((fused[0] - (1.0 / 61.0 + 1.0 / 62.0)).abs() < 1e-12);
+        assert!((fused[1] - 1.0 / 62.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_clear_lead_outweighs_a_place() {
+        // First by word by far and third by meaning, by a hair.
+        let candidates = [
+            evidence(Some((1, 30.0)), Some((3, 0.49))),
+            evidence(Some((2, 10.0)), Some((1, 0.50))),
+            evidence(Some((3, 9.0)), Some((2, 0.495))),
+            evidence(None, Some((4, 0.1))),
+        ];
+        let fused = fuse(&candidates, Fusion::Convex, Weights::default());
+        assert!(fused[0] > fused[1] && fused[1] > fused[3]);
+    }
+
+    #[test]
+    fn without_a_vector_one_counts_as_the_least_similar() {
+        let candidates = [
+            evidence(Some((1, 5.0)), None),
+            evidence(Some((2, 5.0)), Some((2, 0.2))),
+            evidence(None, Some((1, 0.9))),
+        ];
+        let fused = fuse(&candidates, Fusion::Convex, Weights::default());
+        assert!((fused[0] - fused[1]).abs() < 1e-12);
+    }
+
+    proptest! {
+        #[test]
+        fn better_by_both_is_never_worse(
+            scores in prop::collection::vec((0.0_f64..40.0, -0.2_f64..1.0), 2..40),
+            rrf: bool,
+        ) {
+            let rank = |of: fn(&(f64, f64)) -> f64, at: usize| {
+                1 + scores.iter().filter(|one| of(one) > of(&scores[at])).count()
+            };
+            let candidates: Vec<Evidence> = (0..scores.len()).map(|at| evidence(
+                Some((rank(|one| one.0, at), scores[at].0)),
+                Some((rank(|one| one.1, at), scores[at].1)),
+            )).collect();
+            let fusion = if rrf { Fusion::Rrf } else { Fusion::Convex };
+            let fused = fuse(&candidates, fusion, Weights::default());
+            for one in 0..scores.len() {
+                prop_assert!(fused[one].is_finite());
+                for other in 0..scores.len() {
+                    if scores[one].0 >= scores[other].0 && scores[one].1 >= scores[other].1 {
+                        prop_assert!(fused[one] >= fused[other] - 1e-9);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! From ranked documents to hits: read, checked against their files, with the
+//! passage that shows why they were found.
+
+use super::lexical::PlannedTerm;
+use super::retrieve::Terms;
+use super::route::{Candidate, Ranked};
+use super::snippet::{self, Finder};
+use super::{Answer, ExplainedTerm, Explanation, Hit, Request, Router};
+use crate::date;
+use crate::document::{newlines, uri};
+use crate::embed::Embedder;
+use crate::error::{Error, Result};
+use crate::source::Presence;
+use crate::store::{Expression, Filter, Phrase, Row, Store, StoredDocument};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Freshness {
+    Same,
+    Changed,
+    Gone,
+    /// The source cannot be looked into now.
+    Unknown,
+}
+
+impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
+    /// Fills the answer with the best documents that are still there.
+    pub(super) fn present(
+        &self,
+        request: &Request,
+        filter: &Filter,
+        ranked: &Ranked,
+        answer: &mut Answer,
+    ) -> Result<()> {
+        let rows: Vec<Row> = ranked.candidates.iter().map(|one| one.row).collect();
+        let finder = match &ranked.terms {
+            Terms::Planned(terms) => Finder::terms(terms),
+            Terms::Literal(needles) => Finder::literal(needles),
+        };
+        let terms = self.explained_terms(request, filter, &ranked.terms)?;
+        let (mut gone, mut changed, mut unknown) = (0, 0, 0);
+        // Read as many as are wanted; more only where some are gone.
+        let mut candidates = ranked.candidates.iter();
+        for chunk in rows.chunks(request.limit.max(1)) {
+            for document in self.store.documents(chunk)? {
+                let Some(candidate) = candidates.find(|one| one.row == document.row) else {
+                    continue;
+                };
+                if answer.hits.len() >= request.limit {
+                    break;
+                }
+                let freshness = self.freshness(&document);
+                if freshness == Freshness::Gone {
+                    gone += 1;
+                    continue;
+                }
+                changed += usize::from(freshness == Freshness::Changed);
+                unknown += usize::from(freshness == Freshness::Unknown);
+                let mut hit = hit(&document, candidate, &finder);
+                hit.changed = freshness == Freshness::Changed;
+                if request.explain {
+                    hit.explanation = Some(explanation(request, &document, candidate, &terms));
+                }
+                answer.hits.push(hit);
+            }
+            if answer.hits.len() >= request.limit {
+                break;
+            }
+        }
+        answer.total -= gone;
+        note_freshness(gone, changed, unknown, answer);
+        Ok(())
+    }
+
+    /// The terms to explain hits by. How many documents have them is counted
+    /// anew for someone who may not see all.
+    fn explained_terms(
+        &self,
+        request: &Request,
+        filter: &Filter,
+        terms: &Terms,
+    ) -> Result<Vec<PlannedTerm>> {
+        let Terms::Planned(terms) = terms else {
+            return Ok(Vec::new());
+        };
+        let mut terms = terms.clone();
+        if request.explain && filter.scope.is_some() && !terms.is_empty() {
+            let (corpus, scope) = (self.store.corpus()?, filter.scope_only());
+            for term in &mut terms {
+                let phrase = Expression::Phrase(Phrase {
+                    text: term.term.clone(),
+                    prefix: term.prefix,
+                    column: None,
+                    weight: 1.0,
+                });
+                term.documents = match self.store.matches(&phrase, &scope, corpus, 0) {
+                    Ok(matches) => matches.total as u64,
+                    // What cannot be counted for the caller is not told.
+                    Err(Error::Database { .. }) => return Ok(Vec::new()),
+                    Err(error) => return Err(error),
+                };
+            }
+        }
+        Ok(terms)
+    }
+
+    fn freshness(&self, document: &StoredDocument) -> Freshness {
+        let Some(source) = self
+            .sources
+            .iter()
+            .find(|source| source.name() == document.source)
+        else {
+            return Freshness::Same;
+        };
+        match source.look(&document.key) {
+            Presence::Gone => Freshness::Gone,
+            Presence::Unknown => Freshness::Unknown,
+            Presence::There(now) if document.stamp.differs_from(now) => Freshness::Changed,
+            Presence::There(_) => Freshness::Same,
+        }
+    }
+}
+
+fn note_freshness(gone: usize, changed: usize, unknown: usize, answer: &mut Answer) {
+    if gone > 0 {
+        answer.notices.push(format!(
+            "{} left out: {} no longer there",
+            counted(gone, "document was", "documents were"),
+            if gone == 1 {
+                "its file is"
+            } else {
+                "their files are"
+            },
+        ));
+    }
+    if unknown > 0 {
+        answer.notices.push(format!(
+            "{} not be looked at and may have changed",
+            counted(unknown, "file could", "files could"),
+        ));
+    }
+    if changed > 0 {
+        answer.notices.push(format!(
+            "{} changed since the last index run",
+            counted(changed, "document has", "documents have"),
+        ));
+    }
+}
+
+fn hit(document: &StoredDocument, candidate: &Candidate, finder: &Finder<'_>) -> Hit {
+    // Where no word matched, the passage whose meaning did is what to show.
+    let snippet = match (&candidate.passage, candidate.evidence.lexical_rank) {
+        (Some(passage), None) => finder.snippet_within(document, passage.range.clone()),
+        _ => finder.snippet(document),
+    };
+    let evidence = &candidate.evidence;
+    let found_by = [
+        (evidence.lexical_rank, "lexical"),
+        (evidence.semantic_rank, "semantic"),
+    ];
+    let found_by = found_by.into_iter().filter(|(rank, _)| rank.is_some());
+    Hit {
+        id: format!("#{}", document.short_id),
+        uri: uri(&document.source, &document.key),
+        source: document.source.clone(),
+        path: document.key.clone(),
+        kind: document.kind.clone(),
+        title: document.title.clone(),
+        category: document.category.clone(),
+        tags: document.tags.clone(),
+        created_at: document.created_at.map(date::format),
+        updated_at: date::format(document.updated_at),
+        line: snippet.line,
+        snippet: snippet.text,
+        marks: snippet.marks,
+        score: round(candidate.score),
+        similarity: evidence.similarity.map(round),
+        found_by: found_by.map(|(_, name)| name).collect(),
+        changed: false,
+        explanation: None,
+    }
+}
+
+fn explanation(
+    request: &Request,
+    document: &StoredDocument,
+    candidate: &Candidate,
+    terms: &[PlannedTerm],
+) -> Explanation {
+    let tags = document.tags.join(" ");
+    let texts = [&document.title, &document.body, &tags];
+    let explained = terms.iter().filter_map(|term| {
+        let occurrences = texts.map(|text| snippet::count(text, term));
+        (occurrences.iter().sum::<usize>() > 0).then(|| ExplainedTerm {
+            term: format!("{}{}", term.term, if term.prefix { "…" } else { "" }),
+            occurrences,
+            documents: term.documents,
+            weight: round(term.weight),
+        })
+    });
+    let evidence = &candidate.evidence;
+    let front = newlines(&document.front);
+    let passage = candidate.passage.as_ref();
+    Explanation {
+        lexical_rank: evidence.lexical_rank,
+        lexical_score: evidence.lexical_rank.map(|_| round(evidence.lexical_score)),
+        terms: explained.collect(),
+        semantic_rank: evidence.semantic_rank,
+        similarity: evidence.similarity.map(round),
+        passage: passage.map(|passage| [passage.lines.0 + front, passage.lines.1 + front]),
+        heading: passage
+            .map(|passage| passage.heading.clone())
+            .filter(|heading| !heading.is_empty()),
+        fusion: candidate.fused.map(|_| request.fusion.name()),
+        fused_score: candidate.fused.map(round),
+    }
+}
+
+fn round(number: f64) -> f64 {
+    (number * 10_000.0).round() / 10_000.0
+}
+
+fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}

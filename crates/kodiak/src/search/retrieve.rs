@@ -1,0 +1,156 @@
+//! The ranking by word: full text, or literal text where that is asked for or
+//! all that is left.
+
+use super::lexical::{self, Plan, PlannedTerm};
+use super::query::Query;
+use super::{Answer, Mode, Request, Router};
+use crate::embed::Embedder;
+use crate::error::{Error, Result};
+use crate::store::{Expression, Filter, Matches, Store};
+use crate::text::words;
+
+/// How many of a query's words `like` looks for: each is a pass over all text.
+const MOST_NEEDLES: usize = 8;
+
+/// How much of a query is looked for literally, in bytes.
+const LONGEST_NEEDLE: usize = 1_000;
+
+/// Documents retrieved by word, before they are read.
+pub(super) struct Retrieved {
+    pub(super) matches: Matches,
+    pub(super) retriever: &'static str,
+    pub(super) terms: Terms,
+}
+
+/// What snippets are made from.
+pub(super) enum Terms {
+    Planned(Vec<PlannedTerm>),
+    Literal(Vec<String>),
+}
+
+impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
+    /// By full text; should that fail, literally.
+    pub(super) fn retrieve_words(
+        &self,
+        request: &Request,
+        query: &Query,
+        filter: &Filter,
+        limit: usize,
+        answer: &mut Answer,
+    ) -> Result<Retrieved> {
+        match self.retrieve_planned(query, filter, limit) {
+            // Damage is reported; anything else FTS5 refuses, LIKE answers.
+            Err(Error::Database { source, .. }) => {
+                answer.notices.push(format!(
+                    "full-text search could not run ({source}); matched literally instead"
+                ));
+                self.retrieve_like(request, filter, limit)
+            }
+            other => other,
+        }
+    }
+
+    /// By full text.
+    pub(super) fn retrieve_planned(
+        &self,
+        query: &Query,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Retrieved> {
+        let corpus = self.store.corpus()?;
+        let plan = lexical::plan(self.store, query, corpus)?;
+        let run = |expression| self.store.matches(expression, filter, corpus, limit);
+        let Plan {
+            expression,
+            pruned,
+            only_excluded,
+            terms,
+        } = &plan;
+        let mut matches = match (pruned, expression) {
+            (Some(pruned), _) => run(pruned)?,
+            (None, Some(expression)) => run(expression)?,
+            (None, None) => self.store.newest(filter, only_excluded.as_ref(), limit)?,
+        };
+        // The rarer words alone must not leave an answer shorter than asked for.
+        if let (Some(_), Some(expression)) = (pruned, expression)
+            && matches.total < limit
+        {
+            matches = run(expression)?;
+        }
+        Ok(Retrieved {
+            matches,
+            retriever: "fts5",
+            terms: Terms::Planned(terms.clone()),
+        })
+    }
+
+    /// What a document must match and what it must not, whoever finds it.
+    pub(super) fn constraints(
+        &self,
+        query: &Query,
+    ) -> Result<(Option<Expression>, Option<Expression>)> {
+        if query.required.is_empty() && query.excluded.is_empty() {
+            return Ok((None, None));
+        }
+        let corpus = self.store.corpus()?;
+        let only = |required: &[_], excluded: &[_]| Query {
+            required: required.to_vec(),
+            excluded: excluded.to_vec(),
+            ..Query::default()
+        };
+        let required = lexical::plan(self.store, &only(&query.required, &[]), corpus)?;
+        let excluded = lexical::plan(self.store, &only(&[], &query.excluded), corpus)?;
+        Ok((required.expression, excluded.only_excluded))
+    }
+
+    /// A query of signs only: they may still stand somewhere literally. An empty
+    /// one, or a lone star, lists what the filters leave.
+    pub(super) fn retrieve_wordless(
+        &self,
+        request: &Request,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Retrieved> {
+        let typed = request.query.trim();
+        if !typed.is_empty() && typed != "*" {
+            return self.retrieve_like(request, filter, limit);
+        }
+        let list = typed == "*" || !request.filter.is_empty();
+        Ok(Retrieved {
+            matches: if list {
+                self.store.newest(filter, None, limit)?
+            } else {
+                Matches::default()
+            },
+            retriever: "fts5",
+            terms: Terms::Planned(Vec::new()),
+        })
+    }
+
+    /// The whole query literally, without the quotes around it. Where LIKE
+    /// stands in for the full text, any of its words will do.
+    pub(super) fn retrieve_like(
+        &self,
+        request: &Request,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Retrieved> {
+        let typed = request.query.trim();
+        let quoted = |quote| typed.strip_prefix(quote)?.strip_suffix(quote);
+        let literal = quoted('"').or_else(|| quoted('\'')).unwrap_or(typed);
+        let mut needles = Vec::new();
+        if !literal.is_empty() {
+            let end = literal.floor_char_boundary(LONGEST_NEEDLE);
+            needles.push(literal[..end].to_owned());
+        }
+        if request.mode != Mode::Like {
+            let words = words(typed).take(MOST_NEEDLES);
+            needles.extend(words.map(|word| typed[word.range].to_owned()));
+        }
+        Ok(Retrieved {
+            matches: self.store.containing(&needles, filter, limit)?,
+            retriever: "like",
+            terms: Terms::Literal(needles),
+        })
+    }
+}

@@ -1,0 +1,418 @@
+//! Which retrievers a query goes through, and how their findings become one
+//! ranking.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use super::fuse::{Evidence, fuse};
+use super::meaning::{Embedding, Near, Reason};
+use super::query::{self, Query};
+use super::retrieve::{Retrieved, Terms};
+use super::{Answer, Intent, Mode, Request, Router, typo};
+use crate::embed::Embedder;
+use crate::error::{Error, Result};
+use crate::store::vectors::Bitmap;
+use crate::store::{Filter, Matches, Passage, Row, Store};
+
+/// How many candidates each retriever puts up where two are fused.
+const CANDIDATES: usize = 200;
+/// How many scores by word are kept for candidates by meaning.
+const SCORED: usize = 2_000;
+/// What the nearest hit below those by word has of the last one's score.
+const BELOW: f64 = 0.9;
+
+/// Documents in order.
+pub(super) struct Ranked {
+    pub(super) candidates: Vec<Candidate>,
+    /// How many documents matched in all.
+    pub(super) total: usize,
+    /// What snippets are made from.
+    pub(super) terms: Terms,
+}
+
+/// A document on its way to being a hit.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) row: Row,
+    /// How well it matched; the best has 1.
+    pub(super) score: f64,
+    pub(super) evidence: Evidence,
+    /// Its passage nearest to the query, where it has vectors.
+    pub(super) passage: Option<Passage>,
+    /// What the fusion made of it, before it was brought to 0..1.
+    pub(super) fused: Option<f64>,
+}
+
+/// What runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Route {
+    /// Words only.
+    Words,
+    /// Words, and meanings below them where they leave room.
+    WordsThenMeanings,
+    /// Both, fused.
+    Both,
+    /// Meanings only.
+    Meanings,
+}
+
+impl Route {
+    fn of(request: &Request, query: &Query, intent: Intent) -> Self {
+        match (request.mode, intent) {
+            (Mode::Like | Mode::Lexical, _) => Self::Words,
+            _ if query.is_empty() => Self::Words,
+            (Mode::Semantic, _) => Self::Meanings,
+            (Mode::Hybrid, _) | (Mode::Auto, Intent::Semantic) => Self::Both,
+            // What is demanded literally is not answered by what is like it.
+            (Mode::Auto, Intent::Keyword) if !query.required.is_empty() => Self::Words,
+            (Mode::Auto, Intent::Keyword) => Self::WordsThenMeanings,
+        }
+    }
+}
+
+impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
+    /// Runs what the query calls for.
+    pub(super) fn rank(
+        &self,
+        request: &Request,
+        filter: &Filter,
+        started: Instant,
+        answer: &mut Answer,
+    ) -> Result<Ranked> {
+        // Hits that turn out to be gone are made up for from a few more.
+        let limit = request.limit.saturating_add(request.limit.min(20));
+        if request.mode == Mode::Like {
+            let retrieved = self.retrieve_like(request, filter, limit)?;
+            return Ok(by_word(retrieved, answer));
+        }
+        let mut query = Query::parse(&request.query, request.all);
+        if query.cut_short {
+            answer.notices.push(format!(
+                "only the first {} words of the query were looked for",
+                query::MOST_WORDS
+            ));
+        }
+        if query.is_empty() && query.excluded.is_empty() {
+            let retrieved = self.retrieve_wordless(request, filter, limit)?;
+            return Ok(by_word(retrieved, answer));
+        }
+        let typed = query.wanted_text(&request.query);
+        if !request.exact {
+            let corrections = match typo::correct(self.store, &mut query, &filter.scope_only()) {
+                // Words that cannot be looked up are taken as typed.
+                Err(Error::Database { .. }) => Vec::new(),
+                other => other?,
+            };
+            if !corrections.is_empty() {
+                answer.corrected = Some(typo::corrected_text(&request.query, &corrections));
+            }
+        }
+        let mut texts = vec![typed];
+        if let Some(corrected) = &answer.corrected {
+            texts.push(query.wanted_text(corrected));
+        }
+        texts.dedup();
+        match Route::of(request, &query, answer.intent) {
+            Route::Words => {
+                let retrieved = self.retrieve_words(request, &query, filter, limit, answer)?;
+                Ok(by_word(retrieved, answer))
+            }
+            Route::WordsThenMeanings => {
+                let retrieved = self.retrieve_words(request, &query, filter, limit, answer)?;
+                let mut ranked = by_word(retrieved, answer);
+                if ranked.total < request.limit
+                    && let Some(near) =
+                        self.meanings(texts, &query, filter, limit, started, answer)?
+                {
+                    append(&mut ranked, near.passages);
+                }
+                Ok(ranked)
+            }
+            Route::Both => self.both(request, &query, texts, filter, started, answer),
+            Route::Meanings => {
+                let keep = limit.max(CANDIDATES);
+                if let Some(near) = self.meanings(texts, &query, filter, keep, started, answer)? {
+                    return Ok(by_meaning(near.passages));
+                }
+                let retrieved = self.retrieve_words(request, &query, filter, limit, answer)?;
+                Ok(by_word(retrieved, answer))
+            }
+        }
+    }
+
+    /// Both retrievers at once: the model works while words are looked up.
+    fn both(
+        &self,
+        request: &Request,
+        query: &Query,
+        texts: Vec<String>,
+        filter: &Filter,
+        started: Instant,
+        answer: &mut Answer,
+    ) -> Result<Ranked> {
+        let embedding = self.begin_embedding(texts, started)?;
+        let limit = request.limit.saturating_add(request.limit.min(20));
+        let kept = limit.max(if embedding.is_ok() { SCORED } else { 0 });
+        let retrieved = self.retrieve_words(request, query, filter, kept, answer)?;
+        let near = self.near_admitted(embedding, query, filter, CANDIDATES.max(limit))?;
+        let near = self.noted(near, filter, answer)?;
+        match near {
+            Some(near) => self.fused(request, retrieved, near, limit, answer),
+            None => Ok(by_word(retrieved, answer)),
+        }
+    }
+
+    /// What is near the texts, or `None` with a notice why not.
+    fn meanings(
+        &self,
+        texts: Vec<String>,
+        query: &Query,
+        filter: &Filter,
+        keep: usize,
+        started: Instant,
+        answer: &mut Answer,
+    ) -> Result<Option<Near>> {
+        let embedding = self.begin_embedding(texts, started)?;
+        let near = self.near_admitted(embedding, query, filter, keep)?;
+        self.noted(near, filter, answer)
+    }
+
+    /// What is near, among the documents that may be seen.
+    fn near_admitted(
+        &self,
+        embedding: std::result::Result<Embedding, Option<Reason>>,
+        query: &Query,
+        filter: &Filter,
+        keep: usize,
+    ) -> Result<std::result::Result<Near, Option<Reason>>> {
+        let embedding = match embedding {
+            Ok(embedding) => embedding,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let rows = match self.admitted(query, filter) {
+            Ok(rows) => rows,
+            // Full text says what is demanded and shut out. Without it, no
+            // meanings are better than those of the wrong documents.
+            Err(error @ Error::Database { .. }) => return Ok(Err(Some(error.to_string()))),
+            Err(error) => return Err(error),
+        };
+        let near = self.find_near(embedding, rows.as_ref(), keep)?;
+        Ok(near.map_err(Some))
+    }
+
+    /// The documents a search by meaning may see: all unless there is a filter,
+    /// or something the query demands or shuts out.
+    fn admitted(&self, query: &Query, filter: &Filter) -> Result<Option<Bitmap>> {
+        let (required, excluded) = self.constraints(query)?;
+        if filter.is_empty() && required.is_none() && excluded.is_none() {
+            return Ok(None);
+        }
+        let rows = self
+            .store
+            .rows(filter, required.as_ref(), excluded.as_ref())?;
+        Ok(Some(rows))
+    }
+
+    /// Puts into the answer which model compared meanings, or why none did.
+    fn noted(
+        &self,
+        near: std::result::Result<Near, Option<Reason>>,
+        filter: &Filter,
+        answer: &mut Answer,
+    ) -> Result<Option<Near>> {
+        match near {
+            Ok(near) => {
+                answer.retrievers.semantic = Some(near.model.clone());
+                answer.embedded = self.store.coverage(filter)?.share();
+                if answer.embedded < 1.0 {
+                    // Rounded down: nearly all is not all.
+                    let percent = (answer.embedded * 100.0).floor();
+                    answer.notices.push(format!(
+                        "{percent} % is embedded so far; the rest is found by word only"
+                    ));
+                }
+                Ok(Some(near))
+            }
+            Err(reason) => {
+                if let Some(reason) = reason {
+                    answer
+                        .notices
+                        .push(format!("semantic search did not run: {reason}"));
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn fused(
+        &self,
+        request: &Request,
+        retrieved: Retrieved,
+        near: Near,
+        limit: usize,
+        answer: &mut Answer,
+    ) -> Result<Ranked> {
+        let Retrieved {
+            matches,
+            retriever,
+            terms,
+        } = retrieved;
+        answer.retrievers.lexical = Some(retriever.to_owned());
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut places: HashMap<Row, usize> = HashMap::new();
+        let scores: HashMap<Row, (usize, f64)> = matches
+            .best
+            .iter()
+            .enumerate()
+            .map(|(place, &(row, score))| (row, (place + 1, score)))
+            .collect();
+        for (place, passage) in near.passages.into_iter().enumerate() {
+            let (rank, score) = match scores.get(&passage.row) {
+                Some(&(rank, score)) => (Some(rank), score),
+                None => (None, 0.0),
+            };
+            places.insert(passage.row, candidates.len());
+            candidates.push(Candidate {
+                row: passage.row,
+                score: 0.0,
+                evidence: Evidence {
+                    lexical_score: score,
+                    lexical_rank: rank,
+                    similarity: Some(f64::from(passage.similarity)),
+                    semantic_rank: Some(place + 1),
+                },
+                passage: Some(passage),
+                fused: None,
+            });
+        }
+        let by_meaning = candidates.len();
+        for (place, &(row, score)) in matches.best.iter().enumerate().take(CANDIDATES.max(limit)) {
+            if !places.contains_key(&row) {
+                candidates.push(Candidate::matched(row, place + 1, score));
+            }
+        }
+        let rows: Vec<Row> = candidates[by_meaning..].iter().map(|one| one.row).collect();
+        let mut passages = self.store.passages_of(&rows, &near.vectors)?;
+        for candidate in &mut candidates[by_meaning..] {
+            candidate.passage = passages.remove(&candidate.row);
+            let passage = candidate.passage.as_ref();
+            candidate.evidence.similarity = passage.map(|passage| f64::from(passage.similarity));
+        }
+        let evidence: Vec<Evidence> = candidates.iter().map(|one| one.evidence).collect();
+        let fused = fuse(&evidence, request.fusion, request.weights);
+        let best = fused.iter().copied().fold(f64::MIN, f64::max);
+        let worst = fused.iter().copied().fold(f64::MAX, f64::min);
+        for (candidate, fused) in candidates.iter_mut().zip(fused) {
+            candidate.fused = Some(fused);
+            candidate.score = if best > worst {
+                (fused - worst) / (best - worst)
+            } else {
+                1.0
+            };
+        }
+        candidates.sort_by(|one, other| {
+            let by_score = other.score.total_cmp(&one.score);
+            by_score.then(one.row.cmp(&other.row))
+        });
+        let only_by_meaning = candidates
+            .iter()
+            .filter(|one| one.evidence.lexical_rank.is_none())
+            .count();
+        Ok(Ranked {
+            candidates,
+            total: matches.total + only_by_meaning,
+            terms,
+        })
+    }
+}
+
+impl Candidate {
+    /// One found by word.
+    fn matched(row: Row, rank: usize, score: f64) -> Self {
+        Self {
+            row,
+            score: 0.0,
+            evidence: Evidence {
+                lexical_score: score,
+                lexical_rank: Some(rank),
+                ..Evidence::default()
+            },
+            passage: None,
+            fused: None,
+        }
+    }
+
+    /// One found by meaning.
+    fn near(passage: Passage, rank: usize) -> Self {
+        Self {
+            row: passage.row,
+            score: 0.0,
+            evidence: Evidence {
+                similarity: Some(f64::from(passage.similarity)),
+                semantic_rank: Some(rank),
+                ..Evidence::default()
+            },
+            passage: Some(passage),
+            fused: None,
+        }
+    }
+}
+
+/// A ranking by word as it is.
+pub(super) fn by_word(retrieved: Retrieved, answer: &mut Answer) -> Ranked {
+    let Retrieved {
+        matches: Matches { total, best },
+        retriever,
+        terms,
+    } = retrieved;
+    answer.retrievers.lexical = Some(retriever.to_owned());
+    let highest = best.first().map_or(1.0, |&(_, score)| score);
+    let candidates = best.into_iter().enumerate().map(|(place, (row, score))| {
+        let mut candidate = Candidate::matched(row, place + 1, score);
+        candidate.score = if highest > 0.0 { score / highest } else { 0.0 };
+        candidate
+    });
+    Ranked {
+        candidates: candidates.collect(),
+        total,
+        terms,
+    }
+}
+
+/// A ranking by meaning as it is.
+pub(super) fn by_meaning(passages: Vec<Passage>) -> Ranked {
+    let mut ranked = Ranked {
+        candidates: Vec::new(),
+        total: 0,
+        terms: Terms::Planned(Vec::new()),
+    };
+    append(&mut ranked, passages);
+    ranked
+}
+
+/// Puts what is near below what is there already.
+fn append(ranked: &mut Ranked, passages: Vec<Passage>) {
+    let known: HashMap<Row, usize> = ranked
+        .candidates
+        .iter()
+        .enumerate()
+        .map(|(at, candidate)| (candidate.row, at))
+        .collect();
+    let last = ranked.candidates.last();
+    let ceiling = last.map_or(1.0, |last| BELOW * last.score);
+    let highest = passages.first().map_or(1.0, |first| first.similarity);
+    for (place, passage) in passages.into_iter().enumerate() {
+        let part = f64::from(passage.similarity / highest.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+        if let Some(&at) = known.get(&passage.row) {
+            let candidate = &mut ranked.candidates[at];
+            candidate.evidence.similarity = Some(f64::from(passage.similarity));
+            candidate.evidence.semantic_rank = Some(place + 1);
+            candidate.passage = Some(passage);
+        } else {
+            let mut candidate = Candidate::near(passage, place + 1);
+            candidate.score = ceiling * part;
+            ranked.candidates.push(candidate);
+            ranked.total += 1;
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Every vector that was ever made, by what it was made from.
+//!
+//! Lives in a file of its own beside the index and outlives it: a text that
+//! was renamed, moved or indexed anew is not embedded again. Several indexes in
+//! one folder share it. It is only a cache: whatever is wrong with it costs
+//! time, never an answer.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
+
+use crate::embed::Identity;
+use crate::error::{Error, Result};
+
+/// Marks a file as a cache of ours: "Kode" in ASCII.
+const APPLICATION: u32 = 0x4B6F_6465;
+const FORMAT: u32 = 1;
+const BUSY: Duration = Duration::from_secs(10);
+
+const SCHEMA: &str = "
+    CREATE TABLE models (
+        id         INTEGER PRIMARY KEY,
+        provider   TEXT NOT NULL,
+        model      TEXT NOT NULL,
+        dimensions INTEGER NOT NULL,
+        UNIQUE (provider, model, dimensions)
+    );
+    CREATE TABLE vectors (
+        id        INTEGER PRIMARY KEY,
+        model     INTEGER NOT NULL REFERENCES models (id),
+        text_hash BLOB NOT NULL,
+        vector    BLOB NOT NULL,
+        UNIQUE (model, text_hash)
+    );";
+
+/// What made the vectors; remote ones will have names of their own.
+const PROVIDER: &str = "local";
+
+/// The cache, open.
+#[derive(Debug)]
+pub struct EmbeddingCache {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl EmbeddingCache {
+    /// Where the cache of an index is.
+    pub fn path_beside(index: &Path) -> PathBuf {
+        index.with_file_name("embeddings.db")
+    }
+
+    /// Opens or makes the cache at `path`. A damaged one, or one of another
+    /// format, is put aside and begun anew; a file that is not ours is refused.
+    pub fn open(path: &Path) -> Result<Self> {
+        let error = |source| database_error(path, source);
+        match Self::try_open(path) {
+            Ok(Some(cache)) => Ok(cache),
+            Ok(None) => Err(Error::NotOurs {
+                path: path.to_path_buf(),
+            }),
+            Err(source) if is_damage(&source) => Self::begin_anew(path),
+            Err(source) => Err(error(source)),
+        }
+    }
+
+    /// Puts a damaged cache aside and makes an empty one in its place.
+    fn begin_anew(path: &Path) -> Result<Self> {
+        let aside = path.with_extension("db.damaged");
+        std::fs::rename(path, &aside).map_err(Error::io("rename", path))?;
+        for log in ["db-wal", "db-shm"] {
+            // Their database is gone; alone they are of no use.
+            let _ = std::fs::remove_file(path.with_extension(log));
+        }
+        Self::try_open(path)
+            .map_err(|source| database_error(path, source))?
+            .ok_or_else(|| Error::NotOurs {
+                path: path.to_path_buf(),
+            })
+    }
+
+    /// Begins anew if `error` says that this cache is damaged, which may come
+    /// to light long after it was opened. Whether it can be used from here on.
+    pub(crate) fn recover(&mut self, error: &Error) -> bool {
+        let damaged = matches!(error, Error::Cache { source, .. } if is_damage(source));
+        let Some(closed) = damaged
+            .then(Connection::open_in_memory)
+            .and_then(Result::ok)
+        else {
+            return false;
+        };
+        // Closed before the file is moved: SQLite removes its log by name, and
+        // that will be the new one's.
+        self.connection = closed;
+        match Self::begin_anew(&self.path) {
+            Ok(empty) => {
+                *self = empty;
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn try_open(path: &Path) -> rusqlite::Result<Option<Self>> {
+        let mut connection = Connection::open(path)?;
+        connection.busy_timeout(BUSY)?;
+        let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
+        let application = number("application_id")?;
+        let tables: u32 =
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        if application != APPLICATION && tables > 0 {
+            return Ok(None);
+        }
+        use_log(&connection)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let version: u32 =
+            transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if version == 0 {
+            transaction.execute_batch(SCHEMA)?;
+            transaction.pragma_update(None, "application_id", APPLICATION)?;
+            transaction.pragma_update(None, "user_version", FORMAT)?;
+        }
+        transaction.commit()?;
+        Ok(Some(Self {
+            connection,
+            path: path.to_path_buf(),
+        }))
+    }
+
+    /// The vector of each of these texts, where it was made before.
+    pub fn get(&self, identity: &Identity, hashes: &[[u8; 16]]) -> Result<Vec<Option<Vec<f32>>>> {
+        let Some(model) = self.model(identity)? else {
+            return Ok(vec![None; hashes.len()]);
+        };
+        let length = identity.dimensions * size_of::<f32>();
+        self.with(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT vector FROM vectors WHERE model = ?1 AND text_hash = ?2")?;
+            let look_up = |hash: &[u8; 16]| {
+                let found: Option<Vec<u8>> = statement
+                    .query_row(params![model, hash], |row| row.get(0))
+                    .optional()?;
+                let whole = found.filter(|bytes| bytes.len() == length);
+                Ok(whole.map(|bytes| super::sqlite::vector_from(&bytes)))
+            };
+            hashes.iter().map(look_up).collect()
+        })
+    }
+
+    /// Keeps vectors for good.
+    pub fn put(&mut self, identity: &Identity, vectors: &[([u8; 16], Vec<f32>)]) -> Result<()> {
+        let path = &self.path;
+        let store = |connection: &mut Connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute(
+                "INSERT OR IGNORE INTO models (provider, model, dimensions) VALUES (?1, ?2, ?3)",
+                params![PROVIDER, identity.key(), identity.dimensions],
+            )?;
+            {
+                let mut statement = transaction.prepare_cached(
+                    "INSERT OR IGNORE INTO vectors (model, text_hash, vector)
+                     SELECT id, ?4, ?5 FROM models
+                     WHERE provider = ?1 AND model = ?2 AND dimensions = ?3",
+                )?;
+                for (hash, vector) in vectors {
+                    statement.execute(params![
+                        PROVIDER,
+                        identity.key(),
+                        identity.dimensions,
+                        hash,
+                        super::sqlite::vector_bytes(vector)
+                    ])?;
+                }
+            }
+            transaction.commit()
+        };
+        store(&mut self.connection).map_err(|source| database_error(path, source))
+    }
+
+    /// Forgets every vector of a model.
+    pub fn forget(&mut self, identity: &Identity) -> Result<()> {
+        let Some(model) = self.model(identity)? else {
+            return Ok(());
+        };
+        self.with(|connection| {
+            connection.execute("DELETE FROM vectors WHERE model = ?1", [model])?;
+            Ok(())
+        })
+    }
+
+    /// How many vectors it holds, and how large it is in bytes.
+    pub fn size(&self) -> Result<(u64, u64)> {
+        self.with(|connection| {
+            let vectors =
+                connection.query_row("SELECT count(*) FROM vectors", [], |row| row.get(0))?;
+            let pages: u64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+            let page: u64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+            Ok((vectors, pages * page))
+        })
+    }
+
+    fn model(&self, identity: &Identity) -> Result<Option<i64>> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT id FROM models WHERE provider = ?1 AND model = ?2 AND dimensions = ?3",
+                )?
+                .query_row(
+                    params![PROVIDER, identity.key(), identity.dimensions],
+                    |row| row.get(0),
+                )
+                .optional()
+        })
+    }
+
+    fn with<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        run(&self.connection).map_err(|source| database_error(&self.path, source))
+    }
+}
+
+/// Switches to the write-ahead log. While another connection does the same,
+/// SQLite says that the file is locked at once, however long it may wait.
+fn use_log(connection: &Connection) -> rusqlite::Result<()> {
+    let started = Instant::now();
+    loop {
+        let switched =
+            connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
+        match switched {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && started.elapsed() < BUSY =>
+            {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            ended => return ended,
+        }
+    }
+}
+
+fn is_damage(source: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(
+        source.sqlite_error_code(),
+        Some(DatabaseCorrupt | NotADatabase)
+    )
+}
+
+fn database_error(path: &Path, source: rusqlite::Error) -> Error {
+    Error::Cache {
+        path: path.to_path_buf(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity(name: &str) -> Identity {
+        Identity {
+            name: name.into(),
+            revision: "0".into(),
+            dimensions: 2,
+        }
+    }
+
+    #[test]
+    fn vectors_are_kept_by_model_and_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = EmbeddingCache::path_beside(&folder.path().join("index.db"));
+        let mut cache = EmbeddingCache::open(&path).unwrap();
+        let hashes = [[1; 16], [2; 16]];
+        assert_eq!(cache.get(&identity("a"), &hashes).unwrap(), [None, None]);
+        cache
+            .put(&identity("a"), &[([1; 16], vec![0.6, 0.8])])
+            .unwrap();
+        // Opened again, as by another process.
+        let mut cache = EmbeddingCache::open(&path).unwrap();
+        let found = cache.get(&identity("a"), &hashes).unwrap();
+        assert_eq!(found, [Some(vec![0.6, 0.8]), None]);
+        assert_eq!(cache.get(&identity("b"), &hashes).unwrap(), [None, None]);
+        let longer = Identity {
+            dimensions: 3,
+            ..identity("a")
+        };
+        assert_eq!(cache.get(&longer, &hashes).unwrap(), [None, None]);
+        assert_eq!(cache.size().unwrap().0, 1);
+        cache.forget(&identity("a")).unwrap();
+        assert_eq!(cache.size().unwrap().0, 0);
+    }
+
+    #[test]
+    fn many_may_open_it_for_the_first_time_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("embeddings.db");
+        std::thread::scope(|scope| {
+            let open = || {
+                let mut cache = EmbeddingCache::open(&path).unwrap();
+                cache
+                    .put(&identity("a"), &[([1; 16], vec![1.0, 0.0])])
+                    .unwrap();
+            };
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+            for thread in threads {
+                thread.join().unwrap();
+            }
+        });
+        assert_eq!(EmbeddingCache::open(&path).unwrap().size().unwrap().0, 1);
+    }
+
+    #[test]
+    fn damage_inside_is_cured_when_it_shows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("embeddings.db");
+        let mut cache = EmbeddingCache::open(&path).unwrap();
+        let vectors: Vec<_> = (0..200).map(|at| ([at; 16], vec![1.0, 0.0])).collect();
+        cache.put(&identity("a"), &vectors).unwrap();
+        drop(cache);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[4_096..].fill(0xA5);
+        std::fs::write(&path, bytes).unwrap();
+        let mut cache = EmbeddingCache::open(&path).unwrap();
+        let error = cache.get(&identity("a"), &[[1; 16]]).unwrap_err();
+        assert!(!cache.recover(&Error::NoIndex { path: path.clone() }));
+        assert!(cache.recover(&error), "{error}");
+        assert_eq!(cache.get(&identity("a"), &[[1; 16]]).unwrap(), [None]);
+        cache.put(&identity("a"), &vectors).unwrap();
+        assert_eq!(EmbeddingCache::open(&path).unwrap().size().unwrap().0, 200);
+    }
+
+    #[test]
+    fn a_damaged_cache_is_put_aside_and_a_strange_file_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("embeddings.db");
+        std::fs::write(&path, [7; 8192]).unwrap();
+        let mut cache = EmbeddingCache::open(&path).unwrap();
+        cache
+            .put(&identity("a"), &[([1; 16], vec![1.0, 0.0])])
+            .unwrap();
+        assert!(folder.path().join("embeddings.db.damaged").exists());
+
+        let strange = folder.path().join("strange.db");
+        let connection = Connection::open(&strange).unwrap();
+        connection.execute_batch("CREATE TABLE theirs (x)").unwrap();
+        drop(connection);
+        let refused = EmbeddingCache::open(&strange).unwrap_err();
+        assert!(matches!(refused, Error::NotOurs { .. }), "{refused}");
+    }
+}

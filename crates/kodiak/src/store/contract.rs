@@ -1,0 +1,154 @@
+//! What searching asks of a store. SQLite is one; a server may be another.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use super::vectors::Bitmap;
+use super::{
+    Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage, Row, Serving,
+    SqliteStore, StoredDocument,
+};
+use crate::error::Result;
+
+/// An index, open for reading. Every method answers from what has been
+/// committed; [`Store::in_snapshot`] makes several answer from one state.
+pub trait Store {
+    /// Runs `read` on one state of the index, whatever a writer commits
+    /// meanwhile.
+    fn in_snapshot<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T>;
+
+    /// How much there is to search.
+    fn corpus(&self) -> Result<Corpus>;
+
+    /// How many documents hold each of these index terms.
+    fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>>;
+
+    /// How many documents have this word, unstemmed.
+    fn word_frequency(&self, word: &str) -> Result<u64>;
+
+    /// The words that begin with `prefix`, the commonest first.
+    fn words_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
+
+    /// The words within `distance` (1 or 2) of `word`, in no particular order.
+    fn words_near(&self, word: &str, distance: u8) -> Result<Vec<NearWord>>;
+
+    /// The `limit` best documents that meet `expression` and `filter`.
+    fn matches(
+        &self,
+        expression: &Expression,
+        filter: &Filter,
+        corpus: Corpus,
+        limit: usize,
+    ) -> Result<Matches>;
+
+    /// Documents whose title or body contains any of `needles` literally.
+    fn containing(&self, needles: &[String], filter: &Filter, limit: usize) -> Result<Matches>;
+
+    /// The most recently changed documents that meet `filter` and not `excluded`.
+    fn newest(
+        &self,
+        filter: &Filter,
+        excluded: Option<&Expression>,
+        limit: usize,
+    ) -> Result<Matches>;
+
+    /// The documents that meet `filter` and `required`, and not `excluded`.
+    fn rows(
+        &self,
+        filter: &Filter,
+        required: Option<&Expression>,
+        excluded: Option<&Expression>,
+    ) -> Result<Bitmap>;
+
+    /// The documents with these numbers, in this order; missing ones left out.
+    fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>>;
+
+    /// The documents whose id begins with `prefix` (lower-case hex).
+    fn with_id_prefix(&self, prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
+
+    /// The documents at this path: the whole key, or the end of it after a `/`.
+    fn with_path(
+        &self,
+        source: Option<&str>,
+        key: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Name>>;
+
+    /// The documents with this title, ASCII case aside.
+    fn with_title(&self, title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
+
+    /// Calls `visit` with the name of every document that meets `filter`.
+    fn each_name(&self, filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()>;
+
+    /// The sources a filter lets through, each with where it is.
+    fn places(&self, filter: &Filter) -> Result<Vec<(String, String)>>;
+
+    /// The sources a filter lets through that were never synced to the end.
+    fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>>;
+
+    /// The model whose vectors answer; `None` where nothing is embedded.
+    fn serving(&self) -> Result<Option<Serving>>;
+
+    /// How many of the passages that `filter` admits have vectors that answer.
+    fn coverage(&self, filter: &Filter) -> Result<Coverage>;
+
+    /// The `keep` documents with the passages nearest to any of `queries`,
+    /// nearest first, among `rows` if given. `None` if the deadline passed.
+    fn nearest(
+        &self,
+        queries: &[Vec<f32>],
+        rows: Option<&Bitmap>,
+        keep: usize,
+        deadline: Option<Instant>,
+    ) -> Result<Option<Vec<Passage>>>;
+
+    /// The nearest passage of each of these documents, where it has vectors.
+    fn passages_of(&self, rows: &[Row], queries: &[Vec<f32>]) -> Result<HashMap<Row, Passage>>;
+
+    /// The vectors of a document's passages, in order.
+    fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>>;
+}
+
+/// Forwards each method to the store's own of the same name, which the sync and
+/// the doctor use as well.
+macro_rules! forward {
+    ($($name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty;)*) => {
+        $(fn $name(&self, $($argument: $type),*) -> $result {
+            SqliteStore::$name(self, $($argument),*)
+        })*
+    };
+}
+
+impl Store for SqliteStore {
+    fn in_snapshot<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        SqliteStore::in_snapshot(self, read)
+    }
+
+    fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>> {
+        SqliteStore::document_frequencies(self, terms.iter().copied())
+    }
+
+    forward! {
+        corpus() -> Result<Corpus>;
+        word_frequency(word: &str) -> Result<u64>;
+        words_beginning(prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
+        words_near(word: &str, distance: u8) -> Result<Vec<NearWord>>;
+        matches(expression: &Expression, filter: &Filter, corpus: Corpus, limit: usize) -> Result<Matches>;
+        containing(needles: &[String], filter: &Filter, limit: usize) -> Result<Matches>;
+        newest(filter: &Filter, excluded: Option<&Expression>, limit: usize) -> Result<Matches>;
+        rows(filter: &Filter, required: Option<&Expression>, excluded: Option<&Expression>) -> Result<Bitmap>;
+        documents(rows: &[Row]) -> Result<Vec<StoredDocument>>;
+        with_id_prefix(prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
+        with_path(source: Option<&str>, key: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
+        with_title(title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
+        each_name(filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()>;
+        places(filter: &Filter) -> Result<Vec<(String, String)>>;
+        incomplete_sources(filter: &Filter) -> Result<Vec<String>>;
+        serving() -> Result<Option<Serving>>;
+        coverage(filter: &Filter) -> Result<Coverage>;
+        nearest(queries: &[Vec<f32>], rows: Option<&Bitmap>, keep: usize, deadline: Option<Instant>) -> Result<Option<Vec<Passage>>>;
+        passages_of(rows: &[Row], queries: &[Vec<f32>]) -> Result<HashMap<Row, Passage>>;
+        vectors_of(row: Row) -> Result<Vec<Vec<f32>>>;
+    }
+}

@@ -1,0 +1,240 @@
+//! Writing vectors: which passages lack one, and what became of them.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::vector_bytes;
+use super::write::Writer;
+use crate::chunk::{self, Chunk};
+use crate::date;
+use crate::embed::Identity;
+use crate::error::Result;
+use crate::store::Row;
+
+/// How many documents are cut anew in one transaction.
+const RECUT_BATCH: usize = 500;
+
+/// A model's number in this index.
+pub type ModelNumber = i64;
+
+/// A passage that has no vector yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// Its number.
+    pub chunk: i64,
+    /// What its text hashes to.
+    pub hash: [u8; 16],
+    /// How long its text is, in bytes.
+    pub bytes: usize,
+}
+
+/// A document's passages, each with what its embedded text hashes to.
+pub(super) fn passages(title: &str, body: &str) -> Vec<(Chunk, [u8; 16])> {
+    let hashed = |chunk: Chunk| {
+        let text = &body[chunk.range.clone()];
+        let hash = chunk::text_hash(&chunk::embedded_text(title, &chunk.heading, text));
+        (chunk, hash)
+    };
+    chunk::chunks(title, body).into_iter().map(hashed).collect()
+}
+
+impl Writer {
+    /// Makes a model known to the index. The first one answers at once, with
+    /// as much as there is.
+    pub fn put_model(&mut self, identity: &Identity) -> Result<ModelNumber> {
+        self.with(|connection| {
+            connection.execute(
+                "INSERT INTO models (key, name, dimensions, serving)
+                 SELECT ?1, ?2, ?3, NOT EXISTS (SELECT 1 FROM models WHERE serving)
+                 WHERE NOT EXISTS (SELECT 1 FROM models WHERE key = ?1)",
+                params![identity.key(), identity.name, identity.dimensions],
+            )?;
+            connection.query_row(
+                "SELECT id FROM models WHERE key = ?1",
+                [identity.key()],
+                |row| row.get(0),
+            )
+        })
+    }
+
+    /// Lets this model answer and forgets the vectors of all others.
+    pub fn serve(&mut self, model: ModelNumber) -> Result<()> {
+        self.with(|connection| {
+            connection.execute("DELETE FROM embeddings WHERE model <> ?1", [model])?;
+            connection.execute("DELETE FROM models WHERE id <> ?1", [model])?;
+            connection.execute("UPDATE models SET serving = 1 WHERE id = ?1", [model])?;
+            Ok(())
+        })
+    }
+
+    /// Forgets every vector of a model, so that all are made anew.
+    pub fn forget_vectors(&mut self, model: ModelNumber) -> Result<()> {
+        self.with(|connection| {
+            connection.execute("DELETE FROM embeddings WHERE model = ?1", [model])?;
+            connection.execute("DELETE FROM embedding_failures WHERE model = ?1", [model])?;
+            Ok(())
+        })
+    }
+
+    /// Every passage this model has no vector for, those of the newest
+    /// documents first.
+    pub fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>> {
+        self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT c.id, c.text_hash, c.end_byte - c.start_byte
+                 FROM chunks AS c JOIN documents AS d ON d.id = c.document
+                 WHERE d.deleted_at IS NULL AND NOT EXISTS
+                     (SELECT 1 FROM embeddings AS e WHERE e.chunk = c.id AND e.model = ?1)
+                 ORDER BY d.updated_at DESC, c.document, c.ordinal",
+            )?;
+            let rows = statement.query_map([model], |row| {
+                Ok(Pending {
+                    chunk: row.get(0)?,
+                    hash: row.get(1)?,
+                    bytes: row.get(2)?,
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// The text a model is to see for each of these passages; `None` for one
+    /// that is gone.
+    pub fn embedded_texts(&self, pending: &[Pending]) -> Result<Vec<Option<String>>> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT d.title, c.heading, b.body, c.start_byte, c.end_byte
+                 FROM chunks AS c JOIN documents AS d ON d.id = c.document
+                 JOIN bodies AS b ON b.document = d.id
+                 WHERE c.id = ?1 AND c.text_hash = ?2",
+            )?;
+            let text = |pending: &Pending| {
+                statement
+                    .query_row(params![pending.chunk, pending.hash], |row| {
+                        let body = row.get_ref(2)?.as_str()?;
+                        let (start, end): (usize, usize) = (row.get(3)?, row.get(4)?);
+                        let passage = body.get(start..end).unwrap_or_default();
+                        let (title, heading): (String, String) = (row.get(0)?, row.get(1)?);
+                        Ok(chunk::embedded_text(&title, &heading, passage))
+                    })
+                    .optional()
+            };
+            pending.iter().map(text).collect()
+        })
+    }
+
+    /// Stores vectors of passages. One whose passage is gone or another by now
+    /// is left out.
+    pub fn put_vectors(
+        &mut self,
+        model: ModelNumber,
+        vectors: &[(Pending, Vec<f32>)],
+    ) -> Result<()> {
+        self.with(|connection| {
+            let mut put = connection.prepare_cached(
+                "INSERT OR REPLACE INTO embeddings (chunk, model, vector)
+                 SELECT id, ?3, ?4 FROM chunks WHERE id = ?1 AND text_hash = ?2",
+            )?;
+            let mut forgive = connection
+                .prepare_cached("DELETE FROM embedding_failures WHERE chunk = ?1 AND model = ?2")?;
+            for (pending, vector) in vectors {
+                let bytes = vector_bytes(vector);
+                put.execute(params![pending.chunk, pending.hash, model, bytes])?;
+                forgive.execute(params![pending.chunk, model])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Notes that passages could not be embedded, and why.
+    pub fn put_failures(
+        &mut self,
+        model: ModelNumber,
+        failures: &[(Pending, String)],
+    ) -> Result<()> {
+        self.with(|connection| {
+            let mut put = connection.prepare_cached(
+                "INSERT OR REPLACE INTO embedding_failures (chunk, model, reason, failed_at)
+                 SELECT id, ?3, ?4, ?5 FROM chunks WHERE id = ?1 AND text_hash = ?2",
+            )?;
+            for (pending, reason) in failures {
+                put.execute(params![
+                    pending.chunk,
+                    pending.hash,
+                    model,
+                    reason,
+                    date::now()
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes the file that vectors are scanned from again, if it lacks much or
+    /// holds much that is gone, so that searches need not.
+    pub fn refresh_vectors(&self) -> Result<()> {
+        self.refresh_vector_file()
+    }
+
+    /// The same in the middle of a run: only if it lacks much.
+    pub fn refresh_vectors_if_far_behind(&self) -> Result<()> {
+        self.catch_up_vector_file()
+    }
+
+    /// Cuts documents that were cut by other rules, or never; gives back how
+    /// many are left.
+    pub fn recut_some(&mut self) -> Result<usize> {
+        let outdated: Vec<(Row, String, String)> = self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT d.id, d.title, b.body FROM documents AS d
+                 JOIN bodies AS b ON b.document = d.id WHERE d.chunked <> ?1 LIMIT ?2",
+            )?;
+            let rows = statement.query_map(params![chunk::FORMAT, RECUT_BATCH], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
+            rows.collect()
+        })?;
+        for (row, title, body) in &outdated {
+            self.with(|connection| {
+                connection
+                    .prepare_cached("DELETE FROM chunks WHERE document = ?1")?
+                    .execute([row])?;
+                connection
+                    .prepare_cached("UPDATE documents SET chunked = ?2 WHERE id = ?1")?
+                    .execute(params![row, chunk::FORMAT])?;
+                Ok(())
+            })?;
+            let passages = passages(title, body);
+            self.put_passages(*row, &passages)?;
+        }
+        self.with(|connection| {
+            connection.query_row(
+                "SELECT count(*) FROM documents WHERE chunked <> ?1",
+                [chunk::FORMAT],
+                |row| row.get(0),
+            )
+        })
+    }
+
+    /// Stores the passages of a document.
+    pub(super) fn put_passages(&mut self, row: Row, passages: &[(Chunk, [u8; 16])]) -> Result<()> {
+        self.with(|connection| {
+            let mut put = connection.prepare_cached(
+                "INSERT INTO chunks (document, ordinal, start_byte, end_byte, start_line,
+                    end_line, heading, text_hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?;
+            for (ordinal, (chunk, hash)) in passages.iter().enumerate() {
+                put.execute(params![
+                    row,
+                    ordinal,
+                    chunk.range.start,
+                    chunk.range.end,
+                    chunk.start_line,
+                    chunk.end_line,
+                    chunk.heading,
+                    hash
+                ])?;
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,344 @@
+//! From passages to vectors: none twice, none forgotten, nobody kept waiting.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use kodiak::source::Source;
+use kodiak::store::Writer;
+use kodiak::sync::{self, EmbeddingProgress, EmbeddingReport};
+
+use crate::collection::{Collection, ask, folder, paths, topics};
+use crate::embedders::{Scripted, failure, tiny};
+
+/// A note of several passages: sections too long to share one.
+fn long_note(sections: &[&str]) -> String {
+    let mut text = String::from("# Cooking\n\n");
+    for section in sections {
+        let sentence = format!("The {section} goes into the soup before the noodles do. ");
+        text.push_str(&format!("## {section}\n\n{}\n\n", sentence.repeat(12)));
+    }
+    text
+}
+
+#[test]
+fn a_second_run_has_nothing_to_do() {
+    let notes = topics();
+    let model = Scripted::tiny();
+    let report = notes.sync_and_embed(&*model);
+    assert_eq!((report.embedded, report.left, report.failed), (5, 0, 0));
+    assert_eq!(model.passages().len(), 5);
+    assert_eq!(notes.sync_and_embed(&*model), EmbeddingReport::default());
+    assert_eq!(model.passages().len(), 5);
+    assert_eq!(model.queries(), [] as [&str; 0]);
+}
+
+#[test]
+fn the_newest_notes_come_first() {
+    let notes = Collection::new(&[]);
+    // Named and listed the other way round.
+    for day in 0..100 {
+        let (month, day_of_month) = (day / 28 + 1, day % 28 + 1);
+        notes.write(
+            &format!("{:03}.md", 999 - day),
+            format!("---\nupdated: 2025-{month:02}-{day_of_month:02}\n---\nnoodles {day}\n"),
+        );
+    }
+    let model = Scripted::tiny();
+    notes.sync_and_embed(&*model);
+    let asked = model.passages();
+    assert_eq!(asked.len(), 100);
+    // Within a batch the order is nobody's; the first batch is the newest 48.
+    let days = |texts: &[String]| -> HashSet<String> {
+        let last = |text: &String| text.split_whitespace().last().unwrap().to_owned();
+        texts.iter().map(last).collect()
+    };
+    let newest = (52..100).map(|day| day.to_string()).collect();
+    assert_eq!(days(&asked[..48]), newest);
+    let oldest = (0..4).map(|day| day.to_string()).collect();
+    assert_eq!(days(&asked[96..]), oldest);
+}
+
+#[test]
+fn what_was_embedded_before_comes_from_the_cache() {
+    let notes = topics();
+    let model = Scripted::tiny();
+    notes.sync();
+    assert_eq!(notes.embed_cached(&*model).embedded, 5);
+    // Renamed and moved: another document with the same text.
+    std::fs::create_dir(notes.root().join("kitchen")).unwrap();
+    for (from, to) in [
+        ("ramen.md", "noodle-soup.md"),
+        ("bread.md", "kitchen/bread.md"),
+    ] {
+        std::fs::rename(notes.root().join(from), notes.root().join(to)).unwrap();
+    }
+    assert_eq!(notes.sync().added, 2);
+    let report = notes.embed_cached(&*model);
+    assert_eq!((report.cached, report.embedded), (2, 0));
+    assert_eq!(
+        notes.meant(&tiny(), "noodles"),
+        ["noodle-soup.md", "kitchen/bread.md"]
+    );
+    // The index lost altogether.
+    for name in ["index.db", "index.db-wal", "index.db-shm", "index.vectors"] {
+        let _ = std::fs::remove_file(notes.index_path().with_file_name(name));
+    }
+    notes.sync();
+    let report = notes.embed_cached(&*model);
+    assert_eq!((report.cached, report.embedded), (5, 0));
+    assert_eq!(notes.meant(&tiny(), "noodles").len(), 2);
+    assert_eq!(model.passages().len(), 5);
+}
+
+#[test]
+fn a_rebuild_keeps_meanings() {
+    let notes = topics();
+    let model = Scripted::tiny();
+    notes.sync();
+    notes.embed_cached(&*model);
+    let before = notes.answer_with(&tiny(), &ask("cook noodles dinner"));
+    let source = folder(&notes.root());
+    let sources: [(&dyn Source, &str); 1] = [(&source, "notes")];
+    let identity = notes
+        .store()
+        .serving()
+        .unwrap()
+        .unwrap()
+        .identity()
+        .unwrap();
+    let cache = notes.cache();
+    let vectors = Some((&identity, &cache));
+    sync::rebuild(&mut notes.writer(), sources, vectors, &mut |_, _| {}).unwrap();
+    let after = notes.answer_with(&tiny(), &ask("cook noodles dinner"));
+    assert!((after.embedded - 1.0).abs() < f64::EPSILON);
+    assert_eq!((after.hits, after.notices), (before.hits, before.notices));
+    assert_eq!(notes.embed_cached(&*model), EmbeddingReport::default());
+    assert_eq!(model.passages().len(), 5);
+    // Without the cache words are all that is left, until the next run.
+    sync::rebuild(&mut notes.writer(), sources, None, &mut |_, _| {}).unwrap();
+    let answer = notes.answer_with(&tiny(), &ask("cook noodles dinner"));
+    assert_eq!(paths(&answer), ["ramen.md"]);
+    assert_eq!(notes.embed_cached(&*model).cached, 5);
+}
+
+#[test]
+fn the_same_text_is_embedded_once() {
+    let text = "# Ramen\n\nNoodles in a broth.\n";
+    let notes = Collection::new(&[("a.md", text), ("b.md", text), ("c/a.md", text)]);
+    let model = Scripted::tiny();
+    let report = notes.sync_and_embed(&*model);
+    assert_eq!((report.embedded, model.passages().len()), (3, 1));
+    assert_eq!(notes.meant(&tiny(), "noodles").len(), 3);
+}
+
+#[test]
+fn an_edit_is_embedded_and_what_stands_around_it_is_not() {
+    let mut sections = ["tofu", "garlic", "onion", "pork", "butter", "rice"];
+    let notes = Collection::new(&[("soup.md", &long_note(&sections))]);
+    let model = Scripted::tiny();
+    notes.sync();
+    let passages = notes.embed_cached(&*model).embedded;
+    assert!(passages >= 6, "{passages}");
+    sections[3] = "cheese";
+    notes.write("soup.md", long_note(&sections));
+    notes.sync();
+    let report = notes.embed_cached(&*model);
+    assert_eq!(report.cached + report.embedded, passages);
+    assert_eq!(report.embedded, 1, "{:?}", &model.passages()[passages..]);
+    assert!(model.passages()[passages].contains("cheese"));
+}
+
+#[test]
+fn out_of_time_the_rest_is_left_for_the_next_run() {
+    let notes = Collection::new(&[]);
+    for number in 0..60 {
+        notes.write(&format!("{number}.md"), format!("noodles {number}"));
+    }
+    notes.sync();
+    let late = notes.embed(&*tiny(), Some(Instant::now()));
+    assert_eq!((late.embedded, late.left), (0, 60));
+    // The first texts take all the time there is.
+    let until = Instant::now() + Duration::from_millis(300);
+    let slow = Scripted::tiny_after(move |_, _| {
+        std::thread::sleep(until.saturating_duration_since(Instant::now()));
+        Ok(())
+    });
+    let report = notes.embed(&*slow, Some(until));
+    assert_eq!(report.embedded, slow.passages().len());
+    assert!(report.left >= 12, "{report:?}");
+    assert_eq!(report.embedded + report.left, 60);
+    let rest = notes.embed(&*tiny(), None);
+    assert_eq!((rest.embedded, rest.left), (report.left, 0));
+    assert!(
+        (notes
+            .answer_with(&tiny(), &ask("cook noodles dinner"))
+            .embedded
+            - 1.0)
+            .abs()
+            < 1e-9
+    );
+}
+
+#[test]
+fn failures_are_noted_tried_again_and_forgiven() {
+    let notes = topics();
+    let failing = Scripted::tiny_after(|text, _| match text {
+        text if text.contains("Sourdough") => Err(failure("too sour")),
+        text if text.contains("GTD") || text.contains("Lisbon") => Err(failure("too busy")),
+        _ => Ok(()),
+    });
+    let report = notes.sync_and_embed(&*failing);
+    assert_eq!((report.embedded, report.failed, report.left), (2, 3, 0));
+    assert!(report.reason.is_some_and(|reason| reason.contains("too ")));
+    let status = notes.store().embedding_status().unwrap();
+    let failures: Vec<u64> = status.failures.iter().map(|(_, count)| *count).collect();
+    assert_eq!(failures, [2, 1]);
+    assert!(status.failures[0].0.contains("too busy"));
+    assert_eq!(status.sources[0].1.embedded, 2);
+    // Once in a run, and again in the next.
+    assert_eq!(failing.passages().len(), 5);
+    notes.embed(&*failing, None);
+    assert_eq!(failing.passages().len(), 8);
+    let report = notes.embed(&*tiny(), None);
+    assert_eq!((report.embedded, report.failed), (3, 0));
+    let status = notes.store().embedding_status().unwrap();
+    assert_eq!(status.failures, []);
+    assert_eq!(status.sources[0].1.embedded, 5);
+}
+
+#[test]
+fn a_failure_is_forgotten_with_its_passage() {
+    let notes = topics();
+    notes.sync_and_embed(&*Scripted::tiny_failing_on("Sourdough"));
+    assert_eq!(notes.store().embedding_status().unwrap().failures.len(), 1);
+    notes.remove("bread.md");
+    notes.sync();
+    assert_eq!(notes.store().embedding_status().unwrap().failures, []);
+    assert_eq!(notes.embed(&*tiny(), None), EmbeddingReport::default());
+}
+
+#[test]
+fn only_one_embeds_at_a_time_and_the_other_is_told() {
+    let notes = Arc::new(topics());
+    notes.sync();
+    let told = Arc::new(AtomicBool::new(false));
+    let (inner_notes, inner_told) = (Arc::clone(&notes), Arc::clone(&told));
+    let model = Scripted::tiny_after(move |_, _| {
+        if !inner_told.swap(true, Ordering::SeqCst) {
+            let mut writer = Writer::open(&inner_notes.index_path(), "the second").unwrap();
+            let second = Scripted::tiny();
+            let report = sync::backfill(&mut writer, &*second, None, None, &mut |_| {}).unwrap();
+            assert_eq!(report.elsewhere.as_deref(), Some("test"));
+            assert_eq!((report.embedded, second.passages().len()), (0, 0));
+        }
+        Ok(())
+    });
+    let report = notes.embed(&*model, None);
+    assert!(told.load(Ordering::SeqCst));
+    assert_eq!(
+        (report.embedded, report.failed, report.elsewhere),
+        (5, 0, None)
+    );
+    // And afterwards nobody is in the way.
+    assert_eq!(notes.embed(&*tiny(), None).elsewhere, None);
+}
+
+#[test]
+fn others_write_while_a_model_works() {
+    let notes = Arc::new(topics());
+    notes.sync();
+    let done = AtomicBool::new(false);
+    let inner = Arc::clone(&notes);
+    let model = Scripted::tiny_after(move |_, _| {
+        if !done.swap(true, Ordering::SeqCst) {
+            inner.write("soup.md", "# Soup\n\nOnion and butter.\n");
+            inner.write(
+                "bread.md",
+                "# Sourdough\n\nThe dough, the yeast, the oven.\n",
+            );
+            inner.remove("gtd.md");
+            let written = std::thread::scope(|scope| scope.spawn(|| inner.sync()).join());
+            assert_eq!(written.unwrap().added, 1);
+        }
+        Ok(())
+    });
+    let report = notes.embed(&*model, None);
+    assert_eq!((report.failed, report.left), (0, 0));
+    // What came meanwhile has its vectors too, and what went has none.
+    let answer = notes.answer_with(&tiny(), &ask("cook pasta salad"));
+    assert!((answer.embedded - 1.0).abs() < f64::EPSILON, "{answer:?}");
+    assert_eq!(answer.notices, [] as [&str; 0]);
+    assert_eq!(notes.meant(&tiny(), "pasta").len(), 3);
+    assert_eq!(notes.meant(&tiny(), "task"), [] as [&str; 0]);
+    assert_eq!(
+        notes.store().embedding_status().unwrap().sources[0]
+            .1
+            .chunks,
+        5
+    );
+    assert_eq!(notes.store().examine().unwrap(), []);
+}
+
+#[test]
+fn a_rebuild_while_a_model_works_mixes_nothing_up() {
+    let notes = Arc::new(topics());
+    notes.sync();
+    let done = AtomicBool::new(false);
+    let inner = Arc::clone(&notes);
+    let model = Scripted::tiny_after(move |_, _| {
+        if !done.swap(true, Ordering::SeqCst) {
+            // Passages get the numbers that others had.
+            inner.remove("bread.md");
+            let source = folder(&inner.root());
+            let sources: [(&dyn Source, &str); 1] = [(&source, "notes")];
+            sync::rebuild(&mut inner.writer(), sources, None, &mut |_, _| {}).unwrap();
+        }
+        Ok(())
+    });
+    let report = notes.embed(&*model, None);
+    assert_eq!((report.failed, report.left), (0, 0));
+    for (query, expected) in [
+        ("noodles", "ramen.md"),
+        ("tasks", "gtd.md"),
+        ("hotel", "travel/lisbon.md"),
+        ("compiler", "code/rust.md"),
+    ] {
+        assert_eq!(notes.meant(&tiny(), query), [expected], "{query}");
+    }
+}
+
+#[test]
+fn progress_ends_where_it_was_said_to() {
+    let notes = Collection::new(&[]);
+    for number in 0..100 {
+        notes.write(&format!("{number}.md"), format!("noodles {number}"));
+    }
+    notes.sync();
+    let mut told = Vec::new();
+    let model = tiny();
+    sync::backfill(&mut notes.writer(), &*model, None, None, &mut |event| {
+        told.push(event);
+    })
+    .unwrap();
+    let [
+        EmbeddingProgress::Found {
+            passages: 100,
+            bytes: all,
+        },
+        ..,
+        last,
+    ] = told[..]
+    else {
+        panic!("{told:?}");
+    };
+    assert_eq!(
+        last,
+        EmbeddingProgress::Done {
+            passages: 100,
+            bytes: all
+        }
+    );
+    assert_eq!(told.len(), 4);
+}

@@ -1,0 +1,195 @@
+//! The file that vectors are scanned from: whatever is wrong with it, answers
+//! are right, and it is made again.
+
+use std::sync::Arc;
+
+use kodiak::access::Guard;
+use kodiak::search::{Mode, Request};
+
+use crate::collection::{Collection, ask, ask_in, paths, router_over, topics};
+use crate::embedders::tiny;
+
+fn embedded() -> Collection {
+    let notes = topics();
+    notes.sync_and_embed(&*tiny());
+    notes
+}
+
+#[test]
+fn a_file_that_cannot_be_used_is_made_again() {
+    let notes = embedded();
+    let path = notes.vector_path();
+    let sound = std::fs::read(&path).unwrap();
+    let another = Collection::new(&[("a.md", "budget"), ("b.md", "guitar"), ("c.md", "ramen")]);
+    another.sync_and_embed(&*tiny());
+    let foreign = std::fs::read(another.vector_path()).unwrap();
+    let mut changed = sound.clone();
+    let last = changed.len() - 1;
+    changed[last] ^= 0x55;
+    for (damage, content) in [
+        ("missing", None),
+        ("empty", Some(vec![])),
+        ("header only", Some(sound[..128].to_vec())),
+        ("truncated", Some(sound[..sound.len() / 2].to_vec())),
+        ("longer", Some([&sound[..], b"more"].concat())),
+        ("garbage", Some(vec![0xa5; sound.len()])),
+        ("changed", Some(changed)),
+        ("foreign", Some(foreign)),
+    ] {
+        std::fs::remove_file(&path).unwrap();
+        if let Some(content) = content {
+            std::fs::write(&path, content).unwrap();
+        }
+        assert_eq!(
+            notes.meant(&tiny(), "noodles"),
+            ["ramen.md", "bread.md"],
+            "{damage}"
+        );
+        assert_eq!(std::fs::read(&path).unwrap(), sound, "{damage}");
+    }
+}
+
+#[test]
+fn a_file_that_breaks_under_an_open_store_is_made_again() {
+    let notes = embedded();
+    let store = notes.store();
+    let router = router_over(&store, Guard::local());
+    let meant = || paths(&router.search(&ask_in(Mode::Semantic, "noodles")).unwrap());
+    assert_eq!(meant(), ["ramen.md", "bread.md"]);
+    std::fs::remove_file(notes.vector_path()).unwrap();
+    assert_eq!(meant(), ["ramen.md", "bread.md"]);
+    std::fs::remove_file(notes.vector_path()).unwrap();
+    std::fs::write(notes.vector_path(), "garbage").unwrap();
+    assert_eq!(meant(), ["ramen.md", "bread.md"]);
+    assert!(std::fs::metadata(notes.vector_path()).unwrap().len() > 100);
+}
+
+#[test]
+fn what_cannot_be_written_is_kept_in_memory() {
+    let notes = embedded();
+    std::fs::remove_file(notes.vector_path()).unwrap();
+    std::fs::create_dir(notes.vector_path()).unwrap();
+    std::fs::write(notes.vector_path().join("in the way"), "").unwrap();
+    assert_eq!(notes.meant(&tiny(), "noodles"), ["ramen.md", "bread.md"]);
+    notes.write("soup.md", "# Soup\n\nOnion and butter.\n");
+    assert_eq!(notes.sync_and_embed(&*tiny()).embedded, 1);
+    assert_eq!(notes.meant(&tiny(), "noodles").len(), 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_to_is_searched() {
+    use std::os::unix::fs::PermissionsExt;
+    let notes = embedded();
+    std::fs::remove_file(notes.vector_path()).unwrap();
+    let folder = notes.index_path().parent().unwrap().to_path_buf();
+    let mode = |mode| std::fs::set_permissions(&folder, PermissionsExt::from_mode(mode)).unwrap();
+    mode(0o500);
+    // The superuser writes everywhere, and there is nothing to see.
+    let superuser = std::fs::write(folder.join("probe"), "").is_ok();
+    let answer = notes.answer_with(&tiny(), &ask("cook noodles dinner"));
+    let written = notes.vector_path().exists();
+    mode(0o700);
+    assert_eq!(paths(&answer), ["ramen.md", "bread.md"]);
+    assert_eq!(written, superuser);
+}
+
+#[test]
+fn what_was_removed_or_changed_later_is_not_found_as_it_was() {
+    let notes = embedded();
+    let file = std::fs::read(notes.vector_path()).unwrap();
+    notes.remove("bread.md");
+    notes.write("ramen.md", "# Budget\n\nSavings, taxes and a pension.\n");
+    notes.sync();
+    // No longer what it was, and not embedded as what it is.
+    for query in ["noodles", "pension"] {
+        let answer = notes.answer_with(&tiny(), &ask_in(Mode::Semantic, query));
+        assert_eq!((answer.total, answer.hits), (0, vec![]), "{query}");
+    }
+    assert_eq!(notes.embed(&*tiny(), None).embedded, 1);
+    assert_eq!(notes.meant(&tiny(), "noodles"), [] as [&str; 0]);
+    assert_eq!(notes.meant(&tiny(), "pension"), ["ramen.md"]);
+    // So few changes are no reason to write the file again.
+    assert_eq!(std::fs::read(notes.vector_path()).unwrap(), file);
+}
+
+#[test]
+fn what_was_embedded_later_is_found() {
+    let notes = embedded();
+    let file = std::fs::read(notes.vector_path()).unwrap();
+    notes.write("soup.md", "# Soup\n\nNoodles, noodles, noodles.\n");
+    notes.sync_and_embed(&*tiny());
+    assert_eq!(std::fs::read(notes.vector_path()).unwrap(), file);
+    assert_eq!(notes.meant(&tiny(), "noodles")[0], "soup.md");
+    // A filter holds for it as well.
+    let mut request = ask_in(Mode::Semantic, "noodles");
+    request.filter.tags = vec!["baking".into()];
+    assert_eq!(paths(&notes.answer_with(&tiny(), &request)), ["bread.md"]);
+    // A note found by word has its similarity from there too.
+    let answer = notes.answer_with(&tiny(), &ask_in(Mode::Hybrid, "onion noodles"));
+    let soup = answer
+        .hits
+        .iter()
+        .find(|hit| hit.path == "soup.md")
+        .unwrap();
+    assert!(soup.similarity > Some(0.5), "{soup:?}");
+}
+
+#[test]
+fn what_is_gone_takes_no_places_from_what_is_there() {
+    let notes = embedded();
+    for number in 0..500 {
+        notes.write(&format!("many/{number}.md"), "noodles noodles");
+    }
+    notes.sync_and_embed(&*tiny());
+    std::fs::remove_file(notes.vector_path()).unwrap();
+    assert_eq!(notes.meant(&tiny(), "noodles").len(), 10);
+    std::fs::remove_dir_all(notes.root().join("many")).unwrap();
+    assert_eq!(notes.sync().removed, 500);
+    for limit in [1, 10] {
+        for query in ["noodles", "cook noodles dinner"] {
+            let request = Request {
+                limit,
+                ..ask_in(Mode::Semantic, query)
+            };
+            let found = paths(&notes.answer_with(&tiny(), &request));
+            assert_eq!(found, ["ramen.md", "bread.md"][..limit.min(2)], "{query}");
+        }
+    }
+    assert_eq!(paths(&notes.answer_with(&tiny(), &ask("dinner"))).len(), 2);
+}
+
+#[test]
+fn a_store_that_holds_the_old_file_answers_from_the_index_as_it_is() {
+    let notes = embedded();
+    let store = notes.store();
+    let router = router_over(&store, Guard::local());
+    let meant = |query| paths(&router.search(&ask_in(Mode::Semantic, query)).unwrap());
+    assert_eq!(meant("noodles"), ["ramen.md", "bread.md"]);
+    // Replaced while a search is on its way, several times.
+    let replacing = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    std::thread::scope(|scope| {
+        let running = Arc::clone(&replacing);
+        let notes = &notes;
+        scope.spawn(move || {
+            while running.load(std::sync::atomic::Ordering::Relaxed) {
+                let _ = std::fs::remove_file(notes.vector_path());
+                assert_eq!(notes.meant(&tiny(), "hotel"), ["travel/lisbon.md"]);
+            }
+        });
+        for _ in 0..100 {
+            assert_eq!(meant("noodles"), ["ramen.md", "bread.md"]);
+        }
+        replacing.store(false, std::sync::atomic::Ordering::Relaxed);
+    });
+    notes.remove("ramen.md");
+    notes.sync();
+    std::fs::remove_file(notes.vector_path()).unwrap();
+    assert_eq!(notes.meant(&tiny(), "noodles"), ["bread.md"]);
+    assert_eq!(meant("noodles"), ["bread.md"]);
+    // No half-made file is left lying about.
+    let folder = std::fs::read_dir(notes.index_path().parent().unwrap()).unwrap();
+    let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let unfinished: Vec<String> = names.filter(|name| name.contains("unfinished")).collect();
+    assert_eq!(unfinished, [] as [&str; 0]);
+}
