@@ -5,22 +5,32 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use rustix::time::{ClockId, clock_gettime};
 
 /// Milliseconds of CPU this thread used while `run` ran, or of wall time where
 /// the system does not tell.
 pub(crate) fn cpu_ms<T>(run: impl FnOnce() -> T) -> (T, f64) {
+    cpu_ms_by(ClockId::ThreadCPUTime, run)
+}
+
+/// Milliseconds of CPU all threads of this process used while `run` ran.
+pub(crate) fn process_cpu_ms<T>(run: impl FnOnce() -> T) -> (T, f64) {
+    cpu_ms_by(ClockId::ProcessCPUTime, run)
+}
+
+fn cpu_ms_by<T>(clock: ClockId, run: impl FnOnce() -> T) -> (T, f64) {
     let wall = Instant::now();
-    let before = thread_cpu_ns();
+    let before = cpu_ns(clock);
     let result = run();
-    let used = match (before, thread_cpu_ns()) {
+    let used = match (before, cpu_ns(clock)) {
         (Some(before), Some(after)) => (after - before) as f64 / 1e6,
         _ => wall.elapsed().as_secs_f64() * 1e3,
     };
     (result, used)
 }
 
-fn thread_cpu_ns() -> Option<u64> {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+fn cpu_ns(clock: ClockId) -> Option<u64> {
+    let now = clock_gettime(clock);
     let seconds = u64::try_from(now.tv_sec).ok()?;
     Some(seconds * 1_000_000_000 + u64::try_from(now.tv_nsec).ok()?)
 }
@@ -65,6 +75,11 @@ pub(crate) fn run(program: &Path, arguments: &[&str], watch_memory: bool) -> Res
         wall,
         peak_megabytes: peak,
     })
+}
+
+/// The most memory this process has had so far, where the system tells.
+pub(crate) fn own_peak_megabytes() -> Option<f64> {
+    peak_megabytes(std::process::id())
 }
 
 fn peak_megabytes(process: u32) -> Option<f64> {

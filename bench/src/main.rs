@@ -4,10 +4,13 @@
 //! and the median of several runs everywhere. Nothing here is a test.
 
 mod clock;
+mod clusters;
+mod embed;
 mod folder;
 mod report;
 mod scale;
 mod typos;
+mod vectors;
 mod zipf;
 
 use std::path::PathBuf;
@@ -58,6 +61,28 @@ enum What {
         #[arg(long, default_value_t = 1_000)]
         most: usize,
     },
+    /// Scan vectors, generated ones and those of a model.
+    Vectors {
+        /// How many generated vectors.
+        #[arg(long, default_value_t = 100_000)]
+        count: usize,
+        /// Also a million, which takes 2 GB of memory.
+        #[arg(long)]
+        large: bool,
+        /// Vectors of a model with 384 dimensions: little-endian f32, nothing else.
+        #[arg(long, value_name = "FILE")]
+        model_vectors: Option<PathBuf>,
+    },
+    /// What `vectors` measures in a process of its own.
+    #[command(hide = true)]
+    VectorsAlone {
+        task: vectors::Alone,
+        path: PathBuf,
+        #[arg(long)]
+        count: usize,
+    },
+    /// Embed texts of about 200 tokens, beside onnxruntime where there is one.
+    Embed(embed::Options),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -75,6 +100,23 @@ fn main() -> anyhow::Result<()> {
             }
         }
         What::Typos { path, pairs, most } => typos::measure(&path, &pairs, most, &mut report)?,
+        What::Vectors {
+            count,
+            large,
+            model_vectors,
+        } => {
+            vectors::measure(count, &mut report)?;
+            if large {
+                vectors::measure(1_000_000, &mut report)?;
+            }
+            if let Some(path) = model_vectors {
+                vectors::measure_real(&path, &mut report)?;
+            }
+        }
+        What::VectorsAlone { task, path, count } => {
+            vectors::alone(task, &path, count, &mut report)?;
+        }
+        What::Embed(options) => embed::measure(&options, &mut report)?,
     }
     report.print(arguments.json)
 }

@@ -1,0 +1,91 @@
+//! Vectors in clusters, as those of texts are, always the same.
+
+use kodiak::store::vectors::Slot;
+
+/// Components of a vector, as of the usual small models.
+pub(crate) const DIMENSIONS: usize = 384;
+/// Different subjects there are.
+const CLUSTERS: usize = 2_000;
+/// How far vectors are from the middle of their cluster, which has length 1:
+/// two of one cluster have a cosine of about 0.6.
+const SPREAD: f32 = 0.8;
+/// Chunks of a document at most; on average half as many.
+const MOST_CHUNKS: u64 = 5;
+
+/// Makes vectors from a seed.
+pub(crate) struct Clusters {
+    state: u64,
+    middles: Vec<Vec<f32>>,
+}
+
+impl Clusters {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut clusters = Self {
+            state: seed.wrapping_mul(2).wrapping_add(1),
+            middles: Vec::new(),
+        };
+        clusters.middles = (0..CLUSTERS)
+            .map(|_| {
+                let middle = (0..DIMENSIONS).map(|_| clusters.bell()).collect();
+                normalised(middle)
+            })
+            .collect();
+        clusters
+    }
+
+    /// Goes on from another seed with the clusters it has.
+    pub(crate) fn turn(&mut self, seed: u64) {
+        self.state = seed;
+    }
+
+    /// splitmix64, as for words.
+    pub(crate) fn random(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number around 0 with variance 1: the sum of four even ones is close
+    /// enough to a bell curve.
+    fn bell(&mut self) -> f32 {
+        let bits = self.random();
+        let sum: f32 = [bits, bits >> 16, bits >> 32, bits >> 48]
+            .iter()
+            .map(|&part| f32::from(part as u16) / 65_536.0 - 0.5)
+            .sum();
+        sum * 3.0_f32.sqrt()
+    }
+
+    /// A vector of some cluster.
+    pub(crate) fn vector(&mut self) -> Vec<f32> {
+        let cluster = self.random() as usize % CLUSTERS;
+        let step = SPREAD / (DIMENSIONS as f32).sqrt();
+        let vector = (0..DIMENSIONS)
+            .map(|at| self.middles[cluster][at] + self.bell() * step)
+            .collect();
+        normalised(vector)
+    }
+
+    /// So many vectors, as chunks of documents.
+    pub(crate) fn chunks(&mut self, count: usize) -> impl Iterator<Item = (Slot, Vec<f32>)> {
+        let (mut document, mut left) = (0, 0);
+        (1..=count as i64).map(move |chunk| {
+            if left == 0 {
+                document += 1;
+                left = 1 + self.random() % MOST_CHUNKS;
+            }
+            left -= 1;
+            (Slot { chunk, document }, self.vector())
+        })
+    }
+}
+
+fn normalised(mut vector: Vec<f32>) -> Vec<f32> {
+    let length = vector.iter().map(|part| part * part).sum::<f32>().sqrt();
+    for part in &mut vector {
+        *part /= length;
+    }
+    vector
+}
