@@ -350,6 +350,22 @@ fn split_cached(
     Ok((known, rest))
 }
 
+/// The vector, unless it is of another length than its model's, which nothing
+/// could be compared with.
+fn fitting(vector: Vec<f32>, identity: &Identity) -> Result<Vec<f32>> {
+    if vector.len() == identity.dimensions {
+        return Ok(vector);
+    }
+    Err(Error::Embedding {
+        model: identity.name.clone(),
+        detail: format!(
+            "its vector has {} numbers instead of {}",
+            vector.len(),
+            identity.dimensions
+        ),
+    })
+}
+
 /// One text per run, so that a vector does not depend on its neighbours, and
 /// as many runs at once as there are cores. What is not begun when the time is
 /// up is left out.
@@ -362,7 +378,11 @@ fn embed_distinct(
         if until.is_some_and(|until| Instant::now() >= until) {
             return None;
         }
-        Some((*hash, embedder.embed(text, Role::Document)))
+        let vector = embedder.embed(text, Role::Document);
+        Some((
+            *hash,
+            vector.and_then(|vector| fitting(vector, embedder.identity())),
+        ))
     };
     texts.par_iter().filter_map(embed).collect()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use kodiak::embed::Embedder;
 use kodiak::source::Source;
 use kodiak::store::Writer;
 use kodiak::sync::{self, EmbeddingProgress, EmbeddingReport};
@@ -206,6 +207,23 @@ fn failures_are_noted_tried_again_and_forgiven() {
     let status = notes.store().embedding_status().unwrap();
     assert_eq!(status.failures, []);
     assert_eq!(status.sources[0].1.embedded, 5);
+}
+
+#[test]
+fn a_vector_of_another_length_is_a_failure() {
+    let notes = topics();
+    let odd = Scripted::instead_of_tiny(|text, role| {
+        let mut vector = tiny().embed(text, role)?;
+        if text.contains("Sourdough") {
+            vector.pop();
+        }
+        Ok(vector)
+    });
+    let report = notes.sync_and_embed(&*odd);
+    assert_eq!((report.embedded, report.failed), (4, 1));
+    let reason = report.reason.unwrap();
+    assert!(reason.contains("15 numbers instead of 16"), "{reason}");
+    assert_eq!(notes.embed(&*tiny(), None).embedded, 1);
 }
 
 #[test]
