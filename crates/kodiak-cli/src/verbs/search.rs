@@ -181,6 +181,12 @@ fn tell(answer: &Answer, store: &SqliteStore, output: &Output) -> anyhow::Result
     for notice in &answer.notices {
         output.notice(notice);
     }
+    if let Some(model) = &answer.retrievers.semantic {
+        output.notice(&match &answer.retrievers.lexical {
+            Some(_) => format!("searched by word and by meaning ({model})"),
+            None => format!("searched by meaning ({model})"),
+        });
+    }
     if answer.hits.is_empty() {
         let query = shortened(&answer.query);
         output.notice(&match query.trim() {

@@ -80,6 +80,7 @@ fn what_is_not_embedded_yet_is_said() {
        Capture everything, then clarify the next action.
     --- stderr
     87 % is embedded so far; the rest is found by word only
+    searched by word and by meaning (tiny)
     ");
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"
     exit: 0

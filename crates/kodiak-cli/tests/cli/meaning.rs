@@ -97,6 +97,7 @@ fn a_note_is_found_by_what_it_means() {
        notes/pomodoro.md:3  #1c4394
        A timer and focus, with pauses in between.
     --- stderr
+    searched by word and by meaning (tiny)
     2 documents matched in [MS] ms (lexical: fts5, semantic: tiny)
     ");
     // Without its model the same search finds nothing, and says nothing of it.
@@ -206,6 +207,8 @@ fn the_ranking_can_be_explained() {
        Flour, water and a starter make bread.
        score 0.5811, semantic rank 1, similarity 0.9837, convex 0.1076, found by semantic
          nearest passage: lines 1-3, Sourdough
+    --- stderr
+    searched by word and by meaning (tiny)
     ");
     assert_snapshot!(desk.run(&["search", "task management", "--explain", "-n", "1"]), @"
     exit: 0
@@ -215,6 +218,8 @@ fn the_ranking_can_be_explained() {
        Capture everything, then clarify the next action.
        score 1.0000, semantic rank 1, similarity 0.9889, found by semantic
          nearest passage: lines 1-3, GTD methodology
+    --- stderr
+    searched by word and by meaning (tiny)
     ");
     let answer = desk.json(&[
         "search",
