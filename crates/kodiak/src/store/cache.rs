@@ -104,10 +104,11 @@ impl EmbeddingCache {
     fn try_open(path: &Path) -> rusqlite::Result<Option<Self>> {
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(BUSY)?;
-        let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
-        let application = number("application_id")?;
+        // In this order: whoever sees another process's tables sees its mark.
         let tables: u32 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        let application: u32 =
+            connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
         if application != APPLICATION && tables > 0 {
             return Ok(None);
         }
