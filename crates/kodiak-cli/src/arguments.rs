@@ -241,6 +241,13 @@ pub(crate) enum ModeArgument {
     Like,
 }
 
+impl ModeArgument {
+    /// Whether a search of this mode may need a model.
+    pub(crate) fn may_compare_meanings(self) -> bool {
+        !matches!(self, Self::Lexical | Self::Like)
+    }
+}
+
 impl From<ModeArgument> for Mode {
     fn from(mode: ModeArgument) -> Self {
         match mode {

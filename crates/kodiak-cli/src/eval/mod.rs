@@ -152,8 +152,7 @@ fn embedder(
     arguments: &EvalArguments,
     context: &Context<'_>,
 ) -> anyhow::Result<Option<Arc<Remembering>>> {
-    let by_meaning =
-        |mode: &ModeArgument| !matches!(mode, ModeArgument::Lexical | ModeArgument::Like);
+    let by_meaning = |mode: &ModeArgument| mode.may_compare_meanings();
     if !arguments.modes.is_empty() && !arguments.modes.iter().any(by_meaning) {
         return Ok(None);
     }

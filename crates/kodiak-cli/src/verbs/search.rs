@@ -14,7 +14,7 @@ use kodiak::search::{Answer, Fusion, Mode, Request, Router, Weights};
 use kodiak::store::{Filter, SqliteStore};
 
 use super::Outcome;
-use crate::arguments::{ModeArgument, SearchArguments};
+use crate::arguments::SearchArguments;
 use crate::config::Config;
 use crate::context::Context;
 use crate::embedding;
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     }
     let mut notices = Vec::new();
     if let Some(typed) = &arguments.folder {
-        let wants_meaning = !arguments.no_semantic && may_compare_meanings(arguments.mode);
+        let wants_meaning = !arguments.no_semantic && arguments.mode.may_compare_meanings();
         let scope = folder::prepare(context, typed, wants_meaning)?;
         filter.sources = vec![scope.source];
         filter.paths = within(&scope.inside, filter.paths);
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     let mut answer = router.search(&Request {
         query,
         limit,
-        mode: if arguments.no_semantic && may_compare_meanings(arguments.mode) {
+        mode: if arguments.no_semantic && arguments.mode.may_compare_meanings() {
             Mode::Lexical
         } else {
             arguments.mode.into()
@@ -97,11 +97,6 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     } else {
         Outcome::Done
     })
-}
-
-/// Whether a search of this mode may need a model.
-fn may_compare_meanings(mode: ModeArgument) -> bool {
-    !matches!(mode, ModeArgument::Lexical | ModeArgument::Like)
 }
 
 fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {

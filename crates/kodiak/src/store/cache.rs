@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 
+use super::sqlite::is_damage;
 use crate::embed::Identity;
 use crate::error::{Error, Result};
 
@@ -237,14 +238,6 @@ fn use_log(connection: &Connection) -> rusqlite::Result<()> {
             ended => return ended,
         }
     }
-}
-
-fn is_damage(source: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-    matches!(
-        source.sqlite_error_code(),
-        Some(DatabaseCorrupt | NotADatabase)
-    )
 }
 
 fn database_error(path: &Path, source: rusqlite::Error) -> Error {

@@ -169,17 +169,6 @@ impl Writer {
         })
     }
 
-    /// Makes the file that vectors are scanned from again, if it lacks much or
-    /// holds much that is gone, so that searches need not.
-    pub fn refresh_vectors(&self) -> Result<()> {
-        self.refresh_vector_file()
-    }
-
-    /// The same in the middle of a run: only if it lacks much.
-    pub fn refresh_vectors_if_far_behind(&self) -> Result<()> {
-        self.catch_up_vector_file()
-    }
-
     /// Cuts documents that were cut by other rules, or never; gives back how
     /// many are left.
     pub fn recut_some(&mut self) -> Result<usize> {

@@ -238,16 +238,20 @@ fn check_ours(path: &Path) -> Result<()> {
 
 /// Damage is told apart from everything else: it has another remedy.
 fn database_error(path: &Path, source: rusqlite::Error) -> Error {
-    match source.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Corrupt {
-            path: path.to_path_buf(),
-            detail: source.to_string(),
-        },
-        _ => Error::Database {
-            path: path.to_path_buf(),
-            source,
-        },
+    let path = path.to_path_buf();
+    if is_damage(&source) {
+        let detail = source.to_string();
+        return Error::Corrupt { path, detail };
     }
+    Error::Database { path, source }
+}
+
+/// Whether SQLite says that the file itself is broken.
+pub(super) fn is_damage(source: &rusqlite::Error) -> bool {
+    matches!(
+        source.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    )
 }
 
 /// A vector as the index keeps it: 32-bit floats, little-endian.

@@ -357,28 +357,25 @@ impl SqliteStore {
         Ok(file)
     }
 
-    /// Makes the vector file again if it lacks much. Called after writing, so
-    /// that searches need not.
-    pub(super) fn refresh_vector_file(&self) -> Result<()> {
-        match self.serving_model()? {
-            Some(model) => {
-                let file = self.vector_file(&model)?;
-                if !self.holds_little_else(&model, &file)? {
-                    let origin = self.origin(&model)?;
-                    self.make_vector_file(&model, &origin, &vector_path(&self.path))?;
-                }
-                Ok(())
+    /// Makes the vector file again if it lacks much, or holds much that is
+    /// gone. Called after writing, so that searches need not.
+    pub fn refresh_vectors(&self) -> Result<()> {
+        if let Some(model) = self.serving_model()? {
+            let file = self.vector_file(&model)?;
+            if !self.holds_little_else(&model, &file)? {
+                let origin = self.origin(&model)?;
+                self.make_vector_file(&model, &origin, &vector_path(&self.path))?;
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 
-    /// The same without counting what is gone.
-    pub(super) fn catch_up_vector_file(&self) -> Result<()> {
-        match self.serving_model()? {
-            Some(model) => self.vector_file(&model).map(|_| ()),
-            None => Ok(()),
+    /// The same in the middle of a run, without counting what is gone.
+    pub fn refresh_vectors_if_far_behind(&self) -> Result<()> {
+        if let Some(model) = self.serving_model()? {
+            self.vector_file(&model)?;
         }
+        Ok(())
     }
 
     /// Whether few vectors came after the file. Counted by their numbers,
