@@ -3,6 +3,7 @@
 //! Readers open it read-only and never wait; the [`Writer`] holds the lock.
 
 mod counts;
+mod coverage;
 mod doctor;
 mod embeddings;
 mod filter;
@@ -10,6 +11,7 @@ mod fts5;
 mod lexical;
 mod read;
 mod semantic;
+mod vector_file;
 mod vocabulary;
 mod write;
 
@@ -29,11 +31,11 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use super::lock::lock_path;
 use crate::error::{Error, Result};
 
+pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
 pub use embeddings::{ModelNumber, Pending};
 pub use read::Name;
-pub use semantic::EmbeddingStatus;
-use semantic::OpenVectors;
+use vector_file::OpenVectors;
 pub use vocabulary::NearWord;
 pub use write::{Prepared, State, Writer};
 

@@ -1,0 +1,118 @@
+//! How much of the index has vectors.
+
+use rusqlite::params_from_iter;
+
+use super::SqliteStore;
+use super::filter::conditions;
+use crate::error::Result;
+use crate::store::{Coverage, Filter, Serving};
+
+/// What is embedded, and what is not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EmbeddingStatus {
+    /// The models with vectors here, the answering one first, each with the
+    /// number of its vectors.
+    pub models: Vec<(Serving, u64)>,
+    /// Each source's coverage by the answering model.
+    pub sources: Vec<(String, Coverage)>,
+    /// Passages that could not be embedded, by reason.
+    pub failures: Vec<(String, u64)>,
+}
+
+impl SqliteStore {
+    /// How many of the passages that `filter` admits have vectors that answer.
+    pub fn coverage(&self, filter: &Filter) -> Result<Coverage> {
+        let Some(model) = self.serving_model()? else {
+            return Ok(Coverage::default());
+        };
+        let all = self.with(|connection| {
+            connection
+                .prepare_cached(
+                    // Without a condition SQLite counts several times faster.
+                    "SELECT (SELECT count(*) FROM chunks),
+                            CASE WHEN (SELECT count(*) FROM models) = 1
+                            THEN (SELECT count(*) FROM embeddings)
+                            ELSE (SELECT count(*) FROM embeddings WHERE model = ?1) END",
+                )?
+                .query_row([model.number], |row| {
+                    Ok(Coverage {
+                        chunks: row.get(0)?,
+                        embedded: row.get(1)?,
+                    })
+                })
+        })?;
+        // Where all is embedded, so is any part of it.
+        if filter.is_empty() || all.embedded == all.chunks {
+            return Ok(all);
+        }
+        let (condition, values) = conditions(filter);
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT count(*), count(e.id) FROM documents AS d
+                 JOIN chunks AS c ON c.document = d.id
+                 LEFT JOIN embeddings AS e ON e.chunk = c.id AND e.model = {}
+                 WHERE {condition}",
+                model.number
+            ))?;
+            statement.query_row(params_from_iter(values), |row| {
+                Ok(Coverage {
+                    chunks: row.get(0)?,
+                    embedded: row.get(1)?,
+                })
+            })
+        })
+    }
+
+    /// What is embedded, source by source.
+    pub fn embedding_status(&self) -> Result<EmbeddingStatus> {
+        if !self.knows_meaning()? {
+            return Ok(EmbeddingStatus::default());
+        }
+        let models = self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT key, name, dimensions,
+                        (SELECT count(*) FROM embeddings WHERE model = models.id)
+                 FROM models ORDER BY serving DESC, id",
+            )?;
+            let rows = statement.query_map([], |row| {
+                let serving = Serving {
+                    key: row.get(0)?,
+                    name: row.get(1)?,
+                    dimensions: row.get(2)?,
+                };
+                Ok((serving, row.get(3)?))
+            })?;
+            rows.collect::<rusqlite::Result<_>>()
+        })?;
+        let sources = self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT d.source, count(c.id), count(e.id) FROM documents AS d
+                 LEFT JOIN chunks AS c ON c.document = d.id
+                 LEFT JOIN embeddings AS e ON e.chunk = c.id
+                    AND e.model = (SELECT id FROM models WHERE serving)
+                 WHERE d.deleted_at IS NULL GROUP BY d.source ORDER BY d.source",
+            )?;
+            let rows = statement.query_map([], |row| {
+                let coverage = Coverage {
+                    chunks: row.get(1)?,
+                    embedded: row.get(2)?,
+                };
+                Ok((row.get(0)?, coverage))
+            })?;
+            rows.collect::<rusqlite::Result<_>>()
+        })?;
+        let failures = self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT reason, count(*) FROM embedding_failures
+                 GROUP BY reason ORDER BY count(*) DESC, reason",
+            )?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<_>>()
+        })?;
+        Ok(EmbeddingStatus {
+            models,
+            sources,
+            failures,
+        })
+    }
+}

@@ -1,0 +1,174 @@
+//! Keeping the vector file: opened once, made again when it lags too far
+//! behind the tables it is derived from.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use rusqlite::params;
+
+use super::semantic::Model;
+use super::{SqliteStore, vector_from};
+use crate::error::{Error, Result};
+use crate::store::vectors::{Origin, Slot, VectorFile};
+
+/// The file is made anew once this part of what it should hold, and at least
+/// so many vectors, are missing from it or gone.
+const MOST_BEHIND: f64 = 0.1;
+const LEAST_BEHIND: i64 = 1_000;
+/// A vector file and what it looked like when it was opened.
+#[derive(Debug)]
+pub(super) struct OpenVectors {
+    file: Arc<VectorFile>,
+    origin: Origin,
+    seen: Option<(SystemTime, u64)>,
+}
+
+impl SqliteStore {
+    /// The vector file: the one in use, the one on the disk, or a new one.
+    pub(super) fn vector_file(&self, model: &Model) -> Result<Arc<VectorFile>> {
+        let path = vector_path(&self.path);
+        let origin = self.origin(model)?;
+        if let Some(open) = &*self.vectors.borrow()
+            && open.seen == look(&path)
+            && open.origin == origin
+            && self.lacks_little(&open.file)?
+        {
+            return Ok(Arc::clone(&open.file));
+        }
+        // Damage is cured by making the file again, like any other reason.
+        let opened = VectorFile::open(&path, &origin).ok().flatten();
+        let file = match opened {
+            Some(file) if self.lacks_little(&file)? => file,
+            _ => self.make_vector_file(model, &origin, &path)?,
+        };
+        let file = Arc::new(file);
+        *self.vectors.borrow_mut() = Some(OpenVectors {
+            file: Arc::clone(&file),
+            origin,
+            seen: look(&path),
+        });
+        Ok(file)
+    }
+
+    /// Makes the vector file again if it lacks much, or holds much that is
+    /// gone. Called after writing, so that searches need not.
+    pub fn refresh_vectors(&self) -> Result<()> {
+        if let Some(model) = self.serving_model()? {
+            let file = self.vector_file(&model)?;
+            if !self.holds_little_else(&model, &file)? {
+                let origin = self.origin(&model)?;
+                self.make_vector_file(&model, &origin, &vector_path(&self.path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same in the middle of a run, without counting what is gone.
+    pub fn refresh_vectors_if_far_behind(&self) -> Result<()> {
+        if let Some(model) = self.serving_model()? {
+            self.vector_file(&model)?;
+        }
+        Ok(())
+    }
+
+    /// Whether few vectors came after the file. Counted by their numbers,
+    /// which may have gaps but are there at once.
+    fn lacks_little(&self, file: &VectorFile) -> Result<bool> {
+        let last: i64 = self.with(|connection| {
+            connection
+                .prepare_cached("SELECT coalesce(max(id), 0) FROM embeddings")?
+                .query_row([], |row| row.get(0))
+        })?;
+        Ok(last - file.upto() <= bearable(file))
+    }
+
+    /// Whether most of what the file holds still exists.
+    fn holds_little_else(&self, model: &Model, file: &VectorFile) -> Result<bool> {
+        let left: i64 = self.with(|connection| {
+            connection.query_row(
+                "SELECT count(*) FROM embeddings WHERE id <= ?1 AND model = ?2",
+                params![file.upto(), model.number],
+                |row| row.get(0),
+            )
+        })?;
+        Ok(file.len() as i64 - left <= bearable(file))
+    }
+
+    fn make_vector_file(&self, model: &Model, origin: &Origin, path: &Path) -> Result<VectorFile> {
+        let written = self.fill_vector_file(model, |upto, vectors| {
+            VectorFile::write(path, origin, upto, vectors)
+        });
+        match written {
+            // A folder that cannot be written to is no reason not to search.
+            Err(Error::Io { .. }) => self.fill_vector_file(model, |upto, vectors| {
+                VectorFile::in_memory(origin, upto, vectors)
+            }),
+            other => other,
+        }
+    }
+
+    fn fill_vector_file<T>(
+        &self,
+        model: &Model,
+        fill: impl FnOnce(i64, &mut dyn Iterator<Item = Result<(Slot, Vec<f32>)>>) -> Result<T>,
+    ) -> Result<T> {
+        let upto = self.with(|connection| {
+            connection.query_row("SELECT coalesce(max(id), 0) FROM embeddings", [], |row| {
+                row.get(0)
+            })
+        })?;
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT c.id, c.document, e.vector FROM chunks AS c
+                 JOIN embeddings AS e ON e.chunk = c.id
+                 WHERE e.model = ?1 AND e.id <= ?2 ORDER BY c.document, c.ordinal",
+            )
+            .map_err(|source| self.error(source))?;
+        let rows = statement
+            .query_map(params![model.number, upto], |row| {
+                let slot = Slot {
+                    chunk: row.get(0)?,
+                    document: row.get(1)?,
+                };
+                Ok((slot, vector_from(row.get_ref(2)?.as_blob()?)))
+            })
+            .map_err(|source| self.error(source))?;
+        let mut rows = rows.map(|row| row.map_err(|source| self.error(source)));
+        fill(upto, &mut rows)
+    }
+
+    fn origin(&self, model: &Model) -> Result<Origin> {
+        let generation: String = self.with(|connection| {
+            connection
+                .prepare_cached("SELECT value FROM meta WHERE key = 'generation'")?
+                .query_row([], |row| row.get(0))
+        })?;
+        let mut bytes = [0; 16];
+        for (byte, digits) in bytes.iter_mut().zip(generation.as_bytes().chunks(2)) {
+            let digits = std::str::from_utf8(digits).unwrap_or_default();
+            *byte = u8::from_str_radix(digits, 16).unwrap_or_default();
+        }
+        Ok(Origin {
+            model: model.serving.key.clone(),
+            dimensions: model.serving.dimensions,
+            generation: bytes,
+        })
+    }
+}
+
+/// How many vectors a file may lack, or hold for nothing.
+fn bearable(file: &VectorFile) -> i64 {
+    LEAST_BEHIND.max((file.len() as f64 * MOST_BEHIND) as i64)
+}
+
+/// Where the vectors of an index are scanned from.
+fn vector_path(index: &Path) -> PathBuf {
+    index.with_extension("vectors")
+}
+
+fn look(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
