@@ -82,6 +82,30 @@ pub fn dot(left: &[f32], right: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
+/// The direction that all vectors have in common, of length one; `None` where
+/// they have none.
+pub fn centre(vectors: &[Vec<f32>]) -> Option<Vec<f32>> {
+    let mut sum = vec![0.0_f32; vectors.first()?.len()];
+    for vector in vectors {
+        for (sum, number) in sum.iter_mut().zip(vector) {
+            *sum += number;
+        }
+    }
+    direction(sum)
+}
+
+/// A vector brought to length one; `None` if it has no length.
+pub(crate) fn direction(mut vector: Vec<f32>) -> Option<Vec<f32>> {
+    let length = dot(&vector, &vector).sqrt();
+    if length == 0.0 {
+        return None;
+    }
+    for number in &mut vector {
+        *number /= length;
+    }
+    Some(vector)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -10,7 +10,7 @@ use super::route::{Ranked, by_meaning};
 use super::{Answer, Request, Router};
 use crate::access::Capability;
 use crate::document::Reference;
-use crate::embed::Embedder;
+use crate::embed::{Embedder, centre};
 use crate::error::{Error, Result};
 use crate::store::{Filter, Passage, Row, Store, StoredDocument};
 use crate::text::{is_common, words};
@@ -146,22 +146,4 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         };
         Ok(words.map(clause).collect())
     }
-}
-
-/// The direction that all vectors have in common.
-fn centre(vectors: &[Vec<f32>]) -> Option<Vec<f32>> {
-    let mut sum = vec![0.0_f32; vectors.first()?.len()];
-    for vector in vectors {
-        for (sum, number) in sum.iter_mut().zip(vector) {
-            *sum += number;
-        }
-    }
-    let length = sum.iter().map(|number| number * number).sum::<f32>().sqrt();
-    if length == 0.0 {
-        return None;
-    }
-    for number in &mut sum {
-        *number /= length;
-    }
-    Some(sum)
 }

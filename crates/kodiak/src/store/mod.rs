@@ -93,6 +93,10 @@ pub struct Passage {
     pub row: Row,
     /// The cosine.
     pub similarity: f32,
+    /// The cosine of all the document's passages taken together.
+    pub overall: f32,
+    /// Its vector.
+    pub vector: Vec<f32>,
     /// Where it is in the body, in bytes.
     pub range: Range<usize>,
     /// Its first and last line, counted from one in the body.

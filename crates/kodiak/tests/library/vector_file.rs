@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use kodiak::access::Guard;
+use kodiak::embed::{Embedder, Role, centre, dot};
 use kodiak::search::{Mode, Request};
+use kodiak::store::{Filter, SqliteStore};
 
 use crate::collection::{Collection, ask, ask_in, paths, router_over, topics};
 use crate::embedders::tiny;
@@ -47,6 +49,45 @@ fn a_file_that_cannot_be_used_is_made_again() {
         );
         assert_eq!(std::fs::read(&path).unwrap(), sound, "{damage}");
     }
+}
+
+#[test]
+fn what_a_document_says_overall_follows_its_changes() {
+    let section = |words: &str| format!("## Part\n\n{}\n\n", words.repeat(120));
+    let long = |parts: [&str; 3]| parts.map(section).concat();
+    let notes = topics();
+    notes.write(
+        "long.md",
+        long(["noodles broth ", "hotel ferry ", "inbox review "]),
+    );
+    notes.sync_and_embed(&*tiny());
+    let query = tiny().embed("noodles", Role::Query).unwrap();
+    let overall = |store: &SqliteStore| {
+        let found = store.with_path(None, "long.md", &Filter::default(), 2);
+        let row = found.unwrap()[0].0;
+        let vectors = store.vectors_of(row).unwrap();
+        assert!(vectors.len() > 2, "{}", vectors.len());
+        let passages = store.passages_of(&[row], std::slice::from_ref(&query));
+        let passage = passages.unwrap().remove(&row).unwrap();
+        let expected = dot(&centre(&vectors).unwrap(), &query);
+        assert!(
+            (passage.overall - expected).abs() < 0.01,
+            "{passage:?} {expected}"
+        );
+        assert!(passage.overall < passage.similarity, "{passage:?}");
+        passage.overall
+    };
+    let before = overall(&notes.store());
+    // So little is new that the file is left as it is.
+    notes.write(
+        "long.md",
+        long(["noodles broth ", "garlic pork ", "inbox review "]),
+    );
+    let file = std::fs::read(notes.vector_path()).unwrap();
+    notes.sync_and_embed(&*tiny());
+    assert_eq!(std::fs::read(notes.vector_path()).unwrap(), file);
+    let after = overall(&notes.store());
+    assert!(after > before, "{after} {before}");
 }
 
 #[test]

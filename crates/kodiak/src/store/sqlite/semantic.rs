@@ -6,6 +6,7 @@
 //! looked up, so that it never has to be waited for.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use rusqlite::{OptionalExtension, params, params_from_iter};
@@ -13,13 +14,15 @@ use rusqlite::{OptionalExtension, params, params_from_iter};
 use super::filter::conditions;
 use super::lexical::rendered;
 use super::{SqliteStore, vector_from};
-use crate::embed::dot;
+use crate::embed::{centre, direction, dot};
 use crate::error::Result;
 use crate::store::vectors::{Bitmap, Prepared, VectorFile};
 use crate::store::{Expression, Filter, Passage, Row, Serving};
 
-/// How many of a document's passages are compared exactly.
+/// How many of a document's passages are compared exactly at most, and how far
+/// apart two may be in eight bits for their order to be uncertain.
 const COMPARED: usize = 3;
+const INEXACT: f32 = 0.01;
 
 /// A model with vectors in this index.
 pub(super) struct Model {
@@ -72,86 +75,18 @@ impl SqliteStore {
         keep: usize,
         deadline: Option<Instant>,
     ) -> Result<Option<Vec<Passage>>> {
-        let Some(model) = self.serving_model()? else {
-            return Ok(Some(Vec::new()));
-        };
-        let file = self.vector_file(&model)?;
-        let prepared: Vec<Prepared> = queries.iter().map(|query| Prepared::new(query)).collect();
-        let mut best: HashMap<Row, Passage> = HashMap::new();
-        // What is gone must not take the places of what is there: where some
-        // is, more is asked for.
-        let (mut wanted, mut looked_at) = (keep, 0);
-        loop {
-            let Some(near) = file.nearest(&prepared, rows, wanted, deadline) else {
-                return Ok(None);
-            };
-            for candidate in near.iter().skip(looked_at) {
-                if best.len() >= keep {
-                    break;
-                }
-                if let Some(passage) = self.passage(&model, candidate.chunk, queries)? {
-                    offer(&mut best, passage);
-                }
-            }
-            if best.len() >= keep || near.len() < wanted {
-                break;
-            }
-            looked_at = near.len();
-            wanted = wanted.saturating_mul(4);
+        match Comparison::with(self, queries)? {
+            Some(comparison) => comparison.nearest(rows, keep, deadline),
+            None => Ok(Some(Vec::new())),
         }
-        for (chunk, row) in self.not_in_file(&model, &file)? {
-            if rows.is_none_or(|rows| rows.contains(row))
-                && let Some(passage) = self.passage(&model, chunk, queries)?
-            {
-                offer(&mut best, passage);
-            }
-        }
-        let mut best: Vec<Passage> = best.into_values().collect();
-        best.sort_by(|one, other| {
-            let by_similarity = other.similarity.total_cmp(&one.similarity);
-            by_similarity.then(one.row.cmp(&other.row))
-        });
-        best.truncate(keep);
-        Ok(Some(best))
     }
 
     /// The nearest passage of each of these documents, where it has vectors.
     pub fn passages_of(&self, rows: &[Row], queries: &[Vec<f32>]) -> Result<HashMap<Row, Passage>> {
-        // Nothing is near to nothing.
-        if queries.is_empty() {
-            return Ok(HashMap::new());
+        match Comparison::with(self, queries)? {
+            Some(comparison) => comparison.passages_of(rows),
+            None => Ok(HashMap::new()),
         }
-        let Some(model) = self.serving_model()? else {
-            return Ok(HashMap::new());
-        };
-        let file = self.vector_file(&model)?;
-        let prepared: Vec<Prepared> = queries.iter().map(|query| Prepared::new(query)).collect();
-        let mut late: HashMap<Row, Vec<i64>> = HashMap::new();
-        for (chunk, row) in self.not_in_file(&model, &file)? {
-            late.entry(row).or_default().push(chunk);
-        }
-        let mut found = HashMap::with_capacity(rows.len());
-        for &row in rows {
-            let mut places: Vec<(f32, usize)> = file
-                .of_document(row)
-                .map(|at| {
-                    let similarity = prepared.iter().map(|query| file.similarity(at, query));
-                    (similarity.fold(f32::MIN, f32::max), at)
-                })
-                .collect();
-            places.sort_by(|one, other| other.0.total_cmp(&one.0));
-            places.truncate(COMPARED);
-            let chunks = places.iter().map(|&(_, at)| file.slot(at).chunk);
-            let late = late.get(&row).into_iter().flatten().copied();
-            for chunk in chunks.chain(late) {
-                let passage = self.passage(&model, chunk, queries)?;
-                let Some(passage) = passage.filter(|passage| passage.row == row) else {
-                    continue;
-                };
-                offer(&mut found, passage);
-            }
-        }
-        Ok(found)
     }
 
     /// The vectors of a document's passages, in order.
@@ -171,42 +106,19 @@ impl SqliteStore {
         })
     }
 
-    /// A passage with its true similarity; `None` if it is gone.
-    fn passage(&self, model: &Model, chunk: i64, queries: &[Vec<f32>]) -> Result<Option<Passage>> {
-        self.with(|connection| {
-            connection
-                .prepare_cached(
-                    "SELECT c.document, c.start_byte, c.end_byte, c.start_line, c.end_line,
-                            c.heading, e.vector
-                     FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id AND e.model = ?2
-                     WHERE c.id = ?1",
-                )?
-                .query_row(params![chunk, model.number], |row| {
-                    let vector = vector_from(row.get_ref(6)?.as_blob()?);
-                    let similarities = queries.iter().map(|query| dot(query, &vector));
-                    Ok(Passage {
-                        row: row.get(0)?,
-                        similarity: similarities.fold(f32::MIN, f32::max),
-                        range: row.get(1)?..row.get(2)?,
-                        lines: (row.get(3)?, row.get(4)?),
-                        heading: row.get(5)?,
-                    })
-                })
-                .optional()
-        })
-    }
-
-    /// Passages whose vectors came after the file was made.
-    fn not_in_file(&self, model: &Model, file: &VectorFile) -> Result<Vec<(i64, Row)>> {
+    /// Passages whose vectors came after the file was made, by document.
+    fn not_in_file(&self, model: &Model, file: &VectorFile) -> Result<HashMap<Row, Vec<i64>>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT e.chunk, c.document FROM embeddings AS e
+                "SELECT c.document, e.chunk FROM embeddings AS e
                  JOIN chunks AS c ON c.id = e.chunk WHERE e.id > ?1 AND e.model = ?2",
             )?;
-            let rows = statement.query_map(params![file.upto(), model.number], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?;
-            rows.collect()
+            let mut rows = statement.query(params![file.upto(), model.number])?;
+            let mut late: HashMap<Row, Vec<i64>> = HashMap::new();
+            while let Some(row) = rows.next()? {
+                late.entry(row.get(0)?).or_default().push(row.get(1)?);
+            }
+            Ok(late)
         })
     }
 
@@ -233,6 +145,172 @@ impl SqliteStore {
             let rows = statement.query_map(params_from_iter(values), |row| row.get::<_, Row>(0))?;
             rows.collect()
         })
+    }
+}
+
+/// Vectors and what they are compared with.
+struct Comparison<'a> {
+    store: &'a SqliteStore,
+    model: Model,
+    file: Arc<VectorFile>,
+    queries: &'a [Vec<f32>],
+    prepared: Vec<Prepared>,
+    /// Passages whose vectors came after the file was made, by document.
+    late: HashMap<Row, Vec<i64>>,
+}
+
+impl<'a> Comparison<'a> {
+    /// `None` where nothing is embedded, or nothing asked for: it is near to
+    /// nothing.
+    fn with(store: &'a SqliteStore, queries: &'a [Vec<f32>]) -> Result<Option<Self>> {
+        let Some(model) = store.serving_model()?.filter(|_| !queries.is_empty()) else {
+            return Ok(None);
+        };
+        let file = store.vector_file(&model)?;
+        let late = store.not_in_file(&model, &file)?;
+        Ok(Some(Self {
+            store,
+            model,
+            file,
+            queries,
+            prepared: queries.iter().map(|query| Prepared::new(query)).collect(),
+            late,
+        }))
+    }
+
+    fn nearest(
+        &self,
+        rows: Option<&Bitmap>,
+        keep: usize,
+        deadline: Option<Instant>,
+    ) -> Result<Option<Vec<Passage>>> {
+        let mut best: HashMap<Row, Passage> = HashMap::new();
+        // What is gone must not take the places of what is there: where some
+        // is, more is asked for.
+        let (mut wanted, mut looked_at) = (keep, 0);
+        loop {
+            let near = self.file.nearest(&self.prepared, rows, wanted, deadline);
+            let Some(near) = near else {
+                return Ok(None);
+            };
+            for candidate in near.iter().skip(looked_at) {
+                if best.len() >= keep {
+                    break;
+                }
+                if let Some(passage) = self.passage(candidate.chunk)? {
+                    offer(&mut best, passage);
+                }
+            }
+            if best.len() >= keep || near.len() < wanted {
+                break;
+            }
+            looked_at = near.len();
+            wanted = wanted.saturating_mul(4);
+        }
+        for (&row, chunks) in &self.late {
+            if rows.is_none_or(|rows| rows.contains(row)) {
+                for &chunk in chunks {
+                    if let Some(passage) = self.passage(chunk)? {
+                        offer(&mut best, passage);
+                    }
+                }
+            }
+        }
+        let mut best: Vec<Passage> = best.into_values().collect();
+        best.sort_by(|one, other| {
+            let by_similarity = other.similarity.total_cmp(&one.similarity);
+            by_similarity.then(one.row.cmp(&other.row))
+        });
+        best.truncate(keep);
+        for passage in &mut best {
+            passage.overall = self.overall(passage)?;
+        }
+        Ok(Some(best))
+    }
+
+    fn passages_of(&self, rows: &[Row]) -> Result<HashMap<Row, Passage>> {
+        let mut found = HashMap::with_capacity(rows.len());
+        for &row in rows {
+            let late = self.late.get(&row).into_iter().flatten().copied();
+            for chunk in self.likely_nearest(row).into_iter().chain(late) {
+                let passage = self.passage(chunk)?;
+                if let Some(passage) = passage.filter(|passage| passage.row == row) {
+                    offer(&mut found, passage);
+                }
+            }
+        }
+        for passage in found.values_mut() {
+            passage.overall = self.overall(passage)?;
+        }
+        Ok(found)
+    }
+
+    /// The passages of a document that may be its nearest: eight bits leave
+    /// open which of those close together is.
+    fn likely_nearest(&self, row: Row) -> Vec<i64> {
+        let similarity = |at| {
+            let similarities = self.prepared.iter();
+            let similarities = similarities.map(|query| self.file.similarity(at, query));
+            similarities.fold(f32::MIN, f32::max)
+        };
+        let places = self.file.of_document(row);
+        let mut places: Vec<(f32, usize)> = places.map(|at| (similarity(at), at)).collect();
+        places.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let nearest = places.first().map_or(0.0, |&(similarity, _)| similarity);
+        places
+            .into_iter()
+            .take(COMPARED)
+            .take_while(|&(similarity, _)| similarity >= nearest - INEXACT)
+            .map(|(_, at)| self.file.slot(at).chunk)
+            .collect()
+    }
+
+    /// A passage with its true similarity, which is taken for its document's
+    /// as well; `None` if it is gone.
+    fn passage(&self, chunk: i64) -> Result<Option<Passage>> {
+        self.store.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT c.document, c.start_byte, c.end_byte, c.start_line, c.end_line,
+                            c.heading, e.vector
+                     FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id AND e.model = ?2
+                     WHERE c.id = ?1",
+                )?
+                .query_row(params![chunk, self.model.number], |row| {
+                    let vector = vector_from(row.get_ref(6)?.as_blob()?);
+                    let similarity = self.similarity(&vector);
+                    Ok(Passage {
+                        row: row.get(0)?,
+                        similarity,
+                        overall: similarity,
+                        vector,
+                        range: row.get(1)?..row.get(2)?,
+                        lines: (row.get(3)?, row.get(4)?),
+                        heading: row.get(5)?,
+                    })
+                })
+                .optional()
+        })
+    }
+
+    /// The similarity of all passages of a passage's document together.
+    fn overall(&self, passage: &Passage) -> Result<f32> {
+        let places = self.file.of_document(passage.row);
+        // Of what has changed since, the file knows what it was.
+        let centre = if self.late.contains_key(&passage.row) {
+            centre(&self.store.vectors_of(passage.row)?)
+        } else if places.len() > 1 {
+            direction(self.file.sum(places))
+        } else {
+            return Ok(passage.similarity);
+        };
+        Ok(centre.map_or(0.0, |centre| self.similarity(&centre)))
+    }
+
+    /// With several queries the highest similarity counts.
+    fn similarity(&self, vector: &[f32]) -> f32 {
+        let similarities = self.queries.iter().map(|query| dot(query, vector));
+        similarities.fold(f32::MIN, f32::max)
     }
 }
 

@@ -190,6 +190,23 @@ impl VectorFile {
         similarity
     }
 
+    /// Adds the vectors at some places up, as near as eight bits come.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such place.
+    pub fn sum(&self, places: Range<usize>) -> Vec<f32> {
+        let mut sum = vec![0.0; self.dimensions];
+        let rows = self.rows(&places).chunks_exact(self.layout.stride);
+        for (row, &scale) in rows.zip(&self.scales()[places]) {
+            let scale = f32::from_le_bytes(scale);
+            for (total, &number) in sum.iter_mut().zip(row) {
+                *total += scale * f32::from(number.cast_signed());
+            }
+        }
+        sum
+    }
+
     /// The rows of the matrix at some places.
     fn rows(&self, places: &Range<usize>) -> &[u8] {
         let stride = self.layout.stride;

@@ -74,6 +74,17 @@ fn check_content(file: &VectorFile) {
         let itself = file.similarity(at, &Prepared::new(vector));
         assert!((itself - 1.0).abs() < 0.003, "{at}: {itself}");
     }
+    for (places, expected) in [
+        (0..2, [1.0, 1.0, 0.0]),
+        (2..4, [-1.0, 0.6, 0.8]),
+        (1..1, [0.0; 3]),
+    ] {
+        let sum = file.sum(places);
+        assert_eq!(sum.len(), expected.len());
+        for (sum, expected) in sum.iter().zip(expected) {
+            assert!((sum - expected).abs() < 0.01, "{sum} {expected}");
+        }
+    }
     let query = Prepared::new(&[0.0, 2.0, 0.0]);
     assert!(file.similarity(0, &query).abs() < 1e-6);
     assert!((file.similarity(2, &query) - 0.6).abs() < 0.01);
