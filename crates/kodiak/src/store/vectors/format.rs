@@ -2,15 +2,20 @@
 //!
 //! ```text
 //! header      128 bytes
-//! matrix      a row of signed bytes per vector, padded to whole cache lines
+//! matrix      groups of 4096 vectors, the last of as many as are left:
+//!   sketches    the high halves of each row's bytes, padded to whole cache lines
+//!   rests       the low halves, likewise
+//!   fits        two f32 per row: how well its sketch stands for it
 //! chunks      i64 per vector
 //! documents   i64 per document, ascending
 //! starts      u32 per document: its first vector
 //! scales      f32 per vector
 //! ```
 //!
-//! The arrays come last because their length is known last. The header has a
-//! checksum of itself and one of the arrays.
+//! A scan reads the sketches and little else, so they lie together; but only in
+//! groups, so that a writer holds no more than a group in memory. The arrays
+//! come last because their length is known last. The header has a checksum of
+//! itself and one of the arrays.
 
 use std::ops::Range;
 
@@ -18,15 +23,22 @@ use super::Origin;
 
 /// The header's length; the matrix begins on a cache line.
 pub(super) const HEADER: usize = 128;
-/// Rows begin on cache lines, and kernels need not care for what is left over.
+/// Halves of rows begin on cache lines, and kernels need not care for what is
+/// left over.
 const LINE: usize = 64;
+/// Vectors whose sketches lie together: long stretches to read, and less than a
+/// megabyte to hold back while they are written.
+pub(super) const GROUP: usize = 4096;
+/// The two numbers of a `Fit`.
+pub(super) type FitBytes = [[u8; 4]; 2];
+const FIT: usize = size_of::<FitBytes>();
 /// Vectors no longer than this: the sum of so many products fits 32 bits.
 pub(super) const MOST_DIMENSIONS: usize = 1 << 16;
 
 /// The first bytes of every such file.
 const MAGIC: [u8; 8] = *b"kodiakV\n";
 /// Changes with the layout; a file of another version is made again.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A shortened BLAKE3 hash.
 pub(super) type Checksum = [u8; 16];
@@ -42,9 +54,9 @@ pub(super) fn shortened(hash: &blake3::Hash) -> Checksum {
     short
 }
 
-/// The length of a row with its padding. Never 0, even for empty vectors.
+/// The length of half a row with its padding. Never 0, even for empty vectors.
 pub(super) fn stride(dimensions: usize) -> usize {
-    dimensions.max(1).next_multiple_of(LINE)
+    dimensions.max(1).div_ceil(2).next_multiple_of(LINE)
 }
 
 /// What the file says of itself.
@@ -132,9 +144,10 @@ impl Fields<'_> {
 /// Where everything is in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// A row's length in the matrix.
-    pub(super) stride: usize,
-    pub(super) matrix: Range<usize>,
+    /// The length of half a row.
+    stride: usize,
+    vectors: usize,
+    matrix: Range<usize>,
     pub(super) chunks: Range<usize>,
     pub(super) documents: Range<usize>,
     pub(super) starts: Range<usize>,
@@ -155,12 +168,41 @@ impl Layout {
         };
         Some(Self {
             stride,
-            matrix: section(vectors, stride)?,
+            vectors,
+            matrix: section(vectors, 2 * stride + FIT)?,
             chunks: section(vectors, size_of::<i64>())?,
             documents: section(documents, size_of::<i64>())?,
             starts: section(documents, size_of::<u32>())?,
             scales: section(vectors, size_of::<f32>())?,
         })
+    }
+
+    /// The sketches at some places of one group.
+    pub(super) fn sketches(&self, places: &Range<usize>) -> Range<usize> {
+        let group = self.group(places.start);
+        group.part(0, self.stride, places)
+    }
+
+    /// The rest at a place.
+    pub(super) fn rest(&self, at: usize) -> Range<usize> {
+        let group = self.group(at);
+        group.part(group.rows * self.stride, self.stride, &(at..at + 1))
+    }
+
+    /// The fits at some places of one group.
+    pub(super) fn fits(&self, places: &Range<usize>) -> Range<usize> {
+        let group = self.group(places.start);
+        group.part(group.rows * 2 * self.stride, FIT, places)
+    }
+
+    /// The group that has a place.
+    fn group(&self, at: usize) -> Group {
+        let first = at / GROUP * GROUP;
+        Group {
+            first,
+            rows: self.vectors.saturating_sub(first).min(GROUP),
+            start: self.matrix.start + first * (2 * self.stride + FIT),
+        }
     }
 
     /// Everything after the matrix.
@@ -171,5 +213,23 @@ impl Layout {
     /// The length of the file.
     pub(super) fn end(&self) -> usize {
         self.scales.end
+    }
+}
+
+/// A part of the matrix.
+struct Group {
+    /// Its first place.
+    first: usize,
+    rows: usize,
+    /// Where it begins in the file.
+    start: usize,
+}
+
+impl Group {
+    /// Where something of `size` bytes is at some places, if that of the first
+    /// one is so far behind the group's beginning.
+    fn part(&self, behind: usize, size: usize, places: &Range<usize>) -> Range<usize> {
+        let place = |at: usize| self.start + behind + (at - self.first) * size;
+        place(places.start)..place(places.end)
     }
 }

@@ -1,23 +1,22 @@
-//! The multiplication that a scan spends its time in, as wide as the processor
-//! allows: the other of the two unsafe places here.
+//! The multiplications that a scan spends its time in, as wide as the processor
+//! allows: with what is in its folder, the other of the two unsafe places here.
 //!
-//! `dot` is plain Rust that the compiler turns into vector instructions of any
-//! processor, but only into half as wide ones as AVX2 has: those processors
-//! have a version of their own. Both give the same to the bit.
+//! They are plain Rust that the compiler turns into vector instructions of any
+//! processor, but not into the best: processors with AVX2 have a version of
+//! their own, in `avx2`. Both give the same to the bit.
 
 #[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::{
-    _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm256_add_epi32, _mm256_cvtepi8_epi16,
-    _mm256_extract_epi32, _mm256_hadd_epi32, _mm256_loadu_si256, _mm256_madd_epi16,
-    _mm256_setzero_si256,
-};
+mod avx2;
+mod fetch;
 
+pub(super) use fetch::fetch;
+
+use super::format::FitBytes;
 use super::quantise::Prepared;
+use super::sketch::{APART, Fit, Limit, join};
 
-/// How far ahead of the multiplication rows are fetched, in bytes. Processors
-/// fetch ahead by themselves, but not over the border of a page.
-#[cfg(target_arch = "x86_64")]
-const AHEAD: usize = 4096;
+/// The most rows that are sifted at once: the answer has a bit for each.
+pub(super) const SIFTED: usize = u64::BITS as usize;
 
 /// How rows are multiplied on this processor.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +24,7 @@ pub(super) struct Kernel {
     /// Whether this processor has AVX2. Private: only `detect` sets it.
     #[cfg(target_arch = "x86_64")]
     avx2: bool,
+    #[cfg(target_arch = "x86_64")]
     fetch_ahead: bool,
 }
 
@@ -34,6 +34,7 @@ impl Kernel {
         Self {
             #[cfg(target_arch = "x86_64")]
             avx2: is_x86_feature_detected!("avx2"),
+            #[cfg(target_arch = "x86_64")]
             fetch_ahead: false,
         }
     }
@@ -44,37 +45,63 @@ impl Kernel {
         Self {
             #[cfg(target_arch = "x86_64")]
             avx2: false,
+            #[cfg(target_arch = "x86_64")]
             fetch_ahead: false,
         }
     }
 
-    /// Whether the rows that follow will be needed next.
+    /// Whether the sketches that follow will be needed next.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn fetching_ahead(mut self, fetch_ahead: bool) -> Self {
         self.fetch_ahead = fetch_ahead;
         self
     }
 
-    /// The first of the rows most similar to the query, counted from 0, and its
-    /// cosine. Rows are as long as the query with its padding; there is at
-    /// least one.
+    /// Elsewhere they are not asked for.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(super) fn fetching_ahead(self, _fetch_ahead: bool) -> Self {
+        self
+    }
+
+    /// Which of some rows may be within the limit, by their sketches: the
+    /// lowest bit is the first row's. At most `SIFTED` rows.
     #[inline]
-    pub(super) fn best(self, rows: &[u8], scales: &[[u8; 4]], query: &Prepared) -> (usize, f32) {
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(clippy::unused_self, reason = "there is one version only")
+    )]
+    pub(super) fn sift(
+        self,
+        sketches: &[u8],
+        fits: &[FitBytes],
+        query: &Prepared,
+        limit: Limit,
+    ) -> u64 {
         #[cfg(target_arch = "x86_64")]
         if self.avx2 {
             #[expect(unsafe_code, reason = "the caller answers for the processor")]
             // SAFETY: the function is safe but for its instructions, and
             // `detect` has found that this processor has them.
-            return unsafe { best_avx2(rows, scales, query, self.fetch_ahead) };
+            return unsafe { avx2::sift(sketches, fits, query, limit, self.fetch_ahead) };
         }
-        best_by(dot, rows, scales, query, self.fetch_ahead)
+        sift_by(sketch_product, sketches, fits, query, limit)
     }
-}
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn best_avx2(rows: &[u8], scales: &[[u8; 4]], query: &Prepared, fetch_ahead: bool) -> (usize, f32) {
-    let dot = |row: &[u8], query: &[i16]| dot_avx2(row, query);
-    best_by(dot, rows, scales, query, fetch_ahead)
+    /// The product of a whole row, given in its halves, and a query.
+    #[inline]
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(clippy::unused_self, reason = "there is one version only")
+    )]
+    pub(super) fn product(self, sketch: &[u8], rest: &[u8], query: &Prepared) -> i32 {
+        #[cfg(target_arch = "x86_64")]
+        if self.avx2 {
+            #[expect(unsafe_code, reason = "the caller answers for the processor")]
+            // SAFETY: as in `sift`.
+            return unsafe { avx2::product(sketch, rest, &query.values) };
+        }
+        product(sketch, rest, &query.values)
+    }
 }
 
 #[expect(
@@ -82,134 +109,53 @@ fn best_avx2(rows: &[u8], scales: &[[u8; 4]], query: &Prepared, fetch_ahead: boo
     reason = "only what is inlined is compiled for the caller's processor"
 )]
 #[inline(always)]
-fn best_by(
-    dot: impl Fn(&[u8], &[i16]) -> i32,
-    rows: &[u8],
-    scales: &[[u8; 4]],
+fn sift_by(
+    sketch_product: impl Fn(&[u8], &[i8]) -> i32,
+    sketches: &[u8],
+    fits: &[FitBytes],
     query: &Prepared,
-    fetch_ahead: bool,
-) -> (usize, f32) {
-    let mut best = (0, f32::NEG_INFINITY);
-    let rows = rows.chunks_exact(query.values.len());
-    for (at, (row, &scale)) in rows.zip(scales).enumerate() {
-        if fetch_ahead {
-            fetch(row);
-        }
-        let similarity = dot(row, &query.values) as f32 * f32::from_le_bytes(scale) * query.scale;
-        if similarity > best.1 {
-            best = (at, similarity);
-        }
+    limit: Limit,
+) -> u64 {
+    debug_assert!(fits.len() <= SIFTED);
+    let stride = query.bytes.len() / 2;
+    let mut near = 0;
+    for (at, &fit) in fits.iter().enumerate() {
+        let sketch = &sketches[at * stride..(at + 1) * stride];
+        let product = sketch_product(sketch, &query.bytes);
+        near |= u64::from(limit.admits(product, Fit::decode(fit))) << at;
     }
-    best
+    near
 }
 
-/// Asks for as many bytes as a row has, some way behind it.
-#[inline]
-fn fetch(row: &[u8]) {
-    #[cfg(target_arch = "x86_64")]
-    for line in (0..row.len()).step_by(64) {
-        let address = row.as_ptr().wrapping_add(AHEAD + line);
-        #[expect(unsafe_code, reason = "the intrinsic takes a pointer")]
-        // SAFETY: a prefetch is a hint. It reads nothing that the program
-        // could see and does not fault, whatever the address.
-        unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(address.cast());
+/// The product of a sketch and a query's bytes.
+fn sketch_product(sketch: &[u8], query: &[i8]) -> i32 {
+    let query = query.as_chunks::<APART>().0.as_chunks::<2>().0;
+    let mut sum = 0;
+    for (sketch, [low, high]) in sketch.as_chunks::<APART>().0.iter().zip(query) {
+        for at in 0..APART {
+            sum += i32::from(sketch[at] & 0x0F) * i32::from(low[at]);
+            sum += i32::from(sketch[at] >> 4) * i32::from(high[at]);
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = row;
+    sum
 }
 
-/// The sum of the products. It cannot overflow: `Prepared` sees to that.
-fn dot(row: &[u8], query: &[i16]) -> i32 {
-    row.iter()
-        .zip(query)
-        .map(|(&byte, &value)| i32::from(byte.cast_signed()) * i32::from(value))
-        .sum()
-}
-
-/// The same for rows of whole cache lines, 32 products at a time.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-#[inline]
-fn dot_avx2(row: &[u8], query: &[i16]) -> i32 {
-    let row = row.as_chunks::<16>().0.as_chunks::<2>().0;
-    let query = query.as_chunks::<16>().0.as_chunks::<2>().0;
-    let mut sums = [_mm256_setzero_si256(); 2];
-    for (row, query) in row.iter().zip(query) {
-        for half in 0..2 {
-            #[expect(unsafe_code, reason = "the intrinsics take pointers")]
-            // SAFETY: both arrays are as long as what is loaded, 16 and 32
-            // bytes, and these loads need no alignment.
-            let (row, query) = unsafe {
-                (
-                    _mm_loadu_si128(row[half].as_ptr().cast()),
-                    _mm256_loadu_si256(query[half].as_ptr().cast()),
-                )
-            };
-            let products = _mm256_madd_epi16(_mm256_cvtepi8_epi16(row), query);
-            sums[half] = _mm256_add_epi32(sums[half], products);
+/// The product of a row and a query's values. It cannot overflow: `Prepared`
+/// sees to that.
+fn product(sketch: &[u8], rest: &[u8], query: &[i16]) -> i32 {
+    let query = query.as_chunks::<APART>().0.as_chunks::<2>().0;
+    let sketch = sketch.as_chunks::<APART>().0.iter();
+    let mut sum = 0;
+    for ((sketch, rest), [low, high]) in sketch.zip(rest.as_chunks::<APART>().0).zip(query) {
+        for at in 0..APART {
+            let components = join(sketch[at], rest[at]);
+            sum += i32::from(components.0) * i32::from(low[at]);
+            sum += i32::from(components.1) * i32::from(high[at]);
         }
     }
-    let sums = _mm256_add_epi32(sums[0], sums[1]);
-    let pairs = _mm256_hadd_epi32(sums, sums);
-    let fours = _mm256_hadd_epi32(pairs, pairs);
-    _mm256_extract_epi32::<0>(fours) + _mm256_extract_epi32::<4>(fours)
+    sum
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn every_version_agrees_to_the_bit(
-            vectors in (0_usize..100).prop_flat_map(|length| {
-                prop::collection::vec(prop::collection::vec(any::<i8>(), length), 2..6)
-            }),
-        ) {
-            let floats: Vec<f32> = vectors[0].iter().map(|&value| f32::from(value)).collect();
-            let query = Prepared::new(&floats);
-            let rows: Vec<u8> = vectors[1..]
-                .iter()
-                .flat_map(|row| {
-                    let mut padded: Vec<u8> = row.iter().map(|value| value.cast_unsigned()).collect();
-                    padded.resize(query.values.len(), 0);
-                    padded
-                })
-                .collect();
-            let scales = vec![0.01_f32.to_le_bytes(); vectors.len() - 1];
-            let by_hand = vectors[1..].iter().enumerate().map(|(at, row)| {
-                let sum: i64 = row
-                    .iter()
-                    .zip(&query.values)
-                    .map(|(&left, &right)| i64::from(left) * i64::from(right))
-                    .sum();
-                (at, sum as f32 * 0.01 * query.scale)
-            });
-            let by_hand = by_hand
-                .reduce(|best, next| if next.1 > best.1 { next } else { best })
-                .unwrap();
-            prop_assert_eq!(Kernel::portable().best(&rows, &scales, &query), by_hand);
-            for fetch_ahead in [false, true] {
-                let kernel = Kernel::detect().fetching_ahead(fetch_ahead);
-                prop_assert_eq!(kernel.best(&rows, &scales, &query), by_hand);
-            }
-        }
-    }
-
-    #[test]
-    fn the_largest_products_do_not_overflow() {
-        for length in [64, 384, 8192, 1 << 16] {
-            let query = Prepared::new(&vec![-1.0; length]);
-            let rows = vec![i8::MIN.cast_unsigned(); length];
-            let scale = 1.0 / (128.0 * (length as f32).sqrt());
-            for kernel in [Kernel::portable(), Kernel::detect()] {
-                let (_, similarity) = kernel.best(&rows, &[scale.to_le_bytes()], &query);
-                assert!((similarity - 1.0).abs() < 1e-5, "{length}: {similarity}");
-            }
-        }
-    }
-}
+#[path = "kernel_tests.rs"]
+mod tests;

@@ -6,16 +6,24 @@
 //! can be missing, old or damaged and is then made again. When that happens,
 //! and the comparison of the best in full precision, is the caller's.
 //!
+//! A scan waits for memory, so it reads only the first four bits of everything,
+//! and the other four where the first do not rule out that a vector is among
+//! the nearest. What it finds is the same as if it had read all eight.
+//!
 //! * `format` lays the file out, `write` fills it, `bytes` maps it;
 //! * `quantise` turns vectors into small integers, `kernel` multiplies them;
-//! * `scan` finds the nearest, `bitmap` says which documents may be found.
+//! * `sketch` cuts them in halves and knows what the first half rules out;
+//! * `scan` looks for the nearest, `best` keeps them, `bitmap` says which
+//!   documents may be found.
 
+mod best;
 mod bitmap;
 mod bytes;
 mod format;
 mod kernel;
 mod quantise;
 mod scan;
+mod sketch;
 mod write;
 
 #[cfg(test)]
@@ -30,12 +38,12 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::store::Row;
 
+pub use best::Near;
 pub use bitmap::Bitmap;
 pub use quantise::Prepared;
-pub use scan::Near;
 
 use bytes::Bytes;
-use format::{Header, Layout};
+use format::{FitBytes, Header, Layout};
 use kernel::Kernel;
 
 /// One vector's place: which chunk of which document.
@@ -97,7 +105,7 @@ impl VectorFile {
 
     /// Opens the file at `path`. `None` where there is none, or one of another
     /// origin; a damaged one is an error. Only the matrix is not looked at: it
-    /// is nearly all of the file, and a wrong bit there only costs precision.
+    /// is nearly all of the file, and a wrong bit there only moves a vector.
     pub fn open(path: &Path, origin: &Origin) -> Result<Option<Self>> {
         let file = match File::open(path) {
             Ok(file) => file,
@@ -184,10 +192,7 @@ impl VectorFile {
         if query.dimensions() != self.dimensions {
             return 0.0;
         }
-        let places = at..at + 1;
-        let (_, similarity) =
-            Kernel::detect().best(self.rows(&places), &self.scales()[places], query);
-        similarity
+        self.exact(Kernel::detect(), at, query)
     }
 
     /// Adds the vectors at some places up, as near as eight bits come.
@@ -196,21 +201,38 @@ impl VectorFile {
     ///
     /// If there is no such place.
     pub fn sum(&self, places: Range<usize>) -> Vec<f32> {
-        let mut sum = vec![0.0; self.dimensions];
-        let rows = self.rows(&places).chunks_exact(self.layout.stride);
-        for (row, &scale) in rows.zip(&self.scales()[places]) {
-            let scale = f32::from_le_bytes(scale);
-            for (total, &number) in sum.iter_mut().zip(row) {
-                *total += scale * f32::from(number.cast_signed());
-            }
+        let mut sum = vec![0.0; 2 * format::stride(self.dimensions)];
+        for at in places {
+            let scale = f32::from_le_bytes(self.scales()[at]);
+            let sketch = self.sketches(&(at..at + 1));
+            sketch::add(sketch, self.rest(at), scale, &mut sum);
         }
+        sum.truncate(self.dimensions);
         sum
     }
 
-    /// The rows of the matrix at some places.
-    fn rows(&self, places: &Range<usize>) -> &[u8] {
-        let stride = self.layout.stride;
-        &self.bytes[self.layout.matrix.clone()][places.start * stride..places.end * stride]
+    /// The cosine of a place with a query of the same length.
+    #[inline]
+    fn exact(&self, kernel: Kernel, at: usize, query: &Prepared) -> f32 {
+        let scale = f32::from_le_bytes(self.scales()[at]);
+        let sketch = self.sketches(&(at..at + 1));
+        kernel.product(sketch, self.rest(at), query) as f32 * scale * query.scale
+    }
+
+    /// The sketches at some places of one group.
+    fn sketches(&self, places: &Range<usize>) -> &[u8] {
+        &self.bytes[self.layout.sketches(places)]
+    }
+
+    /// What the sketch at a place lacks.
+    fn rest(&self, at: usize) -> &[u8] {
+        &self.bytes[self.layout.rest(at)]
+    }
+
+    /// How the sketches at some places of one group fit their rows.
+    fn fits(&self, places: &Range<usize>) -> &[FitBytes] {
+        let numbers = self.bytes[self.layout.fits(places)].as_chunks().0;
+        numbers.as_chunks().0
     }
 
     /// What each row is multiplied with to have length one.
@@ -250,12 +272,24 @@ impl VectorFile {
 
     /// The position among the documents of the one that has a place.
     fn run_at(&self, at: usize) -> usize {
-        let after = self
-            .starts()
-            .partition_point(|&start| u32::from_le_bytes(start) as usize <= at);
-        // The first document starts at 0, so one always does not start later.
-        after.saturating_sub(1)
+        run_in(self.starts(), at)
     }
+
+    /// The same, if that document is not before the one at `run`; the sooner
+    /// found the closer it is.
+    fn run_after(&self, run: usize, at: usize) -> usize {
+        let starts = &self.starts()[run..];
+        // Every document has a place at least.
+        let between = at - self.run(run).start;
+        run + run_in(&starts[..starts.len().min(between + 1)], at)
+    }
+}
+
+/// The last document that does not start behind a place.
+fn run_in(starts: &[[u8; 4]], at: usize) -> usize {
+    let after = starts.partition_point(|&start| u32::from_le_bytes(start) as usize <= at);
+    // The first document starts at 0, so one always does not start later.
+    after.saturating_sub(1)
 }
 
 impl fmt::Debug for VectorFile {

@@ -11,12 +11,21 @@ pub(super) const ROW_TOP: i16 = i8::MAX as i16;
 /// A query's vector, ready to be compared with rows.
 ///
 /// It has sixteen bits where rows have eight: the processor widens both to
-/// sixteen anyway, and so only the row's rounding is left to be felt.
+/// sixteen anyway, and so only the row's rounding is left to be felt. For
+/// sketches, which are coarse themselves, eight bits do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
     /// As long as a row with its padding, which is zero.
     pub(super) values: Vec<i16>,
     pub(super) scale: f32,
+    /// The same in eight bits, for sketches.
+    pub(super) bytes: Vec<i8>,
+    /// The sum of the bytes.
+    pub(super) sum: i32,
+    /// The length of the bytes as a vector.
+    pub(super) length: f64,
+    /// The angle between bytes and values.
+    pub(super) angle: f64,
     dimensions: usize,
 }
 
@@ -24,12 +33,19 @@ impl Prepared {
     /// Prepares a vector of any length. Components that are no finite numbers
     /// count as 0; a vector without any other is similar to nothing.
     pub fn new(vector: &[f32]) -> Self {
-        let mut values = Vec::new();
+        let (mut values, mut small) = (Vec::new(), Vec::new());
         let scale = quantise(vector, query_top(vector.len()), &mut values);
-        values.resize(stride(vector.len()), 0);
+        quantise(vector, ROW_TOP, &mut small);
+        values.resize(2 * stride(vector.len()), 0);
+        small.resize(values.len(), 0);
         Self {
-            values,
             scale,
+            sum: small.iter().map(|&value| i32::from(value)).sum(),
+            length: length(&small),
+            angle: angle(&values, &small),
+            // The values fit a byte: that is what `ROW_TOP` means.
+            bytes: small.iter().map(|&value| value as i8).collect(),
+            values,
             dimensions: vector.len(),
         }
     }
@@ -87,6 +103,28 @@ pub(super) fn quantise(vector: &[f32], top: i16, values: &mut Vec<i16>) -> f32 {
     }
 }
 
+/// The length of a vector of integers.
+fn length(values: &[i16]) -> f64 {
+    let squares = values.iter().map(|&value| f64::from(value).powi(2));
+    squares.sum::<f64>().sqrt()
+}
+
+/// The angle between two vectors of integers; 0 where one has no direction.
+fn angle(left: &[i16], right: &[i16]) -> f64 {
+    let (left_length, right_length) = (length(left), length(right));
+    if left_length == 0.0 || right_length == 0.0 {
+        return 0.0;
+    }
+    // By the chord: the cosine of a small angle says little about it.
+    let chord: f64 = left
+        .iter()
+        .zip(right)
+        .map(|(&left, &right)| f64::from(left) / left_length - f64::from(right) / right_length)
+        .map(|difference| difference * difference)
+        .sum();
+    2.0 * (chord.sqrt() / 2.0).min(1.0).asin()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,5 +166,18 @@ mod tests {
             assert!(sum <= i64::from(i32::MAX), "{dimensions}: {sum}");
             assert!(query_top(dimensions) > 127);
         }
+    }
+
+    #[test]
+    fn the_bytes_of_a_query_are_near_its_values() {
+        let vector: Vec<f32> = (0..384).map(|at| (at as f32 * 0.7).sin()).collect();
+        let query = Prepared::new(&vector);
+        assert!(query.angle > 0.0 && query.angle < 0.01, "{}", query.angle);
+        assert_eq!(query.bytes.len(), query.values.len());
+        let sum: i32 = query.bytes.iter().map(|&byte| i32::from(byte)).sum();
+        assert_eq!(query.sum, sum);
+        let right = angle(&[3, 0], &[0, 5]);
+        assert!((right - std::f64::consts::FRAC_PI_2).abs() < 1e-12);
+        assert!(Prepared::new(&[0.0, 0.0]).angle == 0.0);
     }
 }

@@ -1,45 +1,41 @@
 //! Finding the nearest documents by looking at every vector.
 //!
-//! The places are cut into blocks, which are scanned in parallel; each thread
-//! keeps the best documents it saw. A document whose chunks lie in more than
+//! The places are cut into blocks, which are scanned in parallel; all threads
+//! together keep the best documents. Once these are as many as are asked for,
+//! sketches are sifted for rows that may be better than the worst of them, and
+//! only those are looked at in full. A document whose chunks lie in more than
 //! one block is set aside until all its blocks are known, so that the answer
 //! does not depend on where blocks end or which thread had them.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::kernel::Kernel;
+use super::best::{Candidate, Near, Shared};
+use super::format::GROUP;
+use super::kernel::{Kernel, SIFTED, fetch};
+use super::sketch::Limit;
 use super::{Bitmap, Prepared, VectorFile};
-use crate::store::Row;
 
 /// Places in a block: a tenth of a millisecond of work.
-const BLOCK: usize = 4096;
+const BLOCK: usize = GROUP;
+/// Rows that wait to be looked at together, so that none waits for memory alone.
+const WAITING: usize = 32;
+/// How far ahead the stretches of allowed places are fetched, and how much of
+/// each.
+const STRETCHES_AHEAD: usize = 8;
+const FETCHED: usize = 4;
 /// Fewer blocks are scanned at once by the thread that asks: waking others
 /// takes longer.
 const PARALLEL: usize = 3;
-
-/// A document found by its best chunk.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Near {
-    /// The document.
-    pub document: Row,
-    /// Its chunk that is nearest; the first of equals.
-    pub chunk: i64,
-    /// That chunk's place in the file.
-    pub at: usize,
-    /// The cosine, as near as eight bits come.
-    pub similarity: f32,
-}
 
 impl VectorFile {
     /// The `keep` best documents, each by its best chunk, best first; of equals
     /// the one with the lower row. With several queries the highest similarity
     /// counts. Only `allowed` documents are looked at; queries of another
-    /// length than the file's vectors are not.
+    /// length than the file's vectors are not. The answer is always the same as
+    /// if every vector were looked at in full, to the bit.
     ///
     /// `None` if the deadline passed before the end.
     pub fn nearest(
@@ -65,6 +61,7 @@ impl VectorFile {
         let most = allowed.is_none_or(|allowed| allowed.len() >= self.documents().len() / 2);
         let scan = Scan {
             file: self,
+            found: Shared::new(keep),
             kernel: Kernel::detect().fetching_ahead(most),
             queries: queries
                 .iter()
@@ -79,26 +76,21 @@ impl VectorFile {
         }
         let count = self.len().div_ceil(block);
         let places = |number: usize| number * block..self.len().min((number + 1) * block);
-        let found = if count < PARALLEL {
-            (0..count).try_fold(Found::new(keep), |found, number| {
-                scan.block(found, places(number))
-            })?
+        if count < PARALLEL {
+            (0..count).try_for_each(|number| scan.block(places(number)))?;
         } else {
             (0..count)
                 .into_par_iter()
-                .try_fold(
-                    || Found::new(keep),
-                    |found, number| scan.block(found, places(number)),
-                )
-                .try_reduce(|| Found::new(keep), |left, right| Some(left.merge(right)))?
-        };
-        Some(found.into_best(self))
+                .try_for_each(|number| scan.block(places(number)))?;
+        }
+        Some(scan.found.into_best(self))
     }
 }
 
 /// One question to a file.
 struct Scan<'a> {
     file: &'a VectorFile,
+    found: Shared,
     kernel: Kernel,
     queries: Vec<&'a Prepared>,
     allowed: Option<&'a Bitmap>,
@@ -115,143 +107,188 @@ impl Scan<'_> {
     }
 
     /// Adds the documents of a block to what was found.
-    fn block(&self, mut found: Found, places: Range<usize>) -> Option<Found> {
+    fn block(&self, places: Range<usize>) -> Option<()> {
         self.check_time()?;
-        let mut run = self.file.run_at(places.start);
+        let stretches = self.stretches(&places);
+        let mut block = Block::new(self, places);
+        for (at, stretch) in stretches.iter().enumerate() {
+            if let Some(later) = stretches.get(at + STRETCHES_AHEAD) {
+                self.fetch_start(later);
+            }
+            block.sift_all(stretch);
+        }
+        block.finish();
+        Some(())
+    }
+
+    /// The parts of a block that are allowed, as long as they can be.
+    fn stretches(&self, places: &Range<usize>) -> Vec<Range<usize>> {
+        let Some(allowed) = self.allowed else {
+            return vec![places.clone()];
+        };
+        let mut stretches: Vec<Range<usize>> = Vec::new();
         let mut start = places.start;
+        let mut run = self.file.run_at(start);
         while start < places.end {
-            let whole = self.file.run(run);
-            let document = self.file.document(run);
-            let part = start..whole.end.min(places.end);
-            if self
-                .allowed
-                .is_none_or(|allowed| allowed.contains(document))
-            {
-                let candidate = self.best_of(document, &part);
-                if part == whole {
-                    found.offer(candidate);
-                } else {
-                    found.divided.push(candidate);
+            let end = self.file.run(run).end.min(places.end);
+            if allowed.contains(self.file.document(run)) {
+                match stretches.last_mut() {
+                    Some(last) if last.end == start => last.end = end,
+                    _ => stretches.push(start..end),
                 }
             }
-            start = whole.end;
+            start = end;
             run += 1;
         }
-        Some(found)
+        stretches
     }
 
-    /// A document by the best of its chunks at some places.
-    fn best_of(&self, document: Row, places: &Range<usize>) -> Candidate {
-        let rows = self.file.rows(places);
-        let scales = &self.file.scales()[places.clone()];
-        let mut best = Candidate {
-            document,
-            at: places.start,
-            similarity: f32::NEG_INFINITY,
+    /// Asks for the first sketches of a stretch; the processor sees what comes
+    /// after them by itself.
+    fn fetch_start(&self, stretch: &Range<usize>) {
+        let end = stretch.end.min(stretch.start + FETCHED);
+        let start = stretch.start..end.min(end_of_group(stretch.start));
+        fetch(self.file.sketches(&start));
+        fetch(self.file.fits(&start).as_flattened().as_flattened());
+    }
+
+    /// The highest similarity of a place with any query.
+    fn similarity(&self, at: usize) -> f32 {
+        let similarities = self
+            .queries
+            .iter()
+            .map(|query| self.file.exact(self.kernel, at, query));
+        similarities.fold(f32::NEG_INFINITY, f32::max)
+    }
+}
+
+/// A block while it is scanned, from its first place to its last.
+struct Block<'a> {
+    scan: &'a Scan<'a>,
+    places: Range<usize>,
+    /// The similarity that the limits are for, one for each query.
+    least: f32,
+    limits: Vec<Limit>,
+    /// Places whose rows are to be looked at: their rests are on their way.
+    near: Vec<usize>,
+    /// The document that was last looked at, by its position among all, and
+    /// its best chunk. It may have more chunks that are good enough.
+    run: usize,
+    best: Option<Candidate>,
+}
+
+impl<'a> Block<'a> {
+    fn new(scan: &'a Scan<'a>, places: Range<usize>) -> Self {
+        let mut block = Self {
+            scan,
+            run: scan.file.run_at(places.start),
+            places,
+            least: scan.found.least(),
+            limits: Vec::with_capacity(scan.queries.len()),
+            near: Vec::with_capacity(WAITING + SIFTED),
+            best: None,
         };
-        for query in &self.queries {
-            let (offset, similarity) = self.kernel.best(rows, scales, query);
-            let next = Candidate {
-                document,
-                at: places.start + offset,
-                similarity,
-            };
-            best = best.min(next);
-        }
-        best
+        block.set_limits();
+        block
     }
-}
 
-/// A document that may be among the best. The lesser is the better.
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    document: Row,
-    at: usize,
-    similarity: f32,
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_similarity = other.similarity.total_cmp(&self.similarity);
-        by_similarity
-            .then(self.document.cmp(&other.document))
-            .then(self.at.cmp(&other.at))
+    fn set_limits(&mut self) {
+        let queries = self.scan.queries.iter();
+        self.limits.clear();
+        self.limits
+            .extend(queries.map(|query| Limit::new(query, self.least)));
     }
-}
 
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Candidate {}
-
-/// The best documents of some blocks.
-struct Found {
-    keep: usize,
-    /// At most `keep`, the worst on top.
-    best: BinaryHeap<Candidate>,
-    /// Parts of documents that go on in other blocks: two per block at most.
-    divided: Vec<Candidate>,
-}
-
-impl Found {
-    fn new(keep: usize) -> Self {
-        Self {
-            keep,
-            best: BinaryHeap::new(),
-            divided: Vec::new(),
+    /// Sifts places that are all allowed.
+    fn sift_all(&mut self, places: &Range<usize>) {
+        let mut start = places.start;
+        while start < places.end {
+            let end = places.end.min(start + SIFTED).min(end_of_group(start));
+            let mut near = self.sift(&(start..end));
+            while near != 0 {
+                let at = start + near.trailing_zeros() as usize;
+                fetch(self.scan.file.rest(at));
+                fetch(&self.scan.file.scales()[at]);
+                self.near.push(at);
+                // Without the lowest bit.
+                near &= near - 1;
+            }
+            if self.near.len() >= WAITING {
+                self.look();
+            }
+            start = end;
         }
     }
 
-    /// Adds a document that was not added before.
-    fn offer(&mut self, candidate: Candidate) {
-        if self.best.len() < self.keep {
-            self.best.push(candidate);
-        } else if let Some(mut worst) = self.best.peek_mut()
-            && candidate < *worst
-        {
-            *worst = candidate;
+    /// Which of some places may have one of the best, by their sketches.
+    fn sift(&mut self, places: &Range<usize>) -> u64 {
+        let least = self.scan.found.least();
+        if least > self.least {
+            self.least = least;
+            self.set_limits();
+        }
+        let file = self.scan.file;
+        let (sketches, fits) = (file.sketches(places), file.fits(places));
+        let mut kernel = self.scan.kernel;
+        let mut near = 0;
+        for (query, &limit) in self.scan.queries.iter().zip(&self.limits) {
+            near |= kernel.sift(sketches, fits, query, limit);
+            // Once is enough.
+            kernel = kernel.fetching_ahead(false);
+        }
+        near
+    }
+
+    /// Looks at the rows that are waiting.
+    fn look(&mut self) {
+        let near = std::mem::take(&mut self.near);
+        for &at in &near {
+            self.look_at(at);
+        }
+        self.near = near;
+        self.near.clear();
+    }
+
+    /// Looks at a whole row.
+    fn look_at(&mut self, at: usize) {
+        let similarity = self.scan.similarity(at);
+        // Nearly all sketches promise too much. Among equals the lower row may
+        // still be this one.
+        if similarity < self.scan.found.least() {
+            return;
+        }
+        let file = self.scan.file;
+        let run = file.run_after(self.run, at);
+        if run != self.run {
+            self.settle();
+            self.run = run;
+        }
+        let candidate = Candidate {
+            document: file.document(run),
+            at,
+            similarity,
+        };
+        self.best = Some(self.best.map_or(candidate, |best| best.min(candidate)));
+    }
+
+    /// Adds the last document, of which all was seen.
+    fn settle(&mut self) {
+        if let Some(candidate) = self.best.take() {
+            let all = self.scan.file.run(self.run);
+            let whole = self.places.start <= all.start && all.end <= self.places.end;
+            self.scan.found.offer(candidate, whole);
         }
     }
 
-    /// Adds what other blocks had. No document is in both but the divided.
-    fn merge(mut self, mut other: Self) -> Self {
-        if self.best.len() < other.best.len() {
-            std::mem::swap(&mut self, &mut other);
-        }
-        for candidate in other.best {
-            self.offer(candidate);
-        }
-        self.divided.append(&mut other.divided);
-        self
+    fn finish(mut self) {
+        self.look();
+        self.settle();
     }
+}
 
-    /// The best first, once all blocks are in.
-    fn into_best(mut self, file: &VectorFile) -> Vec<Near> {
-        let mut divided = std::mem::take(&mut self.divided);
-        // A document's best part comes first among its parts.
-        divided.sort_unstable_by_key(|part| (part.document, *part));
-        divided.dedup_by_key(|part| part.document);
-        for candidate in divided {
-            self.offer(candidate);
-        }
-        let best = self.best.into_sorted_vec().into_iter();
-        best.map(|candidate| Near {
-            document: candidate.document,
-            chunk: file.slot(candidate.at).chunk,
-            at: candidate.at,
-            similarity: candidate.similarity,
-        })
-        .collect()
-    }
+/// The end of the group that has a place.
+fn end_of_group(at: usize) -> usize {
+    (at + 1).next_multiple_of(GROUP)
 }
 
 #[cfg(test)]

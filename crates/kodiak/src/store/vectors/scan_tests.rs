@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+use super::super::quantise::{ROW_TOP, quantise};
 use super::super::{Origin, Slot};
 use super::*;
 use crate::error::Error;
@@ -135,30 +136,82 @@ fn a_deadline_in_the_past_gives_no_answer() {
 }
 
 /// Few different components, so that there are ties.
-fn vector(dimensions: usize) -> impl Strategy<Value = Vec<f32>> {
+fn coarse(dimensions: usize) -> impl Strategy<Value = Vec<f32>> {
     prop::collection::vec((-3_i8..=3).prop_map(f32::from), dimensions)
 }
 
-prop_compose! {
-    fn collection()(dimensions in 0_usize..5)(
-        documents in prop::collection::btree_map(
-            1_i64..60,
-            prop::collection::vec(vector(dimensions), 1..8),
-            0..30,
-        ),
-        queries in prop::collection::vec(vector(dimensions), 0..4),
-        dimensions in Just(dimensions),
-    ) -> (usize, BTreeMap<i64, Vec<Vec<f32>>>, Vec<Vec<f32>>) {
+/// Components as they come.
+fn even(dimensions: usize) -> impl Strategy<Value = Vec<f32>> {
+    prop::collection::vec(-1.0_f32..1.0, dimensions)
+}
+
+/// One component that outweighs all others, most of which are nothing.
+fn skewed(dimensions: usize) -> impl Strategy<Value = Vec<f32>> {
+    let small = prop_oneof![2 => Just(0.0_f32), 1 => -0.1_f32..0.1];
+    let vector = prop::collection::vec(small, dimensions);
+    (vector, any::<prop::sample::Index>()).prop_map(|(mut vector, at)| {
+        if !vector.is_empty() {
+            let at = at.index(vector.len().min(3));
+            vector[at] = 1.0;
+        }
+        vector
+    })
+}
+
+/// Documents by their rows, each with the vectors of its chunks.
+type Documents = BTreeMap<i64, Vec<Vec<f32>>>;
+
+/// Documents and queries of vectors of one kind.
+fn collection<S: Strategy<Value = Vec<f32>>>(
+    dimensions: Range<usize>,
+    vector: impl Fn(usize) -> S,
+) -> impl Strategy<Value = (usize, Documents, Vec<Vec<f32>>)> {
+    dimensions.prop_flat_map(move |dimensions| {
+        let chunks = prop::collection::vec(vector(dimensions), 1..8);
+        let documents = prop::collection::btree_map(1_i64..60, chunks, 0..30);
+        let queries = prop::collection::vec(vector(dimensions), 0..4);
+        (Just(dimensions), documents, queries)
+    })
+}
+
+/// Vectors around a few of them, which are those asked for.
+fn clustered() -> impl Strategy<Value = (usize, Documents, Vec<Vec<f32>>)> {
+    let parts = (collection(60..200, even), 0.0_f32..1.0);
+    parts.prop_map(|((dimensions, mut documents, queries), spread)| {
+        let vectors = documents.values_mut().flatten();
+        for (vector, middle) in vectors.zip(queries.iter().cycle()) {
+            for (component, middle) in vector.iter_mut().zip(middle) {
+                *component = middle + spread * *component;
+            }
+        }
         (dimensions, documents, queries)
-    }
+    })
+}
+
+/// The similarity of a vector in eight bits, without any file.
+fn by_hand(vector: &[f32], query: &Prepared) -> f32 {
+    let mut values = Vec::new();
+    let scale = quantise(vector, ROW_TOP, &mut values);
+    let product: i32 = values
+        .iter()
+        .zip(&query.values)
+        .map(|(&left, &right)| i32::from(left) * i32::from(right))
+        .sum();
+    product as f32 * scale * query.scale
 }
 
 proptest! {
     #[test]
     fn the_nearest_are_those_found_by_hand(
-        (dimensions, documents, queries) in collection(),
+        (dimensions, documents, queries) in prop_oneof![
+            collection(0..5, coarse),
+            collection(60..200, coarse),
+            collection(1..200, even),
+            collection(1..200, skewed),
+            clustered(),
+        ],
         allowed in prop::option::of(prop::collection::btree_set(1_i64..60, 0..40)),
-        keep in 0_usize..40,
+        keep in prop_oneof![0_usize..6, 0_usize..40],
         block in 1_usize..20,
     ) {
         let mut entries = Vec::new();
@@ -178,7 +231,9 @@ proptest! {
             let mut best: Option<Near> = None;
             for at in file.of_document(document) {
                 for query in &queries {
-                    let similarity = file.similarity(at, query);
+                    let similarity = by_hand(&entries[at].2, query);
+                    let alone = file.similarity(at, query);
+                    prop_assert_eq!(similarity.to_bits(), alone.to_bits());
                     if best.is_none_or(|best| similarity > best.similarity) {
                         let chunk = file.slot(at).chunk;
                         best = Some(Near { document, chunk, at, similarity });
@@ -195,5 +250,64 @@ proptest! {
         prop_assert_eq!(near.as_ref(), Some(&expected));
         let near = file.nearest(&queries, bitmap.as_ref(), keep, None);
         prop_assert_eq!(near, Some(expected));
+    }
+}
+
+/// Enough of them that most are ruled out by their sketches, in many groups.
+#[test]
+fn many_vectors_are_found_as_by_hand() {
+    let dimensions = 100;
+    let mut state = 1_u64;
+    let mut random = move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+    };
+    let entries: Vec<(i64, i64, Vec<f32>)> = (0..3 * BLOCK as i64 + 100)
+        .map(|chunk| {
+            (
+                chunk / 3,
+                chunk,
+                (0..dimensions).map(|_| random()).collect(),
+            )
+        })
+        .collect();
+    let file = file(dimensions, &entries);
+    let third: Bitmap = (0..=entries.len() as i64)
+        .filter(|row| row % 3 == 0)
+        .collect();
+    for target in [5, 7_000] {
+        // Near to one of them, and to no other.
+        let near: Vec<f32> = entries[target]
+            .2
+            .iter()
+            .map(|part| part + 0.3 * random())
+            .collect();
+        let far: Vec<f32> = (0..dimensions).map(|_| random()).collect();
+        let queries = [Prepared::new(&near), Prepared::new(&far)];
+        for queries in [&queries[..1], &queries] {
+            for allowed in [None, Some(&third)] {
+                let mut best: BTreeMap<i64, f32> = BTreeMap::new();
+                for (document, _, vector) in &entries {
+                    if allowed.is_none_or(|allowed| allowed.contains(*document)) {
+                        let similarities = queries.iter().map(|query| by_hand(vector, query));
+                        let similarity = similarities.fold(f32::NEG_INFINITY, f32::max);
+                        let known = best.entry(*document).or_insert(similarity);
+                        *known = known.max(similarity);
+                    }
+                }
+                let mut expected: Vec<(i64, f32)> = best.into_iter().collect();
+                expected.sort_by(|left, right| right.1.total_cmp(&left.1));
+                for keep in [1, 20] {
+                    let found = file.nearest(queries, allowed, keep, None).unwrap();
+                    let found: Vec<(i64, f32)> = found
+                        .iter()
+                        .map(|near| (near.document, near.similarity))
+                        .collect();
+                    assert_eq!(found, expected[..keep]);
+                }
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
 
-use super::format::HEADER;
+use super::format::{GROUP, HEADER};
 use super::*;
 
 /// A vector of some chunk of some document.
@@ -99,6 +99,61 @@ fn what_is_written_is_read_again() {
     check_content(&VectorFile::open(&path, &origin(3)).unwrap().unwrap());
     check_content(&VectorFile::in_memory(&origin(3), 12, given(&entries())).unwrap());
     assert_eq!(names(folder.path()), ["index.vectors"]);
+}
+
+#[test]
+fn every_group_is_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.vectors");
+    let vector = |at: usize| [1.0, (at % 251) as f32 / 100.0, (at % 17) as f32 - 8.0];
+    for count in [1, GROUP - 1, GROUP, GROUP + 1, 2 * GROUP + 5] {
+        let entries: Vec<Entry> = (0..count)
+            .map(|at| entry(at as i64 / 3, at as i64, &vector(at)))
+            .collect();
+        VectorFile::write(&path, &origin(3), 0, given(&entries)).unwrap();
+        let file = VectorFile::open(&path, &origin(3)).unwrap().unwrap();
+        assert_eq!(file.len(), count);
+        for at in 0..count {
+            let itself = file.similarity(at, &Prepared::new(&vector(at)));
+            assert!((itself - 1.0).abs() < 0.001, "{at} of {count}: {itself}");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "out of bounds")]
+fn there_is_nothing_behind_the_last_place() {
+    let file = VectorFile::in_memory(&origin(3), 12, given(&entries())).unwrap();
+    file.similarity(file.len(), &Prepared::new(&[1.0, 0.0, 0.0]));
+}
+
+#[test]
+fn sums_put_every_component_in_its_place() {
+    let vectors: Vec<Vec<f32>> = (1..4)
+        .map(|number| {
+            (0..100)
+                .map(|at| (number as f32 * at as f32).sin())
+                .collect()
+        })
+        .collect();
+    let entries: Vec<Entry> = (1..)
+        .zip(&vectors)
+        .map(|(at, one)| entry(at, at, one))
+        .collect();
+    let file = VectorFile::in_memory(&origin(100), 3, given(&entries)).unwrap();
+    let sum = file.sum(0..3);
+    assert_eq!(sum.len(), 100);
+    for at in 0..100 {
+        let expected: f32 = vectors
+            .iter()
+            .map(|one| one[at] / one.iter().map(|number| number * number).sum::<f32>().sqrt())
+            .sum();
+        assert!(
+            (sum[at] - expected).abs() < 0.005,
+            "{at}: {} {expected}",
+            sum[at]
+        );
+    }
 }
 
 #[test]
@@ -308,7 +363,7 @@ fn a_file_of_another_version_is_not_read() {
     let covered = HEADER - 16;
     let sum = format::checksum(&bytes[..covered]);
     bytes[covered..HEADER].copy_from_slice(&sum);
-    assert!(complaint(&bytes).contains("has format 2, not 1"));
+    assert!(complaint(&bytes).contains("has format 3, not 2"));
 }
 
 #[test]
@@ -326,7 +381,7 @@ proptest! {
     fn a_changed_bit_is_noticed_everywhere_but_in_the_matrix(at in any::<prop::sample::Index>(), bit in 0_u8..8) {
         let (_folder, path) = written();
         let mut bytes = fs::read(&path).unwrap();
-        let matrix = HEADER..HEADER + 4 * 64;
+        let matrix = HEADER..HEADER + 4 * (2 * 64 + size_of::<FitBytes>());
         let at = at.index(bytes.len());
         bytes[at] ^= 1_u8 << bit;
         match opened(&bytes) {

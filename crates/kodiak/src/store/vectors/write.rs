@@ -1,4 +1,5 @@
-//! Filling the file: rows as they come, then the arrays, then the header.
+//! Filling the file: rows as they come, a group at a time, then the arrays,
+//! then the header.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -7,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use super::format::{self, HEADER, Header, MOST_DIMENSIONS};
+use super::format::{self, GROUP, HEADER, Header, MOST_DIMENSIONS};
 use super::quantise::{ROW_TOP, quantise};
+use super::sketch::{self, Fit};
 use super::{Origin, Slot, damaged};
 use crate::error::{Error, Result};
 
@@ -69,8 +71,9 @@ fn encode<E: From<Error>>(
     let failed = || Error::io("write", path);
     output.write_all(&[0; HEADER]).map_err(failed())?;
     let mut arrays = Arrays::default();
+    let mut group = Group::default();
     let mut values = Vec::new();
-    let mut row = Vec::new();
+    let mut row: Vec<i8> = Vec::new();
     for vector in vectors {
         let (slot, vector) = vector?;
         if vector.len() != origin.dimensions {
@@ -88,10 +91,13 @@ fn encode<E: From<Error>>(
             .map_err(|detail| damaged(path, detail))?;
         row.clear();
         // The values fit a byte: that is what `ROW_TOP` means.
-        row.extend(values.iter().map(|&value| (value as i8).cast_unsigned()));
-        row.resize(format::stride(origin.dimensions), 0);
-        output.write_all(&row).map_err(failed())?;
+        row.extend(values.iter().map(|&value| value as i8));
+        group.push(&row);
+        if group.rows == GROUP {
+            group.write(output).map_err(failed())?;
+        }
     }
+    group.write(output).map_err(failed())?;
     let header = Header {
         dimensions: origin.dimensions as u32,
         vectors: arrays.chunks.len() as u64,
@@ -107,6 +113,33 @@ fn encode<E: From<Error>>(
         .and_then(|()| output.flush())
         .map_err(failed())?;
     Ok(header)
+}
+
+/// Rows of the matrix that are not yet written.
+#[derive(Default)]
+struct Group {
+    rows: usize,
+    sketches: Vec<u8>,
+    rests: Vec<u8>,
+    fits: Vec<u8>,
+}
+
+impl Group {
+    fn push(&mut self, row: &[i8]) {
+        self.rows += 1;
+        sketch::split(row, &mut self.sketches, &mut self.rests);
+        self.fits.extend(Fit::of(row).encode().as_flattened());
+    }
+
+    /// Writes the rows, if any, and begins anew.
+    fn write(&mut self, output: &mut impl Write) -> std::io::Result<()> {
+        for part in [&mut self.sketches, &mut self.rests, &mut self.fits] {
+            output.write_all(part)?;
+            part.clear();
+        }
+        self.rows = 0;
+        Ok(())
+    }
 }
 
 /// What comes after the matrix, held while rows are written.

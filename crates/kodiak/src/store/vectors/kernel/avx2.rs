@@ -1,0 +1,130 @@
+//! The multiplications for processors with AVX2.
+
+use std::arch::x86_64::{
+    __m256i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_shuffle_epi32, _mm256_add_epi16,
+    _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_si128, _mm256_cvtepi8_epi16,
+    _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16,
+    _mm256_or_si256, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_slli_epi16,
+    _mm256_srli_epi16, _mm256_xor_si256,
+};
+
+use super::super::format::FitBytes;
+use super::super::quantise::Prepared;
+use super::super::sketch::{APART, Limit};
+use super::fetch::fetch_behind;
+use super::sift_by;
+
+#[target_feature(enable = "avx2")]
+pub(super) fn sift(
+    sketches: &[u8],
+    fits: &[FitBytes],
+    query: &Prepared,
+    limit: Limit,
+    fetch_ahead: bool,
+) -> u64 {
+    if fetch_ahead {
+        let product = |sketch: &[u8], query: &[i8]| sketch_product::<true>(sketch, query);
+        sift_by(product, sketches, fits, query, limit)
+    } else {
+        let product = |sketch: &[u8], query: &[i8]| sketch_product::<false>(sketch, query);
+        sift_by(product, sketches, fits, query, limit)
+    }
+}
+
+/// 128 products at a time: a cache line of halves.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn sketch_product<const FETCH_AHEAD: bool>(sketch: &[u8], query: &[i8]) -> i32 {
+    let sketch = sketch.as_chunks::<APART>().0.as_chunks::<2>().0;
+    let query = query.as_chunks::<APART>().0.as_chunks::<4>().0;
+    let low_half = _mm256_set1_epi8(0x0F);
+    let ones = _mm256_set1_epi16(1);
+    let mut sum = _mm256_setzero_si256();
+    for (line, query) in sketch.iter().zip(query) {
+        if FETCH_AHEAD {
+            fetch_behind(line.as_flattened());
+        }
+        // Sixteen bits are enough for the products of a line, of which eight
+        // come together: a half is at most 15 and a query's byte 127, and
+        // 8 * 15 * 127 = 15,240.
+        let mut short = _mm256_setzero_si256();
+        for part in 0..2 {
+            let both = load(&line[part]);
+            let low = _mm256_and_si256(both, low_half);
+            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(both), low_half);
+            let low = _mm256_maddubs_epi16(low, load(&query[2 * part]));
+            let high = _mm256_maddubs_epi16(high, load(&query[2 * part + 1]));
+            short = _mm256_add_epi16(short, _mm256_add_epi16(low, high));
+        }
+        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(short, ones));
+    }
+    added_up(sum)
+}
+
+/// 64 products at a time, of components put together from their halves.
+#[target_feature(enable = "avx2")]
+pub(super) fn product(sketch: &[u8], rest: &[u8], query: &[i16]) -> i32 {
+    let sketch = sketch.as_chunks::<APART>().0.iter();
+    let rest = rest.as_chunks::<APART>().0;
+    let query = query.as_chunks::<16>().0.as_chunks::<4>().0;
+    let low_half = _mm256_set1_epi8(0x0F);
+    let high_half = _mm256_set1_epi8(0xF0_u8.cast_signed());
+    let sign = _mm256_set1_epi8(i8::MIN);
+    let mut sum = _mm256_setzero_si256();
+    for ((sketch, rest), query) in sketch.zip(rest).zip(query) {
+        let (sketch, rest) = (load(sketch), load(rest));
+        let low = _mm256_or_si256(
+            _mm256_and_si256(_mm256_slli_epi16::<4>(sketch), high_half),
+            _mm256_and_si256(rest, low_half),
+        );
+        let high = _mm256_or_si256(
+            _mm256_and_si256(sketch, high_half),
+            _mm256_and_si256(_mm256_srli_epi16::<4>(rest), low_half),
+        );
+        for (half, components) in [low, high].into_iter().enumerate() {
+            let components = _mm256_xor_si256(components, sign);
+            let quarters = [
+                _mm256_castsi256_si128(components),
+                _mm256_extracti128_si256::<1>(components),
+            ];
+            for (quarter, components) in quarters.into_iter().enumerate() {
+                let query = load(&query[2 * half + quarter]);
+                let products = _mm256_madd_epi16(_mm256_cvtepi8_epi16(components), query);
+                sum = _mm256_add_epi32(sum, products);
+            }
+        }
+    }
+    added_up(sum)
+}
+
+/// Loads an array of whole numbers that takes 32 bytes.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn load<T: Number, const COUNT: usize>(numbers: &[T; COUNT]) -> __m256i {
+    const { assert!(size_of::<[T; COUNT]>() == size_of::<__m256i>()) };
+    #[expect(unsafe_code, reason = "the intrinsic takes a pointer")]
+    // SAFETY: the array is as long as what is loaded, all of it numbers, and
+    // this load needs no alignment.
+    unsafe {
+        _mm256_loadu_si256(numbers.as_ptr().cast())
+    }
+}
+
+/// Types without padding or pointers.
+trait Number {}
+impl Number for u8 {}
+impl Number for i8 {}
+impl Number for i16 {}
+
+/// The sum of eight numbers.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn added_up(sums: __m256i) -> i32 {
+    let four = _mm_add_epi32(
+        _mm256_castsi256_si128(sums),
+        _mm256_extracti128_si256::<1>(sums),
+    );
+    let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
+    let one = _mm_add_epi32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
+    _mm_cvtsi128_si32(one)
+}

@@ -1,0 +1,167 @@
+//! Rows in two halves, and what the first of them says about the whole.
+//!
+//! A byte of a row is cut into two halves of four bits. The high ones are a
+//! coarse copy of the row, its sketch: each stands for sixteen values and is
+//! taken for their middle. The low ones are the rest, with which the row is
+//! whole again, to the bit.
+//!
+//! Between a row and its sketch there is an angle, which is known when the row
+//! is written. On a sphere, as anywhere, no way is shorter by a detour, so
+//!
+//! ```text
+//! angle(query, row) >= angle(query, sketch) - angle(sketch, row)
+//! ```
+//!
+//! and a row whose sketch is too far away need not be looked at. This holds for
+//! every row and every query, whatever their components; nothing is left to
+//! chance. How many rows a sketch can rule out is another matter: for those of
+//! usual models the angle is about seven degrees.
+
+use super::format::{FitBytes, stride};
+use super::quantise::Prepared;
+
+/// Halves of so many bytes are next to each other: those of one byte belong to
+/// components that far apart, so that a kernel need not spread them.
+pub(super) const APART: usize = 32;
+/// Where sixteen values have their middle, in high halves: 7.5 / 16.
+const MIDDLE: f32 = 0.468_75;
+/// More than what rounding makes of a cosine in 32 bits, here and in an exact
+/// similarity: nothing is ruled out because of it.
+const ROUNDING: f64 = 1e-5;
+
+/// Appends the sketch and the rest of a row, both padded, to what is there.
+pub(super) fn split(row: &[i8], sketches: &mut Vec<u8>, rests: &mut Vec<u8>) {
+    let half = stride(row.len());
+    let unsigned = |at: usize| byte(row.get(at).copied().unwrap_or(0));
+    for at in 0..half {
+        let low = at / APART * 2 * APART + at % APART;
+        let (low, high) = (unsigned(low), unsigned(low + APART));
+        sketches.push(high & 0xF0 | low >> 4);
+        rests.push(high << 4 | low & 0x0F);
+    }
+}
+
+/// A component such that the lowest is 0.
+fn byte(component: i8) -> u8 {
+    component.cast_unsigned() ^ 0x80
+}
+
+/// The two components whose halves are in a byte of a sketch and of a rest.
+pub(super) fn join(sketch: u8, rest: u8) -> (i8, i8) {
+    let low = sketch << 4 | rest & 0x0F;
+    let high = sketch & 0xF0 | rest >> 4;
+    ((low ^ 0x80).cast_signed(), (high ^ 0x80).cast_signed())
+}
+
+/// Adds a row, given in its halves and times its scale, to a padded vector.
+pub(super) fn add(sketch: &[u8], rest: &[u8], scale: f32, sum: &mut [f32]) {
+    let sketch = sketch.as_chunks::<APART>().0.iter();
+    let rest = rest.as_chunks::<APART>().0;
+    let sum = sum.as_chunks_mut::<APART>().0.as_chunks_mut::<2>().0;
+    for ((sketch, rest), [low, high]) in sketch.zip(rest).zip(sum) {
+        for at in 0..APART {
+            let components = join(sketch[at], rest[at]);
+            low[at] += scale * f32::from(components.0);
+            high[at] += scale * f32::from(components.1);
+        }
+    }
+}
+
+/// How well a sketch stands for its row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Fit {
+    /// What brings the sketch to the length of one over the cosine of the angle
+    /// between the two.
+    factor: f32,
+    /// The tangent of that angle.
+    tangent: f32,
+}
+
+impl Fit {
+    /// How the sketch of a row fits it.
+    pub(super) fn of(row: &[i8]) -> Self {
+        // In parts of a high half such that the middle is a whole number.
+        let (mut squares, mut sketched, mut both) = (0_i64, 0_i64, 0_i64);
+        for &component in row {
+            let value = i64::from(component);
+            let sketch = 32 * i64::from(byte(component) >> 4) - 241;
+            squares += value * value;
+            sketched += sketch * sketch;
+            both += value * sketch;
+        }
+        // A sketch's components have the signs of the row's.
+        if both == 0 {
+            return Self {
+                factor: 0.0,
+                tangent: 0.0,
+            };
+        }
+        let (squares, sketched, both) = (squares as f64, sketched as f64, both as f64);
+        let across = (squares * sketched - both * both).max(0.0);
+        Self {
+            factor: (32.0 * squares.sqrt() / both) as f32,
+            tangent: (across.sqrt() / both) as f32,
+        }
+    }
+
+    pub(super) fn encode(self) -> FitBytes {
+        [self.factor.to_le_bytes(), self.tangent.to_le_bytes()]
+    }
+
+    #[inline]
+    pub(super) fn decode([factor, tangent]: FitBytes) -> Self {
+        Self {
+            factor: f32::from_le_bytes(factor),
+            tangent: f32::from_le_bytes(tangent),
+        }
+    }
+}
+
+/// What the sketch of a row as near to a query as some similarity must reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Limit {
+    /// The cosine and the sine of the angle between the query's bytes and the
+    /// farthest such row, times the length of the bytes.
+    cosine: f32,
+    sine: f32,
+    /// What makes a product with high halves, which count from 0, one with
+    /// the middles that they stand for.
+    zero: i32,
+    middle: f32,
+}
+
+impl Limit {
+    /// The limit for rows at least so similar to a query.
+    pub(super) fn new(query: &Prepared, similarity: f32) -> Self {
+        let mut limit = Self {
+            cosine: f32::NEG_INFINITY,
+            sine: 0.0,
+            zero: 8 * query.sum,
+            middle: MIDDLE * query.sum as f32,
+        };
+        // The bytes are not quite the query, so rows may be farther from them.
+        let farthest = (f64::from(similarity) - ROUNDING).clamp(-1.0, 1.0).acos() + query.angle;
+        // Beyond a right angle anything may be near enough: two angles might
+        // be more than half a turn, and a row without direction is at one.
+        if farthest < std::f64::consts::FRAC_PI_2 {
+            limit.cosine = ((farthest.cos() - ROUNDING) * query.length) as f32;
+            limit.sine = (farthest.sin() * query.length) as f32;
+        }
+        limit
+    }
+
+    /// Whether a row may be near enough, by the product of its sketch and the
+    /// query's bytes. A fit that is no number rules nothing out.
+    #[inline]
+    pub(super) fn admits(self, product: i32, fit: Fit) -> bool {
+        // With angles s between sketch and row and t between query and row,
+        // cos(s + t) / cos(s) = cos(t) - sin(t) * tan(s).
+        let near = ((product - self.zero) as f32 + self.middle) * fit.factor;
+        let too_far = near < self.cosine - self.sine * fit.tangent;
+        !too_far
+    }
+}
+
+#[cfg(test)]
+#[path = "sketch_tests.rs"]
+mod tests;

@@ -1,0 +1,131 @@
+//! Nothing that is near enough is ruled out.
+
+use proptest::prelude::*;
+
+use super::super::kernel::Kernel;
+use super::super::quantise::{ROW_TOP, quantise};
+use super::*;
+
+/// A vector as a row of the matrix, and its scale.
+fn row(vector: &[f32]) -> (Vec<i8>, f32) {
+    let mut values = Vec::new();
+    let scale = quantise(vector, ROW_TOP, &mut values);
+    (values.iter().map(|&value| value as i8).collect(), scale)
+}
+
+/// Whether the sketch of a vector may be within the limit.
+fn admitted(vector: &[f32], query: &Prepared, limit: Limit) -> bool {
+    let (row, _) = row(vector);
+    let (mut sketch, mut rest) = (Vec::new(), Vec::new());
+    split(&row, &mut sketch, &mut rest);
+    let fit = Fit::of(&row).encode();
+    Kernel::portable().sift(&sketch, &[fit], query, limit) == 1
+}
+
+/// The similarity of a vector and a query, as the scan has it.
+fn similarity(vector: &[f32], query: &Prepared) -> f32 {
+    let (row, scale) = row(vector);
+    let (mut sketch, mut rest) = (Vec::new(), Vec::new());
+    split(&row, &mut sketch, &mut rest);
+    Kernel::portable().product(&sketch, &rest, query) as f32 * scale * query.scale
+}
+
+/// Components of every kind: even, nearly nothing but for a few, and few
+/// different ones.
+fn vector(dimensions: usize) -> impl Strategy<Value = Vec<f32>> {
+    let skewed = prop_oneof![8 => -0.05_f32..0.05, 1 => -1.0_f32..1.0, 4 => Just(0.0)];
+    prop_oneof![
+        prop::collection::vec(-1.0_f32..1.0, dimensions),
+        prop::collection::vec(skewed, dimensions),
+        prop::collection::vec((-1_i8..=1).prop_map(f32::from), dimensions),
+        prop::collection::vec(0.0_f32..1.0, dimensions),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_halves_make_the_row_again(row in prop::collection::vec(any::<i8>(), 0..300)) {
+        let (mut sketch, mut rest) = (Vec::new(), Vec::new());
+        split(&row, &mut sketch, &mut rest);
+        prop_assert_eq!(sketch.len(), stride(row.len()));
+        prop_assert_eq!(rest.len(), stride(row.len()));
+        let mut joined = vec![0; 2 * sketch.len()];
+        for (at, (&sketch, &rest)) in sketch.iter().zip(&rest).enumerate() {
+            let low = at / APART * 2 * APART + at % APART;
+            (joined[low], joined[low + APART]) = join(sketch, rest);
+        }
+        prop_assert_eq!(&joined[..row.len()], &row);
+        prop_assert!(joined[row.len()..].iter().all(|&padding| padding == 0));
+    }
+
+    #[test]
+    fn a_row_is_always_within_the_limit_of_its_own_similarity(
+        (left, right, part) in (0_usize..300)
+            .prop_flat_map(|dimensions| (vector(dimensions), vector(dimensions), 0.0_f32..1.0)),
+    ) {
+        // From far apart to the same.
+        let mixed: Vec<f32> = left
+            .iter()
+            .zip(&right)
+            .map(|(left, right)| left * part + right * (1.0 - part))
+            .collect();
+        for query in [&left, &mixed, &right] {
+            let query = Prepared::new(query);
+            let limit = Limit::new(&query, similarity(&right, &query));
+            prop_assert!(admitted(&right, &query, limit));
+        }
+    }
+}
+
+/// What a sketch lost, taken as a query, is the worst case: the sketch is at
+/// a right angle to what brings the row nearer.
+#[test]
+fn what_a_sketch_lost_is_not_forgotten() {
+    for dimensions in [1, 2, 7, 64, 384, 1000] {
+        let vector: Vec<f32> = (0..dimensions).map(|at| (at as f32 * 1.7).sin()).collect();
+        let (row, _) = row(&vector);
+        let lost = |&component: &i8| f32::from(byte(component) & 0x0F) - 7.5;
+        for share in [0.0, 0.1, 0.5, 1.0, 3.0, 100.0] {
+            let query: Vec<f32> = row
+                .iter()
+                .map(|component| f32::from(*component) + share * lost(component))
+                .collect();
+            let query = Prepared::new(&query);
+            let limit = Limit::new(&query, similarity(&vector, &query));
+            assert!(admitted(&vector, &query, limit), "{dimensions} {share}");
+        }
+    }
+}
+
+#[test]
+fn what_is_far_is_ruled_out() {
+    let wave = |step: f32| -> Vec<f32> { (0..384).map(|at| (at as f32 * step).sin()).collect() };
+    let query = Prepared::new(&wave(0.7));
+    assert!(!admitted(&wave(1.1), &query, Limit::new(&query, 0.2)));
+    assert!(admitted(&wave(0.7), &query, Limit::new(&query, 0.99)));
+    assert!(!admitted(&[0.0; 384], &query, Limit::new(&query, 0.2)));
+    // Nothing is, where there is nothing to compare with.
+    assert!(admitted(
+        &wave(1.1),
+        &query,
+        Limit::new(&query, f32::NEG_INFINITY)
+    ));
+    let nothing = Prepared::new(&[0.0; 384]);
+    assert!(admitted(&wave(1.1), &nothing, Limit::new(&nothing, 0.0)));
+}
+
+#[test]
+fn a_damaged_fit_rules_nothing_out() {
+    let query = Prepared::new(&[1.0, 0.5]);
+    let fit = Fit::decode([[0xFF; 4]; 2]);
+    assert!(Limit::new(&query, 0.9).admits(0, fit));
+}
+
+#[test]
+fn a_fit_is_read_as_it_was_written() {
+    let fit = Fit::of(&[127, -3, 40]);
+    assert_eq!(Fit::decode(fit.encode()), fit);
+    assert!(fit.factor > 0.0 && fit.tangent > 0.0);
+    let nothing = Fit::of(&[0, 0]);
+    assert_eq!((nothing.factor, nothing.tangent), (0.0, 0.0));
+}
