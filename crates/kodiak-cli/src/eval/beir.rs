@@ -12,7 +12,9 @@
 //! qrels/<split>.tsv      as the original BEIR archives have it
 //! ```
 //!
-//! A split without queries of its own uses `queries.jsonl`. What a document is
+//! Documents of one group are a thread, in the order they come in: the turns of
+//! a conversation, the parts of a long text. A query with a group is asked inside
+//! of it. A split without queries of its own uses `queries.jsonl`. What a document is
 //! made of is left to [`super::corpus`], what a query is to [`super::query`], and
 //! scoring to [`super::metrics`].
 

@@ -205,8 +205,8 @@ fn document_fields() {
     assert_eq!(
         brief,
         [
-            r#"17 "" "a" {"group": String("3")}"#,
-            r#"18 "" "" {"group": String("g")}"#
+            r#"17 "" "a" {"thread": String("3")}"#,
+            r#"18 "" "" {"thread": String("g")}"#
         ]
     );
 }
@@ -235,7 +235,7 @@ fn queries_come_in_file_order_and_only_with_a_relevant_document() {
             r#"7 a number [("d1", 2), ("d2", 0)]"#,
         ]
     );
-    let group = ("group".to_owned(), "g".to_owned());
+    let group = ("thread".to_owned(), "g".to_owned());
     assert_eq!(found[0].filter.fields, [group]);
     assert!(found[1].filter.is_empty());
 }

@@ -19,6 +19,8 @@ use super::records::{parse_object, records, take_identifier, take_text};
 
 /// The name of the one source in a throwaway index.
 const SOURCE: &str = "eval";
+/// The field that says which documents belong together, in order.
+pub(super) const THREAD: &str = "thread";
 
 /// Where a set's documents are.
 #[derive(Debug, Clone)]
@@ -90,10 +92,10 @@ fn parse_document(line: &str) -> Result<Document> {
     let key = take_identifier(&mut object, "_id")?.context("no \"_id\"")?;
     let title = take_text(&mut object, "title")?.unwrap_or_default();
     let body = take_text(&mut object, "text")?.context("no \"text\"")?;
-    // What a search is confined to in sets of many small haystacks, such as one
-    // conversation.
+    // What a search is confined to in sets of many small haystacks: one
+    // conversation or one long text, whose parts come in order.
     let group = take_identifier(&mut object, "group")?;
-    let group = group.map(|group| ("group".to_owned(), Value::String(group)));
+    let group = group.map(|group| (THREAD.to_owned(), Value::String(group)));
     Ok(Document {
         source: SOURCE.to_owned(),
         key,

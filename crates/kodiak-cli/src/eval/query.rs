@@ -5,6 +5,7 @@ use kodiak::date;
 use kodiak::store::Filter;
 use serde_json::{Map, Value};
 
+use super::corpus::THREAD;
 use super::metrics::Judgements;
 use super::records::{parse_object, take_identifier, take_text, take_texts};
 
@@ -53,7 +54,7 @@ pub(super) fn parse_query(line: &str) -> Result<Query> {
 fn take_filter(object: &mut Map<String, Value>) -> Result<Filter> {
     let mut fields = take_fields(object)?;
     if let Some(group) = take_identifier(object, "group")? {
-        fields.push(("group".to_owned(), group));
+        fields.push((THREAD.to_owned(), group));
     }
     let mut limit = |field: &str| -> Result<_> {
         let text = take_text(object, field)?;
@@ -108,7 +109,7 @@ mod tests {
             after: date::parse("2025-06-01"),
             before: date::parse("2026"),
             paths: vec![text("meetings/")],
-            fields: vec![(text("status"), text("final")), (text("group"), text("7"))],
+            fields: vec![(text("status"), text("final")), (text("thread"), text("7"))],
             ..Filter::default()
         };
         assert_eq!(query.filter, expected);

@@ -91,13 +91,20 @@ fn explained(hit: &Hit, explanation: &Explanation) -> Vec<String> {
     if let Some(rank) = explanation.semantic_rank {
         facts.push(format!("semantic rank {rank}"));
     }
-    facts.extend(
-        explanation
-            .similarity
-            .map(|cosine| format!("similarity {cosine:.4}")),
-    );
+    if let Some(cosine) = explanation.similarity {
+        let differs = |overall: &f64| (overall - cosine).abs() > 5e-5;
+        let overall = explanation.overall.filter(differs);
+        let overall = overall.map_or(String::new(), |overall| format!(" (overall {overall:.4})"));
+        facts.push(format!("similarity {cosine:.4}{overall}"));
+    }
     if let (Some(fusion), Some(fused)) = (explanation.fusion, explanation.fused_score) {
-        facts.push(format!("{fusion} {fused:.4}"));
+        let company = explanation.company.filter(|company| company.abs() > 5e-5);
+        let company = company.map_or(String::new(), |company| {
+            format!(" ({company:+.4} by its company)")
+        });
+        facts.push(format!("{fusion} {fused:.4}{company}"));
+        let weight = explanation.lexical_weight.unwrap_or_default();
+        facts.push(format!("words counted {weight:.2}"));
     }
     facts.push(format!("found by {}", hit.found_by.join(" and ")));
     let mut lines = vec![facts.join(", ")];

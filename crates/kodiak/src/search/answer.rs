@@ -128,6 +128,9 @@ pub struct Explanation {
     /// The cosine of its nearest passage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
+    /// The cosine of all its passages together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overall: Option<f64>,
     /// The first and last line of that passage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passage: Option<[usize; 2]>,
@@ -137,6 +140,14 @@ pub struct Explanation {
     /// How the two rankings became one, where they did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fusion: Option<&'static str>,
+    /// How much words counted in that: less than usual where little of the query
+    /// was found by word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lexical_weight: Option<f64>,
+    /// What of it the other candidates added or took: those most like it, and
+    /// its neighbours in a thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub company: Option<f64>,
     /// What came of it; the best hit's becomes the score 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fused_score: Option<f64>,

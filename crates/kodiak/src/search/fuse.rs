@@ -1,8 +1,11 @@
 //! Two rankings into one.
 //!
 //! Reciprocal rank fusion sees places only. The convex mix sees how far apart
-//! candidates are: each one's BM25 score and its true cosine, both brought to
-//! the same scale over all candidates, weighed and added.
+//! candidates are: each one's BM25 score and its true cosines, brought to the
+//! same scale over all candidates, weighed and added; and then the company it
+//! is in.
+
+use super::company::Company;
 
 /// How two rankings become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,25 +48,65 @@ impl Default for Weights {
 /// What makes the first places of a ranking differ less than the next ones.
 const RANK_CONSTANT: f64 = 60.0;
 
+/// How much of a document's similarity is that of all its passages together,
+/// the rest being its nearest passage's.
+const OVERALL: f64 = 0.5;
+/// What being like many candidates takes, in parts of what similarity gives.
+const COMMON: f64 = 0.2;
+
 /// What is known of a candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Evidence {
     /// Its BM25 score; zero if no word matched.
     pub(super) lexical_score: f64,
-    /// Its cosine; `None` if it has no vector yet.
+    /// Its nearest passage's cosine; `None` if it has no vector yet.
     pub(super) similarity: Option<f64>,
+    /// The cosine of all its passages together.
+    pub(super) overall: Option<f64>,
     /// Its place in the ranking by word, from one.
     pub(super) lexical_rank: Option<usize>,
     /// Its place in the ranking by meaning, from one.
     pub(super) semantic_rank: Option<usize>,
 }
 
-/// The fused score of each candidate; only their order and distances mean
-/// anything.
-pub(super) fn fuse(candidates: &[Evidence], fusion: Fusion, weights: Weights) -> Vec<f64> {
+/// What a fusion made of a candidate; only order and distances mean anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Fused {
+    /// All in all.
+    pub(super) score: f64,
+    /// What of it the other candidates added or took.
+    pub(super) company: f64,
+    /// How much words counted.
+    pub(super) lexical_weight: f64,
+}
+
+/// The fused score of each candidate. `company` is asked, with the score each
+/// has by itself, for who is like whom; rank fusion does not ask.
+pub(super) fn fuse(
+    candidates: &[Evidence],
+    fusion: Fusion,
+    weights: Weights,
+    company: impl FnOnce(&[f64]) -> Company,
+) -> Vec<Fused> {
     match fusion {
-        Fusion::Rrf => candidates.iter().map(|one| by_rank(one, weights)).collect(),
-        Fusion::Convex => by_score(candidates, weights),
+        Fusion::Rrf => {
+            let alone = |candidate| Fused {
+                score: by_rank(candidate, weights),
+                company: 0.0,
+                lexical_weight: weights.lexical,
+            };
+            candidates.iter().map(alone).collect()
+        }
+        Fusion::Convex => {
+            let own = by_score(candidates, weights);
+            let scores = in_company(&own, weights, &company(&own));
+            let fused = own.iter().zip(scores).map(|(own, score)| Fused {
+                score,
+                company: score - own,
+                lexical_weight: weights.lexical,
+            });
+            fused.collect()
+        }
     }
 }
 
@@ -74,14 +117,37 @@ fn by_rank(candidate: &Evidence, weights: Weights) -> f64 {
 }
 
 fn by_score(candidates: &[Evidence], weights: Weights) -> Vec<f64> {
-    let known = candidates.iter().filter_map(|one| one.similarity);
     // One that has no vector yet is taken for the least similar.
-    let least = known.fold(f64::INFINITY, f64::min);
-    let least = if least.is_finite() { least } else { 0.0 };
+    let known = |of: fn(&Evidence) -> Option<f64>| {
+        let least = candidates
+            .iter()
+            .filter_map(of)
+            .fold(f64::INFINITY, f64::min);
+        let least = if least.is_finite() { least } else { 0.0 };
+        standardised(candidates.iter().map(move |one| of(one).unwrap_or(least)))
+    };
     let lexical = standardised(candidates.iter().map(|one| one.lexical_score));
-    let semantic = standardised(candidates.iter().map(|one| one.similarity.unwrap_or(least)));
-    let mix = |(lexical, semantic)| weights.lexical * lexical + weights.semantic * semantic;
-    lexical.into_iter().zip(semantic).map(mix).collect()
+    let nearest = known(|one| one.similarity);
+    let overall = known(|one| one.overall);
+    let mix = |at: usize| {
+        let semantic = (1.0 - OVERALL) * nearest[at] + OVERALL * overall[at];
+        weights.lexical * lexical[at] + weights.semantic * semantic
+    };
+    (0..candidates.len()).map(mix).collect()
+}
+
+/// What becomes of scores in company.
+fn in_company(own: &[f64], weights: Weights, company: &Company) -> Vec<f64> {
+    let common = company.commonness();
+    let known: Vec<f64> = common.iter().copied().flatten().collect();
+    let usual = known.iter().sum::<f64>() / known.len().max(1) as f64;
+    // One that cannot be compared is as common as most.
+    let common = standardised(common.iter().map(|one| one.unwrap_or(usual)));
+    let distinct = own
+        .iter()
+        .zip(common)
+        .map(|(own, common)| own - weights.semantic * COMMON * common);
+    company.applied(&distinct.collect::<Vec<_>>())
 }
 
 /// Each number's distance from the mean, in standard deviations; all zero where
@@ -111,9 +177,20 @@ mod tests {
         Evidence {
             lexical_score: lexical.map_or(0.0, |(_, score)| score),
             similarity: semantic.map(|(_, similarity)| similarity),
+            overall: semantic.map(|(_, similarity)| similarity),
             lexical_rank: lexical.map(|(rank, _)| rank),
             semantic_rank: semantic.map(|(rank, _)| rank),
         }
+    }
+
+    /// Fused scores where no candidate is like another.
+    fn alone(candidates: &[Evidence], fusion: Fusion, weights: Weights) -> Vec<f64> {
+        let nobody = |own: &[f64]| {
+            let rows: Vec<i64> = (1..).take(own.len()).collect();
+            Company::of(own, &rows, &vec![None; own.len()], &[])
+        };
+        let fused = fuse(candidates, fusion, weights, nobody);
+        fused.iter().map(|one| one.score).collect()
     }
 
     #[test]
@@ -124,7 +201,7 @@ mod tests {
             lexical: 1.0,
             semantic: 1.0,
         };
-        let fused = fuse(&[both, one], Fusion::Rrf, weights);
+        let fused = alone(&[both, one], Fusion::Rrf, weights);
         assert!((fused[0] - (1.0 / 61.0 + 1.0 / 62.0)).abs() < 1e-12);
         assert!((fused[1] - 1.0 / 62.0).abs() < 1e-12);
     }
@@ -138,7 +215,7 @@ mod tests {
             evidence(Some((3, 9.0)), Some((2, 0.495))),
             evidence(None, Some((4, 0.1))),
         ];
-        let fused = fuse(&candidates, Fusion::Convex, Weights::default());
+        let fused = alone(&candidates, Fusion::Convex, Weights::default());
         assert!(fused[0] > fused[1] && fused[1] > fused[3]);
     }
 
@@ -149,7 +226,7 @@ mod tests {
             evidence(Some((2, 5.0)), Some((2, 0.2))),
             evidence(None, Some((1, 0.9))),
         ];
-        let fused = fuse(&candidates, Fusion::Convex, Weights::default());
+        let fused = alone(&candidates, Fusion::Convex, Weights::default());
         assert!((fused[0] - fused[1]).abs() < 1e-12);
     }
 
@@ -167,7 +244,7 @@ mod tests {
                 Some((rank(|one| one.1, at), scores[at].1)),
             )).collect();
             let fusion = if rrf { Fusion::Rrf } else { Fusion::Convex };
-            let fused = fuse(&candidates, fusion, Weights::default());
+            let fused = alone(&candidates, fusion, Weights::default());
             for one in 0..scores.len() {
                 prop_assert!(fused[one].is_finite());
                 for other in 0..scores.len() {

@@ -43,6 +43,8 @@ pub(super) struct PlannedTerm {
     pub(super) documents: u64,
     /// How much it counts.
     pub(super) weight: f64,
+    /// Whether it is of a word that stands in any text of its language.
+    pub(super) common: bool,
 }
 
 /// Plans `query` for this store.
@@ -175,6 +177,7 @@ impl<S: Store> Planner<'_, S> {
             prefix: true,
             documents,
             weight,
+            common: false,
         });
         let phrases = texts.into_iter().map(|(text, prefix)| {
             Expression::Phrase(Phrase {
@@ -194,11 +197,8 @@ impl<S: Store> Planner<'_, S> {
         let counts = self.store.document_frequencies(&names)?;
         let mut folded = String::new();
         fold_into(text, &mut folded);
-        let most = if is_common(&folded) {
-            COMMON_WORD_WEIGHT
-        } else {
-            f64::MAX
-        };
+        let common = is_common(&folded);
+        let most = if common { COMMON_WORD_WEIGHT } else { f64::MAX };
         let mut fewest = u64::MAX;
         for (term, documents) in terms.into_iter().zip(counts) {
             fewest = fewest.min(documents);
@@ -208,6 +208,7 @@ impl<S: Store> Planner<'_, S> {
                 prefix: false,
                 documents,
                 weight,
+                common,
             });
         }
         if fewest == u64::MAX {

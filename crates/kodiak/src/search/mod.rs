@@ -4,7 +4,9 @@
 //! of its own and knows nothing of the others.
 
 mod answer;
+mod company;
 mod fuse;
+mod hybrid;
 mod intent;
 mod lexical;
 mod lookup;

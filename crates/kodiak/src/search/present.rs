@@ -206,12 +206,15 @@ fn explanation(
         terms: explained.collect(),
         semantic_rank: evidence.semantic_rank,
         similarity: evidence.similarity.map(round),
+        overall: evidence.overall.map(round),
         passage: passage.map(|passage| [passage.lines.0 + front, passage.lines.1 + front]),
         heading: passage
             .map(|passage| passage.heading.clone())
             .filter(|heading| !heading.is_empty()),
         fusion: candidate.fused.map(|_| request.fusion.name()),
-        fused_score: candidate.fused.map(round),
+        lexical_weight: candidate.fused.map(|fused| round(fused.lexical_weight)),
+        company: candidate.fused.map(|fused| round(fused.company)),
+        fused_score: candidate.fused.map(|fused| round(fused.score)),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use super::fuse::{Evidence, fuse};
+use super::fuse::{Evidence, Fused};
 use super::meaning::{Embedding, Near, Reason};
 use super::query::{self, Query};
 use super::retrieve::{Retrieved, Terms};
@@ -15,7 +15,7 @@ use crate::store::vectors::Bitmap;
 use crate::store::{Filter, Matches, Passage, Row, Store};
 
 /// How many candidates each retriever puts up where two are fused.
-const CANDIDATES: usize = 200;
+pub(super) const CANDIDATES: usize = 200;
 /// How many scores by word are kept for candidates by meaning.
 const SCORED: usize = 2_000;
 /// What the nearest hit below those by word has of the last one's score.
@@ -40,7 +40,7 @@ pub(super) struct Candidate {
     /// Its passage nearest to the query, where it has vectors.
     pub(super) passage: Option<Passage>,
     /// What the fusion made of it, before it was brought to 0..1.
-    pub(super) fused: Option<f64>,
+    pub(super) fused: Option<Fused>,
 }
 
 /// What runs.
@@ -243,92 +243,11 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             }
         }
     }
-
-    fn fused(
-        &self,
-        request: &Request,
-        retrieved: Retrieved,
-        near: Near,
-        limit: usize,
-        answer: &mut Answer,
-    ) -> Result<Ranked> {
-        let Retrieved {
-            matches,
-            retriever,
-            terms,
-        } = retrieved;
-        answer.retrievers.lexical = Some(retriever.to_owned());
-        let mut candidates: Vec<Candidate> = Vec::new();
-        let mut places: HashMap<Row, usize> = HashMap::new();
-        let scores: HashMap<Row, (usize, f64)> = matches
-            .best
-            .iter()
-            .enumerate()
-            .map(|(place, &(row, score))| (row, (place + 1, score)))
-            .collect();
-        for (place, passage) in near.passages.into_iter().enumerate() {
-            let (rank, score) = match scores.get(&passage.row) {
-                Some(&(rank, score)) => (Some(rank), score),
-                None => (None, 0.0),
-            };
-            places.insert(passage.row, candidates.len());
-            candidates.push(Candidate {
-                row: passage.row,
-                score: 0.0,
-                evidence: Evidence {
-                    lexical_score: score,
-                    lexical_rank: rank,
-                    similarity: Some(f64::from(passage.similarity)),
-                    semantic_rank: Some(place + 1),
-                },
-                passage: Some(passage),
-                fused: None,
-            });
-        }
-        let by_meaning = candidates.len();
-        for (place, &(row, score)) in matches.best.iter().enumerate().take(CANDIDATES.max(limit)) {
-            if !places.contains_key(&row) {
-                candidates.push(Candidate::matched(row, place + 1, score));
-            }
-        }
-        let rows: Vec<Row> = candidates[by_meaning..].iter().map(|one| one.row).collect();
-        let mut passages = self.store.passages_of(&rows, &near.vectors)?;
-        for candidate in &mut candidates[by_meaning..] {
-            candidate.passage = passages.remove(&candidate.row);
-            let passage = candidate.passage.as_ref();
-            candidate.evidence.similarity = passage.map(|passage| f64::from(passage.similarity));
-        }
-        let evidence: Vec<Evidence> = candidates.iter().map(|one| one.evidence).collect();
-        let fused = fuse(&evidence, request.fusion, request.weights);
-        let best = fused.iter().copied().fold(f64::MIN, f64::max);
-        let worst = fused.iter().copied().fold(f64::MAX, f64::min);
-        for (candidate, fused) in candidates.iter_mut().zip(fused) {
-            candidate.fused = Some(fused);
-            candidate.score = if best > worst {
-                (fused - worst) / (best - worst)
-            } else {
-                1.0
-            };
-        }
-        candidates.sort_by(|one, other| {
-            let by_score = other.score.total_cmp(&one.score);
-            by_score.then(one.row.cmp(&other.row))
-        });
-        let only_by_meaning = candidates
-            .iter()
-            .filter(|one| one.evidence.lexical_rank.is_none())
-            .count();
-        Ok(Ranked {
-            candidates,
-            total: matches.total + only_by_meaning,
-            terms,
-        })
-    }
 }
 
 impl Candidate {
     /// One found by word.
-    fn matched(row: Row, rank: usize, score: f64) -> Self {
+    pub(super) fn matched(row: Row, rank: usize, score: f64) -> Self {
         Self {
             row,
             score: 0.0,
@@ -343,12 +262,13 @@ impl Candidate {
     }
 
     /// One found by meaning.
-    fn near(passage: Passage, rank: usize) -> Self {
+    pub(super) fn near(passage: Passage, rank: usize) -> Self {
         Self {
             row: passage.row,
             score: 0.0,
             evidence: Evidence {
                 similarity: Some(f64::from(passage.similarity)),
+                overall: Some(f64::from(passage.overall)),
                 semantic_rank: Some(rank),
                 ..Evidence::default()
             },
@@ -406,6 +326,7 @@ fn append(ranked: &mut Ranked, passages: Vec<Passage>) {
         if let Some(&at) = known.get(&passage.row) {
             let candidate = &mut ranked.candidates[at];
             candidate.evidence.similarity = Some(f64::from(passage.similarity));
+            candidate.evidence.overall = Some(f64::from(passage.overall));
             candidate.evidence.semantic_rank = Some(place + 1);
             candidate.passage = Some(passage);
         } else {

@@ -11,6 +11,7 @@ fn term(term: &str, weight: f64) -> PlannedTerm {
         prefix: false,
         documents: 1,
         weight,
+        common: false,
     }
 }
 

@@ -106,6 +106,10 @@ pub trait Store {
     /// The nearest passage of each of these documents, where it has vectors.
     fn passages_of(&self, rows: &[Row], queries: &[Vec<f32>]) -> Result<HashMap<Row, Passage>>;
 
+    /// The threads that any of these documents are in, each with all of its
+    /// documents in order.
+    fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>>;
+
     /// The vectors of a document's passages, in order.
     fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>>;
 }
@@ -149,6 +153,7 @@ impl Store for SqliteStore {
         coverage(filter: &Filter) -> Result<Coverage>;
         nearest(queries: &[Vec<f32>], rows: Option<&Bitmap>, keep: usize, deadline: Option<Instant>) -> Result<Option<Vec<Passage>>>;
         passages_of(rows: &[Row], queries: &[Vec<f32>]) -> Result<HashMap<Row, Passage>>;
+        threads_of(rows: &[Row]) -> Result<Vec<Vec<Row>>>;
         vectors_of(row: Row) -> Result<Vec<Vec<f32>>>;
     }
 }

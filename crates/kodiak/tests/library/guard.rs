@@ -322,6 +322,7 @@ impl Store for Untouchable {
         coverage(&Filter) -> Coverage;
         nearest(&[Vec<f32>], Option<&Bitmap>, usize, Option<Instant>) -> Option<Vec<Passage>>;
         passages_of(&[Row], &[Vec<f32>]) -> HashMap<Row, Passage>;
+        threads_of(&[Row]) -> Vec<Vec<Row>>;
         vectors_of(Row) -> Vec<Vec<f32>>;
     }
 }

@@ -15,5 +15,6 @@ mod meaning;
 mod models;
 mod pruning;
 mod syncing;
+mod threads;
 mod together;
 mod vector_file;

@@ -11,6 +11,7 @@ mod fts5;
 mod lexical;
 mod read;
 mod semantic;
+mod threads;
 mod vector_file;
 mod vocabulary;
 mod write;

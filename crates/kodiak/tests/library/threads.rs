@@ -1,0 +1,135 @@
+//! Documents that belong together in order: a conversation, a session.
+
+use kodiak::Document;
+use kodiak::access::Guard;
+use kodiak::embed::Embedder;
+use kodiak::search::{Fusion, Mode, Request, Router};
+use kodiak::store::{SqliteStore, Writer};
+
+use crate::collection::{Collection, ask_in, paths};
+use crate::embedders::{Scripted, tiny};
+
+fn turn(thread: &str, created: &str, text: &str) -> String {
+    format!("---\n{thread}\ncreated: {created}\n---\n{text}\n")
+}
+
+/// A question whose answer has none of its words, and the same answer to
+/// something else. By path they stand far apart, by date next to each other.
+fn conversation(field: &str) -> Collection {
+    let thread = format!("{field}: summer");
+    let notes = Collection::new(&[]);
+    notes.write("a.md", turn(&thread, "2026-05-01", "Ana: Hello there."));
+    notes.write(
+        "z.md",
+        turn(&thread, "2026-05-02", "Ana: Which mountain did you climb?"),
+    );
+    notes.write(
+        "b.md",
+        turn(&thread, "2026-05-03", "Ben: It was the tall one."),
+    );
+    notes.write("y.md", turn(&thread, "2026-05-04", "Ana: Well done."));
+    notes.write(
+        "c.md",
+        turn("thread: winter", "2026-05-03", "Ben: It was the tall one."),
+    );
+    notes
+}
+
+/// What is found with a model that tells nothing apart.
+fn found(notes: &Collection, request: &Request) -> Vec<String> {
+    let dimensions = tiny().identity().dimensions;
+    let model = Scripted::instead_of_tiny(move |_, _| {
+        let mut vector = vec![0.0; dimensions];
+        vector[0] = 1.0;
+        Ok(vector)
+    });
+    notes.sync_and_embed(&*model);
+    paths(&notes.answer_with(&model, request))
+}
+
+#[test]
+fn an_answer_is_found_by_the_question_it_follows() {
+    for field in ["thread", "session"] {
+        let notes = conversation(field);
+        let found = found(&notes, &ask_in(Mode::Hybrid, "the mountain Ben did climb"));
+        let place = |path: &str| found.iter().position(|one| one == path).unwrap();
+        assert_eq!(place("z.md"), 0, "{found:?}");
+        assert!(place("b.md") < place("c.md"), "{field}: {found:?}");
+    }
+}
+
+#[test]
+fn ranks_alone_know_nothing_of_threads() {
+    let notes = conversation("thread");
+    let request = Request {
+        fusion: Fusion::Rrf,
+        explain: true,
+        ..ask_in(Mode::Hybrid, "the mountain Ben did climb")
+    };
+    let model = Scripted::tiny();
+    notes.sync_and_embed(&*model);
+    let answer = notes.answer_with(&model, &request);
+    for hit in &answer.hits {
+        assert_eq!(hit.explanation.as_ref().unwrap().company, Some(0.0));
+    }
+}
+
+#[test]
+fn threads_are_of_one_source_and_in_order() {
+    let place = tempfile::tempdir().unwrap();
+    let index = place.path().join("index.db");
+    let mut writer = Writer::open(&index, "test").unwrap();
+    let put = |writer: &mut Writer, source: &str, key: &str, field: &str, at: Option<i64>| {
+        let document = Document {
+            source: source.to_owned(),
+            key: key.to_owned(),
+            kind: "note".to_owned(),
+            title: key.to_owned(),
+            created_at: at,
+            fields: serde_json::Map::from_iter([(field.to_owned(), "one".into())]),
+            ..Document::default()
+        };
+        writer
+            .put(&kodiak::store::sqlite::Prepared::new(document))
+            .unwrap();
+    };
+    writer.begin().unwrap();
+    put(&mut writer, "mine", "late", "thread", Some(30));
+    put(&mut writer, "mine", "early", "Thread", Some(10));
+    put(&mut writer, "theirs", "other", "thread", Some(20));
+    put(&mut writer, "mine", "session", "session", Some(20));
+    put(&mut writer, "mine", "group", "group", Some(20));
+    writer.commit().unwrap();
+    drop(writer);
+    let store = SqliteStore::open(&index).unwrap();
+    let row = |key: &str| {
+        let filter = kodiak::store::Filter::default();
+        let names = store.with_path(None, key, &filter, 2).unwrap();
+        names[0].0
+    };
+    let threads = |keys: &[&str]| {
+        let rows: Vec<i64> = keys.iter().map(|key| row(key)).collect();
+        store.threads_of(&rows).unwrap()
+    };
+    let mine = vec![row("early"), row("late")];
+    assert_eq!(threads(&["late"]), std::slice::from_ref(&mine));
+    assert_eq!(threads(&["group"]), [] as [Vec<i64>; 0]);
+    assert_eq!(threads(&[]), [] as [Vec<i64>; 0]);
+    assert_eq!(
+        threads(&["session", "other", "early"]),
+        [mine, vec![row("other")], vec![row("session")]]
+    );
+}
+
+#[test]
+fn a_thread_of_a_hidden_source_tells_nothing() {
+    let notes = conversation("thread");
+    notes.sync_and_embed(&*tiny());
+    let store = notes.store();
+    let scoped = Guard::local().within(["elsewhere"]);
+    let answer = Router::new(&store, &[], scoped)
+        .with_embedder(Some(tiny()))
+        .search(&ask_in(Mode::Hybrid, "the mountain Ben did climb"))
+        .unwrap();
+    assert_eq!((answer.total, answer.hits.len()), (0, 0));
+}
