@@ -19,6 +19,10 @@ use clap::{Parser, Subcommand};
 
 use report::Report;
 
+/// The same as the program's, so that what is measured is what people get.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[derive(Debug, Parser)]
 #[command(about, version)]
 struct Arguments {
