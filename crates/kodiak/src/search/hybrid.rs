@@ -1,7 +1,7 @@
 //! Two rankings of documents into one: every candidate of either gets what the
 //! other knows of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::company::Company;
 use super::fuse::{Evidence, Fusion, Weights, fuse};
@@ -63,9 +63,9 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             .map(|(place, &(row, score))| (row, (place + 1, score)))
             .collect();
         let mut candidates: Vec<Candidate> = Vec::new();
-        let mut known: HashMap<Row, usize> = HashMap::new();
+        let mut known: HashSet<Row> = HashSet::new();
         for (place, passage) in near.passages.into_iter().enumerate() {
-            known.insert(passage.row, candidates.len());
+            known.insert(passage.row);
             let mut candidate = Candidate::near(passage, place + 1);
             if let Some(&(rank, score)) = scores.get(&candidate.row) {
                 candidate.evidence.lexical_rank = Some(rank);
@@ -75,7 +75,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         }
         let by_meaning = candidates.len();
         for (place, &(row, score)) in by_word.iter().enumerate().take(most) {
-            if !known.contains_key(&row) {
+            if !known.contains(&row) {
                 candidates.push(Candidate::matched(row, place + 1, score));
             }
         }
@@ -83,9 +83,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         let mut passages = self.store.passages_of(&rows, &near.vectors)?;
         for candidate in &mut candidates[by_meaning..] {
             if let Some(passage) = passages.remove(&candidate.row) {
-                candidate.evidence.similarity = Some(f64::from(passage.similarity));
-                candidate.evidence.overall = Some(f64::from(passage.overall));
-                candidate.passage = Some(passage);
+                candidate.compared(passage);
             }
         }
         Ok(candidates)

@@ -263,18 +263,25 @@ impl Candidate {
 
     /// One found by meaning.
     pub(super) fn near(passage: Passage, rank: usize) -> Self {
-        Self {
+        let mut candidate = Self {
             row: passage.row,
             score: 0.0,
             evidence: Evidence {
-                similarity: Some(f64::from(passage.similarity)),
-                overall: Some(f64::from(passage.overall)),
                 semantic_rank: Some(rank),
                 ..Evidence::default()
             },
-            passage: Some(passage),
+            passage: None,
             fused: None,
-        }
+        };
+        candidate.compared(passage);
+        candidate
+    }
+
+    /// Notes its nearest passage, and how near that and all of it are.
+    pub(super) fn compared(&mut self, passage: Passage) {
+        self.evidence.similarity = Some(f64::from(passage.similarity));
+        self.evidence.overall = Some(f64::from(passage.overall));
+        self.passage = Some(passage);
     }
 }
 
@@ -325,10 +332,8 @@ fn append(ranked: &mut Ranked, passages: Vec<Passage>) {
         let part = f64::from(passage.similarity / highest.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
         if let Some(&at) = known.get(&passage.row) {
             let candidate = &mut ranked.candidates[at];
-            candidate.evidence.similarity = Some(f64::from(passage.similarity));
-            candidate.evidence.overall = Some(f64::from(passage.overall));
             candidate.evidence.semantic_rank = Some(place + 1);
-            candidate.passage = Some(passage);
+            candidate.compared(passage);
         } else {
             let mut candidate = Candidate::near(passage, place + 1);
             candidate.score = ceiling * part;
