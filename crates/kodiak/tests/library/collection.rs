@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
-use kodiak::embed::{Embedder, OnnxEmbedder};
+use kodiak::embed::{Embedder, Identity, OnnxEmbedder};
 use kodiak::search::{Answer, Mode, Request, Router};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{MarkdownFolder, Source};
@@ -104,6 +104,20 @@ impl Collection {
         let mut cache = self.cache();
         let mut writer = self.writer();
         sync::backfill(&mut writer, embedder, Some(&mut cache), None, &mut |_| {}).unwrap()
+    }
+
+    /// Makes the index again, with its vectors from the cache.
+    pub(crate) fn rebuild(&self) {
+        let serving = self.store().serving().unwrap().unwrap();
+        let (identity, cache) = (serving.identity().unwrap(), self.cache());
+        self.rebuild_with(Some((&identity, &cache)));
+    }
+
+    /// Makes the index again, with these vectors or none.
+    pub(crate) fn rebuild_with(&self, vectors: Option<(&Identity, &EmbeddingCache)>) {
+        let source = self.source();
+        let sources: [(&dyn Source, &str); 1] = [(&source, "notes")];
+        sync::rebuild(&mut self.writer(), sources, vectors, &mut |_, _| {}).unwrap();
     }
 
     /// Changes the index behind its own back.

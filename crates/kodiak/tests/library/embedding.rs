@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kodiak::embed::Embedder;
-use kodiak::source::Source;
 use kodiak::store::Writer;
 use kodiak::sync::{self, EmbeddingProgress, EmbeddingReport};
 
-use crate::collection::{Collection, ask, folder, paths, topics};
+use crate::collection::{Collection, ask, paths, topics};
 use crate::embedders::{Scripted, failure, tiny};
 
 /// A note of several passages: sections too long to share one.
@@ -100,25 +99,14 @@ fn a_rebuild_keeps_meanings() {
     notes.sync();
     notes.embed_cached(&*model);
     let before = notes.answer_with(&tiny(), &ask("cook noodles dinner"));
-    let source = folder(&notes.root());
-    let sources: [(&dyn Source, &str); 1] = [(&source, "notes")];
-    let identity = notes
-        .store()
-        .serving()
-        .unwrap()
-        .unwrap()
-        .identity()
-        .unwrap();
-    let cache = notes.cache();
-    let vectors = Some((&identity, &cache));
-    sync::rebuild(&mut notes.writer(), sources, vectors, &mut |_, _| {}).unwrap();
+    notes.rebuild();
     let after = notes.answer_with(&tiny(), &ask("cook noodles dinner"));
     assert!((after.embedded - 1.0).abs() < f64::EPSILON);
     assert_eq!((after.hits, after.notices), (before.hits, before.notices));
     assert_eq!(notes.embed_cached(&*model), EmbeddingReport::default());
     assert_eq!(model.passages().len(), 5);
     // Without the cache words are all that is left, until the next run.
-    sync::rebuild(&mut notes.writer(), sources, None, &mut |_, _| {}).unwrap();
+    notes.rebuild_with(None);
     let answer = notes.answer_with(&tiny(), &ask("cook noodles dinner"));
     assert_eq!(paths(&answer), ["ramen.md"]);
     assert_eq!(notes.embed_cached(&*model).cached, 5);
@@ -309,9 +297,7 @@ fn a_rebuild_while_a_model_works_mixes_nothing_up() {
         if !done.swap(true, Ordering::SeqCst) {
             // Passages get the numbers that others had.
             inner.remove("bread.md");
-            let source = folder(&inner.root());
-            let sources: [(&dyn Source, &str); 1] = [(&source, "notes")];
-            sync::rebuild(&mut inner.writer(), sources, None, &mut |_, _| {}).unwrap();
+            inner.rebuild_with(None);
         }
         Ok(())
     });

@@ -4,10 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kodiak::access::Guard;
 use kodiak::search::Request;
-use kodiak::source::Source;
-use kodiak::sync;
 
-use crate::collection::{Collection, EVERY_MODE, ask_in, assert_sound, folder, router_over};
+use crate::collection::{Collection, EVERY_MODE, ask_in, assert_sound, router_over};
 use crate::embedders::tiny;
 
 const QUERIES: [&str; 6] = [
@@ -34,18 +32,7 @@ fn keep_writing(notes: &Collection, turns: usize) {
         notes.sync();
         notes.embed_cached(&*tiny());
         if turn % 10 == 9 {
-            let source = folder(&notes.root());
-            let sources: [(&dyn Source, &str); 1] = [(&source, "notes")];
-            let identity = notes
-                .store()
-                .serving()
-                .unwrap()
-                .unwrap()
-                .identity()
-                .unwrap();
-            let cache = notes.cache();
-            let vectors = Some((&identity, &cache));
-            sync::rebuild(&mut notes.writer(), sources, vectors, &mut |_, _| {}).unwrap();
+            notes.rebuild();
         }
     }
 }
