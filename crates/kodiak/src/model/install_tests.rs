@@ -5,10 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-
 use super::*;
+use crate::model::archives::{tarball, wheel};
 use crate::model::catalogue::{Member, Wheel};
 use crate::model::{Pooling, Settings, checksum, installed, verify};
 
@@ -161,28 +159,6 @@ fn model() -> KnownModel {
         weights_sha256: origins[0].weights.sha256,
         origins: origins.leak(),
     }
-}
-
-fn tarball(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let gzip = GzEncoder::new(Vec::new(), Compression::fast());
-    let mut builder = tar::Builder::new(gzip);
-    for (path, content) in files {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(content.len() as u64);
-        header.set_mode(0o644);
-        builder.append_data(&mut header, path, *content).unwrap();
-    }
-    builder.into_inner().unwrap().finish().unwrap()
-}
-
-fn wheel(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (path, content) in files {
-        let options = zip::write::SimpleFileOptions::default();
-        writer.start_file(*path, options).unwrap();
-        std::io::Write::write_all(&mut writer, content).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
 }
 
 fn log(program: &Path) -> String {

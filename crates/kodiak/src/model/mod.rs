@@ -6,6 +6,8 @@
 //! `embed`'s; where the cache is and whether anything may be fetched is the
 //! caller's to say.
 
+#[cfg(test)]
+mod archives;
 mod cache;
 mod catalogue;
 mod checksum;

