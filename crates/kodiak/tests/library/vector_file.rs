@@ -52,6 +52,25 @@ fn a_file_that_cannot_be_used_is_made_again() {
 }
 
 #[test]
+fn a_run_ends_with_a_file_that_lacks_little() {
+    let notes = embedded();
+    let size = || std::fs::metadata(notes.vector_path()).unwrap().len();
+    let before = size();
+    notes.write("one.md", "one more guitar");
+    notes.sync_and_embed(&*tiny());
+    assert_eq!(
+        size(),
+        before,
+        "one vector is no reason to write all of them"
+    );
+    for number in 0..80 {
+        notes.write(&format!("{number}.md"), &format!("guitar number {number}"));
+    }
+    notes.sync_and_embed(&*tiny());
+    assert!(size() > before);
+}
+
+#[test]
 fn what_a_document_says_overall_follows_its_changes() {
     let section = |words: &str| format!("## Part\n\n{}\n\n", words.repeat(120));
     let long = |parts: [&str; 3]| parts.map(section).concat();

@@ -24,6 +24,12 @@ use crate::store::{Expression, Filter, Passage, Row, Serving};
 const COMPARED: usize = 3;
 const INEXACT: f32 = 0.01;
 
+/// The model that answers. It is asked for several times in a search, so it must
+/// not look at more than the first vectors: left alone, SQLite would read all of
+/// them to make an index of its own.
+const SERVING: &str = "SELECT id, key, name, dimensions FROM models WHERE serving
+     AND EXISTS (SELECT 1 FROM embeddings NOT INDEXED WHERE model = models.id)";
+
 /// A model with vectors in this index.
 pub(super) struct Model {
     pub(super) number: i64,
@@ -42,10 +48,7 @@ impl SqliteStore {
         }
         self.with(|connection| {
             connection
-                .prepare_cached(
-                    "SELECT id, key, name, dimensions FROM models WHERE serving
-                     AND EXISTS (SELECT 1 FROM embeddings WHERE model = models.id)",
-                )?
+                .prepare_cached(SERVING)?
                 .query_row([], |row| {
                     Ok(Model {
                         number: row.get(0)?,
@@ -106,22 +109,6 @@ impl SqliteStore {
         })
     }
 
-    /// Passages whose vectors came after the file was made, by document.
-    fn not_in_file(&self, model: &Model, file: &VectorFile) -> Result<HashMap<Row, Vec<i64>>> {
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT c.document, e.chunk FROM embeddings AS e
-                 JOIN chunks AS c ON c.id = e.chunk WHERE e.id > ?1 AND e.model = ?2",
-            )?;
-            let mut rows = statement.query(params![file.upto(), model.number])?;
-            let mut late: HashMap<Row, Vec<i64>> = HashMap::new();
-            while let Some(row) = rows.next()? {
-                late.entry(row.get(0)?).or_default().push(row.get(1)?);
-            }
-            Ok(late)
-        })
-    }
-
     /// The documents that meet `filter` and `required`, and not `excluded`.
     pub fn rows(
         &self,
@@ -155,8 +142,15 @@ struct Comparison<'a> {
     file: Arc<VectorFile>,
     queries: &'a [Vec<f32>],
     prepared: Vec<Prepared>,
-    /// Passages whose vectors came after the file was made, by document.
-    late: HashMap<Row, Vec<i64>>,
+    /// What of each document came after the file was made.
+    late: HashMap<Row, Late>,
+}
+
+/// The nearest passage of a document among those the file lacks.
+#[derive(Clone, Copy, Debug)]
+struct Late {
+    chunk: i64,
+    similarity: f32,
 }
 
 impl<'a> Comparison<'a> {
@@ -167,15 +161,41 @@ impl<'a> Comparison<'a> {
             return Ok(None);
         };
         let file = store.vector_file(&model)?;
-        let late = store.not_in_file(&model, &file)?;
-        Ok(Some(Self {
+        let mut comparison = Self {
             store,
             model,
             file,
             queries,
             prepared: queries.iter().map(|query| Prepared::new(query)).collect(),
-            late,
-        }))
+            late: HashMap::new(),
+        };
+        comparison.late = comparison.not_in_file()?;
+        Ok(Some(comparison))
+    }
+
+    /// Compares what the file lacks, in one go over the newest vectors: looking
+    /// each of them up by its number takes ten times as long.
+    fn not_in_file(&self) -> Result<HashMap<Row, Late>> {
+        self.store.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT c.document, e.chunk, e.vector FROM embeddings AS e
+                 JOIN chunks AS c ON c.id = e.chunk WHERE e.id > ?1 AND e.model = ?2",
+            )?;
+            let mut rows = statement.query(params![self.file.upto(), self.model.number])?;
+            let mut late: HashMap<Row, Late> = HashMap::new();
+            while let Some(row) = rows.next()? {
+                let vector = vector_from(row.get_ref(2)?.as_blob()?);
+                let found = Late {
+                    chunk: row.get(1)?,
+                    similarity: self.similarity(&vector),
+                };
+                let known = late.entry(row.get(0)?).or_insert(found);
+                if found.similarity > known.similarity {
+                    *known = found;
+                }
+            }
+            Ok(late)
+        })
     }
 
     fn nearest(
@@ -207,13 +227,9 @@ impl<'a> Comparison<'a> {
             looked_at = near.len();
             wanted = wanted.saturating_mul(4);
         }
-        for (&row, chunks) in &self.late {
-            if rows.is_none_or(|rows| rows.contains(row)) {
-                for &chunk in chunks {
-                    if let Some(passage) = self.passage(chunk)? {
-                        offer(&mut best, passage);
-                    }
-                }
+        for late in self.nearest_late(rows, keep) {
+            if let Some(passage) = self.passage(late.chunk)? {
+                offer(&mut best, passage);
             }
         }
         let mut best: Vec<Passage> = best.into_values().collect();
@@ -228,10 +244,21 @@ impl<'a> Comparison<'a> {
         Ok(Some(best))
     }
 
+    /// Of what the file lacks, the `keep` nearest.
+    fn nearest_late(&self, rows: Option<&Bitmap>, keep: usize) -> Vec<Late> {
+        let admitted = |&(&row, _): &(&Row, &Late)| rows.is_none_or(|rows| rows.contains(row));
+        let mut late: Vec<(&Row, &Late)> = self.late.iter().filter(admitted).collect();
+        late.sort_by(|(one_row, one), (other_row, other)| {
+            let by_similarity = other.similarity.total_cmp(&one.similarity);
+            by_similarity.then(one_row.cmp(other_row))
+        });
+        late.into_iter().take(keep).map(|(_, &late)| late).collect()
+    }
+
     fn passages_of(&self, rows: &[Row]) -> Result<HashMap<Row, Passage>> {
         let mut found = HashMap::with_capacity(rows.len());
         for &row in rows {
-            let late = self.late.get(&row).into_iter().flatten().copied();
+            let late = self.late.get(&row).map(|late| late.chunk);
             for chunk in self.likely_nearest(row).into_iter().chain(late) {
                 let passage = self.passage(chunk)?;
                 if let Some(passage) = passage.filter(|passage| passage.row == row) {
@@ -321,3 +348,7 @@ fn offer(best: &mut HashMap<Row, Passage>, passage: Passage) {
         *known = passage;
     }
 }
+
+#[cfg(test)]
+#[path = "semantic_tests.rs"]
+mod tests;

@@ -12,10 +12,26 @@ use super::{SqliteStore, vector_from};
 use crate::error::{Error, Result};
 use crate::store::vectors::{Origin, Slot, VectorFile};
 
-/// The file is made anew once this part of what it should hold, and at least
-/// so many vectors, are missing from it or gone.
-const MOST_BEHIND: f64 = 0.1;
-const LEAST_BEHIND: i64 = 1_000;
+/// How far the file may be behind: the part of what it should hold, and at least
+/// so many vectors, that are missing from it or gone.
+#[derive(Clone, Copy)]
+struct Bearable {
+    part: f64,
+    least: i64,
+}
+
+/// While vectors come in, and where a search finds the file behind.
+const MEANWHILE: Bearable = Bearable {
+    part: 0.1,
+    least: 1_000,
+};
+/// Once all are in. Embedding a hundredth anew takes far longer than writing the
+/// file, and every search until the next time gains.
+const IN_THE_END: Bearable = Bearable {
+    part: 0.01,
+    least: 64,
+};
+
 /// A vector file and what it looked like when it was opened.
 #[derive(Debug)]
 pub(super) struct OpenVectors {
@@ -32,14 +48,14 @@ impl SqliteStore {
         if let Some(open) = &*self.vectors.borrow()
             && open.seen == look(&path)
             && open.origin == origin
-            && self.lacks_little(&open.file)?
+            && self.lacks_little(&open.file, MEANWHILE)?
         {
             return Ok(Arc::clone(&open.file));
         }
         // Damage is cured by making the file again, like any other reason.
         let opened = VectorFile::open(&path, &origin).ok().flatten();
         let file = match opened {
-            Some(file) if self.lacks_little(&file)? => file,
+            Some(file) if self.lacks_little(&file, MEANWHILE)? => file,
             _ => self.make_vector_file(model, &origin, &path)?,
         };
         let file = Arc::new(file);
@@ -56,7 +72,9 @@ impl SqliteStore {
     pub fn refresh_vectors(&self) -> Result<()> {
         if let Some(model) = self.serving_model()? {
             let file = self.vector_file(&model)?;
-            if !self.holds_little_else(&model, &file)? {
+            let bearable = self.lacks_little(&file, IN_THE_END)?
+                && self.holds_little_else(&model, &file, IN_THE_END)?;
+            if !bearable {
                 let origin = self.origin(&model)?;
                 self.make_vector_file(&model, &origin, &vector_path(&self.path))?;
             }
@@ -74,17 +92,22 @@ impl SqliteStore {
 
     /// Whether few vectors came after the file. Counted by their numbers,
     /// which may have gaps but are there at once.
-    fn lacks_little(&self, file: &VectorFile) -> Result<bool> {
+    fn lacks_little(&self, file: &VectorFile, bearable: Bearable) -> Result<bool> {
         let last: i64 = self.with(|connection| {
             connection
                 .prepare_cached("SELECT coalesce(max(id), 0) FROM embeddings")?
                 .query_row([], |row| row.get(0))
         })?;
-        Ok(last - file.upto() <= bearable(file))
+        Ok(last - file.upto() <= bearable.of(file))
     }
 
     /// Whether most of what the file holds still exists.
-    fn holds_little_else(&self, model: &Model, file: &VectorFile) -> Result<bool> {
+    fn holds_little_else(
+        &self,
+        model: &Model,
+        file: &VectorFile,
+        bearable: Bearable,
+    ) -> Result<bool> {
         let left: i64 = self.with(|connection| {
             connection.query_row(
                 "SELECT count(*) FROM embeddings WHERE id <= ?1 AND model = ?2",
@@ -92,7 +115,7 @@ impl SqliteStore {
                 |row| row.get(0),
             )
         })?;
-        Ok(file.len() as i64 - left <= bearable(file))
+        Ok(file.len() as i64 - left <= bearable.of(file))
     }
 
     fn make_vector_file(&self, model: &Model, origin: &Origin, path: &Path) -> Result<VectorFile> {
@@ -158,9 +181,11 @@ impl SqliteStore {
     }
 }
 
-/// How many vectors a file may lack, or hold for nothing.
-fn bearable(file: &VectorFile) -> i64 {
-    LEAST_BEHIND.max((file.len() as f64 * MOST_BEHIND) as i64)
+impl Bearable {
+    /// How many vectors a file may lack, or hold for nothing.
+    fn of(self, file: &VectorFile) -> i64 {
+        self.least.max((file.len() as f64 * self.part) as i64)
+    }
 }
 
 /// Where the vectors of an index are scanned from.
