@@ -71,6 +71,19 @@ fn a_run_ends_with_a_file_that_lacks_little() {
 }
 
 #[test]
+fn an_open_index_notices_what_others_embed() {
+    let notes = embedded();
+    let store = notes.store();
+    let share = || store.coverage(&Filter::default()).unwrap().share();
+    assert!((share() - 1.0).abs() < f64::EPSILON);
+    notes.write("more.md", "one more guitar");
+    notes.sync();
+    assert!(share() < 1.0);
+    notes.sync_and_embed(&*tiny());
+    assert!((share() - 1.0).abs() < f64::EPSILON);
+}
+
+#[test]
 fn what_a_document_says_overall_follows_its_changes() {
     let section = |words: &str| format!("## Part\n\n{}\n\n", words.repeat(120));
     let long = |parts: [&str; 3]| parts.map(section).concat();

@@ -3,6 +3,7 @@
 use rusqlite::params_from_iter;
 
 use super::SqliteStore;
+use super::embeddings::ModelNumber;
 use super::filter::conditions;
 use crate::error::Result;
 use crate::store::{Coverage, Filter, Serving};
@@ -25,22 +26,12 @@ impl SqliteStore {
         let Some(model) = self.serving_model()? else {
             return Ok(Coverage::default());
         };
-        let all = self.with(|connection| {
-            connection
-                .prepare_cached(
-                    // Without a condition SQLite counts several times faster.
-                    "SELECT (SELECT count(*) FROM chunks),
-                            CASE WHEN (SELECT count(*) FROM models) = 1
-                            THEN (SELECT count(*) FROM embeddings)
-                            ELSE (SELECT count(*) FROM embeddings WHERE model = ?1) END",
-                )?
-                .query_row([model.number], |row| {
-                    Ok(Coverage {
-                        chunks: row.get(0)?,
-                        embedded: row.get(1)?,
-                    })
-                })
-        })?;
+        let moment = self.moment()?;
+        let all = match self.coverage.get() {
+            Some((known, all)) if known == moment => all,
+            _ => self.count_embedded(model.number)?,
+        };
+        self.coverage.set(Some((moment, all)));
         // Where all is embedded, so is any part of it.
         if filter.is_empty() || all.embedded == all.chunks {
             return Ok(all);
@@ -60,6 +51,25 @@ impl SqliteStore {
                     embedded: row.get(1)?,
                 })
             })
+        })
+    }
+
+    fn count_embedded(&self, model: ModelNumber) -> Result<Coverage> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    // Without a condition SQLite counts several times faster.
+                    "SELECT (SELECT count(*) FROM chunks),
+                            CASE WHEN (SELECT count(*) FROM models) = 1
+                            THEN (SELECT count(*) FROM embeddings)
+                            ELSE (SELECT count(*) FROM embeddings WHERE model = ?1) END",
+                )?
+                .query_row([model], |row| {
+                    Ok(Coverage {
+                        chunks: row.get(0)?,
+                        embedded: row.get(1)?,
+                    })
+                })
         })
     }
 

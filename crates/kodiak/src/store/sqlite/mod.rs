@@ -21,7 +21,7 @@ mod format_tests;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,6 +29,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
+use super::Coverage;
 use super::lock::lock_path;
 use crate::error::{Error, Result};
 
@@ -60,6 +61,18 @@ pub struct SqliteStore {
     path: PathBuf,
     /// The vector file in use, opened when first needed.
     vectors: RefCell<Option<OpenVectors>>,
+    /// How much was embedded in a state of the index: counting takes longer
+    /// than most searches.
+    coverage: Cell<Option<(Moment, Coverage)>>,
+}
+
+/// A state of the index; another one after every change to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Moment {
+    /// Changes by others.
+    foreign: i64,
+    /// Changes through this connection.
+    own: u64,
 }
 
 impl SqliteStore {
@@ -117,6 +130,7 @@ impl SqliteStore {
             connection,
             path: path.to_path_buf(),
             vectors: RefCell::default(),
+            coverage: Cell::default(),
         };
         fts5::register(&store.connection).map_err(|source| store.error(source))?;
         // Without this, SQLite prepares statements again for every new value.
@@ -197,6 +211,17 @@ impl SqliteStore {
         let value = outcome?;
         released?;
         Ok(value)
+    }
+
+    fn moment(&self) -> Result<Moment> {
+        self.with(|connection| {
+            Ok(Moment {
+                foreign: connection
+                    .prepare_cached("PRAGMA data_version")?
+                    .query_row([], |row| row.get(0))?,
+                own: connection.total_changes(),
+            })
+        })
     }
 
     /// Runs SQL and puts the index's path on what goes wrong.

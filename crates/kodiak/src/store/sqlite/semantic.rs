@@ -30,6 +30,11 @@ const INEXACT: f32 = 0.01;
 const SERVING: &str = "SELECT id, key, name, dimensions FROM models WHERE serving
      AND EXISTS (SELECT 1 FROM embeddings NOT INDEXED WHERE model = models.id)";
 
+/// The vectors after a given one. `CROSS` has SQLite begin with these, instead of
+/// going through all passages in search of them.
+const LATER: &str = "SELECT c.document, e.chunk, e.vector FROM embeddings AS e
+     CROSS JOIN chunks AS c ON c.id = e.chunk WHERE e.id > ?1 AND e.model = ?2";
+
 /// A model with vectors in this index.
 pub(super) struct Model {
     pub(super) number: i64,
@@ -177,10 +182,7 @@ impl<'a> Comparison<'a> {
     /// each of them up by its number takes ten times as long.
     fn not_in_file(&self) -> Result<HashMap<Row, Late>> {
         self.store.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT c.document, e.chunk, e.vector FROM embeddings AS e
-                 JOIN chunks AS c ON c.id = e.chunk WHERE e.id > ?1 AND e.model = ?2",
-            )?;
+            let mut statement = connection.prepare_cached(LATER)?;
             let mut rows = statement.query(params![self.file.upto(), self.model.number])?;
             let mut late: HashMap<Row, Late> = HashMap::new();
             while let Some(row) = rows.next()? {
