@@ -3,6 +3,7 @@
 //! Only the shape is here. What an option means is its verb's to say; what is
 //! not a date or a source is found out there, where a hint can be given.
 
+mod eval;
 mod model;
 
 use std::ffi::OsString;
@@ -12,6 +13,7 @@ use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kodiak::search::{Fusion, Mode};
 
+pub(crate) use eval::EvalArguments;
 pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};
 
 /// Find what you wrote, on your own machine.
@@ -407,42 +409,6 @@ pub(crate) struct DoctorArguments {
 pub(crate) enum ConfigVerb {
     /// Show where the config and the index are, and the settings in effect
     Show(JsonArguments),
-}
-
-/// `kodiak eval`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  kodiak eval examples/judged                              every split, in every way
-  kodiak eval examples/judged --mode auto --json > before.json
-  kodiak eval examples/judged --mode auto --compare before.json
-  kodiak eval examples/judged --floors examples/judged/floors.json")]
-pub(crate) struct EvalArguments {
-    /// Folders that hold a test set each
-    #[arg(value_name = "FOLDER", required = true)]
-    pub(crate) folders: Vec<PathBuf>,
-    /// How to search [default: every way there is]
-    #[arg(long = "mode", value_name = "MODE")]
-    pub(crate) modes: Vec<ModeArgument>,
-    /// Measure the ways that need no model
-    #[arg(long)]
-    pub(crate) no_semantic: bool,
-    /// Only these splits of a set [default: all]
-    #[arg(long = "split", value_name = "NAME")]
-    pub(crate) splits: Vec<String>,
-    /// Only the first queries of each split
-    #[arg(long, value_name = "N")]
-    pub(crate) limit_queries: Option<usize>,
-    /// Compare with an earlier run: a file of what it printed with --json
-    #[arg(long, value_name = "FILE")]
-    pub(crate) compare: Option<PathBuf>,
-    /// Fail unless the figures reach those in this file
-    // With some of the queries only, a floor for all of them means nothing.
-    #[arg(long, value_name = "FILE", conflicts_with = "limit_queries")]
-    pub(crate) floors: Option<PathBuf>,
-    /// Print the figures as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// `kodiak completions`.

@@ -3,8 +3,8 @@
 //! Owns where passages start and end and what a model is shown of them. Chunks
 //! are the same whatever model is installed: they are sized by an estimate
 //! (`weight`) so that title, headings and text fit the shortest input there is
-//! in practice, 256 tokens. `units` finds what holds together, `divide` chooses
-//! the cuts.
+//! in practice, 256 tokens. [`Cutting`] has the sizes, so that others can be
+//! measured; `units` finds what holds together, `divide` chooses the cuts.
 
 mod divide;
 mod embedded;
@@ -17,8 +17,6 @@ use std::ops::Range;
 
 use crate::document::newlines;
 
-pub use embedded::embedded_text;
-
 /// Raised whenever cutting or the embedded text changes, so that everything is
 /// cut anew.
 pub const FORMAT: u32 = 1;
@@ -26,11 +24,32 @@ pub const FORMAT: u32 = 1;
 /// Between the headings of a path.
 const SEPARATOR: &str = " › ";
 
-/// What a model sees at least, without the two marks it adds.
-const CAPACITY: u32 = 254 * weight::TOKEN;
+/// How texts are cut for embedding. An index is cut by the default: others are
+/// for measuring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cutting {
+    /// How many tokens a passage has at most, title and headings included: as
+    /// many as every model sees, without the two marks it adds.
+    pub tokens: u32,
+    /// How many tokens a passage that starts amid a section repeats of what
+    /// stands before it, in whole sentences and lines; they are kept free for
+    /// that, half of a passage at most. `None` repeats what there is room for,
+    /// three twentieths of a passage at most, and keeps some of it free only
+    /// where a paragraph is cut.
+    pub overlap: Option<u32>,
+    /// Whether title and headings are part of what a model is shown.
+    pub path: bool,
+}
 
-/// How much of that title and headings may take: a third.
-const MOST_FOR_PATH: u32 = CAPACITY / 3;
+impl Default for Cutting {
+    fn default() -> Self {
+        Self {
+            tokens: 254,
+            overlap: None,
+            path: true,
+        }
+    }
+}
 
 /// A passage of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,46 +66,58 @@ pub struct Chunk {
     pub heading: String,
 }
 
-/// Cuts a body into passages, in order. Together they have all of it but blank
-/// space. A body with nothing in it is one empty passage, so that its title can
-/// be found by meaning, and none if the title is blank as well.
-pub fn chunks(title: &str, body: &str) -> Vec<Chunk> {
-    let outline = units::outline(title, body, CAPACITY);
-    let mut chunks: Vec<Chunk> = Vec::new();
-    let mut path = (0, String::new());
-    // The line of the offset before it.
-    let mut seen = (0, 1);
-    for passage in divide::divide(&outline, CAPACITY) {
-        let units = &outline.units;
-        let start = units[passage.units.start].start;
-        let end = units
-            .get(passage.units.end)
-            .map_or(body.len(), |unit| unit.start);
-        let end = start + body[start..end].trim_end().len();
-        if path.0 != passage.section {
-            path = (
-                passage.section,
-                outline.path(passage.section).join(SEPARATOR),
-            );
+impl Cutting {
+    /// What a passage weighs at most.
+    fn capacity(self) -> u32 {
+        self.tokens.saturating_mul(weight::TOKEN)
+    }
+
+    /// How much of that title and headings may take: a third.
+    fn most_for_path(self) -> u32 {
+        if self.path { self.capacity() / 3 } else { 0 }
+    }
+
+    /// Cuts a body into passages, in order. Together they have all of it but
+    /// blank space. A body with nothing in it is one empty passage, so that its
+    /// title can be found by meaning, and none if the title is blank as well.
+    pub fn chunks(self, title: &str, body: &str) -> Vec<Chunk> {
+        let outline = units::outline(title, body, self);
+        let mut chunks: Vec<Chunk> = Vec::new();
+        let mut path = (0, String::new());
+        // The line of the offset before it.
+        let mut seen = (0, 1);
+        for passage in divide::divide(&outline, self) {
+            let units = &outline.units;
+            let start = units[passage.units.start].start;
+            let end = units
+                .get(passage.units.end)
+                .map_or(body.len(), |unit| unit.start);
+            let end = start + body[start..end].trim_end().len();
+            if path.0 != passage.section {
+                path = (
+                    passage.section,
+                    outline.path(passage.section).join(SEPARATOR),
+                );
+            }
+            let start_line = seen.1 + newlines(&body[seen.0..start]);
+            seen = (start, start_line);
+            chunks.push(Chunk {
+                range: start..end,
+                start_line,
+                end_line: start_line + newlines(&body[start..end]),
+                heading: path.1.clone(),
+            });
         }
-        let start_line = seen.1 + newlines(&body[seen.0..start]);
-        seen = (start, start_line);
-        chunks.push(Chunk {
-            range: start..end,
-            start_line,
-            end_line: start_line + newlines(&body[start..end]),
-            heading: path.1.clone(),
-        });
+        if chunks.is_empty() && !title.trim().is_empty() {
+            chunks.push(Chunk {
+                range: 0..0,
+                start_line: 1,
+                end_line: 1,
+                heading: String::new(),
+            });
+        }
+        chunks
     }
-    if chunks.is_empty() && !title.trim().is_empty() {
-        chunks.push(Chunk {
-            range: 0..0,
-            start_line: 1,
-            end_line: 1,
-            heading: String::new(),
-        });
-    }
-    chunks
 }
 
 /// What a vector is kept under: 16 bytes of BLAKE3 over [`FORMAT`] and the

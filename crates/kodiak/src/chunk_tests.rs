@@ -6,9 +6,17 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Cuts a body and checks what holds for every one.
+const CAPACITY: u32 = 254 * weight::TOKEN;
+
+/// Cuts a body as an index does and checks what holds for every one.
 fn cut(title: &str, body: &str) -> Vec<Chunk> {
-    let found = chunks(title, body);
+    cut_by(Cutting::default(), title, body)
+}
+
+/// Cuts a body in this way and checks what holds for every one, however it is
+/// cut.
+fn cut_by(cutting: Cutting, title: &str, body: &str) -> Vec<Chunk> {
+    let found = cutting.chunks(title, body);
     let mut covered = 0;
     let mut last_start = None;
     for chunk in &found {
@@ -26,10 +34,11 @@ fn cut(title: &str, body: &str) -> Vec<Chunk> {
         }
         assert_eq!(chunk.start_line, 1 + newlines(&body[..start]));
         assert_eq!(chunk.end_line, 1 + newlines(&body[..end]));
-        let shown = embedded_text(title, &chunk.heading, text);
+        let shown = cutting.embedded_text(title, &chunk.heading, text);
         // Measured alone, a text may seem a little stranger than in its place.
         let weight = weight::of(&shown);
-        assert!(weight <= CAPACITY * 5 / 4, "{chunk:?} weighs {weight}");
+        let most = cutting.capacity() * 5 / 4;
+        assert!(weight <= most, "{chunk:?} weighs {weight}");
         last_start = Some(start);
         covered = end;
     }
@@ -185,6 +194,67 @@ fn a_section_is_cut_evenly_between_sentences_and_overlaps() {
     }
 }
 
+/// What each passage repeats of the one before, in tokens.
+fn repeated(cutting: Cutting, body: &str) -> Vec<u32> {
+    let found = cut_by(cutting, "Title", body);
+    let pairs = found.windows(2);
+    let repeated = pairs.map(|pair| {
+        let (before, after) = (&pair[0].range, &pair[1].range);
+        weight::of(&body[after.start..before.end.max(after.start)]) / weight::TOKEN
+    });
+    repeated.collect()
+}
+
+#[test]
+fn as_much_is_repeated_as_was_asked_for_in_whole_sentences() {
+    let body = sentences(120);
+    let cutting = |overlap| Cutting {
+        overlap: Some(overlap),
+        ..Cutting::default()
+    };
+    // A sentence has a dozen tokens.
+    for overlap in [20, 40, 80] {
+        let repeated = repeated(cutting(overlap), &body);
+        assert!(repeated.len() > 5);
+        for tokens in repeated {
+            assert!((overlap - 15..=overlap + 5).contains(&tokens), "{tokens}");
+        }
+    }
+    for overlap in [0, 5] {
+        let repeated = repeated(cutting(overlap), &body);
+        assert!(repeated.iter().all(|&tokens| tokens == 0), "{repeated:?}");
+    }
+    // Never more than half, whatever is asked for.
+    let repeated = repeated(cutting(10_000), &body);
+    assert!(repeated.iter().all(|tokens| (100..=135).contains(tokens)));
+}
+
+#[test]
+fn smaller_passages_are_more() {
+    let body = format!("# Bread\n\n{}", sentences(60));
+    let count = |tokens| {
+        let cutting = Cutting {
+            tokens,
+            ..Cutting::default()
+        };
+        cut_by(cutting, "Title", &body).len()
+    };
+    assert!(count(64) > count(128) && count(128) > count(254) && count(254) > count(510));
+}
+
+#[test]
+fn without_the_path_there_is_more_room() {
+    let body = format!("# {}\n\n{}", "Bread and more ".repeat(20), sentences(60));
+    let count = |path| {
+        let cutting = Cutting {
+            path,
+            ..Cutting::default()
+        };
+        cut_by(cutting, "A title of some length", &body).len()
+    };
+    assert!(count(true) > count(false));
+}
+
 #[test]
 fn sections_do_not_overlap() {
     let body = format!("# A\n\n{0}\n\n# B\n\n{0}", sentences(10));
@@ -260,7 +330,7 @@ fn accidents_take_linear_time() {
         ("quotes", ">".repeat(100_000)),
         ("blank", " \n".repeat(500_000) + "x"),
     ] {
-        let found = chunks("Title", &body);
+        let found = Cutting::default().chunks("Title", &body);
         assert!(!found.is_empty(), "{name}");
     }
 }
@@ -297,7 +367,25 @@ fn markdown() -> impl Strategy<Value = String> {
     })
 }
 
+fn any_cutting() -> impl Strategy<Value = Cutting> {
+    let overlap = proptest::option::of(0_u32..300);
+    (64_u32..600, overlap, any::<bool>()).prop_map(|(tokens, overlap, path)| Cutting {
+        tokens,
+        overlap,
+        path,
+    })
+}
+
 proptest! {
+    #[test]
+    fn however_it_is_cut_all_is_covered_in_order(
+        cutting in any_cutting(),
+        title in "\\PC{0,80}",
+        body in markdown(),
+    ) {
+        cut_by(cutting, &title, &body);
+    }
+
     #[test]
     fn any_markdown_is_covered_in_order(title in "\\PC{0,80}", body in markdown()) {
         cut(&title, &body);

@@ -66,6 +66,55 @@ fn split_key(label: &str) -> &str {
     if label == MAIN_LABEL { "" } else { label }
 }
 
+/// The sets that a folder stands for.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The folder's own, or those in it by name.
+    pub(crate) sets: Vec<TestSet>,
+    /// Folders in it that hold no documents, and so no set.
+    pub(crate) passed_over: Vec<PathBuf>,
+}
+
+/// The set that a folder is, or all those right inside of it.
+pub(crate) fn find(folder: &Path) -> Result<Found> {
+    let (inside, others) = if Corpus::find(folder).is_some() {
+        (Vec::new(), Vec::new())
+    } else {
+        let mut folders = subfolders(folder).map_err(|error| with_layout(&error))?;
+        folders.sort_unstable();
+        let holds_documents = |folder: &PathBuf| Corpus::find(folder).is_some();
+        folders.into_iter().partition(holds_documents)
+    };
+    if inside.is_empty() {
+        // As much a set as anything; if it is none, this says why.
+        let sets = vec![open(folder)?];
+        return Ok(Found {
+            sets,
+            ..Found::default()
+        });
+    }
+    let sets = inside.iter().map(|folder| open(folder));
+    Ok(Found {
+        sets: sets.collect::<Result<_>>()?,
+        passed_over: others,
+    })
+}
+
+/// The folders right inside of one, hidden ones aside.
+fn subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
+    let failed = || format!("could not read {}", folder.display());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).with_context(failed)? {
+        let entry = entry.with_context(failed)?;
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        let path = entry.path();
+        if !hidden && path.is_dir() {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
 /// Looks at what the folder offers. Fails unless it has a corpus, judgements, and
 /// queries for all of them.
 pub(crate) fn open(folder: &Path) -> Result<TestSet> {

@@ -12,7 +12,8 @@ use std::path::Path;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use super::figures::{Row, Subject, round};
+use super::figures::{Row, Subject, Way, round};
+use super::means::grouped;
 use super::significance::p_value;
 use crate::failure::refusal;
 
@@ -47,8 +48,8 @@ struct EarlierRow {
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) rows: Vec<Comparison>,
-    /// Over what a user gets on each split.
-    pub(super) mean: Option<Mean>,
+    /// Of each way of searching that has several rows.
+    pub(super) means: Vec<Mean>,
     /// What only one side has.
     pub(super) notices: Vec<String>,
 }
@@ -63,10 +64,13 @@ pub(super) struct Comparison {
     pub(super) change: Change,
 }
 
-/// The mean over several rows, in which each counts the same, however many
-/// queries it has.
+/// The mean over all rows of one way of searching, in which each counts the
+/// same, however many queries it has.
 #[derive(Debug, Serialize)]
 pub(super) struct Mean {
+    #[serde(flatten)]
+    pub(super) way: Way,
+    pub(super) default: bool,
     pub(super) rows: usize,
     #[serde(flatten)]
     pub(super) change: Change,
@@ -111,7 +115,7 @@ pub(super) fn compare(rows: &[Row], baseline: &Baseline) -> Report {
     let mut report = Report::default();
     let mut earlier: Vec<&EarlierRow> = baseline.sets.iter().collect();
     let mut alone = Vec::new();
-    let mut by_default = Vec::new();
+    let mut compared = Vec::new();
     for row in rows {
         // Taken out rather than looked up: of two sets with the same name the
         // first is compared with the first.
@@ -132,17 +136,10 @@ pub(super) fn compare(rows: &[Row], baseline: &Baseline) -> Report {
             default: row.default,
             change: Change::over(&[&pairs]),
         });
-        if row.default {
-            by_default.push(pairs);
-        }
+        compared.push((row, pairs));
     }
-    if !by_default.is_empty() {
-        let lists: Vec<&[Pair]> = by_default.iter().map(Vec::as_slice).collect();
-        report.mean = Some(Mean {
-            rows: lists.len(),
-            change: Change::over(&lists),
-        });
-    }
+    let groups = grouped(compared.into_iter(), |(row, _)| &row.subject.way);
+    report.means = groups.iter().map(|group| Mean::over(group)).collect();
     let gone = earlier.iter().map(|before| before.subject.label());
     report.notices.extend(only("in this run", alone));
     report
@@ -195,6 +192,34 @@ fn only(place: &str, names: Vec<String>) -> Option<String> {
         text.push_str(&format!("; and {more} more"));
     }
     (!listed.is_empty()).then_some(text)
+}
+
+impl Baseline {
+    /// Rows of this run, for others to be compared with.
+    pub(super) fn of(rows: &[Row]) -> Self {
+        let earlier = |row: &Row| EarlierRow {
+            subject: row.subject.clone(),
+            default: row.default,
+            per_query: row.per_query.clone(),
+        };
+        Self {
+            sets: rows.iter().map(earlier).collect(),
+        }
+    }
+}
+
+impl Mean {
+    /// The mean over rows that were searched alike.
+    fn over(group: &[(&Row, Vec<Pair>)]) -> Self {
+        let first = group[0].0;
+        let lists: Vec<&[Pair]> = group.iter().map(|(_, pairs)| pairs.as_slice()).collect();
+        Self {
+            way: first.subject.way.clone(),
+            default: first.default,
+            rows: lists.len(),
+            change: Change::over(&lists),
+        }
+    }
 }
 
 impl Change {

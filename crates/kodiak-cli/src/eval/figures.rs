@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::compare::{Comparison, Mean};
+use super::means::{MeanRow, means};
 use super::metrics::Tally;
 use super::query::JudgedQuery;
 use super::runner::Setting;
@@ -13,11 +14,27 @@ use super::runner::Setting;
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Figures {
     pub(super) sets: Vec<Row>,
+    /// Over the main splits of several sets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) means: Vec<MeanRow>,
     /// Against an earlier run, if there was one to compare with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) comparison: Option<Vec<Comparison>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) comparison_mean: Option<Mean>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) comparison_means: Vec<Mean>,
+    /// With other numbers than today's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tries: Vec<Try>,
+}
+
+/// What other numbers gave, against today's.
+#[derive(Debug, Serialize)]
+pub(super) struct Try {
+    #[serde(rename = "try")]
+    pub(super) text: String,
+    pub(super) sets: Vec<Row>,
+    pub(super) comparison: Vec<Comparison>,
+    pub(super) means: Vec<Mean>,
 }
 
 /// What a row is about: a split of a set, and the way it was searched.
@@ -25,6 +42,13 @@ pub(super) struct Figures {
 pub(super) struct Subject {
     pub(super) name: String,
     pub(super) split: String,
+    #[serde(flatten)]
+    pub(super) way: Way,
+}
+
+/// A way of searching.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Way {
     pub(super) mode: String,
     /// How two rankings were mixed, where there were two.
     #[serde(default)]
@@ -61,6 +85,17 @@ pub(super) struct Row {
     pub(super) per_query: BTreeMap<String, f64>,
 }
 
+impl Figures {
+    /// The figures of a run that is compared with nothing yet.
+    pub(super) fn of(rows: Vec<Row>) -> Self {
+        Self {
+            means: means(&rows),
+            sets: rows,
+            ..Self::default()
+        }
+    }
+}
+
 impl Row {
     /// The row for queries asked in one setting, with a model where there was
     /// one.
@@ -79,10 +114,12 @@ impl Row {
             subject: Subject {
                 name: name.to_owned(),
                 split: split.to_owned(),
-                mode: setting.name().to_owned(),
-                fusion: setting.fusion.map(|fusion| fusion.name().to_owned()),
-                rerank: None,
-                typo: setting.typo,
+                way: Way {
+                    mode: setting.name().to_owned(),
+                    fusion: setting.fusion.map(|fusion| fusion.name().to_owned()),
+                    rerank: None,
+                    typo: setting.typo,
+                },
             },
             default: setting.is_default(),
             model: model
@@ -103,11 +140,12 @@ impl Row {
 impl Subject {
     /// The subject in words: `notes word, lexical, typos kept`.
     pub(super) fn label(&self) -> String {
-        let mut label = format!("{} {}, {}", self.name, self.split, self.mode);
-        for part in [&self.fusion, &self.rerank].into_iter().flatten() {
+        let way = &self.way;
+        let mut label = format!("{} {}, {}", self.name, self.split, way.mode);
+        for part in [&way.fusion, &way.rerank].into_iter().flatten() {
             label.push_str(&format!(", {part}"));
         }
-        if !self.typo {
+        if !way.typo {
             label.push_str(", typos kept");
         }
         label

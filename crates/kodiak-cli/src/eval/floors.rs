@@ -83,10 +83,10 @@ impl Floor {
         let subject = &row.subject;
         self.model == row.model
             && self.split == subject.split
-            && self.mode == subject.mode
+            && self.mode == subject.way.mode
             && self.name.as_ref().is_none_or(|name| *name == subject.name)
-            && self.typo.is_none_or(|typo| typo == subject.typo)
-            && (self.fusion.is_none() || self.fusion == subject.fusion)
+            && self.typo.is_none_or(|typo| typo == subject.way.typo)
+            && (self.fusion.is_none() || self.fusion == subject.way.fusion)
     }
 
     fn label(&self) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::figures::Subject;
+use super::super::figures::{Subject, Way};
 use super::*;
 
 fn row(split: &str, mode: &str, fusion: Option<&str>, typo: bool, ndcg_at_10: f64) -> Row {
@@ -10,10 +10,12 @@ fn row(split: &str, mode: &str, fusion: Option<&str>, typo: bool, ndcg_at_10: f6
         subject: Subject {
             name: "notes".to_owned(),
             split: split.to_owned(),
-            mode: mode.to_owned(),
-            fusion: fusion.map(str::to_owned),
-            rerank: None,
-            typo,
+            way: Way {
+                mode: mode.to_owned(),
+                fusion: fusion.map(str::to_owned),
+                rerank: None,
+                typo,
+            },
         },
         default: false,
         model: None,

@@ -2,7 +2,8 @@
 //!
 //! Reads test sets in BEIR layout, indexes each into a throwaway index, and
 //! runs every query through the same entry point as a user's search. The figures
-//! can be compared with those of an earlier run, and held to floors.
+//! can be compared with those of an earlier run and of other numbers to rank
+//! with, and held to floors.
 
 pub(crate) mod beir;
 mod compare;
@@ -10,12 +11,15 @@ mod corpus;
 mod figures;
 mod floors;
 mod meaning;
+mod means;
+mod measure;
 pub(crate) mod metrics;
 mod query;
 mod records;
 mod runner;
 mod significance;
 mod table;
+pub(crate) mod variant;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,15 +32,15 @@ use crate::failure::refusal;
 use crate::models;
 use crate::output::Output;
 use crate::output::phrases::counted;
-use crate::output::progress::{Embedding, Steps};
 use crate::verbs::Outcome;
-use beir::{TestSet, split_label, with_layout};
-use compare::Report;
-use figures::{Figures, Row};
+use beir::{TestSet, split_label};
+use compare::{Baseline, Report};
+use figures::{Figures, Row, Try};
 use floors::Floor;
 use meaning::Remembering;
-use query::JudgedQuery;
-use runner::{Collection, Setting};
+use measure::Measuring;
+use runner::Setting;
+use variant::Variant;
 
 /// Measures and prints.
 pub(crate) fn run(arguments: &EvalArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -46,36 +50,46 @@ pub(crate) fn run(arguments: &EvalArguments, context: &Context<'_>) -> anyhow::R
     let baseline = baseline.transpose()?;
     let floors = arguments.floors.as_deref().map(floors::read);
     let floors = floors.transpose()?;
+    let variants = variants(&arguments.tries)?;
+    let sets = sets(arguments, output)?;
     let embedder = embedder(arguments, context)?;
     let settings = wanted_settings(arguments, embedder.is_some());
-    let mut figures = Figures::default();
-    let mut known = BTreeSet::new();
-    for folder in &arguments.folders {
-        let set = beir::open(folder)?;
-        known.extend(set.splits.iter().map(|split| split_label(split).to_owned()));
-        measure_set(
-            &set,
-            &settings,
-            embedder.as_ref(),
-            arguments,
-            output,
-            &mut figures,
-        )?;
-    }
+    let measuring = Measuring {
+        settings: &settings,
+        embedder: embedder.as_ref(),
+        variants: &variants,
+        arguments,
+        output,
+    };
+    let mut rows = measuring.all(&sets)?.into_iter();
+    let mut figures = Figures::of(rows.next().unwrap_or_default());
     if figures.sets.is_empty() {
-        let known: Vec<String> = known.into_iter().collect();
+        let splits = sets.iter().flat_map(|set| &set.splits);
+        let known: BTreeSet<&str> = splits.map(|split| split_label(split)).collect();
+        let known: Vec<&str> = known.into_iter().collect();
         return Err(refusal(
             "no query was asked: no set has a split of that name",
             format!("known splits: {}", known.join(", ")),
         ));
     }
-    let mut text = table::render(&figures.sets);
+    let mut text = table::render(&figures.sets, &figures.means);
     if let Some(baseline) = baseline {
         let report = compare::compare(&figures.sets, &baseline);
-        text.push_str(&table::render_comparison(&report));
+        text.push_str(&table::render_comparison("", &report));
         tell(&report, output);
         figures.comparison = Some(report.rows);
-        figures.comparison_mean = report.mean;
+        figures.comparison_means = report.means;
+    }
+    let today = Baseline::of(&figures.sets);
+    for (variant, rows) in variants.into_iter().skip(1).zip(rows) {
+        let report = compare::compare(&rows, &today);
+        text.push_str(&table::render_comparison(&variant.text, &report));
+        figures.tries.push(Try {
+            text: variant.text,
+            sets: rows,
+            comparison: report.rows,
+            means: report.means,
+        });
     }
     if arguments.json {
         output.json(&figures)?;
@@ -89,6 +103,27 @@ pub(crate) fn run(arguments: &EvalArguments, context: &Context<'_>) -> anyhow::R
         hold(&concerned, &figures.sets, &settings, arguments, output)?;
     }
     Ok(Outcome::Done)
+}
+
+/// Today's numbers, and those to try.
+fn variants(tries: &[String]) -> anyhow::Result<Vec<Variant>> {
+    let tries = tries.iter().map(|text| Variant::read(text));
+    std::iter::once(Ok(Variant::default()))
+        .chain(tries)
+        .collect()
+}
+
+/// The sets in all folders; what is passed over in them is said.
+fn sets(arguments: &EvalArguments, output: &Output) -> anyhow::Result<Vec<TestSet>> {
+    let mut sets = Vec::new();
+    for folder in &arguments.folders {
+        let found = beir::find(folder)?;
+        for folder in found.passed_over {
+            output.notice(&format!("passed over {}: no corpus", folder.display()));
+        }
+        sets.extend(found.sets);
+    }
+    Ok(sets)
 }
 
 /// Says what could not be compared.
@@ -184,85 +219,4 @@ fn wanted_settings(arguments: &EvalArguments, with_model: bool) -> Vec<Setting> 
         .filter_map(possible)
         .filter(wanted)
         .collect()
-}
-
-fn measure_set(
-    set: &TestSet,
-    settings: &[Setting],
-    embedder: Option<&Arc<Remembering>>,
-    arguments: &EvalArguments,
-    output: &Output,
-    figures: &mut Figures,
-) -> anyhow::Result<()> {
-    let wanted = |split: &&String| {
-        let mut names = arguments.splits.iter().map(String::as_str);
-        arguments.splits.is_empty() || names.any(|name| name == split_label(split))
-    };
-    let splits: Vec<&String> = set.splits.iter().filter(wanted).collect();
-    if splits.is_empty() {
-        return Ok(());
-    }
-    let splits = usable(set, &splits, arguments.limit_queries, output)?;
-    let indexing = Steps::new(output, &format!("indexing {}", set.name), None);
-    let mut embedding = embedder.map(|embedder| Embedding::new(output, &embedder.identity().name));
-    let collection = Collection::build(
-        set,
-        embedder.cloned(),
-        |done| indexing.done(done),
-        &mut |event| {
-            if let Some(embedding) = &mut embedding {
-                embedding.event(event);
-            }
-        },
-    )?;
-    drop((indexing, embedding));
-    for (label, queries) in splits {
-        for &setting in settings {
-            let asking = Steps::new(
-                output,
-                &format!("asking {} {label}, {}", set.name, setting.name()),
-                Some(queries.len()),
-            );
-            let tally = collection.measure(&queries, setting, |done| asking.done(done))?;
-            drop(asking);
-            let model = embedder.map(|embedder| embedder.identity().name.as_str());
-            let row = Row::new(&set.name, label, setting, model, &queries, &tally);
-            output.detail(&table::line(&row));
-            figures.sets.push(row);
-        }
-    }
-    Ok(())
-}
-
-/// The splits that can be measured, with their queries. Without a relevant
-/// document there is nothing to find, and all figures would be zero.
-fn usable<'a>(
-    set: &TestSet,
-    splits: &[&'a String],
-    most_queries: Option<usize>,
-    output: &Output,
-) -> anyhow::Result<Vec<(&'a str, Vec<JudgedQuery>)>> {
-    let mut found = Vec::new();
-    let mut empty = Vec::new();
-    for split in splits {
-        let label = split_label(split);
-        let mut queries = set.queries(split)?;
-        if queries.is_empty() {
-            empty.push(label);
-            continue;
-        }
-        queries.truncate(most_queries.unwrap_or(usize::MAX));
-        found.push((label, queries));
-    }
-    if found.is_empty() {
-        let said = format!("{} has no query with a relevant document", set.name);
-        return Err(with_layout(&anyhow::Error::msg(said)));
-    }
-    for label in empty {
-        output.warning(&format!(
-            "{} {label} has no query with a relevant document",
-            set.name
-        ));
-    }
-    Ok(found)
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use kodiak::access::Guard;
-use kodiak::search::{Fusion, Mode, Request, Router};
+use kodiak::chunk::Cutting;
+use kodiak::search::{Fusion, Mode, Request, Router, Tuning};
 use kodiak::store::sqlite::Prepared;
 use kodiak::store::{SqliteStore, Writer};
 use kodiak::sync::{EmbeddingProgress, backfill};
@@ -94,9 +95,10 @@ pub(crate) struct Collection {
 
 impl Collection {
     /// Indexes the documents of `set`, calling `indexed` after each, and embeds
-    /// them if there is a model.
+    /// their passages, cut in this way, if there is a model.
     pub(crate) fn build(
         set: &TestSet,
+        cutting: Cutting,
         embedder: Option<Arc<Remembering>>,
         mut indexed: impl FnMut(usize),
         progress: &mut dyn FnMut(EmbeddingProgress),
@@ -108,7 +110,7 @@ impl Collection {
             )
         })?;
         let path = folder.path().join("index.db");
-        let mut writer = fill(&path, set, &mut indexed)?;
+        let mut writer = fill(&path, set, cutting, &mut indexed)?;
         if let Some(embedder) = &embedder {
             let report = embedder.with_cache(|cache| {
                 backfill(&mut writer, &**embedder, Some(cache), None, progress)
@@ -126,16 +128,19 @@ impl Collection {
         })
     }
 
-    /// Runs queries in one setting, calling `asked` after each.
+    /// Runs queries in one setting, ranked with these numbers, calling `asked`
+    /// after each.
     pub(crate) fn measure(
         &self,
         queries: &[JudgedQuery],
         setting: Setting,
+        tuning: &Tuning,
         mut asked: impl FnMut(usize),
     ) -> Result<Tally> {
         let router = Router::new(&self.store, &[], Guard::local())
             .with_embedder(self.embedder.clone())
-            .with_deadline(NO_HURRY);
+            .with_deadline(NO_HURRY)
+            .with_tuning(*tuning);
         let mut tally = Tally::default();
         for (number, query) in queries.iter().enumerate() {
             let request = Request {
@@ -144,6 +149,7 @@ impl Collection {
                 mode: setting.mode,
                 exact: !setting.typo,
                 fusion: setting.fusion.unwrap_or_default(),
+                weights: tuning.weights,
                 filter: query.filter.clone(),
                 ..Request::default()
             };
@@ -158,11 +164,16 @@ impl Collection {
     }
 }
 
-fn fill(path: &Path, set: &TestSet, indexed: &mut dyn FnMut(usize)) -> Result<Writer> {
-    let mut writer = Writer::open(path, "kodiak eval")?;
+fn fill(
+    path: &Path,
+    set: &TestSet,
+    cutting: Cutting,
+    indexed: &mut dyn FnMut(usize),
+) -> Result<Writer> {
+    let mut writer = Writer::open(path, "kodiak eval")?.with_cutting(cutting);
     writer.begin()?;
     for (number, document) in set.documents().enumerate() {
-        writer.put(&Prepared::new(document?))?;
+        writer.put(&Prepared::cut(document?, cutting))?;
         if (number + 1) % BATCH == 0 {
             writer.commit()?;
             writer.begin()?;

@@ -1,7 +1,8 @@
 //! Figures as tables for people; what a user gets is marked with a star.
 
 use super::compare::{Change, Comparison, Mean, Report};
-use super::figures::{Row, Subject};
+use super::figures::{Row, Subject, Way};
+use super::means::MeanRow;
 
 const SUBJECT: &str = "set                  split        mode      fusion  typos";
 const FIGURES: &str = "queries  nDCG@10  R@10   R@100  MRR@10  p50 ms  p95 ms";
@@ -10,12 +11,23 @@ const CHANGE: &str = "queries  baseline  now     change   better  worse  equal  
 /// What stands where there is nothing to say.
 const NONE: &str = "–";
 
-/// The figures of a run.
-pub(super) fn render(rows: &[Row]) -> String {
+/// The figures of a run, and their means below.
+pub(super) fn render(rows: &[Row], means: &[MeanRow]) -> String {
     let mut text = format!("  {SUBJECT}  {FIGURES}\n");
     for row in rows {
         text.push_str(&line(row));
         text.push('\n');
+    }
+    for mean in means {
+        text.push_str(&format!(
+            "{}  {:>7}  {:>7.4}  {:.3}  {:.3}  {:.4}\n",
+            mean_of(mean.sets, "sets", &mean.way, mean.default),
+            mean.queries,
+            mean.ndcg_at_10,
+            mean.recall_at_10,
+            mean.recall_at_100,
+            mean.mrr_at_10,
+        ));
     }
     text.push_str("* what a user gets; times are for a hundred hits with snippets\n");
     text
@@ -36,12 +48,16 @@ pub(super) fn line(row: &Row) -> String {
     )
 }
 
-/// A run beside an earlier one; nothing if no row is in both.
-pub(super) fn render_comparison(report: &Report) -> String {
+/// A run beside another, headed by what it tried; nothing if no row is in both.
+pub(super) fn render_comparison(tried: &str, report: &Report) -> String {
     if report.rows.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n  {SUBJECT}  {CHANGE}\n");
+    let mut text = String::from("\n");
+    if !tried.is_empty() {
+        text.push_str(&format!("{tried}\n"));
+    }
+    text.push_str(&format!("  {SUBJECT}  {CHANGE}\n"));
     for Comparison {
         subject: about,
         default,
@@ -51,16 +67,18 @@ pub(super) fn render_comparison(report: &Report) -> String {
         let line = format!("{}  {}\n", subject(about, *default), change(changed));
         text.push_str(&line);
     }
-    if let Some(Mean {
+    for Mean {
+        way,
+        default,
         rows,
         change: changed,
-    }) = &report.mean
+    } in &report.means
     {
-        let title = format!("mean of {rows} marked with a star");
-        text.push_str(&format!("* {title:<58}  {}\n", change(changed)));
+        let title = mean_of(*rows, "rows", way, *default);
+        text.push_str(&format!("{title}  {}\n", change(changed)));
     }
     let changes = report.rows.iter().map(|row| &row.change);
-    let mut changes = changes.chain(report.mean.iter().map(|mean| &mean.change));
+    let mut changes = changes.chain(report.means.iter().map(|mean| &mean.change));
     if changes.any(|change| change.significant) {
         text.push_str("! luck alone would give this in less than one of twenty cases\n");
     }
@@ -68,14 +86,21 @@ pub(super) fn render_comparison(report: &Report) -> String {
 }
 
 fn subject(subject: &Subject, default: bool) -> String {
+    let title = format!("{:<20} {:<12}", subject.name, subject.split);
+    searched(&title, &subject.way, default)
+}
+
+fn mean_of(count: usize, things: &str, way: &Way, default: bool) -> String {
+    searched(&format!("mean of {count} {things}"), way, default)
+}
+
+fn searched(title: &str, way: &Way, default: bool) -> String {
     format!(
-        "{} {:<20} {:<12} {:<9} {:<7} {:<5}",
+        "{} {title:<33} {:<9} {:<7} {:<5}",
         if default { '*' } else { ' ' },
-        subject.name,
-        subject.split,
-        subject.mode,
-        subject.fusion.as_deref().unwrap_or(NONE),
-        if subject.typo { "fixed" } else { "kept" },
+        way.mode,
+        way.fusion.as_deref().unwrap_or(NONE),
+        if way.typo { "fixed" } else { "kept" },
     )
 }
 

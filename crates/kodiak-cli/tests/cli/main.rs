@@ -20,6 +20,7 @@ mod real_model;
 mod search;
 mod similar;
 mod sources;
+mod tries;
 mod untouched;
 mod vectors;
 mod watch;

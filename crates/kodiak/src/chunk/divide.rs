@@ -8,7 +8,9 @@
 
 use std::ops::Range;
 
+use super::Cutting;
 use super::units::{Cut, Outline};
+use super::weight::TOKEN;
 
 /// The end of a section, together with one that is outside of the section
 /// around it.
@@ -32,9 +34,10 @@ pub(super) struct Passage {
     pub section: usize,
 }
 
-/// Divides all units into passages that weigh no more than `capacity`, title
-/// and headings included.
-pub(super) fn divide(outline: &Outline<'_>, capacity: u32) -> Vec<Passage> {
+/// Divides all units into passages that weigh no more than they may, title and
+/// headings included.
+pub(super) fn divide(outline: &Outline<'_>, cutting: Cutting) -> Vec<Passage> {
+    let capacity = cutting.capacity();
     let count = outline.units.len();
     if count == 0 {
         return Vec::new();
@@ -49,11 +52,52 @@ pub(super) fn divide(outline: &Outline<'_>, capacity: u32) -> Vec<Passage> {
             section: stretch.section,
         }];
     }
-    passages(outline, capacity, &cheapest_starts(outline, capacity))
+    let repetition = Repetition::of(cutting);
+    let starts = cheapest_starts(outline, capacity, repetition);
+    passages(outline, capacity, repetition, &starts)
+}
+
+/// How much of what stands before it a passage repeats that starts amid a
+/// section.
+#[derive(Clone, Copy)]
+struct Repetition {
+    /// What that weighs at most.
+    most: u32,
+    /// What is kept free for it, and from which cut on.
+    kept_free: u32,
+    from: Cut,
+}
+
+impl Repetition {
+    fn of(cutting: Cutting) -> Self {
+        let capacity = cutting.capacity();
+        match cutting.overlap {
+            // Where a paragraph is cut, what was said just before is needed most.
+            None => Self {
+                most: capacity * 3 / 20,
+                kept_free: capacity / 12,
+                from: Cut::Paragraph,
+            },
+            Some(tokens) => {
+                // More would be told twice than once.
+                let most = tokens.saturating_mul(TOKEN).min(capacity / 2);
+                Self {
+                    most,
+                    kept_free: most,
+                    from: Cut::Section,
+                }
+            }
+        }
+    }
+
+    /// What is kept free in a passage that starts with this cut.
+    fn kept_free(self, cut: Cut) -> u32 {
+        if cut >= self.from { self.kept_free } else { 0 }
+    }
 }
 
 /// For each unit, and for the end, where the chunk before it starts.
-fn cheapest_starts(outline: &Outline<'_>, capacity: u32) -> Vec<usize> {
+fn cheapest_starts(outline: &Outline<'_>, capacity: u32, repetition: Repetition) -> Vec<usize> {
     let count = outline.units.len();
     let mut costs = vec![f64::INFINITY; count + 1];
     let mut starts = vec![0; count + 1];
@@ -61,7 +105,7 @@ fn cheapest_starts(outline: &Outline<'_>, capacity: u32) -> Vec<usize> {
     costs[0] = 0.0;
     for start in 0..count {
         let mut stretch = Stretch::new(outline, start);
-        let most = capacity - reserve(outline.units[start].cuts, capacity);
+        let most = capacity - repetition.kept_free(outline.units[start].cuts);
         loop {
             let weight = stretch.weight();
             // One unit alone has to go somewhere.
@@ -80,16 +124,6 @@ fn cheapest_starts(outline: &Outline<'_>, capacity: u32) -> Vec<usize> {
         }
     }
     starts
-}
-
-/// What is kept free for repeating the end of the chunk before: where a
-/// paragraph is cut, what was said just before is needed most.
-fn reserve(cut: Cut, capacity: u32) -> u32 {
-    if cut >= Cut::Paragraph {
-        capacity / 12
-    } else {
-        0
-    }
 }
 
 /// What a cut before each unit costs, and after the last.
@@ -203,7 +237,12 @@ impl<'outline, 'body> Stretch<'outline, 'body> {
 
 /// Follows the starts back from the end, and lets passages that start amid a
 /// section repeat what was just before, as far as there is room.
-fn passages(outline: &Outline<'_>, capacity: u32, starts: &[usize]) -> Vec<Passage> {
+fn passages(
+    outline: &Outline<'_>,
+    capacity: u32,
+    repetition: Repetition,
+    starts: &[usize],
+) -> Vec<Passage> {
     let mut passages = Vec::new();
     let mut end = outline.units.len();
     while end > 0 {
@@ -214,7 +253,7 @@ fn passages(outline: &Outline<'_>, capacity: u32, starts: &[usize]) -> Vec<Passa
         }
         let room = capacity
             .saturating_sub(stretch.weight())
-            .min(capacity * 3 / 20);
+            .min(repetition.most);
         let first_before = if start > 0 { starts[start] } else { 0 };
         passages.push(Passage {
             units: repeated(outline, first_before, start, room)..end,

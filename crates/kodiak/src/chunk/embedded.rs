@@ -6,24 +6,33 @@
 use crate::source::{heading, outline};
 
 use super::weight;
-use super::{MOST_FOR_PATH, SEPARATOR};
+use super::{Cutting, SEPARATOR};
 
-/// The text a model sees for a chunk: the title, the headings above it and its
-/// text, each on its own line. What is empty is left out, and what would be said
-/// twice; titles and headings that are very long are cut.
-pub fn embedded_text(title: &str, heading: &str, text: &str) -> String {
-    let title = title.trim();
-    let heading = heading.trim();
-    let mut parts = Vec::with_capacity(3);
-    let path = without_title(heading, title);
-    let room = MOST_FOR_PATH.saturating_sub(weight::of(path));
-    let shown_title = weight::beginning(title, room.max(MOST_FOR_PATH / 2));
-    let room = MOST_FOR_PATH.saturating_sub(weight::of(shown_title));
-    parts.push(shown_title);
-    parts.push(innermost(path, room));
-    parts.push(without_said(text, title, heading).trim());
-    parts.retain(|part| !part.is_empty());
-    parts.join("\n")
+impl Cutting {
+    /// The text a model sees for a chunk: the title, the headings above it and
+    /// its text, each on its own line. What is empty is left out, and what would
+    /// be said twice; titles and headings that are very long are cut. Without
+    /// the path it is the text alone, or the title where there is no text.
+    pub fn embedded_text(self, title: &str, heading: &str, text: &str) -> String {
+        let title = title.trim();
+        let heading = heading.trim();
+        if !self.path {
+            let text = text.trim();
+            let alone = weight::beginning(title, self.capacity());
+            return if text.is_empty() { alone } else { text }.to_owned();
+        }
+        let most = self.most_for_path();
+        let mut parts = Vec::with_capacity(3);
+        let path = without_title(heading, title);
+        let room = most.saturating_sub(weight::of(path));
+        let shown_title = weight::beginning(title, room.max(most / 2));
+        let room = most.saturating_sub(weight::of(shown_title));
+        parts.push(shown_title);
+        parts.push(innermost(path, room));
+        parts.push(without_said(text, title, heading).trim());
+        parts.retain(|part| !part.is_empty());
+        parts.join("\n")
+    }
 }
 
 fn without_title<'path>(path: &'path str, title: &str) -> &'path str {
@@ -69,6 +78,28 @@ mod tests {
 
     use super::super::weight::{TOKEN, of};
     use super::*;
+
+    fn embedded_text(title: &str, heading: &str, text: &str) -> String {
+        Cutting::default().embedded_text(title, heading, text)
+    }
+
+    #[test]
+    fn without_the_path_the_text_is_alone_and_whole() {
+        let bare = Cutting {
+            path: false,
+            ..Cutting::default()
+        };
+        for (title, text, expected) in [
+            ("Bread", " An hour.\n", "An hour."),
+            ("Bread", "# Bread\n\nAn hour.", "# Bread\n\nAn hour."),
+            (" Bread ", " \n", "Bread"),
+            ("", "", ""),
+        ] {
+            assert_eq!(bare.embedded_text(title, "Bread › Dough", text), expected);
+        }
+        let endless = bare.embedded_text(&"title ".repeat(1000), "", "");
+        assert!(of(&endless) <= bare.capacity());
+    }
 
     #[test]
     fn each_part_has_its_line_and_nothing_is_said_twice() {
@@ -123,17 +154,17 @@ mod tests {
         let shown = embedded_text(&title, &path, &text);
         let lines: Vec<&str> = shown.lines().collect();
         assert!(lines[0].starts_with("title title") && lines[1].ends_with(" › innermost"));
-        assert!(of(lines[0]) + of(lines[1]) <= MOST_FOR_PATH);
+        assert!(of(lines[0]) + of(lines[1]) <= Cutting::default().most_for_path());
         assert_eq!(lines[2], text.trim());
         let one = embedded_text("", &"ü".repeat(100_000), "x");
-        assert!(of(&one) <= MOST_FOR_PATH + 2 * TOKEN);
+        assert!(of(&one) <= Cutting::default().most_for_path() + 2 * TOKEN);
     }
 
     proptest! {
         #[test]
         fn any_parts_make_a_text(title in "\\PC*", heading in "\\PC*", text in "(?s).*") {
             let shown = embedded_text(&title, &heading, &text);
-            prop_assert!(of(&shown) <= of(&text) + MOST_FOR_PATH + 4 * TOKEN);
+            prop_assert!(of(&shown) <= of(&text) + Cutting::default().most_for_path() + 4 * TOKEN);
         }
     }
 }

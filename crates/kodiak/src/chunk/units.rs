@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::source::outline::{self, Begins, Line};
 use crate::source::{heading, org};
 
-use super::MOST_FOR_PATH;
+use super::Cutting;
 use super::reader::Reader;
 use super::sentence::End;
 use super::weight::{self, Meter, TOKEN};
@@ -116,19 +116,21 @@ impl Outline<'_> {
     }
 }
 
-/// Takes a body apart. Blocks of code stay whole that fit into `capacity`
+/// Takes a body apart. Blocks of code stay whole that fit into a passage
 /// together with title and headings.
-pub(super) fn outline<'body>(title: &str, body: &'body str, capacity: u32) -> Outline<'body> {
+pub(super) fn outline<'body>(title: &str, body: &'body str, cutting: Cutting) -> Outline<'body> {
+    let most_for_path = cutting.most_for_path();
     let mut builder = Builder {
         title,
-        capacity,
+        capacity: cutting.capacity(),
+        most_for_path,
         outline: Outline {
             body,
             units: Vec::new(),
             sections: vec![Section {
                 parent: 0,
                 level: 0,
-                path_weight: weight::of(title).min(MOST_FOR_PATH),
+                path_weight: weight::of(title).min(most_for_path),
                 heading: Heading::None,
             }],
         },
@@ -154,6 +156,7 @@ pub(super) fn outline<'body>(title: &str, body: &'body str, capacity: u32) -> Ou
 struct Builder<'body, 'title> {
     title: &'title str,
     capacity: u32,
+    most_for_path: u32,
     outline: Outline<'body>,
     meter: Meter,
     /// The unit being filled.
@@ -212,11 +215,11 @@ impl Builder<'_, '_> {
         }
         let around = sections[parent].path_weight;
         let said = parent == 0 && text.trim() == self.title;
-        let path_weight = if said || around >= MOST_FOR_PATH {
+        let path_weight = if said || around >= self.most_for_path {
             around
         } else {
-            let text = weight::beginning(text.trim_start(), MOST_FOR_PATH);
-            (around + weight::of(text) + TOKEN).min(MOST_FOR_PATH)
+            let text = weight::beginning(text.trim_start(), self.most_for_path);
+            (around + weight::of(text) + TOKEN).min(self.most_for_path)
         };
         self.outline.sections.push(Section {
             parent,

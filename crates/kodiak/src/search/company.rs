@@ -9,15 +9,11 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
+use super::tuning::Tuning;
 use crate::store::Row;
 
-/// How many of the candidates most like it a candidate is judged by.
-const COMPANIONS: usize = 10;
-/// How much of a candidate's score is its companions'.
-const SUPPORT: f64 = 0.3;
-/// What the better of the two documents one step away in a thread adds, and of
-/// those two steps away: the same speaker's, where two are speaking.
-const STEPS: [f64; 2] = [0.3, 0.2];
+/// How many steps away in a thread a document still counts.
+const STEPS: usize = 2;
 /// Only so many of the best candidates are compared with each other: the cost
 /// grows with the square.
 const MOST: usize = 512;
@@ -26,8 +22,9 @@ const MOST: usize = 512;
 const UNIT: f32 = 16_384.0;
 
 /// Who is with whom among some candidates.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Company {
+    tuning: Tuning,
     /// Each candidate's companions, with the cosine, where it has a vector.
     companions: Vec<Vec<(usize, f64)>>,
     /// Each candidate's surroundings, where it is in a thread.
@@ -35,7 +32,7 @@ pub(super) struct Company {
 }
 
 /// The candidates at each number of steps before and after one in a thread.
-type Surroundings = [[Option<usize>; 2]; STEPS.len()];
+type Surroundings = [[Option<usize>; 2]; STEPS];
 
 impl Company {
     /// The company of candidates that scored `own` each, with the vectors of
@@ -45,9 +42,11 @@ impl Company {
         rows: &[Row],
         vectors: &[Option<&[f32]>],
         threads: &[Vec<Row>],
+        tuning: &Tuning,
     ) -> Self {
         Self {
-            companions: companions(own, vectors),
+            tuning: *tuning,
+            companions: companions(own, vectors, tuning.companions),
             surroundings: surroundings(rows, threads),
         }
     }
@@ -66,37 +65,39 @@ impl Company {
     pub(super) fn applied(&self, scores: &[f64]) -> Vec<f64> {
         let worst = scores.iter().copied().fold(f64::INFINITY, f64::min);
         let apply = |at: usize| match &self.surroundings[at] {
-            Some(surroundings) => scores[at] + context(surroundings, scores, worst),
-            None => supported(scores[at], &self.companions[at], scores),
+            Some(surroundings) => scores[at] + self.context(surroundings, scores, worst),
+            None => self.supported(scores[at], &self.companions[at], scores),
         };
         (0..scores.len()).map(apply).collect()
     }
-}
 
-/// A score with a part from its companions: the more alike, the more.
-fn supported(score: f64, companions: &[(usize, f64)], scores: &[f64]) -> f64 {
-    let weight: f64 = companions.iter().map(|&(_, cosine)| cosine).sum();
-    let sum = companions.iter().map(|&(at, cosine)| cosine * scores[at]);
-    if weight > 0.0 {
-        (1.0 - SUPPORT) * score + SUPPORT * sum.sum::<f64>() / weight
-    } else {
-        score
+    /// A score with a part from its companions: the more alike, the more.
+    fn supported(&self, score: f64, companions: &[(usize, f64)], scores: &[f64]) -> f64 {
+        let support = self.tuning.support;
+        let weight: f64 = companions.iter().map(|&(_, cosine)| cosine).sum();
+        let sum = companions.iter().map(|&(at, cosine)| cosine * scores[at]);
+        if weight > 0.0 {
+            (1.0 - support) * score + support * sum.sum::<f64>() / weight
+        } else {
+            score
+        }
+    }
+
+    /// What its neighbours in a thread add to a score. One that is no candidate
+    /// is as bad as the worst that is.
+    fn context(&self, surroundings: &Surroundings, scores: &[f64], worst: f64) -> f64 {
+        let gain = |sides: &[Option<usize>; 2]| {
+            let gains = sides.iter().flatten().map(|&at| scores[at] - worst);
+            gains.fold(0.0, f64::max)
+        };
+        let parts: [f64; STEPS] = [self.tuning.step_one, self.tuning.step_two];
+        let gains = parts.iter().zip(surroundings);
+        gains.map(|(part, sides)| part * gain(sides)).sum()
     }
 }
 
-/// What its neighbours in a thread add to a score. One that is no candidate is
-/// as bad as the worst that is.
-fn context(surroundings: &Surroundings, scores: &[f64], worst: f64) -> f64 {
-    let gain = |sides: &[Option<usize>; 2]| {
-        let gains = sides.iter().flatten().map(|&at| scores[at] - worst);
-        gains.fold(0.0, f64::max)
-    };
-    let gains = STEPS.iter().zip(surroundings);
-    gains.map(|(part, sides)| part * gain(sides)).sum()
-}
-
-/// For each candidate the others most like it, among the best.
-fn companions(own: &[f64], vectors: &[Option<&[f32]>]) -> Vec<Vec<(usize, f64)>> {
+/// For each candidate the `most` others most like it, among the best.
+fn companions(own: &[f64], vectors: &[Option<&[f32]>], most: usize) -> Vec<Vec<(usize, f64)>> {
     let mut best: Vec<usize> = (0..own.len()).collect();
     best.retain(|&at| vectors[at].is_some());
     if best.len() > MOST {
@@ -126,19 +127,19 @@ fn companions(own: &[f64], vectors: &[Option<&[f32]>]) -> Vec<Vec<(usize, f64)>>
         let after = (one + 1..)
             .zip(&cosines[one])
             .map(|(other, &cosine)| (best[other], cosine));
-        companions[best[one]] = most_alike(before.chain(after).collect());
+        companions[best[one]] = most_alike(before.chain(after).collect(), most);
     }
     companions
 }
 
-/// The most alike of all, the most alike first.
-fn most_alike(mut others: Vec<(usize, f32)>) -> Vec<(usize, f64)> {
+/// The `most` most alike of all, the most alike first.
+fn most_alike(mut others: Vec<(usize, f32)>, most: usize) -> Vec<(usize, f64)> {
     let order = |one: &(usize, f32), other: &(usize, f32)| {
         other.1.total_cmp(&one.1).then(one.0.cmp(&other.0))
     };
-    if others.len() > COMPANIONS {
-        others.select_nth_unstable_by(COMPANIONS - 1, order);
-        others.truncate(COMPANIONS);
+    if others.len() > most {
+        others.select_nth_unstable_by(most.saturating_sub(1), order);
+        others.truncate(most);
     }
     others.sort_by(order);
     let companion = |(at, cosine): (usize, f32)| (at, f64::from(cosine.clamp(0.0, 1.0)));

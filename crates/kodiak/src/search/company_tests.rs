@@ -10,7 +10,13 @@ fn unit(degrees: f32) -> Vec<f32> {
 fn company(vectors: &[Vec<f32>], threads: &[Vec<Row>]) -> Company {
     let rows: Vec<Row> = (1..).take(vectors.len()).collect();
     let vectors: Vec<Option<&[f32]>> = vectors.iter().map(|one| Some(one.as_slice())).collect();
-    Company::of(&vec![0.0; rows.len()], &rows, &vectors, threads)
+    Company::of(
+        &vec![0.0; rows.len()],
+        &rows,
+        &vectors,
+        threads,
+        &Tuning::default(),
+    )
 }
 
 #[test]
@@ -33,7 +39,7 @@ fn the_one_in_the_middle_is_the_commonest() {
 fn one_without_a_vector_keeps_its_score_and_lends_it_to_none() {
     let vector = unit(0.0);
     let vectors = [Some(vector.as_slice()), None, Some(vector.as_slice())];
-    let company = Company::of(&[0.0; 3], &[1, 2, 3], &vectors, &[]);
+    let company = Company::of(&[0.0; 3], &[1, 2, 3], &vectors, &[], &Tuning::default());
     assert_eq!(company.applied(&[1.0, 50.0, 1.0]), [1.0, 50.0, 1.0]);
     assert_eq!(company.commonness()[1], None);
 }
@@ -76,13 +82,38 @@ fn the_first_of_several_threads_counts() {
 }
 
 #[test]
+fn the_numbers_say_how_much_company_counts() {
+    let vectors = [unit(0.0), unit(5.0)];
+    let vectors: Vec<Option<&[f32]>> = vectors.iter().map(|one| Some(one.as_slice())).collect();
+    let scores = |threads: &[Vec<Row>], tuning: Tuning| {
+        let company = Company::of(&[0.0; 2], &[1, 2], &vectors, threads, &tuning);
+        company.applied(&[2.0, 0.0])
+    };
+    let alone = Tuning {
+        companions: 0,
+        ..Tuning::default()
+    };
+    assert_eq!(scores(&[], alone), [2.0, 0.0]);
+    let apart = Tuning {
+        support: 0.0,
+        ..Tuning::default()
+    };
+    assert_eq!(scores(&[], apart), [2.0, 0.0]);
+    let stepping = Tuning {
+        step_one: 0.5,
+        ..Tuning::default()
+    };
+    assert_eq!(scores(&[vec![1, 2]], stepping), [2.0, 1.0]);
+}
+
+#[test]
 fn only_the_best_are_compared_where_there_are_thousands() {
     let count = MOST * 2;
     let own: Vec<f64> = (0..count).map(|at| at as f64).collect();
     let rows: Vec<Row> = (1..).take(count).collect();
     let vector = unit(0.0);
     let vectors = vec![Some(vector.as_slice()); count];
-    let company = Company::of(&own, &rows, &vectors, &[]);
+    let company = Company::of(&own, &rows, &vectors, &[], &Tuning::default());
     let common = company.commonness();
     assert!(common[..MOST].iter().all(Option::is_none));
     assert!(common[MOST..].iter().all(Option::is_some));

@@ -6,6 +6,7 @@
 //! is in.
 
 use super::company::Company;
+use super::tuning::Tuning;
 
 /// How two rankings become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,15 +46,6 @@ impl Default for Weights {
     }
 }
 
-/// What makes the first places of a ranking differ less than the next ones.
-const RANK_CONSTANT: f64 = 60.0;
-
-/// How much of a document's similarity is that of all its passages together,
-/// the rest being its nearest passage's.
-const OVERALL: f64 = 0.5;
-/// What being like many candidates takes, in parts of what similarity gives.
-const COMMON: f64 = 0.2;
-
 /// What is known of a candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Evidence {
@@ -86,20 +78,21 @@ pub(super) fn fuse(
     candidates: &[Evidence],
     fusion: Fusion,
     weights: Weights,
+    tuning: &Tuning,
     company: impl FnOnce(&[f64]) -> Company,
 ) -> Vec<Fused> {
     match fusion {
         Fusion::Rrf => {
             let alone = |candidate| Fused {
-                score: by_rank(candidate, weights),
+                score: by_rank(candidate, weights, tuning.rank_constant),
                 company: 0.0,
                 lexical_weight: weights.lexical,
             };
             candidates.iter().map(alone).collect()
         }
         Fusion::Convex => {
-            let own = by_score(candidates, weights);
-            let scores = in_company(&own, weights, &company(&own));
+            let own = by_score(candidates, weights, tuning.overall);
+            let scores = in_company(&own, weights.semantic * tuning.commonness, &company(&own));
             let fused = own.iter().zip(scores).map(|(own, score)| Fused {
                 score,
                 company: score - own,
@@ -110,13 +103,14 @@ pub(super) fn fuse(
     }
 }
 
-fn by_rank(candidate: &Evidence, weights: Weights) -> f64 {
-    let share = |rank: Option<usize>| rank.map_or(0.0, |rank| 1.0 / (RANK_CONSTANT + rank as f64));
+fn by_rank(candidate: &Evidence, weights: Weights, constant: f64) -> f64 {
+    let share = |rank: Option<usize>| rank.map_or(0.0, |rank| 1.0 / (constant + rank as f64));
     weights.lexical * share(candidate.lexical_rank)
         + weights.semantic * share(candidate.semantic_rank)
 }
 
-fn by_score(candidates: &[Evidence], weights: Weights) -> Vec<f64> {
+/// `whole` is how much of a similarity is that of all passages together.
+fn by_score(candidates: &[Evidence], weights: Weights, whole: f64) -> Vec<f64> {
     // One that has no vector yet is taken for the least similar.
     let known = |of: fn(&Evidence) -> Option<f64>| {
         let least = candidates
@@ -130,14 +124,14 @@ fn by_score(candidates: &[Evidence], weights: Weights) -> Vec<f64> {
     let nearest = known(|one| one.similarity);
     let overall = known(|one| one.overall);
     let mix = |at: usize| {
-        let semantic = (1.0 - OVERALL) * nearest[at] + OVERALL * overall[at];
+        let semantic = (1.0 - whole) * nearest[at] + whole * overall[at];
         weights.lexical * lexical[at] + weights.semantic * semantic
     };
     (0..candidates.len()).map(mix).collect()
 }
 
-/// What becomes of scores in company.
-fn in_company(own: &[f64], weights: Weights, company: &Company) -> Vec<f64> {
+/// What becomes of scores in company, where being common takes so much.
+fn in_company(own: &[f64], taken: f64, company: &Company) -> Vec<f64> {
     let common = company.commonness();
     let known: Vec<f64> = common.iter().copied().flatten().collect();
     let usual = known.iter().sum::<f64>() / known.len().max(1) as f64;
@@ -146,7 +140,7 @@ fn in_company(own: &[f64], weights: Weights, company: &Company) -> Vec<f64> {
     let distinct = own
         .iter()
         .zip(common)
-        .map(|(own, common)| own - weights.semantic * COMMON * common);
+        .map(|(own, common)| own - taken * common);
     company.applied(&distinct.collect::<Vec<_>>())
 }
 
@@ -187,9 +181,9 @@ mod tests {
     fn alone(candidates: &[Evidence], fusion: Fusion, weights: Weights) -> Vec<f64> {
         let nobody = |own: &[f64]| {
             let rows: Vec<i64> = (1..).take(own.len()).collect();
-            Company::of(own, &rows, &vec![None; own.len()], &[])
+            Company::of(own, &rows, &vec![None; own.len()], &[], &Tuning::default())
         };
-        let fused = fuse(candidates, fusion, weights, nobody);
+        let fused = fuse(candidates, fusion, weights, &Tuning::default(), nobody);
         fused.iter().map(|one| one.score).collect()
     }
 

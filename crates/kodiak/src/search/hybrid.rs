@@ -7,15 +7,11 @@ use super::company::Company;
 use super::fuse::{Evidence, Fusion, Weights, fuse};
 use super::meaning::Near;
 use super::retrieve::{Retrieved, Terms};
-use super::route::{CANDIDATES, Candidate, Ranked};
+use super::route::{Candidate, Ranked};
 use super::{Answer, Request, Router};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::store::{Row, Store};
-
-/// Words count in full where the best document has this part of what all of them
-/// could weigh together, and the less the farther it is from that.
-const COVERED: f64 = 0.5;
 
 impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
     /// What was retrieved by word and what is near, fused.
@@ -33,11 +29,11 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             terms,
         } = retrieved;
         answer.retrievers.lexical = Some(retriever.to_owned());
-        let most = CANDIDATES.max(limit);
+        let most = self.tuning.candidates.max(limit);
         let mut candidates = self.joined(&matches.best, near, most)?;
         let mut weights = request.weights;
         if request.fusion == Fusion::Convex {
-            weights.lexical *= trust(&matches.best, &terms);
+            weights.lexical *= trust(&matches.best, &terms, self.tuning.covered);
         }
         self.score(request, weights, &mut candidates)?;
         candidates.sort_by(|one, other| {
@@ -107,9 +103,9 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                 .iter()
                 .map(|one| Some(one.passage.as_ref()?.vector.as_slice()))
                 .collect();
-            Company::of(own, &rows, &vectors, &threads)
+            Company::of(own, &rows, &vectors, &threads, &self.tuning)
         };
-        let fused = fuse(&evidence, request.fusion, weights, company);
+        let fused = fuse(&evidence, request.fusion, weights, &self.tuning, company);
         let scores = || fused.iter().map(|one| one.score);
         let (best, worst) = (
             scores().fold(f64::MIN, f64::max),
@@ -129,8 +125,8 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
 
 /// How far words are to be trusted: little where even the best document has
 /// only a few of them, or only common ones. Brought to one scale, such scores
-/// would be as loud as any.
-fn trust(by_word: &[(Row, f64)], terms: &Terms) -> f64 {
+/// would be as loud as any. In full, if the best has the part `covered` of them.
+fn trust(by_word: &[(Row, f64)], terms: &Terms, covered: f64) -> f64 {
     let Terms::Planned(terms) = terms else {
         return 1.0;
     };
@@ -138,7 +134,7 @@ fn trust(by_word: &[(Row, f64)], terms: &Terms) -> f64 {
     let telling = terms.iter().filter(|term| !term.common);
     let all: f64 = telling.map(|term| term.weight).sum();
     if all > 0.0 {
-        (best / all / COVERED).clamp(0.0, 1.0)
+        (best / all / covered).clamp(0.0, 1.0)
     } else {
         1.0
     }
@@ -160,13 +156,13 @@ mod tests {
         };
         let terms = Terms::Planned(vec![term(6.0, false), term(3.0, false), term(1.0, true)]);
         for (best, expected) in [(0.0, 0.0), (2.25, 0.5), (4.5, 1.0), (12.0, 1.0)] {
-            let trusted = trust(&[(1, best), (2, 0.1)], &terms);
+            let trusted = trust(&[(1, best), (2, 0.1)], &terms, 0.5);
             assert!((trusted - expected).abs() < 1e-9, "{best}: {trusted}");
         }
-        assert!(trust(&[], &terms) < 1e-9);
+        assert!(trust(&[], &terms, 0.5) < 1e-9);
         let nothing = Terms::Planned(Vec::new());
-        assert!((trust(&[], &nothing) - 1.0).abs() < 1e-9);
+        assert!((trust(&[], &nothing, 0.5) - 1.0).abs() < 1e-9);
         let literal = Terms::Literal(vec!["bear".to_owned()]);
-        assert!((trust(&[(1, 0.1)], &literal) - 1.0).abs() < 1e-9);
+        assert!((trust(&[(1, 0.1)], &literal, 0.5) - 1.0).abs() < 1e-9);
     }
 }

@@ -4,18 +4,11 @@
 use std::ops::ControlFlow;
 
 use super::query::{Clause, Condition, Form, Query};
+use super::tuning::Tuning;
 use crate::error::Result;
 use crate::store::{Corpus, Expression, Phrase, Store};
 use crate::text::{Cutter, Purpose, fold_into, is_common};
 
-/// Up to this many documents every word chooses. Above it, scoring each
-/// document that has a common word costs more than it finds.
-const PRUNE_ABOVE: u64 = 20_000;
-/// A word in more than this part of the documents is common.
-const COMMON: f64 = 0.05;
-/// How much a common word of a language counts at most, however few documents
-/// have it: in a small collection "how" is as rare as what it asks about.
-const COMMON_WORD_WEIGHT: f64 = 1.0;
 /// How many completions of a prefix are looked for.
 const COMPLETIONS: usize = 64;
 
@@ -48,10 +41,16 @@ pub(super) struct PlannedTerm {
 }
 
 /// Plans `query` for this store.
-pub(super) fn plan<S: Store>(store: &S, query: &Query, corpus: Corpus) -> Result<Plan> {
+pub(super) fn plan<S: Store>(
+    store: &S,
+    query: &Query,
+    corpus: Corpus,
+    tuning: &Tuning,
+) -> Result<Plan> {
     let mut planner = Planner {
         store,
         corpus,
+        tuning,
         cutter: Cutter::default(),
         terms: Vec::new(),
     };
@@ -68,7 +67,7 @@ pub(super) fn plan<S: Store>(store: &S, query: &Query, corpus: Corpus) -> Result
         optional.iter().map(|(part, _)| part.clone()).collect(),
     );
     let pruned = if required.is_empty() {
-        prune(&optional, corpus)
+        prune(&optional, corpus, tuning)
     } else {
         None
     };
@@ -101,6 +100,7 @@ pub(super) fn rarity(documents: u64, corpus: Corpus) -> f64 {
 struct Planner<'a, S> {
     store: &'a S,
     corpus: Corpus,
+    tuning: &'a Tuning,
     cutter: Cutter,
     terms: Vec<PlannedTerm>,
 }
@@ -198,7 +198,11 @@ impl<S: Store> Planner<'_, S> {
         let mut folded = String::new();
         fold_into(text, &mut folded);
         let common = is_common(&folded);
-        let most = if common { COMMON_WORD_WEIGHT } else { f64::MAX };
+        let most = if common {
+            self.tuning.common_word
+        } else {
+            f64::MAX
+        };
         let mut fewest = u64::MAX;
         for (term, documents) in terms.into_iter().zip(counts) {
             fewest = fewest.min(documents);
@@ -247,11 +251,11 @@ fn combine(mut required: Vec<Expression>, optional: Vec<Expression>) -> Option<E
 
 /// Lets the rarer words choose and all words rank, by the same device. Only
 /// where there are both, and enough documents for it to matter.
-fn prune(optional: &[(Expression, u64)], corpus: Corpus) -> Option<Expression> {
-    if corpus.documents <= PRUNE_ABOVE {
+fn prune(optional: &[(Expression, u64)], corpus: Corpus, tuning: &Tuning) -> Option<Expression> {
+    if corpus.documents <= tuning.prune_above {
         return None;
     }
-    let limit = (corpus.documents as f64 * COMMON) as u64;
+    let limit = (corpus.documents as f64 * tuning.prune_common) as u64;
     let rare: Vec<Expression> = optional
         .iter()
         .filter(|(_, documents)| (1..=limit).contains(documents))

@@ -87,6 +87,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                 receiver,
                 model: identity.name.clone(),
                 minimum: self
+                    .tuning
                     .minimum_similarity
                     .unwrap_or_else(|| embedder.minimum_similarity()),
                 deadline: started + self.deadline,

@@ -19,6 +19,7 @@ mod similar;
 mod snippet;
 mod suggest;
 mod token;
+mod tuning;
 mod typo;
 
 use std::sync::Arc;
@@ -28,6 +29,7 @@ pub use answer::{Answer, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion
 pub use fuse::{Fusion, Weights};
 pub use intent::Intent;
 pub use lookup::Found;
+pub use tuning::{KeywordRoute, Tuning, TuningError};
 
 use crate::access::{Capability, Guard};
 use crate::embed::Embedder;
@@ -86,7 +88,7 @@ pub struct Router<'a, S, E: ?Sized = dyn Embedder> {
     embedder: Option<Arc<E>>,
     absence: Option<String>,
     deadline: Duration,
-    minimum_similarity: Option<f32>,
+    tuning: Tuning,
 }
 
 impl std::fmt::Debug for dyn Source {
@@ -113,7 +115,7 @@ impl<'a, S: Store> Router<'a, S> {
             embedder: None,
             absence: None,
             deadline: DEADLINE,
-            minimum_similarity: None,
+            tuning: Tuning::default(),
         }
     }
 }
@@ -132,7 +134,7 @@ impl<'a, S: Store, E: Embedder + ?Sized + 'static> Router<'a, S, E> {
             embedder,
             absence: self.absence,
             deadline: self.deadline,
-            minimum_similarity: self.minimum_similarity,
+            tuning: self.tuning,
         }
     }
 
@@ -150,10 +152,17 @@ impl<'a, S: Store, E: Embedder + ?Sized + 'static> Router<'a, S, E> {
         self
     }
 
+    /// Ranks with these numbers; what was said of them before is forgotten.
+    #[must_use]
+    pub fn with_tuning(mut self, tuning: Tuning) -> Self {
+        self.tuning = tuning;
+        self
+    }
+
     /// Which cosine counts as a hit, in place of the model's own.
     #[must_use]
     pub fn with_minimum_similarity(mut self, minimum: Option<f32>) -> Self {
-        self.minimum_similarity = minimum;
+        self.tuning.minimum_similarity = minimum;
         self
     }
 

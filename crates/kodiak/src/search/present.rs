@@ -85,6 +85,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         let mut terms = terms.clone();
         if request.explain && filter.scope.is_some() && !terms.is_empty() {
             let (corpus, scope) = (self.store.corpus()?, filter.scope_only());
+            let bm25 = self.tuning.bm25;
             for term in &mut terms {
                 let phrase = Expression::Phrase(Phrase {
                     text: term.term.clone(),
@@ -92,7 +93,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                     column: None,
                     weight: 1.0,
                 });
-                term.documents = match self.store.matches(&phrase, &scope, corpus, 0) {
+                term.documents = match self.store.matches(&phrase, &scope, corpus, bm25, 0) {
                     Ok(matches) => matches.total as u64,
                     // What cannot be counted for the caller is not told.
                     Err(Error::Database { .. }) => return Ok(Vec::new()),

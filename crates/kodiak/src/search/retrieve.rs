@@ -58,8 +58,11 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         limit: usize,
     ) -> Result<Retrieved> {
         let corpus = self.store.corpus()?;
-        let plan = lexical::plan(self.store, query, corpus)?;
-        let run = |expression| self.store.matches(expression, filter, corpus, limit);
+        let plan = lexical::plan(self.store, query, corpus, &self.tuning)?;
+        let run = |expression| {
+            let bm25 = self.tuning.bm25;
+            self.store.matches(expression, filter, corpus, bm25, limit)
+        };
         let Plan {
             expression,
             pruned,
@@ -98,8 +101,9 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             excluded: excluded.to_vec(),
             ..Query::default()
         };
-        let required = lexical::plan(self.store, &only(&query.required, &[]), corpus)?;
-        let excluded = lexical::plan(self.store, &only(&[], &query.excluded), corpus)?;
+        let plan = |query: &Query| lexical::plan(self.store, query, corpus, &self.tuning);
+        let required = plan(&only(&query.required, &[]))?;
+        let excluded = plan(&only(&[], &query.excluded))?;
         Ok((required.expression, excluded.only_excluded))
     }
 

@@ -8,15 +8,13 @@ use super::fuse::{Evidence, Fused};
 use super::meaning::{Embedding, Near, Reason};
 use super::query::{self, Query};
 use super::retrieve::{Retrieved, Terms};
-use super::{Answer, Intent, Mode, Request, Router, typo};
+use super::{Answer, Intent, KeywordRoute, Mode, Request, Router, typo};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::store::vectors::Bitmap;
 use crate::store::{Filter, Matches, Passage, Row, Store};
 
-/// How many candidates each retriever puts up where two are fused.
-pub(super) const CANDIDATES: usize = 200;
-/// How many scores by word are kept for candidates by meaning.
+/// How many scores by word are kept for candidates by meaning, at least.
 const SCORED: usize = 2_000;
 /// What the nearest hit below those by word has of the last one's score.
 const BELOW: f64 = 0.9;
@@ -57,7 +55,7 @@ enum Route {
 }
 
 impl Route {
-    fn of(request: &Request, query: &Query, intent: Intent) -> Self {
+    fn of(request: &Request, query: &Query, intent: Intent, keyword: KeywordRoute) -> Self {
         match (request.mode, intent) {
             (Mode::Like | Mode::Lexical, _) => Self::Words,
             _ if query.is_empty() => Self::Words,
@@ -65,7 +63,10 @@ impl Route {
             (Mode::Hybrid, _) | (Mode::Auto, Intent::Semantic) => Self::Both,
             // What is demanded literally is not answered by what is like it.
             (Mode::Auto, Intent::Keyword) if !query.required.is_empty() => Self::Words,
-            (Mode::Auto, Intent::Keyword) => Self::WordsThenMeanings,
+            (Mode::Auto, Intent::Keyword) => match keyword {
+                KeywordRoute::WordsFirst => Self::WordsThenMeanings,
+                KeywordRoute::Fused => Self::Both,
+            },
         }
     }
 }
@@ -112,7 +113,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             texts.push(query.wanted_text(corrected));
         }
         texts.dedup();
-        match Route::of(request, &query, answer.intent) {
+        match Route::of(request, &query, answer.intent, self.tuning.keyword) {
             Route::Words => {
                 let retrieved = self.retrieve_words(request, &query, filter, limit, answer)?;
                 Ok(by_word(retrieved, answer))
@@ -130,7 +131,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             }
             Route::Both => self.both(request, &query, texts, filter, started, answer),
             Route::Meanings => {
-                let keep = limit.max(CANDIDATES);
+                let keep = limit.max(self.tuning.candidates);
                 if let Some(near) = self.meanings(texts, &query, filter, keep, started, answer)? {
                     return Ok(by_meaning(near.passages));
                 }
@@ -152,9 +153,14 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
     ) -> Result<Ranked> {
         let embedding = self.begin_embedding(texts, started)?;
         let limit = request.limit.saturating_add(request.limit.min(20));
-        let kept = limit.max(if embedding.is_ok() { SCORED } else { 0 });
+        let candidates = limit.max(self.tuning.candidates);
+        let kept = if embedding.is_ok() {
+            candidates.max(SCORED)
+        } else {
+            limit
+        };
         let retrieved = self.retrieve_words(request, query, filter, kept, answer)?;
-        let near = self.near_admitted(embedding, query, filter, CANDIDATES.max(limit))?;
+        let near = self.near_admitted(embedding, query, filter, candidates)?;
         let near = self.noted(near, filter, answer)?;
         match near {
             Some(near) => self.fused(request, retrieved, near, limit, answer),

@@ -5,7 +5,7 @@
 
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
-use crate::store::{Expression, Filter, NearWord, Phrase, Store};
+use crate::store::{Bm25, Expression, Filter, NearWord, Phrase, Store};
 use crate::text::{Class, fold_into, is_common, is_plain, stem, words};
 
 /// Shorter words have too many neighbours to guess from.
@@ -174,7 +174,8 @@ fn is_known<S: Store>(store: &S, folded: &str, scope: &Filter) -> Result<bool> {
         column: None,
         weight: 1.0,
     });
-    Ok(store.matches(&phrase, scope, store.corpus()?, 0)?.total > 0)
+    let matches = store.matches(&phrase, scope, store.corpus()?, Bm25::default(), 0)?;
+    Ok(matches.total > 0)
 }
 
 /// How likely it is that `near` was meant: above all near, then common. A slip

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::vectors::Bitmap;
 use super::{
-    Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage, Row, Serving,
+    Bm25, Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage, Row, Serving,
     SqliteStore, StoredDocument,
 };
 use crate::error::Result;
@@ -38,6 +38,7 @@ pub trait Store {
         expression: &Expression,
         filter: &Filter,
         corpus: Corpus,
+        bm25: Bm25,
         limit: usize,
     ) -> Result<Matches>;
 
@@ -138,7 +139,7 @@ impl Store for SqliteStore {
         word_frequency(word: &str) -> Result<u64>;
         words_beginning(prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
         words_near(word: &str, distance: u8) -> Result<Vec<NearWord>>;
-        matches(expression: &Expression, filter: &Filter, corpus: Corpus, limit: usize) -> Result<Matches>;
+        matches(expression: &Expression, filter: &Filter, corpus: Corpus, bm25: Bm25, limit: usize) -> Result<Matches>;
         containing(needles: &[String], filter: &Filter, limit: usize) -> Result<Matches>;
         newest(filter: &Filter, excluded: Option<&Expression>, limit: usize) -> Result<Matches>;
         rows(filter: &Filter, required: Option<&Expression>, excluded: Option<&Expression>) -> Result<Bitmap>;

@@ -35,6 +35,37 @@ pub struct Corpus {
     pub average_length: f64,
 }
 
+/// How much words in a document count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bm25 {
+    /// How quickly repetition stops counting.
+    pub k1: f64,
+    /// How much long documents are held back, 0 to 1.
+    pub b: f64,
+    /// What a word in the title counts, one in the body being 1: it says most
+    /// about a note.
+    pub title: f64,
+    /// What a word among the tags counts.
+    pub tags: f64,
+    /// What a word in the title adds, in parts of its rarity, however often it
+    /// occurs and however long the document is. Weighted or not, repetition
+    /// saturates: without this a short note that has a word as its tag stands
+    /// above the note it is the title of.
+    pub title_bonus: f64,
+}
+
+impl Default for Bm25 {
+    fn default() -> Self {
+        Self {
+            k1: 1.2,
+            b: 0.75,
+            title: 10.0,
+            tags: 5.0,
+            title_bonus: 0.2,
+        }
+    }
+}
+
 /// The best documents for an expression.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matches {

@@ -9,8 +9,8 @@ use kodiak::source::MarkdownFolder;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
-    Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage, Row, Serving, Store,
-    StoredDocument,
+    Bm25, Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage, Row, Serving,
+    Store, StoredDocument,
 };
 use kodiak::{Error, Result, date, sync};
 
@@ -307,7 +307,7 @@ impl Store for Untouchable {
         word_frequency(&str) -> u64;
         words_beginning(&str, usize) -> Vec<(String, u64)>;
         words_near(&str, u8) -> Vec<NearWord>;
-        matches(&Expression, &Filter, Corpus, usize) -> Matches;
+        matches(&Expression, &Filter, Corpus, Bm25, usize) -> Matches;
         containing(&[String], &Filter, usize) -> Matches;
         newest(&Filter, Option<&Expression>, usize) -> Matches;
         rows(&Filter, Option<&Expression>, Option<&Expression>) -> Bitmap;

@@ -17,4 +17,5 @@ mod pruning;
 mod syncing;
 mod threads;
 mod together;
+mod tuning;
 mod vector_file;

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::vector_bytes;
 use super::write::Writer;
-use crate::chunk::{self, Chunk};
+use crate::chunk::{self, Chunk, Cutting};
 use crate::date;
 use crate::embed::Identity;
 use crate::error::Result;
@@ -28,13 +28,14 @@ pub struct Pending {
 }
 
 /// A document's passages, each with what its embedded text hashes to.
-pub(super) fn passages(title: &str, body: &str) -> Vec<(Chunk, [u8; 16])> {
+pub(super) fn passages(cutting: Cutting, title: &str, body: &str) -> Vec<(Chunk, [u8; 16])> {
     let hashed = |chunk: Chunk| {
         let text = &body[chunk.range.clone()];
-        let hash = chunk::text_hash(&chunk::embedded_text(title, &chunk.heading, text));
+        let hash = chunk::text_hash(&cutting.embedded_text(title, &chunk.heading, text));
         (chunk, hash)
     };
-    chunk::chunks(title, body).into_iter().map(hashed).collect()
+    let chunks = cutting.chunks(title, body).into_iter();
+    chunks.map(hashed).collect()
 }
 
 impl Writer {
@@ -114,7 +115,7 @@ impl Writer {
                         let (start, end): (usize, usize) = (row.get(3)?, row.get(4)?);
                         let passage = body.get(start..end).unwrap_or_default();
                         let (title, heading): (String, String) = (row.get(0)?, row.get(1)?);
-                        Ok(chunk::embedded_text(&title, &heading, passage))
+                        Ok(self.cutting.embedded_text(&title, &heading, passage))
                     })
                     .optional()
             };
@@ -192,7 +193,7 @@ impl Writer {
                     .execute(params![row, chunk::FORMAT])?;
                 Ok(())
             })?;
-            let passages = passages(title, body);
+            let passages = passages(self.cutting, title, body);
             self.put_passages(*row, &passages)?;
         }
         self.with(|connection| {

@@ -16,6 +16,7 @@ use std::ptr;
 
 use rusqlite::{Connection, ffi};
 
+use crate::store::Bm25;
 use crate::text::{Cutter, Purpose};
 
 /// The tokenizer's name in `CREATE VIRTUAL TABLE … tokenize = …`.
@@ -26,15 +27,8 @@ const RANK: &CStr = c"kodiak_rank";
 /// What the rank function needs to know beside the row: passed as one blob.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RankParameters {
-    /// How quickly repetition stops counting.
-    pub(super) k1: f64,
-    /// How much long documents are held back, 0 to 1.
-    pub(super) b: f64,
-    /// Weight of title, body and tags.
-    pub(super) weights: [f64; 3],
-    /// What a phrase in the title adds, in parts of its rarity, however often
-    /// it occurs and however long the document is.
-    pub(super) title_bonus: f64,
+    /// How much what counts.
+    pub(super) bm25: Bm25,
     /// The mean number of terms in a document.
     pub(super) average_length: f64,
     /// Inverse document frequency of each phrase of the expression, in order;
@@ -44,16 +38,14 @@ pub(super) struct RankParameters {
 
 impl RankParameters {
     pub(super) fn to_blob(&self) -> Vec<u8> {
-        let [title, body, tags] = self.weights;
-        let own = [
-            self.k1,
-            self.b,
+        let Bm25 {
+            k1,
+            b,
             title,
-            body,
             tags,
-            self.title_bonus,
-            self.average_length,
-        ];
+            title_bonus,
+        } = self.bm25;
+        let own = [k1, b, title, tags, title_bonus, self.average_length];
         own.iter()
             .chain(&self.phrases)
             .flat_map(|number| number.to_le_bytes())
@@ -65,13 +57,16 @@ impl RankParameters {
             .chunks_exact(8)
             .filter_map(|bytes| Some(f64::from_le_bytes(bytes.try_into().ok()?)))
             .collect();
-        let (&[k1, b, title, body, tags, title_bonus, average_length], phrases) =
+        let (&[k1, b, title, tags, title_bonus, average_length], phrases) =
             numbers.split_first_chunk()?;
         Some(Self {
-            k1,
-            b,
-            weights: [title, body, tags],
-            title_bonus,
+            bm25: Bm25 {
+                k1,
+                b,
+                title,
+                tags,
+                title_bonus,
+            },
             average_length: average_length.max(1.0),
             phrases: phrases.to_vec(),
         })
@@ -300,7 +295,15 @@ unsafe fn score(
             return None;
         }
         let relative = f64::from(length) / parameters.average_length;
-        let damping = parameters.k1 * (1.0 - parameters.b + parameters.b * relative);
+        let Bm25 {
+            k1,
+            b,
+            title,
+            tags,
+            title_bonus,
+        } = parameters.bm25;
+        let weights = [title, 1.0, tags];
+        let damping = k1 * (1.0 - b + b * relative);
         let (first, next) = (api.xPhraseFirst?, api.xPhraseNext?);
         let mut score = 0.0;
         for (phrase, &rarity) in parameters.phrases.iter().enumerate() {
@@ -324,15 +327,18 @@ unsafe fn score(
             let mut bonus = 0.0;
             while column >= 0 {
                 if column == 0 {
-                    bonus = parameters.title_bonus;
+                    bonus = title_bonus;
                 }
-                let weight = usize::try_from(column)
-                    .ok()
-                    .and_then(|at| parameters.weights.get(at));
+                let weight = usize::try_from(column).ok().and_then(|at| weights.get(at));
                 frequency += weight.copied().unwrap_or(0.0);
                 next(row, &raw mut iterator, &raw mut column, &raw mut offset);
             }
-            let saturated = (frequency * (parameters.k1 + 1.0)) / (frequency + damping);
+            // With no damping either, nothing would be divided by nothing.
+            let saturated = if frequency > 0.0 {
+                (frequency * (k1 + 1.0)) / (frequency + damping)
+            } else {
+                0.0
+            };
             score += rarity * (saturated + bonus);
         }
         Some(score)
@@ -384,10 +390,10 @@ mod tests {
         let connection = table();
         // "sport" stands in one of three documents, which have 21 terms.
         let parameters = RankParameters {
-            k1: 1.2,
-            b: 0.75,
-            weights: [10.0, 1.0, 5.0],
-            title_bonus: 0.0,
+            bm25: Bm25 {
+                title_bonus: 0.0,
+                ..Bm25::default()
+            },
             average_length: 21.0 / 3.0,
             phrases: vec![(2.5_f64 / 1.5).ln()],
         };

@@ -10,33 +10,23 @@ use super::SqliteStore;
 use super::filter::{conditions, escape_like};
 use super::fts5::RankParameters;
 use crate::error::Result;
-use crate::store::{Column, Corpus, Expression, Filter, Matches, Phrase, Row};
-
-/// Title, body and tags: a word in the title says most about a note.
-const WEIGHTS: [f64; 3] = [10.0, 1.0, 5.0];
-/// Weighted or not, repetition saturates: without this a short note that has a
-/// word as its tag stands above the note it is the title of.
-const TITLE_BONUS: f64 = 0.2;
-const K1: f64 = 1.2;
-const B: f64 = 0.75;
+use crate::store::{Bm25, Column, Corpus, Expression, Filter, Matches, Phrase, Row};
 
 impl SqliteStore {
     /// The `limit` best documents that meet `expression` and `filter`, ranked by
-    /// BM25 with the expression's weights.
+    /// BM25 with the weights of the expression's phrases.
     pub fn matches(
         &self,
         expression: &Expression,
         filter: &Filter,
         corpus: Corpus,
+        bm25: Bm25,
         limit: usize,
     ) -> Result<Matches> {
         let mut rendered = Rendered::default();
         rendered.render(expression);
         let parameters = RankParameters {
-            k1: K1,
-            b: B,
-            weights: WEIGHTS,
-            title_bonus: TITLE_BONUS,
+            bm25,
             average_length: corpus.average_length,
             phrases: rendered.weights,
         };

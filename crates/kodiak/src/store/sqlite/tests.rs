@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::document::Document;
-use crate::store::{Column, Expression, Filter, Phrase};
+use crate::store::{Bm25, Column, Expression, Filter, Phrase};
 
 struct Fixture {
     _folder: TempDir,
@@ -62,7 +62,9 @@ fn found(store: &SqliteStore, word: &str) -> Vec<String> {
 
 fn found_with(store: &SqliteStore, word: &str, filter: &Filter) -> Vec<String> {
     let corpus = store.corpus().unwrap();
-    let matches = store.matches(&phrase(word), filter, corpus, 100).unwrap();
+    let matches = store
+        .matches(&phrase(word), filter, corpus, Bm25::default(), 100)
+        .unwrap();
     let rows: Vec<_> = matches.best.iter().map(|&(row, _)| row).collect();
     let mut keys: Vec<String> = store
         .documents(&rows)
@@ -408,7 +410,7 @@ fn columns_limit_where_a_phrase_may_stand() {
             weight: 1.0,
         });
         let matches = writer
-            .matches(&expression, &Filter::default(), corpus, 9)
+            .matches(&expression, &Filter::default(), corpus, Bm25::default(), 9)
             .unwrap();
         assert_eq!(
             matches.best.iter().map(|hit| hit.0).collect::<Vec<_>>(),
@@ -425,7 +427,13 @@ fn a_word_in_the_title_outranks_the_same_word_in_the_body() {
     ]);
     let corpus = writer.corpus().unwrap();
     let matches = writer
-        .matches(&phrase("pear"), &Filter::default(), corpus, 9)
+        .matches(
+            &phrase("pear"),
+            &Filter::default(),
+            corpus,
+            Bm25::default(),
+            9,
+        )
         .unwrap();
     assert_eq!(matches.best[0].0, 2);
     assert!(matches.best[0].1 > matches.best[1].1 && matches.best[1].1 > 0.0);
@@ -443,7 +451,13 @@ fn a_title_outranks_the_tag_of_a_short_note() {
     ]);
     let corpus = writer.corpus().unwrap();
     let matches = writer
-        .matches(&phrase("gtd"), &Filter::default(), corpus, 9)
+        .matches(
+            &phrase("gtd"),
+            &Filter::default(),
+            corpus,
+            Bm25::default(),
+            9,
+        )
         .unwrap();
     assert_eq!(matches.best[0].0, 2);
 }

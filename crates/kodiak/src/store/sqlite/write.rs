@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::SqliteStore;
 use super::counts::{Counts, DistinctWords};
 use super::embeddings::passages;
-use crate::chunk::{self, Chunk};
+use crate::chunk::{self, Chunk, Cutting};
 use crate::document::{Document, Stamp};
 use crate::error::Result;
 use crate::source::Entry;
@@ -25,6 +25,7 @@ use crate::store::{Row, WriteLock};
 pub struct Writer {
     store: SqliteStore,
     counts: Counts,
+    pub(super) cutting: Cutting,
     next_row: Row,
     /// The documents put since the last flush.
     hidden: Range<Row>,
@@ -47,18 +48,25 @@ impl Deref for Writer {
 pub struct Prepared {
     document: Document,
     words: DistinctWords,
+    cutting: Cutting,
     passages: Vec<(Chunk, [u8; 16])>,
 }
 
 impl Prepared {
     /// Cuts the document into words, terms and passages.
     pub fn new(document: Document) -> Self {
+        Self::cut(document, Cutting::default())
+    }
+
+    /// The same with passages cut in this way, for a writer that cuts so.
+    pub fn cut(document: Document, cutting: Cutting) -> Self {
         let tags = document.tags.join(" ");
         let words = DistinctWords::of([&document.title, &document.body, &tags]);
-        let passages = passages(&document.title, &document.body);
+        let passages = passages(cutting, &document.title, &document.body);
         Self {
             document,
             words,
+            cutting,
             passages,
         }
     }
@@ -95,6 +103,7 @@ impl Writer {
         let mut writer = Self {
             store,
             counts: Counts::default(),
+            cutting: Cutting::default(),
             next_row: 0,
             hidden: 0..0,
             lock: Some(lock),
@@ -102,6 +111,14 @@ impl Writer {
         };
         writer.find_next_row()?;
         Ok(writer)
+    }
+
+    /// Cuts texts in this way from here on. Nothing in the index says so: it is
+    /// for an index that is measured and thrown away.
+    #[must_use]
+    pub fn with_cutting(mut self, cutting: Cutting) -> Self {
+        self.cutting = cutting;
+        self
     }
 
     /// What other writers are told.
@@ -263,7 +280,12 @@ impl Writer {
                 ])?;
             Ok(())
         })?;
-        self.put_passages(row, &prepared.passages)
+        // A passage's hash must be that of the text a model will be shown.
+        if prepared.cutting == self.cutting {
+            return self.put_passages(row, &prepared.passages);
+        }
+        let passages = passages(self.cutting, &document.title, &document.body);
+        self.put_passages(row, &passages)
     }
 
     /// Removes a document, or the record that it was left out.

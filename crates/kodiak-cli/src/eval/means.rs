@@ -1,0 +1,145 @@
+//! One figure for several sets: the mean over their main splits, in which each
+//! set counts the same, however many queries it has.
+
+use serde::Serialize;
+
+use super::beir::split_label;
+use super::figures::{Row, Way, round};
+
+/// The figures of one way of searching over several sets. Times are left out:
+/// those of small and large sets have no mean that says anything.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct MeanRow {
+    #[serde(flatten)]
+    pub(super) way: Way,
+    pub(super) default: bool,
+    pub(super) sets: usize,
+    pub(super) queries: usize,
+    #[serde(rename = "ndcg@10")]
+    pub(super) ndcg_at_10: f64,
+    #[serde(rename = "recall@10")]
+    pub(super) recall_at_10: f64,
+    #[serde(rename = "recall@100")]
+    pub(super) recall_at_100: f64,
+    #[serde(rename = "mrr@10")]
+    pub(super) mrr_at_10: f64,
+}
+
+/// The mean of each way of searching that was measured on several sets.
+pub(super) fn means(rows: &[Row]) -> Vec<MeanRow> {
+    let main = rows
+        .iter()
+        .filter(|row| row.subject.split == split_label(""));
+    let groups = grouped(main, |row| &row.subject.way);
+    groups.iter().map(|rows| mean(rows)).collect()
+}
+
+/// The items of each way of searching that has several, in the order in which
+/// the ways come first.
+pub(super) fn grouped<T>(items: impl Iterator<Item = T>, way: fn(&T) -> &Way) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    for item in items {
+        let group = groups.iter_mut().find(|group| way(&group[0]) == way(&item));
+        match group {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
+        }
+    }
+    groups.retain(|group| group.len() > 1);
+    groups
+}
+
+fn mean(rows: &[&Row]) -> MeanRow {
+    let mean = |figure: fn(&Row) -> f64| {
+        let sum: f64 = rows.iter().map(|row| figure(row)).sum();
+        round(sum / rows.len() as f64, 4)
+    };
+    MeanRow {
+        way: rows[0].subject.way.clone(),
+        default: rows[0].default,
+        sets: rows.len(),
+        queries: rows.iter().map(|row| row.queries).sum(),
+        ndcg_at_10: mean(exact_ndcg),
+        recall_at_10: mean(|row| row.recall_at_10),
+        recall_at_100: mean(|row| row.recall_at_100),
+        mrr_at_10: mean(|row| row.mrr_at_10),
+    }
+}
+
+/// Over the queries rather than as it was rounded, so that it is what a
+/// comparison finds.
+fn exact_ndcg(row: &Row) -> f64 {
+    row.per_query.values().sum::<f64>() / row.per_query.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+
+    use super::super::figures::Subject;
+    use super::*;
+
+    fn row(name: &str, split: &str, mode: &str, ndcg_at_10: f64) -> Row {
+        Row {
+            subject: Subject {
+                name: name.to_owned(),
+                split: split.to_owned(),
+                way: Way {
+                    mode: mode.to_owned(),
+                    fusion: None,
+                    rerank: None,
+                    typo: true,
+                },
+            },
+            default: mode == "auto",
+            model: None,
+            queries: 10,
+            ndcg_at_10,
+            recall_at_10: 0.5,
+            recall_at_100: 1.0,
+            mrr_at_10: ndcg_at_10 / 2.0,
+            p50_ms: 1.0,
+            p95_ms: 1.0,
+            per_query: [("q1".to_owned(), ndcg_at_10)].into(),
+        }
+    }
+
+    #[test]
+    fn sets_count_the_same_and_only_by_their_main_split() {
+        let rows = [
+            row("one", "test", "auto", 0.3),
+            row("one", "test", "like", 0.1),
+            row("one", "typo", "auto", 0.9),
+            row("two", "test", "auto", 0.8),
+            row("two", "test", "like", 0.2),
+            row("two", "test", "hybrid", 0.2),
+        ];
+        let means = means(&rows);
+        let told: Vec<(&str, bool, usize, usize, f64)> = means
+            .iter()
+            .map(|mean| {
+                let way = mean.way.mode.as_str();
+                (way, mean.default, mean.sets, mean.queries, mean.ndcg_at_10)
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [("auto", true, 2, 20, 0.55), ("like", false, 2, 20, 0.15)]
+        );
+        let MeanRow {
+            recall_at_10,
+            recall_at_100,
+            mrr_at_10,
+            ..
+        } = means[0];
+        assert_eq!((recall_at_10, recall_at_100, mrr_at_10), (0.5, 1.0, 0.275));
+    }
+
+    #[test]
+    fn of_one_set_there_is_no_mean() {
+        let rows = [
+            row("one", "test", "auto", 0.3),
+            row("one", "typo", "auto", 0.9),
+        ];
+        assert!(means(&rows).is_empty() && means(&[]).is_empty());
+    }
+}

@@ -1,0 +1,156 @@
+//! Every set, split, way of searching and variant, one after another.
+//!
+//! Owns the order and what is said meanwhile. Indexing and asking are left to
+//! [`super::runner`].
+
+use std::sync::Arc;
+
+use kodiak::chunk::Cutting;
+use kodiak::embed::Embedder;
+
+use super::beir::{TestSet, split_label, with_layout};
+use super::figures::Row;
+use super::meaning::Remembering;
+use super::query::JudgedQuery;
+use super::runner::{Collection, Setting};
+use super::table;
+use super::variant::Variant;
+use crate::arguments::EvalArguments;
+use crate::output::Output;
+use crate::output::progress::{Embedding, Steps};
+
+/// What is measured, and with what.
+pub(super) struct Measuring<'a> {
+    pub(super) settings: &'a [Setting],
+    pub(super) embedder: Option<&'a Arc<Remembering>>,
+    /// The first is what a user gets.
+    pub(super) variants: &'a [Variant],
+    pub(super) arguments: &'a EvalArguments,
+    pub(super) output: &'a Output,
+}
+
+impl Measuring<'_> {
+    /// The rows of each variant, set by set.
+    pub(super) fn all(&self, sets: &[TestSet]) -> anyhow::Result<Vec<Vec<Row>>> {
+        let mut rows: Vec<Vec<Row>> = self.variants.iter().map(|_| Vec::new()).collect();
+        for set in sets {
+            self.set(set, &mut rows)?;
+        }
+        Ok(rows)
+    }
+
+    fn set(&self, set: &TestSet, rows: &mut [Vec<Row>]) -> anyhow::Result<()> {
+        let names = &self.arguments.splits;
+        let wanted = |split: &&String| {
+            names.is_empty() || names.iter().any(|name| name == split_label(split))
+        };
+        let splits: Vec<&String> = set.splits.iter().filter(wanted).collect();
+        if splits.is_empty() {
+            return Ok(());
+        }
+        let splits = usable(set, &splits, self.arguments.limit_queries, self.output)?;
+        // What is cut alike is indexed once, and without a model nobody asks how.
+        let mut collections: Vec<(Cutting, Collection)> = Vec::new();
+        for (variant, rows) in self.variants.iter().zip(rows) {
+            let known = collections
+                .iter()
+                .position(|(cutting, _)| self.embedder.is_none() || *cutting == variant.cutting);
+            let place = if let Some(place) = known {
+                place
+            } else {
+                collections.push((variant.cutting, self.collection(set, variant)?));
+                collections.len() - 1
+            };
+            self.ask(set, &splits, &collections[place].1, variant, rows)?;
+        }
+        Ok(())
+    }
+
+    fn collection(&self, set: &TestSet, variant: &Variant) -> anyhow::Result<Collection> {
+        let title = labelled(format!("indexing {}", set.name), variant);
+        let indexing = Steps::new(self.output, &title, None);
+        let mut embedding = self
+            .embedder
+            .map(|embedder| Embedding::new(self.output, &embedder.identity().name));
+        Collection::build(
+            set,
+            variant.cutting,
+            self.embedder.cloned(),
+            |done| indexing.done(done),
+            &mut |event| {
+                if let Some(embedding) = &mut embedding {
+                    embedding.event(event);
+                }
+            },
+        )
+    }
+
+    fn ask(
+        &self,
+        set: &TestSet,
+        splits: &[(&str, Vec<JudgedQuery>)],
+        collection: &Collection,
+        variant: &Variant,
+        rows: &mut Vec<Row>,
+    ) -> anyhow::Result<()> {
+        let model = self
+            .embedder
+            .map(|embedder| embedder.identity().name.as_str());
+        for (label, queries) in splits {
+            for &setting in self.settings {
+                let title = format!("asking {} {label}, {}", set.name, setting.name());
+                let title = labelled(title, variant);
+                let asking = Steps::new(self.output, &title, Some(queries.len()));
+                let tally = collection.measure(queries, setting, &variant.tuning, |done| {
+                    asking.done(done);
+                })?;
+                drop(asking);
+                let row = Row::new(&set.name, label, setting, model, queries, &tally);
+                self.output.detail(&labelled(table::line(&row), variant));
+                rows.push(row);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A line about a variant; of today's numbers nothing is said.
+fn labelled(line: String, variant: &Variant) -> String {
+    if variant.text.is_empty() {
+        return line;
+    }
+    format!("{line}, {}", variant.text)
+}
+
+/// The splits that can be measured, with their queries. Without a relevant
+/// document there is nothing to find, and all figures would be zero.
+fn usable<'a>(
+    set: &TestSet,
+    splits: &[&'a String],
+    most_queries: Option<usize>,
+    output: &Output,
+) -> anyhow::Result<Vec<(&'a str, Vec<JudgedQuery>)>> {
+    let mut found = Vec::new();
+    let mut empty = Vec::new();
+    for split in splits {
+        let label = split_label(split);
+        let mut queries = set.queries(split)?;
+        if queries.is_empty() {
+            empty.push(label);
+            continue;
+        }
+        queries.truncate(most_queries.unwrap_or(usize::MAX));
+        found.push((label, queries));
+    }
+    if found.is_empty() {
+        let said = format!("{} has no query with a relevant document", set.name);
+        return Err(with_layout(&anyhow::Error::msg(said)));
+    }
+    for label in empty {
+        output.warning(&format!(
+            "{} {label} has no query with a relevant document",
+            set.name
+        ));
+    }
+    Ok(found)
+}

@@ -1,0 +1,272 @@
+//! The numbers a ranking is made with.
+//!
+//! Owns every one whose value was chosen by measuring, with why it is there, so
+//! that other values can be measured beside today's. What only bounds cost or
+//! memory stays with the code it bounds.
+
+use std::fmt;
+
+use super::fuse::Weights;
+use crate::store::Bm25;
+
+/// What a search is ranked with; the default is what a user gets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tuning {
+    /// How documents are ranked by word.
+    pub bm25: Bm25,
+    /// How much a common word of a language counts at most, however few
+    /// documents have it: in a small collection "how" is as rare as what it
+    /// asks about.
+    pub common_word: f64,
+    /// Up to this many documents every word chooses which are ranked. Above it,
+    /// scoring each document that has a common word costs more than it finds.
+    pub prune_above: u64,
+    /// A word in more than this part of so many documents is common.
+    pub prune_common: f64,
+    /// What one or two words go through where nothing else is asked for.
+    pub keyword: KeywordRoute,
+    /// How many candidates each retriever puts up where two are fused.
+    pub candidates: usize,
+    /// How much each ranking counts. A request has its own; these are for
+    /// whoever makes one.
+    pub weights: Weights,
+    /// Words count in full where the best document has this part of what all of
+    /// them could weigh together, and the less the farther it is from that.
+    pub covered: f64,
+    /// How much of a document's similarity is that of all its passages
+    /// together, the rest being its nearest passage's.
+    pub overall: f64,
+    /// What being like many candidates takes, in parts of what similarity gives.
+    pub commonness: f64,
+    /// How many of the candidates most like it a candidate is judged by.
+    pub companions: usize,
+    /// How much of a candidate's score is its companions'.
+    pub support: f64,
+    /// What the better of the two documents one step away in a thread adds.
+    pub step_one: f64,
+    /// The same two steps away: the same speaker's, where two are speaking.
+    pub step_two: f64,
+    /// What makes the first places of a ranking differ less than the next ones
+    /// where ranks are fused.
+    pub rank_constant: f64,
+    /// Which cosine counts as a hit; `None` leaves it to the model.
+    pub minimum_similarity: Option<f32>,
+}
+
+/// What one or two words go through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeywordRoute {
+    /// They are looked up, and what is near in meaning follows below.
+    #[default]
+    WordsFirst,
+    /// Both rankings become one, as for any other query.
+    Fused,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            bm25: Bm25::default(),
+            common_word: 1.0,
+            prune_above: 20_000,
+            prune_common: 0.05,
+            keyword: KeywordRoute::WordsFirst,
+            candidates: 200,
+            weights: Weights::default(),
+            covered: 0.5,
+            overall: 0.5,
+            commonness: 0.2,
+            companions: 10,
+            support: 0.3,
+            step_one: 0.3,
+            step_two: 0.2,
+            rank_constant: 60.0,
+            minimum_similarity: None,
+        }
+    }
+}
+
+/// Why a number was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TuningError {
+    /// Nothing has this name.
+    #[error("there is no '{name}'; known are {}", Tuning::NAMES.join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// It cannot be this.
+    #[error("{name} cannot be '{value}': it is {expected}")]
+    Senseless {
+        /// The name.
+        name: String,
+        /// The value that was given.
+        value: String,
+        /// What it can be.
+        expected: String,
+    },
+}
+
+impl Tuning {
+    /// What [`Tuning::set`] and [`Tuning::shown`] know, in the order of a search.
+    pub const NAMES: [&str; 21] = [
+        "k1",
+        "b",
+        "title",
+        "tags",
+        "title_bonus",
+        "common_word",
+        "prune_above",
+        "prune_common",
+        "keyword",
+        "candidates",
+        "lexical_weight",
+        "semantic_weight",
+        "covered",
+        "overall",
+        "commonness",
+        "companions",
+        "support",
+        "step_one",
+        "step_two",
+        "rank_constant",
+        "minimum_similarity",
+    ];
+
+    /// Changes one number, by its name.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), TuningError> {
+        let Some(mut knob) = self.knob(name) else {
+            let name = name.to_owned();
+            return Err(TuningError::Unknown { name });
+        };
+        knob.turn(value.trim()).ok_or_else(|| {
+            let expected = knob.expected();
+            TuningError::Senseless {
+                name: name.to_owned(),
+                value: value.to_owned(),
+                expected,
+            }
+        })
+    }
+
+    /// What a number is, as [`Tuning::set`] would take it.
+    pub fn shown(mut self, name: &str) -> Option<String> {
+        self.knob(name).map(|knob| knob.to_string())
+    }
+
+    fn knob(&mut self, name: &str) -> Option<Knob<'_>> {
+        // Nothing bounds it from above but what can be written.
+        const ANY: f64 = f64::MAX;
+        Some(match name {
+            "k1" => Knob::Number(&mut self.bm25.k1, 0.0, ANY),
+            "b" => Knob::Number(&mut self.bm25.b, 0.0, 1.0),
+            "title" => Knob::Number(&mut self.bm25.title, 0.0, ANY),
+            "tags" => Knob::Number(&mut self.bm25.tags, 0.0, ANY),
+            "title_bonus" => Knob::Number(&mut self.bm25.title_bonus, 0.0, ANY),
+            "common_word" => Knob::Number(&mut self.common_word, 0.0, ANY),
+            "prune_above" => Knob::Documents(&mut self.prune_above),
+            "prune_common" => Knob::Number(&mut self.prune_common, 0.0, 1.0),
+            "keyword" => Knob::Keyword(&mut self.keyword),
+            "candidates" => Knob::Count(&mut self.candidates, 1),
+            "lexical_weight" => Knob::Number(&mut self.weights.lexical, 0.0, ANY),
+            "semantic_weight" => Knob::Number(&mut self.weights.semantic, 0.0, ANY),
+            // It is divided by.
+            "covered" => Knob::Number(&mut self.covered, 0.001, ANY),
+            "overall" => Knob::Number(&mut self.overall, 0.0, 1.0),
+            "commonness" => Knob::Number(&mut self.commonness, 0.0, ANY),
+            "companions" => Knob::Count(&mut self.companions, 0),
+            "support" => Knob::Number(&mut self.support, 0.0, 1.0),
+            "step_one" => Knob::Number(&mut self.step_one, 0.0, ANY),
+            "step_two" => Knob::Number(&mut self.step_two, 0.0, ANY),
+            "rank_constant" => Knob::Number(&mut self.rank_constant, 0.0, ANY),
+            "minimum_similarity" => Knob::Similarity(&mut self.minimum_similarity),
+            _ => return None,
+        })
+    }
+}
+
+/// A number of a tuning, and what it can be.
+enum Knob<'a> {
+    /// Between two others, both included.
+    Number(&'a mut f64, f64, f64),
+    /// At least this.
+    Count(&'a mut usize, usize),
+    Documents(&'a mut u64),
+    Similarity(&'a mut Option<f32>),
+    Keyword(&'a mut KeywordRoute),
+}
+
+/// How the model's own minimum is written.
+const OF_THE_MODEL: &str = "model";
+
+impl Knob<'_> {
+    /// `None` leaves it as it is.
+    fn turn(&mut self, value: &str) -> Option<()> {
+        match self {
+            Self::Number(number, least, most) => {
+                let given = value.parse::<f64>().ok();
+                **number = given.filter(|given| (*least..=*most).contains(given))?;
+            }
+            Self::Count(count, least) => {
+                **count = value.parse().ok().filter(|given| *given >= *least)?;
+            }
+            Self::Documents(count) => **count = value.parse().ok()?,
+            Self::Similarity(minimum) if value == OF_THE_MODEL => **minimum = None,
+            Self::Similarity(minimum) => {
+                let given = value.parse::<f32>().ok();
+                **minimum = Some(given.filter(|given| (-1.0..=1.0).contains(given))?);
+            }
+            Self::Keyword(route) => **route = KeywordRoute::named(value)?,
+        }
+        Some(())
+    }
+
+    fn expected(&self) -> String {
+        match self {
+            Self::Number(_, least, f64::MAX) => format!("a number of {least} or more"),
+            Self::Number(_, least, most) => format!("a number from {least} to {most}"),
+            Self::Count(_, least) => format!("a whole number of {least} or more"),
+            Self::Documents(_) => "a whole number of 0 or more".to_owned(),
+            Self::Similarity(_) => format!("a number from -1 to 1, or '{OF_THE_MODEL}'"),
+            Self::Keyword(_) => {
+                let names = [KeywordRoute::WordsFirst, KeywordRoute::Fused];
+                names
+                    .map(|route| format!("'{}'", route.name()))
+                    .join(" or ")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Knob<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number, ..) => number.fmt(formatter),
+            Self::Count(count, _) => count.fmt(formatter),
+            Self::Documents(count) => count.fmt(formatter),
+            Self::Similarity(Some(minimum)) => minimum.fmt(formatter),
+            Self::Similarity(None) => OF_THE_MODEL.fmt(formatter),
+            Self::Keyword(route) => route.name().fmt(formatter),
+        }
+    }
+}
+
+impl KeywordRoute {
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WordsFirst => "words-first",
+            Self::Fused => "fused",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        let mut routes = [Self::WordsFirst, Self::Fused].into_iter();
+        routes.find(|route| route.name() == name)
+    }
+}
+
+#[cfg(test)]
+#[path = "tuning_tests.rs"]
+mod tests;

@@ -1,0 +1,141 @@
+//! Other numbers than today's: they are what is ranked with and cut by.
+
+use kodiak::access::Guard;
+use kodiak::chunk::Cutting;
+use kodiak::search::{Answer, KeywordRoute, Request, Router, Tuning};
+use kodiak::store::{Bm25, Filter};
+use kodiak::sync;
+
+use crate::collection::{Collection, ask, paths, topics};
+use crate::embedders::{Scripted, tiny};
+
+fn answer(notes: &Collection, request: &Request, tuning: Tuning) -> Answer {
+    Router::new(&notes.store(), &[], Guard::local())
+        .with_embedder(Some(tiny()))
+        .with_tuning(tuning)
+        .search(request)
+        .unwrap()
+}
+
+#[test]
+fn one_word_can_go_through_the_fusion() {
+    let notes = topics();
+    notes.sync_and_embed(&*tiny());
+    let fused = Tuning {
+        keyword: KeywordRoute::Fused,
+        ..Tuning::default()
+    };
+    let request = Request {
+        explain: true,
+        ..ask("noodles")
+    };
+    let by_fusion = |answer: &Answer| {
+        let explanations = answer.hits.iter().map(|hit| hit.explanation.as_ref());
+        explanations
+            .map(|one| one.unwrap().fusion)
+            .collect::<Vec<_>>()
+    };
+    let usual = answer(&notes, &request, Tuning::default());
+    assert_eq!(by_fusion(&usual), [None, None]);
+    let tried = answer(&notes, &request, fused);
+    assert_eq!(by_fusion(&tried), [Some("convex"), Some("convex")]);
+    // What is demanded literally stays with words.
+    let request = Request {
+        query: "\"noodles\"".to_owned(),
+        ..request
+    };
+    assert_eq!(by_fusion(&answer(&notes, &request, fused)), [None]);
+}
+
+#[test]
+fn a_title_can_count_for_nothing() {
+    let notes = Collection::new(&[
+        ("title.md", "# Pear\n\nfruit and more fruit in a basket"),
+        ("body.md", "# Fruit\n\npear pear basket"),
+    ]);
+    notes.sync_and_embed(&*tiny());
+    let plain = |k1| Tuning {
+        bm25: Bm25 {
+            k1,
+            title: 0.0,
+            title_bonus: 0.0,
+            ..Bm25::default()
+        },
+        ..Tuning::default()
+    };
+    let found = |tuning| {
+        let answer = answer(&notes, &ask("pear"), tuning);
+        assert!(answer.hits.iter().all(|hit| hit.score.is_finite()));
+        paths(&answer).first().map(ToString::to_string)
+    };
+    assert_eq!(found(Tuning::default()).as_deref(), Some("title.md"));
+    assert_eq!(found(plain(1.2)).as_deref(), Some("body.md"));
+}
+
+#[test]
+fn a_word_that_counts_for_nothing_at_all_has_a_score() {
+    let notes = Collection::new(&[("a.md", "---\ntags: [pear]\n---\nnothing else")]);
+    notes.sync();
+    let store = notes.store();
+    let phrase = kodiak::store::Expression::Phrase(kodiak::store::Phrase {
+        text: "pear".to_owned(),
+        prefix: false,
+        column: None,
+        weight: 1.0,
+    });
+    let bm25 = Bm25 {
+        k1: 0.0,
+        tags: 0.0,
+        ..Bm25::default()
+    };
+    let corpus = store.corpus().unwrap();
+    let matches = store.matches(&phrase, &Filter::default(), corpus, bm25, 9);
+    assert_eq!(matches.unwrap().best, [(1, 0.0)]);
+}
+
+#[test]
+fn what_is_near_enough_is_said_by_the_numbers() {
+    let notes = topics();
+    notes.sync_and_embed(&*tiny());
+    let strict = Tuning {
+        minimum_similarity: Some(1.0),
+        ..Tuning::default()
+    };
+    let request = ask("noodles");
+    assert_eq!(answer(&notes, &request, Tuning::default()).total, 2);
+    assert_eq!(answer(&notes, &request, strict).total, 1);
+}
+
+#[test]
+fn a_writer_cuts_in_its_own_way_whoever_prepared_the_document() {
+    // Numbered, since the same text is embedded once.
+    let sentence = |number| format!("Sentence {number} is about the oven and what it bakes. ");
+    let sentences: String = (0..40).map(sentence).collect();
+    let text = format!("# Bread\n\n{sentences}");
+    let notes = Collection::new(&[("bread.md", &text)]);
+    let embedded = |cutting| {
+        std::fs::remove_file(notes.index_path()).ok();
+        let model = Scripted::tiny();
+        let mut writer = notes.writer().with_cutting(cutting);
+        sync::sync(&mut writer, &notes.source(), "notes", &mut |_| {}).unwrap();
+        sync::backfill(&mut writer, &*model, None, None, &mut |_| {}).unwrap();
+        model.passages()
+    };
+    let usual = embedded(Cutting::default());
+    assert!(usual.iter().all(|text| text.starts_with("Bread\n")));
+    let bare = embedded(Cutting {
+        path: false,
+        ..Cutting::default()
+    });
+    assert!(bare.iter().filter(|text| text.contains("Bread")).count() == 1);
+    let small = embedded(Cutting {
+        tokens: 64,
+        ..Cutting::default()
+    });
+    assert!(
+        small.len() > 2 * usual.len(),
+        "{} {}",
+        small.len(),
+        usual.len()
+    );
+}
