@@ -39,20 +39,28 @@ fn cpu_ns(clock: ClockId) -> Option<u64> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ran {
     pub(crate) wall: Duration,
+    /// CPU of all its threads to a hundredth of a second, where the system
+    /// tells and no other program ended meanwhile.
+    pub(crate) cpu: Option<Duration>,
     pub(crate) peak_megabytes: f64,
 }
 
 /// Runs a program to its end. Its memory is looked at while it runs; a program
 /// quicker than a look has no peak.
 pub(crate) fn run(program: &Path, arguments: &[&str], watch_memory: bool) -> Result<Ran> {
+    run_command(Command::new(program).args(arguments), watch_memory)
+}
+
+/// Runs a program to its end, in the environment it was given.
+pub(crate) fn run_command(command: &mut Command, watch_memory: bool) -> Result<Ran> {
+    let before = children_cpu();
     let started = Instant::now();
-    let mut child = Command::new(program)
-        .args(arguments)
+    let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .with_context(|| format!("could not start {}", program.display()))?;
+        .with_context(|| format!("could not start {}", command.get_program().display()))?;
     let mut peak = 0.0_f64;
     let status = loop {
         if !watch_memory {
@@ -67,14 +75,29 @@ pub(crate) fn run(program: &Path, arguments: &[&str], watch_memory: bool) -> Res
     let wall = started.elapsed();
     anyhow::ensure!(
         status.code().is_some_and(|code| code < 2),
-        "{} {} failed: {status}",
-        program.display(),
-        arguments.join(" ")
+        "{command:?} failed: {status}"
     );
     Ok(Ran {
         wall,
+        cpu: children_cpu()
+            .zip(before)
+            .map(|(after, before)| after.saturating_sub(before)),
         peak_megabytes: peak,
     })
+}
+
+/// CPU of all processes that this one started and that have ended.
+fn children_cpu() -> Option<Duration> {
+    /// What Linux counts in, whatever the kernel's own clock is.
+    const TICKS_PER_SECOND: u64 = 100;
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name before the bracket may itself have spaces.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
+    let user: u64 = fields.next()?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some(Duration::from_millis(
+        (user + system) * 1_000 / TICKS_PER_SECOND,
+    ))
 }
 
 /// The most memory this process has had so far, where the system tells.

@@ -2,6 +2,8 @@
 
 use kodiak::store::vectors::Slot;
 
+use crate::random::Random;
+
 /// Components of a vector, as of the usual small models.
 pub(crate) const DIMENSIONS: usize = 384;
 /// Different subjects there are.
@@ -14,56 +16,44 @@ const MOST_CHUNKS: u64 = 5;
 
 /// Makes vectors from a seed.
 pub(crate) struct Clusters {
-    state: u64,
+    random: Random,
     middles: Vec<Vec<f32>>,
 }
 
 impl Clusters {
     pub(crate) fn new(seed: u64) -> Self {
-        let mut clusters = Self {
-            state: seed.wrapping_mul(2).wrapping_add(1),
-            middles: Vec::new(),
-        };
-        clusters.middles = (0..CLUSTERS)
-            .map(|_| {
-                let middle = (0..DIMENSIONS).map(|_| clusters.bell()).collect();
-                normalised(middle)
-            })
+        let mut random = Random::new(seed.wrapping_mul(2).wrapping_add(1));
+        let middles = (0..CLUSTERS)
+            .map(|_| normalised((0..DIMENSIONS).map(|_| bell(&mut random)).collect()))
             .collect();
-        clusters
+        Self { random, middles }
     }
 
     /// Goes on from another seed with the clusters it has.
     pub(crate) fn turn(&mut self, seed: u64) {
-        self.state = seed;
+        self.random = Random::new(seed);
     }
 
-    /// splitmix64, as for words.
+    /// Any number.
     pub(crate) fn random(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number around 0 with variance 1: the sum of four even ones is close
-    /// enough to a bell curve.
-    fn bell(&mut self) -> f32 {
-        let bits = self.random();
-        let sum: f32 = [bits, bits >> 16, bits >> 32, bits >> 48]
-            .iter()
-            .map(|&part| f32::from(part as u16) / 65_536.0 - 0.5)
-            .sum();
-        sum * 3.0_f32.sqrt()
+        self.random.number()
     }
 
     /// A vector of some cluster.
     pub(crate) fn vector(&mut self) -> Vec<f32> {
-        let cluster = self.random() as usize % CLUSTERS;
+        let mut random = self.random.clone();
+        let vector = self.vector_by(&mut random);
+        self.random = random;
+        vector
+    }
+
+    /// The vector that `random` picks.
+    pub(crate) fn vector_by(&self, random: &mut Random) -> Vec<f32> {
+        let middle = &self.middles[random.below(CLUSTERS)];
         let step = SPREAD / (DIMENSIONS as f32).sqrt();
-        let vector = (0..DIMENSIONS)
-            .map(|at| self.middles[cluster][at] + self.bell() * step)
+        let vector = middle
+            .iter()
+            .map(|part| part + bell(random) * step)
             .collect();
         normalised(vector)
     }
@@ -80,6 +70,17 @@ impl Clusters {
             (Slot { chunk, document }, self.vector())
         })
     }
+}
+
+/// A number around 0 with variance 1: the sum of four even ones is close
+/// enough to a bell curve.
+fn bell(random: &mut Random) -> f32 {
+    let bits = random.number();
+    let sum: f32 = [bits, bits >> 16, bits >> 32, bits >> 48]
+        .iter()
+        .map(|&part| f32::from(part as u16) / 65_536.0 - 0.5)
+        .sum();
+    sum * 3.0_f32.sqrt()
 }
 
 fn normalised(mut vector: Vec<f32>) -> Vec<f32> {

@@ -85,7 +85,8 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-fn open(folder: &Path) -> Result<OnnxEmbedder> {
+/// The model in a folder.
+pub(crate) fn open(folder: &Path) -> Result<OnnxEmbedder> {
     let file = folder.join("model.json");
     let content =
         std::fs::read(&file).with_context(|| format!("could not read {}", file.display()))?;
@@ -208,7 +209,7 @@ fn lines(file: &Path) -> Result<Vec<String>> {
 }
 
 /// The words of all notes of a folder, in texts of one length.
-fn pieces(folder: &Path) -> Result<Vec<String>> {
+pub(crate) fn pieces(folder: &Path) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let mut words: Vec<String> = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

@@ -3,10 +3,12 @@
 //! Machines are noisy: CPU time is measured where one process does the work,
 //! and the median of several runs everywhere. Nothing here is a test.
 
+mod all;
 mod clock;
 mod clusters;
 mod embed;
 mod folder;
+mod random;
 mod report;
 mod scale;
 mod typos;
@@ -35,6 +37,11 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
+    /// Everything at several sizes, and how it grows.
+    All(all::Options),
+    /// What `all` measures in a process of its own.
+    #[command(hide = true)]
+    AllAlone(all::AloneOptions),
     /// Index a folder and search it, each time in a new process of the program.
     Folder {
         /// The folder; it is only read.
@@ -54,6 +61,9 @@ enum What {
         /// How many different queries of each kind.
         #[arg(long, default_value_t = 25)]
         queries: usize,
+        /// How many hits each query asks for.
+        #[arg(long, default_value_t = 10)]
+        limit: usize,
     },
     /// Correct misspelt words against the vocabulary of a folder.
     Typos {
@@ -93,14 +103,20 @@ fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let mut report = Report::default();
     match arguments.what {
+        What::All(options) => return all::measure(&options, arguments.json),
+        What::AllAlone(options) => all::run_alone(&options, &mut report)?,
         What::Folder {
             path,
             program,
             runs,
         } => folder::measure(&path, &program, runs, &mut report)?,
-        What::Scale { documents, queries } => {
+        What::Scale {
+            documents,
+            queries,
+            limit,
+        } => {
             for count in documents {
-                scale::measure(count, queries, &mut report)?;
+                scale::measure(count, queries, limit, &mut report)?;
             }
         }
         What::Typos { path, pairs, most } => typos::measure(&path, &pairs, most, &mut report)?,

@@ -1,21 +1,23 @@
 //! Rows of what was measured, as a table or as JSON.
 
+use std::borrow::Cow;
 use std::io::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Everything measured in one run.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Report {
-    rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
-#[derive(Debug, Serialize)]
-struct Row {
-    what: String,
-    value: f64,
-    unit: &'static str,
-    detail: String,
+/// One thing measured.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Row {
+    pub(crate) what: String,
+    pub(crate) value: f64,
+    pub(crate) unit: Cow<'static, str>,
+    pub(crate) detail: String,
 }
 
 impl Report {
@@ -30,7 +32,7 @@ impl Report {
         let row = Row {
             what: what.into(),
             value,
-            unit,
+            unit: Cow::Borrowed(unit),
             detail: detail.into(),
         };
         let _ = writeln!(std::io::stderr(), "{}", row.line());

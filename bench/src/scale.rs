@@ -17,12 +17,19 @@ type MakeQuery = fn(&mut Generator) -> String;
 /// Documents per transaction.
 const BATCH: usize = 2_000;
 
-/// Indexes `count` documents and asks `queries` queries of each kind.
-pub(crate) fn measure(count: usize, queries: usize, report: &mut Report) -> Result<()> {
+/// Indexes `count` documents and asks `queries` queries of each kind, each for
+/// `limit` hits.
+pub(crate) fn measure(
+    count: usize,
+    queries: usize,
+    limit: usize,
+    report: &mut Report,
+) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("index.db");
     let mut generator = Generator::new(7);
-    let (filled, used) = cpu_ms(|| fill(&path, count, &mut generator));
+    let documents = (0..count).map(|_| generator.document());
+    let (filled, used) = cpu_ms(|| fill(&path, documents));
     filled?;
     report.add(
         format!("{count} documents: index"),
@@ -53,7 +60,7 @@ pub(crate) fn measure(count: usize, queries: usize, report: &mut Report) -> Resu
         for _ in 0..queries {
             let request = Request {
                 query: query(&mut generator),
-                limit: 10,
+                limit,
                 ..Request::default()
             };
             let (answer, used) = cpu_ms(|| router.search(&request));
@@ -65,17 +72,20 @@ pub(crate) fn measure(count: usize, queries: usize, report: &mut Report) -> Resu
             format!("{count} documents: {name}"),
             median(times),
             "ms",
-            format!("CPU, median of {queries}; worst {worst:.2}"),
+            format!("CPU, {limit} hits, median of {queries}; worst {worst:.2}"),
         );
     }
     Ok(())
 }
 
-fn fill(path: &std::path::Path, count: usize, generator: &mut Generator) -> Result<()> {
+/// Puts titles and bodies into a new index.
+pub(crate) fn fill(
+    path: &std::path::Path,
+    documents: impl Iterator<Item = (String, String)>,
+) -> Result<()> {
     let mut writer = Writer::open(path, "bench")?;
     writer.begin()?;
-    for number in 0..count {
-        let (title, body) = generator.document();
+    for (number, (title, body)) in documents.enumerate() {
         writer.put(&Prepared::new(Document {
             source: "bench".to_owned(),
             key: format!("{number}.md"),

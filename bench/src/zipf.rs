@@ -1,13 +1,24 @@
 //! Text whose words are as unevenly spread as in real text, always the same.
 
+use crate::random::Random;
+
 /// Different words there are.
 const WORDS: usize = 60_000;
 /// Words in a document, on average.
 const LENGTH: usize = 170;
+/// Different words of two characters in Chinese text, so many for each first
+/// character.
+const CHINESE_WORDS: usize = 20_000;
+const CHINESE_PAIRS: usize = 20;
+/// Words between two full stops of Chinese text.
+const CHINESE_SENTENCE: usize = 8;
+/// Every so manieth note has Chinese text too, so many words of it.
+const CHINESE_EVERY: usize = 10;
+const CHINESE_LENGTH: usize = 60;
 
 /// Makes documents and queries from a seed.
 pub(crate) struct Generator {
-    state: u64,
+    random: Random,
     cumulative: Vec<f64>,
 }
 
@@ -21,34 +32,26 @@ impl Generator {
             })
             .collect();
         Self {
-            state: seed.wrapping_mul(2).wrapping_add(1),
+            random: Random::new(seed.wrapping_mul(2).wrapping_add(1)),
             cumulative,
         }
     }
 
-    /// splitmix64: small, quick and good enough for picking words.
-    fn random(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn fraction(&mut self) -> f64 {
-        (self.random() >> 11) as f64 / (1_u64 << 53) as f64
+    /// A rank below `ranks`, the first most often.
+    fn rank(&mut self, ranks: usize) -> usize {
+        let sums = &self.cumulative[..ranks];
+        let point = self.random.fraction() * sums.last().copied().unwrap_or(1.0);
+        sums.partition_point(|&sum| sum < point)
     }
 
     /// A word, the commonest most often.
     pub(crate) fn word(&mut self) -> String {
-        let total = self.cumulative.last().copied().unwrap_or(1.0);
-        let point = self.fraction() * total;
-        spelled(self.cumulative.partition_point(|&sum| sum < point))
+        spelled(self.rank(WORDS))
     }
 
     /// A word that few documents have.
     pub(crate) fn rare_word(&mut self) -> String {
-        let rank = WORDS / 2 + self.random() as usize % (WORDS / 2);
+        let rank = WORDS / 2 + self.random.below(WORDS / 2);
         spelled(rank)
     }
 
@@ -61,9 +64,41 @@ impl Generator {
     /// A title and a body.
     pub(crate) fn document(&mut self) -> (String, String) {
         let title = self.words(4);
-        let length = LENGTH / 2 + self.random() as usize % LENGTH;
+        let length = LENGTH / 2 + self.random.below(LENGTH);
         (title, self.words(length))
     }
+
+    /// The title and the body of the note with this number, whichever were made
+    /// before. Some end in Chinese.
+    pub(crate) fn note(&mut self, number: usize) -> (String, String) {
+        self.random = Random::new(Random::new(number as u64).number());
+        let (title, mut body) = self.document();
+        if number.is_multiple_of(CHINESE_EVERY) {
+            body += "\n\n";
+            body += &self.chinese(CHINESE_LENGTH);
+        }
+        (title, body)
+    }
+
+    /// So many Chinese words, in sentences without spaces.
+    fn chinese(&mut self, count: usize) -> String {
+        let mut text = String::new();
+        for at in 1..=count {
+            text.extend(characters(self.rank(CHINESE_WORDS)));
+            if at % CHINESE_SENTENCE == 0 || at == count {
+                text.push('。');
+            }
+        }
+        text
+    }
+}
+
+/// The two characters for a rank, a different pair for each.
+fn characters(rank: usize) -> [char; 2] {
+    let (first, second) = (rank / CHINESE_PAIRS, rank % CHINESE_PAIRS);
+    // Common first characters are followed by any character, as in real words.
+    let at = |place: usize| char::from_u32(0x4E00 + place as u32).unwrap_or('一');
+    [at(first * 7), at(first * 13 + second * 31 + 1)]
 }
 
 /// A pronounceable word for a rank, different for each and never an ending
@@ -85,4 +120,58 @@ fn spelled(mut rank: usize) -> String {
     }
     word.push('k');
     word
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn is_chinese(character: char) -> bool {
+        ('\u{4E00}'..='\u{9FFF}').contains(&character)
+    }
+
+    #[test]
+    fn a_part_of_the_notes_has_chinese_sentences() {
+        let mut generator = Generator::new(7);
+        let chinese: Vec<usize> = (0..100)
+            .filter(|&number| generator.note(number).1.contains(is_chinese))
+            .collect();
+        assert_eq!(chinese.len(), 100 / CHINESE_EVERY);
+        let (_, body) = generator.note(chinese[0]);
+        let (_, sentences) = body.split_once("\n\n").unwrap();
+        assert!(sentences.chars().all(|one| is_chinese(one) || one == '。'));
+        assert_eq!(
+            sentences.chars().filter(|&one| is_chinese(one)).count(),
+            2 * CHINESE_LENGTH
+        );
+    }
+
+    #[test]
+    fn chinese_words_differ_and_are_chinese() {
+        let words: HashSet<[char; 2]> = (0..CHINESE_WORDS).map(characters).collect();
+        assert_eq!(words.len(), CHINESE_WORDS);
+        assert!(words.iter().flatten().all(|&one| is_chinese(one)));
+    }
+
+    #[test]
+    fn common_chinese_words_recur() {
+        let mut generator = Generator::new(7);
+        let commonest: String = characters(0).iter().collect();
+        let having = (0..1_000)
+            .filter(|&number| generator.note(number).1.contains(&commonest))
+            .count();
+        assert!(having > 50, "{having}");
+    }
+
+    #[test]
+    fn a_note_is_the_same_whatever_was_made_before() {
+        let mut generator = Generator::new(7);
+        let first = generator.note(20);
+        generator.note(3);
+        generator.words(5);
+        assert_eq!(generator.note(20), first);
+        assert_ne!(generator.note(21), first);
+    }
 }

@@ -1,0 +1,235 @@
+//! Every row at every size in one run: indexing, syncing and searching of
+//! generated notes and of folders, how it grows, and a picture of that.
+
+mod alone;
+mod findings;
+mod growth;
+mod model;
+mod plot;
+mod pretend;
+mod program;
+mod queries;
+mod texts;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use kodiak::model::{InstalledModel, install_from_folder};
+use kodiak::store::SqliteStore;
+
+pub(crate) use alone::{Options as AloneOptions, run as run_alone};
+
+use crate::clusters::DIMENSIONS;
+use alone::{Task, start};
+use findings::{Column, Findings, say, thousands};
+use program::Program;
+use queries::Kind;
+use texts::Texts;
+
+/// More documents than this are not written as files.
+const MOST_FILES: usize = 100_000;
+/// With `--large` also so many.
+const LARGE: usize = 1_000_000;
+/// A file as young as this is not trusted to be the same at the next sync.
+const SETTLED: Duration = Duration::from_millis(200);
+/// Texts in words that a model knows, where no folder is given.
+const EXAMPLES: &str = "examples/notes";
+
+/// What to measure.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// How many generated documents; may be repeated.
+    #[arg(long, default_values_t = [1_000, 10_000, 100_000])]
+    documents: Vec<usize>,
+    /// Also a million, given to the library without files.
+    #[arg(long)]
+    large: bool,
+    /// A folder of notes to measure as well; it is only read.
+    #[arg(long, value_name = "PATH")]
+    folder: Option<PathBuf>,
+    /// A model's folder, for the rows that need one: model.onnx,
+    /// tokenizer.json and model.json.
+    #[arg(long, value_name = "FOLDER")]
+    model: Option<PathBuf>,
+    /// The program to measure [default: the one beside this program]
+    #[arg(long)]
+    program: Option<PathBuf>,
+    /// Where to draw warm searches against size.
+    #[arg(long, value_name = "DIR")]
+    plots: Option<PathBuf>,
+}
+
+/// Measures everything, prints it and draws it.
+pub(crate) fn measure(options: &Options, json: bool) -> Result<()> {
+    let program = program_path(options.program.as_deref())?;
+    let mut sizes = options.documents.clone();
+    sizes.extend(options.large.then_some(LARGE));
+    sizes.retain(|&size| size > 0);
+    sizes.sort_unstable();
+    sizes.dedup();
+    let model = options.model.as_deref();
+    let mut findings = Findings::default();
+    for count in sizes {
+        let mut column = Column::new(thousands(count), count, true);
+        say(&format!("\n{} generated documents", column.name));
+        let program = Program::new(&program)?;
+        let texts = Texts::Generated(count);
+        let model = usable_model(model, &program, &mut column)?;
+        if count > MOST_FILES {
+            without_files(&program, &texts, model.as_ref(), &mut column)?;
+        } else {
+            let folder = tempfile::tempdir()?;
+            texts::write(folder.path(), count)?;
+            std::thread::sleep(SETTLED);
+            with_files(&program, folder.path(), &texts, model.as_ref(), &mut column)?;
+        }
+        findings.columns.push(column);
+    }
+    if let Some(folder) = &options.folder {
+        let mut column = Column::new("folder", 0, false);
+        say("\nthe folder");
+        let program = Program::new(&program)?;
+        let texts = Texts::Folder(folder.clone());
+        let model = usable_model(model, &program, &mut column)?;
+        with_files(&program, folder, &texts, model.as_ref(), &mut column)?;
+        column.documents = SqliteStore::open(&program.index())?.corpus()?.documents as usize;
+        column.name = format!("folder {}", thousands(column.documents));
+        findings.columns.push(column);
+    }
+    findings.columns.push(model_column(options)?);
+    if let Some(folder) = &options.plots {
+        draw(folder, &findings)?;
+    }
+    findings.print(json)
+}
+
+/// All rows of documents that are files.
+fn with_files(
+    program: &Program,
+    folder: &Path,
+    texts: &Texts,
+    model: Option<&InstalledModel>,
+    column: &mut Column,
+) -> Result<()> {
+    let sample = texts.sample()?;
+    program.add(folder, column)?;
+    sizes_of(program, "index size", "without vectors", column);
+    program.sync(column)?;
+    program.search_words(&sample, column)?;
+    let key = model.map(|model| model.identity.key());
+    start(Task::Embed, &program.index(), texts, key.as_deref(), column)?;
+    let detail = "with vectors and the file for scanning them";
+    sizes_of(program, "index size with vectors", detail, column);
+    if let Some(model) = model {
+        program.search_meanings(model, &sample, column)?;
+    }
+    search(program, texts, key.as_deref(), column)
+}
+
+/// The rows of documents that the library is given.
+fn without_files(
+    program: &Program,
+    texts: &Texts,
+    model: Option<&InstalledModel>,
+    column: &mut Column,
+) -> Result<()> {
+    column.leave_out(
+        "first index, no-op sync, cold search",
+        "so many documents are not written as files",
+    );
+    let index = program.index();
+    start(Task::Fill, &index, texts, None, column)?;
+    sizes_of(program, "index size", "without vectors", column);
+    let key = model.map(|model| model.identity.key());
+    start(Task::Embed, &index, texts, key.as_deref(), column)?;
+    let detail = "with vectors and the file for scanning them";
+    sizes_of(program, "index size with vectors", detail, column);
+    search(program, texts, key.as_deref(), column)
+}
+
+/// Warm searches; what the texts have no words for is left out.
+fn search(program: &Program, texts: &Texts, key: Option<&str>, column: &mut Column) -> Result<()> {
+    start(Task::Search, &program.index(), texts, key, column)?;
+    for kind in Kind::BY_WORD.into_iter().chain([Kind::Hybrid]) {
+        let what = format!("warm search: {}", kind.name());
+        if column.value(&what).is_none() {
+            column.leave_out(what, "the texts have too few such words");
+        }
+    }
+    Ok(())
+}
+
+/// The size of all files of the index.
+fn sizes_of(program: &Program, what: &str, detail: &str, column: &mut Column) {
+    let index = program.index();
+    let name = index.file_stem().unwrap_or_default().to_owned();
+    let files = index.parent().and_then(|home| std::fs::read_dir(home).ok());
+    let bytes: u64 = files
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|file| Path::new(&file.file_name()).file_stem() == Some(&name))
+        .filter_map(|file| Some(file.metadata().ok()?.len()))
+        .sum();
+    column.add(what, bytes as f64 / 1e6, "MB", detail);
+}
+
+/// Installs the model where the program looks for it. Made-up vectors are then
+/// signed with its name, so that a search with the model compares them.
+fn usable_model(
+    folder: Option<&Path>,
+    program: &Program,
+    column: &mut Column,
+) -> Result<Option<InstalledModel>> {
+    let what = "cold search: hybrid";
+    let Some(folder) = folder else {
+        column.leave_out(what, "needs a model, see --model");
+        return Ok(None);
+    };
+    let model = install_from_folder(folder, None, &program.models())?;
+    if model.identity.dimensions != DIMENSIONS {
+        let why = format!("the model's vectors are not of {DIMENSIONS} numbers");
+        column.leave_out(what, why);
+        return Ok(None);
+    }
+    Ok(Some(model))
+}
+
+/// What the model alone costs.
+fn model_column(options: &Options) -> Result<Column> {
+    let mut column = Column::new("model", 0, false);
+    let what = "embed a query, embedding throughput";
+    let folder = options.folder.as_deref().unwrap_or(Path::new(EXAMPLES));
+    match &options.model {
+        None => column.leave_out(what, "needs a model, see --model"),
+        Some(_) if !folder.is_dir() => {
+            column.leave_out(what, format!("there is no {}", folder.display()));
+        }
+        Some(model) => model::measure(model, folder, &mut column)?,
+    }
+    Ok(column)
+}
+
+fn draw(folder: &Path, findings: &Findings) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("could not make {}", folder.display()))?;
+    let path = folder.join("warm-search.svg");
+    let picture = plot::warm_searches(&findings.columns);
+    std::fs::write(&path, picture).with_context(|| format!("could not write {}", path.display()))
+}
+
+fn program_path(asked: Option<&Path>) -> Result<PathBuf> {
+    let path = match asked {
+        Some(path) => path.to_path_buf(),
+        None => std::env::current_exe()
+            .context("could not find this program")?
+            .with_file_name(format!("kodiak{}", std::env::consts::EXE_SUFFIX)),
+    };
+    path.canonicalize().with_context(|| {
+        format!(
+            "there is no {}; build it with `cargo build --release`, or use --program",
+            path.display()
+        )
+    })
+}

@@ -1,0 +1,75 @@
+//! An embedder without a model: vectors in clusters, picked by a hash of the
+//! text. It costs next to nothing, so that what is measured is the search.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use kodiak::Result;
+use kodiak::embed::{Embedder, Identity, Role};
+
+use crate::clusters::{Clusters, DIMENSIONS};
+use crate::random::Random;
+
+const SEED: u64 = 7;
+
+/// Stands in for a model.
+pub(crate) struct Pretender {
+    identity: Identity,
+    clusters: Clusters,
+}
+
+impl Pretender {
+    /// One that signs with `key`, the name and revision of the model it stands
+    /// in for, or with a name of its own.
+    pub(crate) fn new(key: Option<&str>) -> Self {
+        let (name, revision) = key
+            .and_then(|key| key.rsplit_once('@'))
+            .unwrap_or(("bench", "pretender"));
+        Self {
+            identity: Identity {
+                name: name.to_owned(),
+                revision: revision.to_owned(),
+                dimensions: DIMENSIONS,
+            },
+            clusters: Clusters::new(SEED),
+        }
+    }
+
+    /// The vector of a text.
+    pub(crate) fn vector(&self, text: &str) -> Vec<f32> {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        self.clusters.vector_by(&mut Random::new(hasher.finish()))
+    }
+}
+
+impl Embedder for Pretender {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Everything counts as near: at every size as many candidates are fused.
+    fn minimum_similarity(&self) -> f32 {
+        -1.0
+    }
+
+    fn embed(&self, text: &str, _: Role) -> Result<Vec<f32>> {
+        Ok(self.vector(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kodiak::embed::dot;
+
+    #[test]
+    fn a_text_always_has_the_same_vector_of_length_one() {
+        let (one, other) = (Pretender::new(None), Pretender::new(Some("name@12")));
+        assert_eq!(other.identity.key(), "name@12");
+        let vector = one.vector("bear");
+        assert_eq!(vector, other.vector("bear"));
+        assert_eq!(vector.len(), DIMENSIONS);
+        assert!((dot(&vector, &vector) - 1.0).abs() < 1e-4);
+        assert!(dot(&vector, &one.vector("bears")) < 0.9);
+    }
+}

@@ -1,0 +1,167 @@
+//! Queries of every kind, taken from texts so that there is something to find.
+
+use crate::random::Random;
+
+/// Letters that a prefix has.
+const PREFIX: usize = 4;
+/// Letters of a word that is worth looking up, completing or misspelling.
+const LONG: usize = 6;
+/// Longer ones are seldom words.
+const TOO_LONG: usize = 18;
+
+/// What people ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    RareWord,
+    SixWords,
+    Phrase,
+    Prefix,
+    Typo,
+    Chinese,
+    Hybrid,
+}
+
+impl Kind {
+    /// The kinds that words alone answer.
+    pub(crate) const BY_WORD: [Self; 6] = [
+        Self::RareWord,
+        Self::SixWords,
+        Self::Phrase,
+        Self::Prefix,
+        Self::Typo,
+        Self::Chinese,
+    ];
+
+    /// As people see it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::RareWord => "rare word",
+            Self::SixWords => "six natural words",
+            Self::Phrase => "phrase",
+            Self::Prefix => "prefix",
+            Self::Typo => "typo",
+            Self::Chinese => "Chinese",
+            Self::Hybrid => "hybrid",
+        }
+    }
+
+    /// So many queries of this kind, each from another place of the texts;
+    /// fewer or none where the texts have too few such words.
+    pub(crate) fn queries(self, texts: &[String], count: usize) -> Vec<String> {
+        let mut random = Random::new(count as u64);
+        let tries = 2 * texts.len().max(count);
+        let texts = texts.iter().cycle().take(tries);
+        texts
+            .filter_map(|text| self.query(text, &mut random))
+            .take(count)
+            .collect()
+    }
+
+    fn query(self, text: &str, random: &mut Random) -> Option<String> {
+        match self {
+            Self::RareWord => longest(text),
+            Self::SixWords | Self::Hybrid => Some(consecutive(text, 6, random)?.join(" ")),
+            Self::Phrase => Some(format!("\"{}\"", consecutive(text, 3, random)?.join(" "))),
+            Self::Prefix => {
+                let long: Vec<&str> = words(text).filter(|word| is_long(word)).collect();
+                let word = long.get(random.below(long.len().max(1)))?;
+                let letters: String = word.chars().take(PREFIX).collect();
+                Some(format!("{}*", letters.to_lowercase()))
+            }
+            Self::Typo => misspelt(&longest(text)?),
+            Self::Chinese => {
+                let characters: Vec<char> = text.chars().collect();
+                let pairs: Vec<&[char]> = characters
+                    .windows(2)
+                    .filter(|pair| pair.iter().all(|&one| is_chinese(one)))
+                    .collect();
+                let pair = pairs.get(random.below(pairs.len().max(1)))?;
+                Some(pair.iter().collect())
+            }
+        }
+    }
+}
+
+/// Words of letters only, which no syntax can hide in.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace().filter(|word| is_word(word))
+}
+
+fn is_word(word: &str) -> bool {
+    word.chars()
+        .all(|one| one.is_alphabetic() && !is_chinese(one))
+}
+
+fn is_long(word: &str) -> bool {
+    (LONG..=TOO_LONG).contains(&word.chars().count())
+}
+
+fn is_chinese(character: char) -> bool {
+    ('\u{4E00}'..='\u{9FFF}').contains(&character)
+}
+
+/// The longest word, which is seldom common.
+fn longest(text: &str) -> Option<String> {
+    let long = words(text).filter(|word| is_long(word));
+    let longest = long.max_by_key(|word| word.chars().count())?;
+    Some(longest.to_lowercase())
+}
+
+/// Words that stand side by side in a line, from somewhere in the text. In small
+/// letters, since operators are in capitals.
+fn consecutive(text: &str, count: usize, random: &mut Random) -> Option<Vec<String>> {
+    let mut places: Vec<Vec<&str>> = Vec::new();
+    for line in text.lines() {
+        let all: Vec<&str> = line.split_whitespace().collect();
+        let whole = |window: &&[&str]| window.iter().all(|word| is_word(word));
+        places.extend(all.windows(count).filter(whole).map(<[&str]>::to_vec));
+    }
+    let found = places.get(random.below(places.len().max(1)))?;
+    Some(found.iter().map(|word| word.to_lowercase()).collect())
+}
+
+/// The word with two letters of its middle in the wrong order.
+fn misspelt(word: &str) -> Option<String> {
+    let mut letters: Vec<char> = word.chars().collect();
+    let middle = letters.len() / 2;
+    let at = (middle..letters.len().checked_sub(1)?)
+        .chain(1..middle)
+        .find(|&at| letters[at] != letters[at + 1])?;
+    letters.swap(at, at + 1);
+    Some(letters.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts() -> Vec<String> {
+        vec![
+            "# Bread\n\nThe sourdough rises slowly in a cold kitchen overnight.\n".to_owned(),
+            "我们在厨房做面包。".to_owned(),
+        ]
+    }
+
+    #[test]
+    fn every_kind_finds_its_words() {
+        let first = |kind: Kind| kind.queries(&texts(), 1).pop().unwrap();
+        assert_eq!(first(Kind::RareWord), "sourdough");
+        assert_eq!(first(Kind::Typo), "sourodugh");
+        assert_eq!(first(Kind::SixWords).split(' ').count(), 6);
+        let phrase = first(Kind::Phrase);
+        let inner = phrase.trim_matches('"');
+        assert!(texts()[0].to_lowercase().contains(inner), "{phrase}");
+        let prefix = first(Kind::Prefix);
+        assert_eq!(prefix.len(), PREFIX + 1);
+        let pair = first(Kind::Chinese);
+        assert!(texts()[1].contains(&pair) && pair.chars().count() == 2);
+    }
+
+    #[test]
+    fn texts_without_such_words_give_no_queries() {
+        for kind in Kind::BY_WORD {
+            assert!(kind.queries(&[], 5).is_empty());
+            assert!(kind.queries(&["1 2 3".to_owned()], 5).is_empty());
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The texts that are indexed and that queries are taken from: generated notes
+//! or those of a folder.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::random::Random;
+use crate::zipf::Generator;
+
+/// What the generator begins with.
+const SEED: u64 = 7;
+/// Queries are taken from so many texts at most.
+const SAMPLE: usize = 400;
+/// Notes in one folder.
+const PER_FOLDER: usize = 1_000;
+/// What notes end in.
+const NOTES: [&str; 3] = ["md", "markdown", "txt"];
+
+/// Where texts come from.
+#[derive(Clone, Debug)]
+pub(crate) enum Texts {
+    /// So many generated notes.
+    Generated(usize),
+    /// A folder, which is only read.
+    Folder(PathBuf),
+}
+
+/// The generated notes in their order, as titles and bodies.
+pub(crate) fn generated(count: usize) -> impl Iterator<Item = (String, String)> {
+    let mut generator = Generator::new(SEED);
+    (0..count).map(move |number| generator.note(number))
+}
+
+/// Writes generated notes as markdown files.
+pub(crate) fn write(folder: &Path, count: usize) -> Result<()> {
+    for (number, (title, body)) in generated(count).enumerate() {
+        let shelf = folder.join(format!("{:04}", number / PER_FOLDER));
+        if number.is_multiple_of(PER_FOLDER) {
+            std::fs::create_dir_all(&shelf)?;
+        }
+        let path = shelf.join(format!("{number:07}.md"));
+        std::fs::write(&path, format!("# {title}\n\n{body}\n"))
+            .with_context(|| format!("could not write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+impl Texts {
+    /// Some of the texts, always the same ones.
+    pub(crate) fn sample(&self) -> Result<Vec<String>> {
+        match self {
+            Self::Generated(count) => {
+                let mut generator = Generator::new(SEED);
+                let mut random = Random::new(SEED);
+                let texts = (0..SAMPLE).map(|_| generator.note(random.below(*count)).1);
+                Ok(texts.collect())
+            }
+            Self::Folder(folder) => {
+                let mut files = Vec::new();
+                find_notes(folder, &mut files)?;
+                files.sort();
+                let step = files.len().div_ceil(SAMPLE).max(1);
+                let texts = files.iter().step_by(step).filter_map(|file| {
+                    // What cannot be read is no text to ask for.
+                    std::fs::read_to_string(file).ok()
+                });
+                Ok(texts.collect())
+            }
+        }
+    }
+}
+
+fn find_notes(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("could not read {}", folder.display()))?;
+    for entry in entries.flatten() {
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        if kind.is_dir() {
+            find_notes(&path, files)?;
+        } else if path
+            .extension()
+            .is_some_and(|extension| NOTES.iter().any(|&note| extension == note))
+        {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
