@@ -8,6 +8,8 @@ mod clock;
 mod clusters;
 mod embed;
 mod folder;
+mod picture;
+mod quality;
 mod random;
 mod report;
 mod scale;
@@ -42,6 +44,8 @@ enum What {
     /// What `all` measures in a process of its own.
     #[command(hide = true)]
     AllAlone(all::AloneOptions),
+    /// Draw what `kodiak eval --json` found.
+    Quality(quality::Options),
     /// Index a folder and search it, each time in a new process of the program.
     Folder {
         /// The folder; it is only read.
@@ -105,6 +109,7 @@ fn main() -> anyhow::Result<()> {
     match arguments.what {
         What::All(options) => return all::measure(&options, arguments.json),
         What::AllAlone(options) => all::run_alone(&options, &mut report)?,
+        What::Quality(options) => return quality::draw(&options),
         What::Folder {
             path,
             program,

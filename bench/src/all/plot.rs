@@ -2,6 +2,7 @@
 //! name at its end, readable on light and on dark pages.
 
 use super::findings::{Column, thousands};
+use crate::picture::{COLOURS, escaped, picture};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;
@@ -12,16 +13,6 @@ const TOP: f64 = 52.0;
 const BOTTOM: f64 = 366.0;
 /// From one name to the next at least.
 const GAP: f64 = 18.0;
-/// Colours of lines on light and on dark pages.
-const COLOURS: [(&str, &str); 7] = [
-    ("#0b62c4", "#6cb2ff"),
-    ("#c2410c", "#ff9b5e"),
-    ("#15803d", "#5fd38a"),
-    ("#a21caf", "#f08cf5"),
-    ("#0f766e", "#4fd1c5"),
-    ("#8a5a00", "#f0c04a"),
-    ("#4b5563", "#b6bfcc"),
-];
 /// Rows that are drawn begin like this.
 const WARM: &str = "warm search: ";
 
@@ -70,18 +61,8 @@ fn svg(title: &str, series: &[Series]) -> String {
     };
     let across = Axis::over(&numbers(|point| point.0), (LEFT, RIGHT));
     let up = Axis::over(&numbers(|point| point.1), (BOTTOM, TOP));
-    let title = escaped(title);
-    let mut picture = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-         width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\">\n\
-         <title>{title}</title>\n{}\
-         <rect class=\"page\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\n\
-         <text class=\"title\" x=\"{LEFT}\" y=\"28\">{title}</text>\n",
-        style()
-    );
-    picture += &grid(&across, &up);
-    picture += &lines(&series, &across, &up);
-    picture + "</svg>\n"
+    let inside = grid(&across, &up) + &lines(&series, &across, &up);
+    picture(title, (WIDTH, HEIGHT), &inside)
 }
 
 /// The points that a logarithmic axis has a place for, in order.
@@ -93,34 +74,6 @@ fn drawable(series: &Series) -> Option<Series> {
         name: series.name.clone(),
         points,
     })
-}
-
-fn style() -> String {
-    let colours = |pick: fn(&(&'static str, &'static str)) -> &'static str| -> String {
-        COLOURS
-            .iter()
-            .enumerate()
-            .map(|(at, colour)| {
-                let colour = pick(colour);
-                format!(".line{at} {{ stroke: {colour}; }} .dot{at} {{ fill: {colour}; }}\n")
-            })
-            .collect()
-    };
-    format!(
-        "<style>\n\
-         text {{ font: 13px system-ui, sans-serif; fill: #1f2328; }}\n\
-         .title {{ font-size: 15px; font-weight: 600; }}\n\
-         .page {{ fill: #ffffff; }}\n\
-         .grid {{ stroke: #d8dee4; }}\n\
-         .line {{ fill: none; stroke-width: 2; stroke-linejoin: round; }}\n\
-         .leader {{ stroke-width: 1; opacity: 0.6; }}\n{}\
-         @media (prefers-color-scheme: dark) {{\n\
-         text {{ fill: #e6edf3; }}\n\
-         .page {{ fill: #0d1117; }}\n\
-         .grid {{ stroke: #30363d; }}\n{}}}\n</style>\n",
-        colours(|colour| colour.0),
-        colours(|colour| colour.1)
-    )
 }
 
 fn grid(across: &Axis, up: &Axis) -> String {
@@ -229,50 +182,16 @@ impl Axis {
     }
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::picture::assert_well_formed;
 
     fn series(name: &str, points: &[(f64, f64)]) -> Series {
         Series {
             name: name.to_owned(),
             points: points.to_vec(),
         }
-    }
-
-    /// Every tag that is opened is closed, in order, and every number is one.
-    fn assert_well_formed(picture: &str) {
-        for wrong in ["NaN", "inf"] {
-            assert!(!picture.contains(wrong), "{wrong} in {picture}");
-        }
-        let mut open: Vec<&str> = Vec::new();
-        for piece in picture.split('<').skip(1) {
-            let (tag, text) = piece.split_once('>').unwrap();
-            assert!(!text.contains('>'), "{piece}");
-            assert!(tag.matches('"').count().is_multiple_of(2), "{tag}");
-            let name = tag.split([' ', '/']).find(|part| !part.is_empty()).unwrap();
-            if tag.starts_with('/') {
-                assert_eq!(open.pop(), Some(name));
-            } else if !tag.ends_with('/') {
-                open.push(name);
-            }
-            for entity in text.split('&').skip(1) {
-                assert!(
-                    ["amp;", "lt;", "gt;", "quot;"]
-                        .iter()
-                        .any(|known| entity.starts_with(known)),
-                    "{text}"
-                );
-            }
-        }
-        assert!(open.is_empty(), "{open:?}");
     }
 
     #[test]
