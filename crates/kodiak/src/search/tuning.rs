@@ -110,9 +110,10 @@ pub enum TuningError {
 
 impl Tuning {
     /// What [`Tuning::set`] and [`Tuning::shown`] know, in the order of a search.
-    pub const NAMES: [&str; 21] = [
+    pub const NAMES: [&str; 22] = [
         "k1",
         "b",
+        "least_length",
         "title",
         "tags",
         "title_bonus",
@@ -161,6 +162,7 @@ impl Tuning {
         Some(match name {
             "k1" => Knob::Number(&mut self.bm25.k1, 0.0, ANY),
             "b" => Knob::Number(&mut self.bm25.b, 0.0, 1.0),
+            "least_length" => Knob::Number(&mut self.bm25.least_length, 0.0, ANY),
             "title" => Knob::Number(&mut self.bm25.title, 0.0, ANY),
             "tags" => Knob::Number(&mut self.bm25.tags, 0.0, ANY),
             "title_bonus" => Knob::Number(&mut self.bm25.title_bonus, 0.0, ANY),

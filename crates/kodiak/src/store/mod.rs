@@ -42,6 +42,10 @@ pub struct Bm25 {
     pub k1: f64,
     /// How much long documents are held back, 0 to 1.
     pub b: f64,
+    /// Shorter documents count as having so many words. Of two messages the
+    /// longer one has more to say; only from a paragraph on does length mean
+    /// that a word may have come by the way.
+    pub least_length: f64,
     /// What a word in the title counts, one in the body being 1: it says most
     /// about a note.
     pub title: f64,
@@ -59,6 +63,7 @@ impl Default for Bm25 {
         Self {
             k1: 1.2,
             b: 0.75,
+            least_length: 60.0,
             title: 10.0,
             tags: 5.0,
             title_bonus: 0.2,

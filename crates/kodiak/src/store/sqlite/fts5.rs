@@ -1,13 +1,14 @@
 //! The one unsafe room: our tokenizer and our rank function, as FTS5 calls them.
 //!
 //! The tokenizer hands text to [`crate::text`] and the terms back. The rank
-//! function is BM25 with everything that does not depend on the row passed in:
-//! FTS5's own counts each word's documents again for every query.
+//! function is in `rank`.
 
 #![expect(
     unsafe_code,
     reason = "SQLite calls tokenizers and auxiliary functions through C function pointers"
 )]
+
+mod rank;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::ControlFlow;
@@ -16,67 +17,21 @@ use std::ptr;
 
 use rusqlite::{Connection, ffi};
 
-use crate::store::Bm25;
 use crate::text::{Cutter, Purpose};
+
+pub(super) use rank::{Bar, RankParameters};
 
 /// The tokenizer's name in `CREATE VIRTUAL TABLE … tokenize = …`.
 const TOKENIZER: &CStr = c"kodiak";
 /// The rank function's name in SQL.
 const RANK: &CStr = c"kodiak_rank";
 
-/// What the rank function needs to know beside the row: passed as one blob.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct RankParameters {
-    /// How much what counts.
-    pub(super) bm25: Bm25,
-    /// The mean number of terms in a document.
-    pub(super) average_length: f64,
-    /// Inverse document frequency of each phrase of the expression, in order;
-    /// 0 leaves a phrase out of the score.
-    pub(super) phrases: Vec<f64>,
-}
-
-impl RankParameters {
-    pub(super) fn to_blob(&self) -> Vec<u8> {
-        let Bm25 {
-            k1,
-            b,
-            title,
-            tags,
-            title_bonus,
-        } = self.bm25;
-        let own = [k1, b, title, tags, title_bonus, self.average_length];
-        own.iter()
-            .chain(&self.phrases)
-            .flat_map(|number| number.to_le_bytes())
-            .collect()
-    }
-
-    fn from_blob(blob: &[u8]) -> Option<Self> {
-        let numbers: Vec<f64> = blob
-            .chunks_exact(8)
-            .filter_map(|bytes| Some(f64::from_le_bytes(bytes.try_into().ok()?)))
-            .collect();
-        let (&[k1, b, title, tags, title_bonus, average_length], phrases) =
-            numbers.split_first_chunk()?;
-        Some(Self {
-            bm25: Bm25 {
-                k1,
-                b,
-                title,
-                tags,
-                title_bonus,
-            },
-            average_length: average_length.max(1.0),
-            phrases: phrases.to_vec(),
-        })
-    }
-}
-
 /// Makes tokenizer and rank function known to a connection. Every connection
-/// to an index needs this before it touches the full text.
-pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
+/// to an index needs this before it touches the full text. Gives back what the
+/// rank function goes by.
+pub(super) fn register(connection: &Connection) -> rusqlite::Result<Bar> {
     let api = fts5_api(connection)?;
+    let bar = Bar::default();
     let mut tokenizer = ffi::fts5_tokenizer {
         xCreate: Some(tokenizer_create),
         xDelete: Some(tokenizer_delete),
@@ -98,13 +53,13 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
             check(create(
                 api,
                 RANK.as_ptr(),
-                ptr::null_mut(),
-                Some(rank),
-                None,
+                bar.clone().into_raw(),
+                Some(rank::rank),
+                Some(Bar::forget),
             ))?;
         }
     }
-    Ok(())
+    Ok(bar)
 }
 
 fn check(code: c_int) -> rusqlite::Result<()> {
@@ -225,129 +180,10 @@ unsafe extern "C" fn tokenizer_tokenize(
     }
 }
 
-/// BM25 over the weighted columns; higher is better.
-unsafe extern "C" fn rank(
-    api: *const ffi::Fts5ExtensionApi,
-    row: *mut ffi::Fts5Context,
-    result: *mut ffi::sqlite3_context,
-    count: c_int,
-    values: *mut *mut ffi::sqlite3_value,
-) {
-    // SAFETY: FTS5 passes its own API, row and result for the duration of the
-    // call, and `count` values.
-    unsafe {
-        match score(&*api, row, count, values) {
-            Some(score) => ffi::sqlite3_result_double(result, score),
-            None => ffi::sqlite3_result_error_code(result, ffi::SQLITE_ERROR),
-        }
-    }
-}
-
-unsafe extern "C" fn parameters_delete(parameters: *mut c_void) {
-    // SAFETY: made by `parameters_of` with `Box::into_raw`, deleted once.
-    drop(unsafe { Box::from_raw(parameters.cast::<RankParameters>()) });
-}
-
-/// The query's parameters, read from the blob on its first row.
-unsafe fn parameters_of<'a>(
-    api: &ffi::Fts5ExtensionApi,
-    row: *mut ffi::Fts5Context,
-    count: c_int,
-    values: *mut *mut ffi::sqlite3_value,
-) -> Option<&'a RankParameters> {
-    // SAFETY: the auxiliary data is only ever what is set below; the value is
-    // read within its length.
-    unsafe {
-        let known = api.xGetAuxdata?(row, 0).cast::<RankParameters>();
-        if !known.is_null() {
-            return Some(&*known);
-        }
-        if count < 1 {
-            return None;
-        }
-        let blob = ffi::sqlite3_value_blob(*values).cast::<u8>();
-        let length = usize::try_from(ffi::sqlite3_value_bytes(*values)).ok()?;
-        if blob.is_null() {
-            return None;
-        }
-        let read = RankParameters::from_blob(std::slice::from_raw_parts(blob, length))?;
-        let parameters = Box::into_raw(Box::new(read));
-        // On failure FTS5 has called the destructor already.
-        if api.xSetAuxdata?(row, parameters.cast(), Some(parameters_delete)) != ffi::SQLITE_OK {
-            return None;
-        }
-        Some(&*parameters)
-    }
-}
-
-unsafe fn score(
-    api: &ffi::Fts5ExtensionApi,
-    row: *mut ffi::Fts5Context,
-    count: c_int,
-    values: *mut *mut ffi::sqlite3_value,
-) -> Option<f64> {
-    // SAFETY: as in `rank`; the iterator is FTS5's plain struct, filled by
-    // xPhraseFirst before xPhraseNext reads it.
-    unsafe {
-        let parameters = parameters_of(api, row, count, values)?;
-        let mut length: c_int = 0;
-        if api.xColumnSize?(row, -1, &raw mut length) != ffi::SQLITE_OK {
-            return None;
-        }
-        let relative = f64::from(length) / parameters.average_length;
-        let Bm25 {
-            k1,
-            b,
-            title,
-            tags,
-            title_bonus,
-        } = parameters.bm25;
-        let weights = [title, 1.0, tags];
-        let damping = k1 * (1.0 - b + b * relative);
-        let (first, next) = (api.xPhraseFirst?, api.xPhraseNext?);
-        let mut score = 0.0;
-        for (phrase, &rarity) in parameters.phrases.iter().enumerate() {
-            if rarity == 0.0 {
-                continue;
-            }
-            let mut iterator: ffi::Fts5PhraseIter = std::mem::zeroed();
-            let (mut column, mut offset): (c_int, c_int) = (-1, -1);
-            let phrase = phrase as c_int;
-            if first(
-                row,
-                phrase,
-                &raw mut iterator,
-                &raw mut column,
-                &raw mut offset,
-            ) != ffi::SQLITE_OK
-            {
-                return None;
-            }
-            let mut frequency = 0.0;
-            let mut bonus = 0.0;
-            while column >= 0 {
-                if column == 0 {
-                    bonus = title_bonus;
-                }
-                let weight = usize::try_from(column).ok().and_then(|at| weights.get(at));
-                frequency += weight.copied().unwrap_or(0.0);
-                next(row, &raw mut iterator, &raw mut column, &raw mut offset);
-            }
-            // With no damping either, nothing would be divided by nothing.
-            let saturated = if frequency > 0.0 {
-                (frequency * (k1 + 1.0)) / (frequency + damping)
-            } else {
-                0.0
-            };
-            score += rarity * (saturated + bonus);
-        }
-        Some(score)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Bm25;
 
     fn table() -> Connection {
         let connection = Connection::open_in_memory().unwrap();
@@ -392,6 +228,7 @@ mod tests {
         let parameters = RankParameters {
             bm25: Bm25 {
                 title_bonus: 0.0,
+                least_length: 0.0,
                 ..Bm25::default()
             },
             average_length: 21.0 / 3.0,

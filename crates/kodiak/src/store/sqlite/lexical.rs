@@ -42,7 +42,9 @@ impl SqliteStore {
             ));
             values.extend(more);
         }
-        self.with(|connection| best_of(connection, &sql, values, limit))
+        self.bar.lower();
+        let raise = |worst| self.bar.set(worst);
+        self.with(|connection| best_of(connection, &sql, values, limit, raise))
     }
 
     /// Documents whose title or body contains any of `needles` literally,
@@ -66,7 +68,7 @@ impl SqliteStore {
              FROM documents AS d JOIN bodies AS b ON b.document = d.id WHERE {condition})
              WHERE score > 0"
         );
-        self.with(|connection| best_of(connection, &sql, values, limit))
+        self.with(|connection| best_of(connection, &sql, values, limit, |_| {}))
     }
 
     /// The most recently changed documents that meet `filter` and not `excluded`.
@@ -84,21 +86,26 @@ impl SqliteStore {
             values.push(rendered(excluded).into());
         }
         let sql = format!("SELECT d.id, d.updated_at * 1.0 FROM documents AS d WHERE {condition}");
-        self.with(|connection| best_of(connection, &sql, values, limit))
+        self.with(|connection| best_of(connection, &sql, values, limit, |_| {}))
     }
 }
 
+/// The best of the rows and scores a statement gives. `raise` is told what a row
+/// must score from here on to be one of them.
 fn best_of(
     connection: &Connection,
     sql: &str,
     values: Vec<Value>,
     limit: usize,
+    raise: impl Fn(f64),
 ) -> rusqlite::Result<Matches> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params_from_iter(values))?;
     let mut best = Best::new(limit);
     while let Some(row) = rows.next()? {
-        best.offer(row.get(0)?, row.get(1)?);
+        if let Some(worst) = best.offer(row.get(0)?, row.get(1)?) {
+            raise(worst);
+        }
     }
     Ok(best.finish())
 }
@@ -148,16 +155,23 @@ impl Best {
         }
     }
 
-    fn offer(&mut self, row: Row, score: f64) {
+    /// Keeps the row if it is one of the best so far, and says what the worst of
+    /// them scores now, if there are as many as wanted.
+    fn offer(&mut self, row: Row, score: f64) -> Option<f64> {
         self.total += 1;
         let candidate = Candidate { row, score };
         if self.worst_first.len() < self.limit {
             self.worst_first.push(candidate);
-        } else if let Some(mut worst) = self.worst_first.peek_mut()
-            && candidate < *worst
-        {
+        } else {
+            let mut worst = self.worst_first.peek_mut()?;
+            if candidate >= *worst {
+                return None;
+            }
             *worst = candidate;
         }
+        let full = self.worst_first.len() == self.limit;
+        let worst = self.worst_first.peek().filter(|_| full)?;
+        Some(worst.score)
     }
 
     fn finish(self) -> Matches {
@@ -259,42 +273,5 @@ impl Rendered {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_best_rows_in_order_with_ties_by_row() {
-        let mut best = Best::new(3);
-        for (row, score) in [(5, 1.0), (1, 0.5), (2, 2.0), (4, 1.0), (3, 1.0), (9, 0.1)] {
-            best.offer(row, score);
-        }
-        let matches = best.finish();
-        assert_eq!(matches.total, 6);
-        assert_eq!(matches.best, [(2, 2.0), (3, 1.0), (4, 1.0)]);
-    }
-
-    #[test]
-    fn expressions_are_quoted() {
-        let phrase = |text: &str, prefix, column| {
-            Expression::Phrase(Phrase {
-                text: text.into(),
-                prefix,
-                column,
-                weight: 1.0,
-            })
-        };
-        let mut rendered = Rendered::default();
-        rendered.render(&Expression::Except(
-            Box::new(Expression::Any(vec![
-                phrase("say \"hi\" AND", false, None),
-                phrase("pre", true, Some(Column::Title)),
-            ])),
-            Box::new(phrase("no\0", false, None)),
-        ));
-        assert_eq!(
-            rendered.sql,
-            r#"(("say ""hi"" AND" OR title : "pre" *) NOT "no ")"#
-        );
-        assert_eq!(rendered.weights.len(), 3);
-    }
-}
+#[path = "lexical_tests.rs"]
+mod tests;

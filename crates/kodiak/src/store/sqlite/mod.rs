@@ -32,6 +32,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use super::Coverage;
 use super::lock::lock_path;
 use crate::error::{Error, Result};
+use fts5::Bar;
 
 pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
@@ -59,6 +60,8 @@ const BUSY: Duration = Duration::from_secs(5);
 pub struct SqliteStore {
     connection: Connection,
     path: PathBuf,
+    /// What rows must score to be of interest to the search under way.
+    bar: Bar,
     /// The vector file in use, opened when first needed.
     vectors: RefCell<Option<OpenVectors>>,
     /// How much was embedded in a state of the index: counting takes longer
@@ -126,13 +129,14 @@ impl SqliteStore {
     }
 
     fn wrap(connection: Connection, path: &Path) -> Result<Self> {
+        let bar = fts5::register(&connection).map_err(|source| database_error(path, source))?;
         let store = Self {
             connection,
             path: path.to_path_buf(),
+            bar,
             vectors: RefCell::default(),
             coverage: Cell::default(),
         };
-        fts5::register(&store.connection).map_err(|source| store.error(source))?;
         // Without this, SQLite prepares statements again for every new value.
         store.with(|connection| {
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)

@@ -1,0 +1,278 @@
+//! BM25 as FTS5 calls it, row by row.
+//!
+//! Everything that does not depend on the row is passed in: FTS5's own function
+//! counts each word's documents again for every query. A document's length has
+//! to be looked up, which takes longer than all the rest, so it is only asked
+//! for where the row could be among the best.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::ffi;
+
+use crate::store::Bm25;
+
+/// The score below which a row is of no interest. Whoever collects the best rows
+/// raises it; a row that cannot reach it gets a score that is too high, but not
+/// as high as this.
+#[derive(Clone, Debug, Default)]
+pub(in crate::store::sqlite) struct Bar(Arc<AtomicU64>);
+
+impl Bar {
+    /// All rows are of interest.
+    pub(in crate::store::sqlite) fn lower(&self) {
+        self.set(0.0);
+    }
+
+    /// From here on only those that reach `score` are.
+    pub(in crate::store::sqlite) fn set(&self, score: f64) {
+        self.0.store(score.to_bits(), Ordering::Relaxed);
+    }
+
+    /// For C to hold; given back to [`Bar::forget`].
+    pub(super) fn into_raw(self) -> *mut c_void {
+        Arc::into_raw(self.0).cast_mut().cast()
+    }
+
+    /// Lets go of what C held.
+    pub(super) unsafe extern "C" fn forget(bar: *mut c_void) {
+        // SAFETY: made by `into_raw`, given back once.
+        drop(unsafe { Arc::from_raw(bar.cast::<AtomicU64>()) });
+    }
+}
+
+/// What the rank function needs to know beside the row: passed as one blob.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::store::sqlite) struct RankParameters {
+    /// How much what counts.
+    pub(in crate::store::sqlite) bm25: Bm25,
+    /// The mean number of terms in a document.
+    pub(in crate::store::sqlite) average_length: f64,
+    /// Inverse document frequency of each phrase of the expression, in order;
+    /// 0 leaves a phrase out of the score.
+    pub(in crate::store::sqlite) phrases: Vec<f64>,
+}
+
+impl RankParameters {
+    pub(in crate::store::sqlite) fn to_blob(&self) -> Vec<u8> {
+        let Bm25 {
+            k1,
+            b,
+            least_length,
+            title,
+            tags,
+            title_bonus,
+        } = self.bm25;
+        let average = self.average_length;
+        let own = [k1, b, least_length, title, tags, title_bonus, average];
+        own.iter()
+            .chain(&self.phrases)
+            .flat_map(|number| number.to_le_bytes())
+            .collect()
+    }
+
+    fn from_blob(blob: &[u8]) -> Option<Self> {
+        let numbers: Vec<f64> = blob
+            .chunks_exact(8)
+            .filter_map(|bytes| Some(f64::from_le_bytes(bytes.try_into().ok()?)))
+            .collect();
+        let (
+            &[
+                k1,
+                b,
+                least_length,
+                title,
+                tags,
+                title_bonus,
+                average_length,
+            ],
+            phrases,
+        ) = numbers.split_first_chunk()?;
+        Some(Self {
+            bm25: Bm25 {
+                k1,
+                b,
+                least_length,
+                title,
+                tags,
+                title_bonus,
+            },
+            average_length: average_length.max(1.0),
+            phrases: phrases.to_vec(),
+        })
+    }
+}
+
+/// BM25 over the weighted columns; higher is better.
+pub(super) unsafe extern "C" fn rank(
+    api: *const ffi::Fts5ExtensionApi,
+    row: *mut ffi::Fts5Context,
+    result: *mut ffi::sqlite3_context,
+    count: c_int,
+    values: *mut *mut ffi::sqlite3_value,
+) {
+    // SAFETY: FTS5 passes its own API, row and result for the duration of the
+    // call, and `count` values.
+    unsafe {
+        match score(&*api, row, count, values) {
+            Some(score) => ffi::sqlite3_result_double(result, score),
+            None => ffi::sqlite3_result_error_code(result, ffi::SQLITE_ERROR),
+        }
+    }
+}
+
+unsafe extern "C" fn ranking_delete(ranking: *mut c_void) {
+    // SAFETY: made by `ranking_of` with `Box::into_raw`, deleted once.
+    drop(unsafe { Box::from_raw(ranking.cast::<Ranking>()) });
+}
+
+/// What a query is ranked with, and room for what its rows are found to have.
+struct Ranking {
+    parameters: RankParameters,
+    found: Vec<Found>,
+}
+
+/// A phrase of the query in the row at hand.
+struct Found {
+    rarity: f64,
+    frequency: f64,
+    bonus: f64,
+}
+
+/// The query's parameters, read from the blob on its first row.
+unsafe fn ranking_of<'a>(
+    api: &ffi::Fts5ExtensionApi,
+    row: *mut ffi::Fts5Context,
+    count: c_int,
+    values: *mut *mut ffi::sqlite3_value,
+) -> Option<&'a mut Ranking> {
+    // SAFETY: the auxiliary data is only ever what is set below; the value is
+    // read within its length.
+    unsafe {
+        let known = api.xGetAuxdata?(row, 0).cast::<Ranking>();
+        if !known.is_null() {
+            return Some(&mut *known);
+        }
+        if count < 1 {
+            return None;
+        }
+        let blob = ffi::sqlite3_value_blob(*values).cast::<u8>();
+        let length = usize::try_from(ffi::sqlite3_value_bytes(*values)).ok()?;
+        if blob.is_null() {
+            return None;
+        }
+        let read = RankParameters::from_blob(std::slice::from_raw_parts(blob, length))?;
+        let ranking = Box::into_raw(Box::new(Ranking {
+            parameters: read,
+            found: Vec::new(),
+        }));
+        // On failure FTS5 has called the destructor already.
+        if api.xSetAuxdata?(row, ranking.cast(), Some(ranking_delete)) != ffi::SQLITE_OK {
+            return None;
+        }
+        Some(&mut *ranking)
+    }
+}
+
+unsafe fn score(
+    api: &ffi::Fts5ExtensionApi,
+    row: *mut ffi::Fts5Context,
+    count: c_int,
+    values: *mut *mut ffi::sqlite3_value,
+) -> Option<f64> {
+    // SAFETY: as in `rank`; what FTS5 holds for us is the bar's number.
+    unsafe {
+        let bar = &*api.xUserData?(row).cast::<AtomicU64>();
+        let bar = f64::from_bits(bar.load(Ordering::Relaxed));
+        let ranking = ranking_of(api, row, count, values)?;
+        ranking.look(api, row)?;
+        let highest = ranking.score(0.0);
+        if highest < bar {
+            return Some(highest);
+        }
+        let mut length: c_int = 0;
+        if api.xColumnSize?(row, -1, &raw mut length) != ffi::SQLITE_OK {
+            return None;
+        }
+        Some(ranking.score(f64::from(length)))
+    }
+}
+
+impl Ranking {
+    /// Finds how often each phrase occurs in a row.
+    unsafe fn look(
+        &mut self,
+        api: &ffi::Fts5ExtensionApi,
+        row: *mut ffi::Fts5Context,
+    ) -> Option<()> {
+        let Bm25 {
+            title,
+            tags,
+            title_bonus,
+            ..
+        } = self.parameters.bm25;
+        let weights = [title, 1.0, tags];
+        self.found.clear();
+        for (phrase, &rarity) in self.parameters.phrases.iter().enumerate() {
+            if rarity == 0.0 {
+                continue;
+            }
+            let (mut frequency, mut bonus) = (0.0, 0.0);
+            // SAFETY: FTS5's own API and row; the iterator is its plain struct,
+            // filled by xPhraseFirst before xPhraseNext reads it.
+            unsafe {
+                let (first, next) = (api.xPhraseFirst?, api.xPhraseNext?);
+                let mut iterator: ffi::Fts5PhraseIter = std::mem::zeroed();
+                let (mut column, mut offset): (c_int, c_int) = (-1, -1);
+                let phrase = phrase as c_int;
+                if first(
+                    row,
+                    phrase,
+                    &raw mut iterator,
+                    &raw mut column,
+                    &raw mut offset,
+                ) != ffi::SQLITE_OK
+                {
+                    return None;
+                }
+                while column >= 0 {
+                    if column == 0 {
+                        bonus = title_bonus;
+                    }
+                    let weight = usize::try_from(column).ok().and_then(|at| weights.get(at));
+                    frequency += weight.copied().unwrap_or(0.0);
+                    next(row, &raw mut iterator, &raw mut column, &raw mut offset);
+                }
+            }
+            self.found.push(Found {
+                rarity,
+                frequency,
+                bonus,
+            });
+        }
+        Some(())
+    }
+
+    /// The score of the row if it has so many terms; the fewer, the higher.
+    fn score(&self, length: f64) -> f64 {
+        let Bm25 {
+            k1,
+            b,
+            least_length,
+            ..
+        } = self.parameters.bm25;
+        let average = self.parameters.average_length.max(least_length);
+        let damping = k1 * (1.0 - b + b * length.max(least_length) / average);
+        let each = self.found.iter().map(|found| {
+            // With no damping either, nothing would be divided by nothing.
+            let saturated = if found.frequency > 0.0 {
+                found.frequency * (k1 + 1.0) / (found.frequency + damping)
+            } else {
+                0.0
+            };
+            found.rarity * (saturated + found.bonus)
+        });
+        each.sum()
+    }
+}
