@@ -37,9 +37,47 @@ pub(super) struct Snippet {
 pub(super) struct Finder<'a> {
     exact: FxHashMap<&'a str, f64>,
     beginnings: Vec<(&'a str, f64)>,
-    /// The ASCII letters and digits that any of the above begins with.
-    first_letters: [bool; 128],
+    may_begin: Beginnings,
     needles: Vec<String>,
+}
+
+/// The first two letters of what is looked for. Stems keep those of their words,
+/// so most words need no stemming to be ruled out.
+#[derive(Debug, Default)]
+struct Beginnings {
+    /// By first letter, a bit for each second one; of one letter, all of them.
+    /// Nothing is known of what does not begin with an ASCII letter or digit.
+    seconds: FxHashMap<u8, u128>,
+}
+
+impl Beginnings {
+    fn of<'a>(terms: impl Iterator<Item = &'a str>) -> Self {
+        let mut seconds: FxHashMap<u8, u128> = FxHashMap::default();
+        for term in terms {
+            let mut letters = term.bytes();
+            if let Some(first) = letters.next() {
+                let bits = letters.next().filter(u8::is_ascii_alphanumeric);
+                *seconds.entry(first).or_default() |= bits.map_or(u128::MAX, |second| 1 << second);
+            }
+        }
+        Self { seconds }
+    }
+
+    /// Whether a word as it is written may become one of the terms.
+    fn allows(&self, written: &[u8]) -> bool {
+        let Some(first) = written.first().filter(|first| first.is_ascii()) else {
+            return true;
+        };
+        let Some(&bits) = self.seconds.get(&first.to_ascii_lowercase()) else {
+            return false;
+        };
+        match written.get(1) {
+            Some(second) if second.is_ascii_alphanumeric() => {
+                bits & (1 << second.to_ascii_lowercase()) != 0
+            }
+            _ => true,
+        }
+    }
 }
 
 struct Match {
@@ -57,16 +95,10 @@ impl<'a> Finder<'a> {
                 .filter(move |term| term.prefix == prefix)
                 .map(|term| (term.term.as_str(), term.weight))
         };
-        let mut first_letters = [false; 128];
-        for first in terms.iter().filter_map(|term| term.term.bytes().next()) {
-            if first.is_ascii() {
-                first_letters[usize::from(first)] = true;
-            }
-        }
         Self {
             exact: named(false).collect(),
             beginnings: named(true).collect(),
-            first_letters,
+            may_begin: Beginnings::of(terms.iter().map(|term| term.term.as_str())),
             needles: Vec::new(),
         }
     }
@@ -76,7 +108,7 @@ impl<'a> Finder<'a> {
         Self {
             exact: FxHashMap::default(),
             beginnings: Vec::new(),
-            first_letters: [false; 128],
+            may_begin: Beginnings::default(),
             needles: needles
                 .iter()
                 .map(|needle| needle.to_ascii_lowercase())
@@ -146,7 +178,7 @@ impl<'a> Finder<'a> {
         let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
         let mut cutter = Cutter::default();
         for word in words(text) {
-            if !self.may_match(&text[word.range.clone()]) {
+            if !self.may_begin.allows(text[word.range.clone()].as_bytes()) {
                 continue;
             }
             let _ = cutter.each_term_of(text, &word, Purpose::Document, |term| {
@@ -166,14 +198,6 @@ impl<'a> Finder<'a> {
             }
         }
         matches
-    }
-
-    /// Whether a word begins with a letter that something looked for begins
-    /// with: stems keep it, so most words need no stemming to be ruled out.
-    fn may_match(&self, written: &str) -> bool {
-        written.bytes().next().is_none_or(|first| {
-            !first.is_ascii() || self.first_letters[usize::from(first.to_ascii_lowercase())]
-        })
     }
 
     /// The term looked for that this is, how much it weighs, and what of the

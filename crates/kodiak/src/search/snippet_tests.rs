@@ -133,3 +133,22 @@ proptest! {
         prop_assert!(!after_cut.starts_with(is_mark));
     }
 }
+
+proptest! {
+    #[test]
+    fn no_word_is_ruled_out_by_its_own_term(word in "[a-zA-Z0-9äÉ'_-]{1,12}") {
+        let mut cutter = Cutter::default();
+        for piece in words(&word) {
+            let written = &word[piece.range.clone()];
+            let mut terms = Vec::new();
+            let _ = cutter.each_term_of(&word, &piece, Purpose::Document, |term| {
+                terms.push(term.text.to_owned());
+                ControlFlow::<()>::Continue(())
+            });
+            for term in &terms {
+                let beginnings = Beginnings::of([term.as_str()].into_iter());
+                prop_assert!(beginnings.allows(written.as_bytes()), "{written} {term}");
+            }
+        }
+    }
+}
