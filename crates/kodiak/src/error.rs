@@ -70,6 +70,12 @@ pub enum Error {
         /// The newest format this program knows.
         supported: u32,
     },
+    /// The index holds words already, cut otherwise than they now should be.
+    #[error("the index {} is filled: whether its words are stemmed cannot change", path.display())]
+    WordsSettled {
+        /// The index file.
+        path: PathBuf,
+    },
     /// Another process is writing to the index.
     #[error("the index is being written by {holder}")]
     Locked {

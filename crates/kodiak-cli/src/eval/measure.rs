@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use kodiak::chunk::Cutting;
 use kodiak::embed::Embedder;
 
 use super::beir::{TestSet, split_label, with_layout};
@@ -49,16 +48,21 @@ impl Measuring<'_> {
             return Ok(());
         }
         let splits = usable(set, &splits, self.arguments.limit_queries, self.output)?;
-        // What is cut alike is indexed once, and without a model nobody asks how.
-        let mut collections: Vec<(Cutting, Collection)> = Vec::new();
+        // What is cut alike is indexed once, and without a model nobody asks how
+        // passages are.
+        let alike = |one: &Variant, other: &Variant| {
+            one.stemming == other.stemming
+                && (self.embedder.is_none() || one.cutting == other.cutting)
+        };
+        let mut collections: Vec<(&Variant, Collection)> = Vec::new();
         for (variant, rows) in self.variants.iter().zip(rows) {
             let known = collections
                 .iter()
-                .position(|(cutting, _)| self.embedder.is_none() || *cutting == variant.cutting);
+                .position(|(indexed, _)| alike(indexed, variant));
             let place = if let Some(place) = known {
                 place
             } else {
-                collections.push((variant.cutting, self.collection(set, variant)?));
+                collections.push((variant, self.collection(set, variant)?));
                 collections.len() - 1
             };
             self.ask(set, &splits, &collections[place].1, variant, rows)?;
@@ -75,6 +79,7 @@ impl Measuring<'_> {
         Collection::build(
             set,
             variant.cutting,
+            variant.stemming,
             self.embedder.cloned(),
             |done| indexing.done(done),
             &mut |event| {

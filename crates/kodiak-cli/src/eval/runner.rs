@@ -11,6 +11,7 @@ use kodiak::search::{Fusion, Mode, Request, Router, Tuning};
 use kodiak::store::sqlite::Prepared;
 use kodiak::store::{SqliteStore, Writer};
 use kodiak::sync::{EmbeddingProgress, backfill};
+use kodiak::text::Stemming;
 
 use super::beir::TestSet;
 use super::meaning::Remembering;
@@ -94,11 +95,13 @@ pub(crate) struct Collection {
 }
 
 impl Collection {
-    /// Indexes the documents of `set`, calling `indexed` after each, and embeds
-    /// their passages, cut in this way, if there is a model.
+    /// Indexes the documents of `set`, with words stemmed in this way, calling
+    /// `indexed` after each, and embeds their passages, cut in this way, if there
+    /// is a model.
     pub(crate) fn build(
         set: &TestSet,
         cutting: Cutting,
+        stemming: Stemming,
         embedder: Option<Arc<Remembering>>,
         mut indexed: impl FnMut(usize),
         progress: &mut dyn FnMut(EmbeddingProgress),
@@ -110,7 +113,7 @@ impl Collection {
             )
         })?;
         let path = folder.path().join("index.db");
-        let mut writer = fill(&path, set, cutting, &mut indexed)?;
+        let mut writer = fill(&path, set, cutting, stemming, &mut indexed)?;
         if let Some(embedder) = &embedder {
             let report = embedder.with_cache(|cache| {
                 backfill(&mut writer, &**embedder, Some(cache), None, progress)
@@ -168,12 +171,15 @@ fn fill(
     path: &Path,
     set: &TestSet,
     cutting: Cutting,
+    stemming: Stemming,
     indexed: &mut dyn FnMut(usize),
 ) -> Result<Writer> {
-    let mut writer = Writer::open(path, "kodiak eval")?.with_cutting(cutting);
+    let mut writer = Writer::open(path, "kodiak eval")?
+        .with_cutting(cutting)
+        .with_stemming(stemming)?;
     writer.begin()?;
     for (number, document) in set.documents().enumerate() {
-        writer.put(&Prepared::cut(document?, cutting))?;
+        writer.put(&Prepared::cut(document?, cutting, stemming))?;
         if (number + 1) % BATCH == 0 {
             writer.commit()?;
             writer.begin()?;

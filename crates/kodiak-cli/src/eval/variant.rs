@@ -1,11 +1,12 @@
 //! What `--try` says: other numbers than today's, by name.
 //!
 //! What a search is ranked with is [`Tuning`]'s to know, how passages are cut
-//! [`Cutting`]'s.
+//! [`Cutting`]'s, what becomes of the endings of words [`Stemming`]'s.
 
 use anyhow::Result;
 use kodiak::chunk::Cutting;
 use kodiak::search::{Tuning, TuningError};
+use kodiak::text::Stemming;
 
 use crate::failure::refusal;
 
@@ -13,6 +14,8 @@ use crate::failure::refusal;
 const TOKENS: &str = "passage_tokens";
 const OVERLAP: &str = "passage_overlap";
 const PATH: &str = "passage_path";
+/// Name of whether words are stemmed.
+const STEMMING: &str = "stemming";
 
 /// How large passages can be. A sentence may have forty tokens, and title and
 /// headings a third: both must fit. More than so many no model sees.
@@ -31,6 +34,8 @@ pub(super) struct Variant {
     pub(super) tuning: Tuning,
     /// How passages are cut.
     pub(super) cutting: Cutting,
+    /// How words are cut.
+    pub(super) stemming: Stemming,
 }
 
 impl Variant {
@@ -97,6 +102,17 @@ impl Variant {
                 }
                 "'yes' or 'no'".to_owned()
             }
+            STEMMING => {
+                if let Some(stemmed) = yes_or_no(value) {
+                    self.stemming = if stemmed {
+                        Stemming::English
+                    } else {
+                        Stemming::None
+                    };
+                    return Ok(());
+                }
+                "'yes' or 'no'".to_owned()
+            }
             _ => return self.tuning.set(name, value),
         };
         Err(TuningError::Senseless {
@@ -115,6 +131,10 @@ impl Variant {
                 None => FITTING.to_owned(),
             },
             PATH => if self.cutting.path { "yes" } else { "no" }.to_owned(),
+            STEMMING => match self.stemming {
+                Stemming::English => "yes".to_owned(),
+                Stemming::None => "no".to_owned(),
+            },
             _ => return self.tuning.shown(name),
         })
     }
@@ -123,7 +143,8 @@ impl Variant {
 /// Every name with what it is today: `k1=1.2, b=0.75, …`.
 pub(crate) fn names_and_values() -> String {
     let today = Variant::default();
-    let names = Tuning::NAMES.into_iter().chain([TOKENS, OVERLAP, PATH]);
+    let built = [TOKENS, OVERLAP, PATH, STEMMING];
+    let names = Tuning::NAMES.into_iter().chain(built);
     let shown = names.filter_map(|name| Some(format!("{name}={}", today.shown(name)?)));
     shown.collect::<Vec<_>>().join(", ")
 }
@@ -151,7 +172,8 @@ mod tests {
 
     #[test]
     fn several_numbers_make_one_variant() {
-        let text = "k1=0.9, keyword=fused,passage_tokens=128,passage_overlap=32,passage_path=no";
+        let text = "k1=0.9, keyword=fused,passage_tokens=128,passage_overlap=32,passage_path=no,\
+                    stemming=no";
         let variant = Variant::read(text).unwrap();
         assert_eq!(variant.text, text);
         let mut tuning = Tuning::default();
@@ -164,6 +186,7 @@ mod tests {
             path: false,
         };
         assert_eq!(variant.cutting, cutting);
+        assert_eq!(variant.stemming, Stemming::None);
     }
 
     #[test]
@@ -223,6 +246,11 @@ mod tests {
             (
                 "passage_path=true",
                 "--try passage_path=true: passage_path cannot be 'true': it is 'yes' or 'no'",
+                "today it is yes",
+            ),
+            (
+                "stemming=english",
+                "--try stemming=english: stemming cannot be 'english': it is 'yes' or 'no'",
                 "today it is yes",
             ),
         ] {

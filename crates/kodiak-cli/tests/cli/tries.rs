@@ -149,6 +149,36 @@ fn other_numbers_are_compared_with_todays() {
 }
 
 #[test]
+fn words_can_be_left_whole_without_a_model() {
+    let desk = Desk::new();
+    desk.write(
+        "forms/corpus.jsonl",
+        "{\"_id\": \"a\", \"text\": \"one pear\"}\n{\"_id\": \"b\", \"text\": \"plums\"}\n",
+    );
+    desk.write(
+        "forms/queries.jsonl",
+        "{\"_id\": \"q1\", \"text\": \"pears\"}\n{\"_id\": \"q2\", \"text\": \"plums\"}\n",
+    );
+    desk.write("forms/qrels.tsv", "q1\ta\t1\nq2\tb\t1\n");
+    let variants = ["stemming=no", "k1=1", "k1=1,stemming=no", "stemming=yes"];
+    let mut arguments = vec!["eval", "forms", "--mode", "lexical", "--json"];
+    arguments.extend(variants.iter().flat_map(|text| ["--try", text]));
+    let figures = desk.json(&arguments);
+    // The second row is the one whose words are looked for as they are typed.
+    let per_query = |run: &Value| run["sets"][1]["per_query"].clone();
+    let found = |pears: f64| json!({"q1": pears, "q2": 1.0});
+    assert_eq!(figures["sets"][1]["typo"], json!(false));
+    assert_eq!(per_query(&figures), found(1.0));
+    let tried: Vec<Value> = figures["tries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(per_query)
+        .collect();
+    assert_eq!(tried, [found(0.0), found(1.0), found(0.0), found(1.0)]);
+}
+
+#[test]
 fn what_cannot_be_tried_is_said_before_anything_is_measured() {
     let desk = Desk::new();
     assert_snapshot!(desk.run(&["eval", "nowhere", "--try", "k1=0.9,b=2"]), @"
@@ -163,6 +193,7 @@ fn what_cannot_be_tried_is_said_before_anything_is_measured() {
                 hint: known, with what they are today: k1=";
     assert!(run.stderr.starts_with(said), "{run}");
     assert!(run.stderr.contains(", passage_tokens="), "{run}");
+    assert!(run.stderr.ends_with(", stemming=yes\n"), "{run}");
 }
 
 #[test]

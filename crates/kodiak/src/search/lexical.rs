@@ -51,7 +51,7 @@ pub(super) fn plan<S: Store>(
         store,
         corpus,
         tuning,
-        cutter: Cutter::default(),
+        cutter: Cutter::new(store.stemming()),
         terms: Vec::new(),
     };
     let excluded = planner.conditions(&query.excluded)?;
@@ -154,7 +154,7 @@ impl<S: Store> Planner<'_, S> {
         Ok((Expression::Phrase(phrase), documents))
     }
 
-    /// The index holds stems, so a beginning is looked for among the words
+    /// The index may hold stems, so a beginning is looked for among the words
     /// themselves and what it completes to is looked up.
     fn prefix(&mut self, clause: &Clause) -> Result<(Expression, u64)> {
         let mut folded = String::new();

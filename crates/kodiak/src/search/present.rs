@@ -12,6 +12,7 @@ use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::source::Presence;
 use crate::store::{Expression, Filter, Phrase, Row, Store, StoredDocument};
+use crate::text::Stemming;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Freshness {
@@ -32,8 +33,9 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         answer: &mut Answer,
     ) -> Result<()> {
         let rows: Vec<Row> = ranked.candidates.iter().map(|one| one.row).collect();
+        let stemming = self.store.stemming();
         let finder = match &ranked.terms {
-            Terms::Planned(terms) => Finder::terms(terms),
+            Terms::Planned(terms) => Finder::terms(terms, stemming),
             Terms::Literal(needles) => Finder::literal(needles),
         };
         let terms = self.explained_terms(request, filter, &ranked.terms)?;
@@ -58,7 +60,8 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                 let mut hit = hit(&document, candidate, &finder);
                 hit.changed = freshness == Freshness::Changed;
                 if request.explain {
-                    hit.explanation = Some(explanation(request, &document, candidate, &terms));
+                    let explained = explanation(request, &document, candidate, &terms, stemming);
+                    hit.explanation = Some(explained);
                 }
                 answer.hits.push(hit);
             }
@@ -186,11 +189,12 @@ fn explanation(
     document: &StoredDocument,
     candidate: &Candidate,
     terms: &[PlannedTerm],
+    stemming: Stemming,
 ) -> Explanation {
     let tags = document.tags.join(" ");
     let texts = [&document.title, &document.body, &tags];
     let explained = terms.iter().filter_map(|term| {
-        let occurrences = texts.map(|text| snippet::count(text, term));
+        let occurrences = texts.map(|text| snippet::count(text, term, stemming));
         (occurrences.iter().sum::<usize>() > 0).then(|| ExplainedTerm {
             term: format!("{}{}", term.term, if term.prefix { "…" } else { "" }),
             occurrences,

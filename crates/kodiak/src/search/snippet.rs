@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::lexical::PlannedTerm;
 use crate::document::newlines;
 use crate::store::StoredDocument;
-use crate::text::{Class, Cutter, Purpose, Term, is_mark, words};
+use crate::text::{Class, Cutter, Purpose, Stemming, Term, is_mark, words};
 
 /// How long a snippet may be, in characters.
 pub(super) const LONGEST: usize = 200;
@@ -39,6 +39,7 @@ pub(super) struct Finder<'a> {
     beginnings: Vec<(&'a str, f64)>,
     may_begin: Beginnings,
     needles: Vec<String>,
+    stemming: Stemming,
 }
 
 /// The first two letters of what is looked for. Stems keep those of their words,
@@ -87,8 +88,8 @@ struct Match {
 }
 
 impl<'a> Finder<'a> {
-    /// Looks for index terms.
-    pub(super) fn terms(terms: &'a [PlannedTerm]) -> Self {
+    /// Looks for terms of an index that treats the endings of words so.
+    pub(super) fn terms(terms: &'a [PlannedTerm], stemming: Stemming) -> Self {
         let named = |prefix| {
             terms
                 .iter()
@@ -100,6 +101,7 @@ impl<'a> Finder<'a> {
             beginnings: named(true).collect(),
             may_begin: Beginnings::of(terms.iter().map(|term| term.term.as_str())),
             needles: Vec::new(),
+            stemming,
         }
     }
 
@@ -113,6 +115,7 @@ impl<'a> Finder<'a> {
                 .iter()
                 .map(|needle| needle.to_ascii_lowercase())
                 .collect(),
+            stemming: Stemming::default(),
         }
     }
 
@@ -176,7 +179,7 @@ impl<'a> Finder<'a> {
         }
         let mut matches: Vec<Match> = Vec::new();
         let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
-        let mut cutter = Cutter::default();
+        let mut cutter = Cutter::new(self.stemming);
         for word in words(text) {
             if !self.may_begin.allows(text[word.range.clone()].as_bytes()) {
                 continue;
@@ -244,9 +247,9 @@ impl<'a> Finder<'a> {
 }
 
 /// How often a text has a term.
-pub(super) fn count(text: &str, term: &PlannedTerm) -> usize {
+pub(super) fn count(text: &str, term: &PlannedTerm, stemming: Stemming) -> usize {
     let terms = std::slice::from_ref(term);
-    Finder::terms(terms).matches(text).len()
+    Finder::terms(terms, stemming).matches(text).len()
 }
 
 fn tag_line(tags: &[String]) -> String {

@@ -36,7 +36,7 @@ fn document(body: &str) -> StoredDocument {
 
 /// The snippet with its marks as brackets.
 fn shown(terms: &[PlannedTerm], document: &StoredDocument) -> (usize, String) {
-    let snippet = Finder::terms(terms).snippet(document);
+    let snippet = Finder::terms(terms, Stemming::English).snippet(document);
     let mut text = snippet.text.clone();
     for mark in snippet.marks.iter().rev() {
         text.insert(mark.end, ']');
@@ -118,7 +118,7 @@ proptest! {
     ) {
         let note = document(&body);
         let terms = [term(&word, 1.0), term("数据", 2.0), term("กขค", 1.5)];
-        let snippet = Finder::terms(&terms).snippet(&note);
+        let snippet = Finder::terms(&terms, Stemming::English).snippet(&note);
         prop_assert!(snippet.text.chars().count() <= LONGEST, "{}", snippet.text);
         prop_assert!(!snippet.text.contains('\n'));
         let mut last = 0;

@@ -6,7 +6,7 @@
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
 use crate::store::{Bm25, Expression, Filter, NearWord, Phrase, Store};
-use crate::text::{Class, fold_into, is_common, is_plain, stem, words};
+use crate::text::{Class, Stemming, fold_into, is_common, is_plain, words};
 
 /// Shorter words have too many neighbours to guess from.
 const SHORTEST: usize = 4;
@@ -97,8 +97,9 @@ impl<S: Store> Corrector<'_, S> {
         let Some(corrected) = suggestion(self.store, &clause.text, self.scope)? else {
             return Ok(Change::None);
         };
-        let stems = [clause.text.as_str(), &corrected].map(stem_of);
-        if stems[0] == stems[1] {
+        let stemming = self.store.stemming();
+        let terms = [clause.text.as_str(), &corrected].map(|word| term_of(word, stemming));
+        if terms[0] == terms[1] {
             // Another form of the same word: the search is the same.
             return Ok(Change::None);
         }
@@ -106,7 +107,7 @@ impl<S: Store> Corrector<'_, S> {
             typed: clause.text.clone(),
             corrected: corrected.clone(),
         });
-        let having = self.store.document_frequencies(&[stems[0].as_str()])?;
+        let having = self.store.document_frequencies(&[terms[0].as_str()])?;
         let corrected = Clause {
             text: corrected,
             ..clause.clone()
@@ -119,10 +120,10 @@ impl<S: Store> Corrector<'_, S> {
     }
 }
 
-fn stem_of(word: &str) -> String {
+fn term_of(word: &str, stemming: Stemming) -> String {
     let mut folded = String::new();
     fold_into(word, &mut folded);
-    stem(&mut folded);
+    stemming.stem(&mut folded);
     folded
 }
 

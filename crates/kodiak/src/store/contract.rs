@@ -9,6 +9,7 @@ use super::{
     SqliteStore, StoredDocument,
 };
 use crate::error::Result;
+use crate::text::Stemming;
 
 /// An index, open for reading. Every method answers from what has been
 /// committed; [`Store::in_snapshot`] makes several answer from one state.
@@ -16,6 +17,9 @@ pub trait Store {
     /// Runs `read` on one state of the index, whatever a writer commits
     /// meanwhile.
     fn in_snapshot<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T>;
+
+    /// How the words of this index are cut, and so those of a query must be.
+    fn stemming(&self) -> Stemming;
 
     /// How much there is to search.
     fn corpus(&self) -> Result<Corpus>;
@@ -135,6 +139,7 @@ impl Store for SqliteStore {
     }
 
     forward! {
+        stemming() -> Stemming;
         corpus() -> Result<Corpus>;
         word_frequency(word: &str) -> Result<u64>;
         words_beginning(prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;

@@ -2,8 +2,9 @@
 //! snippets and the vocabulary share, so that they can never disagree.
 //!
 //! A *word* is a run of letters, digits and the marks on them, of one class of
-//! script. Its *terms* are what the index holds: the folded stem for scripts
-//! that write spaces, overlapping pieces for those that do not.
+//! script. Its *terms* are what the index holds: for scripts that write spaces
+//! the folded word, with the ending that [`Stemming`] leaves it; overlapping
+//! pieces for those that do not.
 
 mod common;
 mod fold;
@@ -18,7 +19,7 @@ use rustc_hash::FxBuildHasher;
 pub use common::is_common;
 pub use fold::fold_into;
 pub use script::{Class, is_mark};
-pub use stem::stem;
+pub use stem::Stemming;
 
 use script::{class_of, continues_word, starts_word};
 
@@ -116,6 +117,7 @@ pub struct Term<'a> {
 /// Reusable space for cutting text into terms.
 #[derive(Debug, Default)]
 pub struct Cutter {
+    stemming: Stemming,
     folded: String,
     offsets: Vec<usize>,
     /// Stems of words seen before, each in the one place its hash gives it;
@@ -130,6 +132,14 @@ const LONGEST_TERM: usize = 256;
 const REMEMBERED: usize = 4096;
 
 impl Cutter {
+    /// Cuts as an index does that treats the endings of words so.
+    pub fn new(stemming: Stemming) -> Self {
+        Self {
+            stemming,
+            ..Self::default()
+        }
+    }
+
     /// Prepares for much text: from here on stems are remembered.
     pub fn remember(&mut self) {
         self.remembered.resize_with(REMEMBERED, Default::default);
@@ -137,8 +147,8 @@ impl Cutter {
 
     /// The folded word to its stem.
     fn stem_folded(&mut self) {
-        if self.remembered.is_empty() {
-            stem(&mut self.folded);
+        if self.remembered.is_empty() || self.stemming == Stemming::None {
+            self.stemming.stem(&mut self.folded);
             return;
         }
         let hash = FxBuildHasher.hash_one(self.folded.as_bytes());
@@ -147,7 +157,7 @@ impl Cutter {
             self.folded.clone_from(stemmed);
         } else {
             word.clone_from(&self.folded);
-            stem(&mut self.folded);
+            self.stemming.stem(&mut self.folded);
             stemmed.clone_from(&self.folded);
         }
     }
@@ -237,8 +247,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn terms(text: &str, purpose: Purpose) -> Vec<String> {
+        terms_by(&mut Cutter::default(), text, purpose)
+    }
+
+    fn terms_by(cutter: &mut Cutter, text: &str, purpose: Purpose) -> Vec<String> {
         let mut terms = Vec::new();
-        let _ = Cutter::default().each_term(text, purpose, |term| {
+        let _ = cutter.each_term(text, purpose, |term| {
             terms.push(term.text.to_owned());
             ControlFlow::<()>::Continue(())
         });
@@ -251,6 +265,17 @@ mod tests {
             terms("Running, naïve CAFÉS; {{age:34}} what's", Purpose::Document),
             ["run", "naiv", "cafe", "ag", "34", "what", "s"]
         );
+    }
+
+    #[test]
+    fn words_can_stay_whole() {
+        let mut cutter = Cutter::new(Stemming::None);
+        let text = "Running, naïve CAFÉS; 数据库";
+        let whole = ["running", "naive", "cafes", "数据", "据库", "库"];
+        assert_eq!(terms_by(&mut cutter, text, Purpose::Document), whole);
+        cutter.remember();
+        assert_eq!(terms_by(&mut cutter, text, Purpose::Document), whole);
+        assert_eq!(terms_by(&mut cutter, text, Purpose::Query), whole[..5]);
     }
 
     #[test]

@@ -6,8 +6,27 @@
 //! It runs over every word of every note, so it works in place on bytes. Words
 //! with anything but ASCII letters pass through unchanged.
 
-/// Cuts a folded word to its stem.
-pub fn stem(word: &mut String) {
+/// What becomes of the endings of words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stemming {
+    /// English ones are cut off.
+    #[default]
+    English,
+    /// Words stay whole.
+    None,
+}
+
+impl Stemming {
+    /// Cuts a folded word to what the index holds of it.
+    pub fn stem(self, word: &mut String) {
+        match self {
+            Self::English => stem(word),
+            Self::None => {}
+        }
+    }
+}
+
+fn stem(word: &mut String) {
     // Very long runs are data, not words; two letters have no ending to lose.
     if !(3..=64).contains(&word.len()) || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return;

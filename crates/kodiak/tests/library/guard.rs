@@ -12,6 +12,7 @@ use kodiak::store::{
     Bm25, Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage, Row, Serving,
     Store, StoredDocument,
 };
+use kodiak::text::Stemming;
 use kodiak::{Error, Result, date, sync};
 
 use crate::collection::{
@@ -299,6 +300,10 @@ macro_rules! untouchable {
 impl Store for Untouchable {
     fn in_snapshot<T>(&self, _: impl FnOnce() -> Result<T>) -> Result<T> {
         panic!("a snapshot was begun")
+    }
+
+    fn stemming(&self) -> Stemming {
+        panic!("stemming was asked for")
     }
 
     untouchable! {

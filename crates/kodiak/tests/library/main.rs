@@ -14,6 +14,7 @@ mod guard;
 mod meaning;
 mod models;
 mod pruning;
+mod stemming;
 mod syncing;
 mod threads;
 mod together;

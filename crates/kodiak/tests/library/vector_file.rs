@@ -64,7 +64,7 @@ fn a_run_ends_with_a_file_that_lacks_little() {
         "one vector is no reason to write all of them"
     );
     for number in 0..80 {
-        notes.write(&format!("{number}.md"), &format!("guitar number {number}"));
+        notes.write(&format!("{number}.md"), format!("guitar number {number}"));
     }
     notes.sync_and_embed(&*tiny());
     assert!(size() > before);

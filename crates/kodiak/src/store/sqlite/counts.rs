@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use rusqlite::{Connection, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::text::{Class, Cutter, Purpose, fold_word, is_plain, stem, words};
+use crate::text::{Class, Cutter, Purpose, Stemming, fold_word, is_plain, words};
 
 /// Each term and each word of a text once.
 #[derive(Debug, Default)]
@@ -16,11 +16,11 @@ pub(super) struct DistinctWords {
 }
 
 impl DistinctWords {
-    pub(super) fn of(texts: [&String; 3]) -> Self {
+    pub(super) fn of(texts: [&String; 3], stemming: Stemming) -> Self {
         // Whatever was seen in its folded form needs no stemming again.
         let mut folded_words: FxHashSet<Box<str>> = FxHashSet::default();
         let mut terms: FxHashSet<Box<str>> = FxHashSet::default();
-        let mut cutter = Cutter::default();
+        let mut cutter = Cutter::new(stemming);
         let mut folded = String::new();
         let add = |terms: &mut FxHashSet<Box<str>>, term: &str| {
             if !terms.contains(term) {
@@ -33,7 +33,7 @@ impl DistinctWords {
                     fold_word(&text[word.range], &mut folded);
                     if !folded.is_empty() && !folded_words.contains(folded.as_str()) {
                         folded_words.insert(Box::from(folded.as_str()));
-                        stem(&mut folded);
+                        stemming.stem(&mut folded);
                         add(&mut terms, &folded);
                     }
                 } else {

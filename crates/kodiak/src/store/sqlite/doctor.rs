@@ -122,7 +122,7 @@ impl SqliteStore {
     fn compare_terms(&self, findings: &mut Vec<Finding>) -> Result<()> {
         let mut stale = Vec::new();
         for (row, name, texts) in self.sample()? {
-            let mut cutter = Cutter::default();
+            let mut cutter = Cutter::new(self.stemming);
             let mut length = 0_u64;
             for text in &texts {
                 let _ = cutter.each_term(text, Purpose::Document, |term| {

@@ -17,7 +17,7 @@ use std::ptr;
 
 use rusqlite::{Connection, ffi};
 
-use crate::text::{Cutter, Purpose};
+use crate::text::{Cutter, Purpose, Stemming};
 
 pub(super) use rank::{Bar, RankParameters};
 
@@ -27,10 +27,15 @@ const TOKENIZER: &CStr = c"kodiak";
 const RANK: &CStr = c"kodiak_rank";
 
 /// Makes tokenizer and rank function known to a connection. Every connection
-/// to an index needs this before it touches the full text. Gives back what the
-/// rank function goes by.
-pub(super) fn register(connection: &Connection) -> rusqlite::Result<Bar> {
+/// to an index needs this before it touches the full text, with the stemming of
+/// that index. Gives back what the rank function goes by.
+pub(super) fn register(connection: &Connection, stemming: Stemming) -> rusqlite::Result<Bar> {
     let api = fts5_api(connection)?;
+    // Constants, so that FTS5 may hold on to them for as long as it likes.
+    let stemming: &'static Stemming = match stemming {
+        Stemming::English => &Stemming::English,
+        Stemming::None => &Stemming::None,
+    };
     let bar = Bar::default();
     let mut tokenizer = ffi::fts5_tokenizer {
         xCreate: Some(tokenizer_create),
@@ -38,13 +43,13 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<Bar> {
         xTokenize: Some(tokenizer_tokenize),
     };
     // SAFETY: `api` belongs to this open connection; FTS5 copies the struct and
-    // the names; the functions are `'static`.
+    // the names; the functions and the stemming, which is only read, are `'static`.
     unsafe {
         if let Some(create) = (*api).xCreateTokenizer {
             check(create(
                 api,
                 TOKENIZER.as_ptr(),
-                ptr::null_mut(),
+                ptr::from_ref(stemming).cast_mut().cast(),
                 &raw mut tokenizer,
                 None,
             ))?;
@@ -100,15 +105,17 @@ fn fts5_api(connection: &Connection) -> rusqlite::Result<*mut ffi::fts5_api> {
 }
 
 unsafe extern "C" fn tokenizer_create(
-    _context: *mut c_void,
+    stemming: *mut c_void,
     _arguments: *mut *const c_char,
     _count: c_int,
     out: *mut *mut ffi::Fts5Tokenizer,
 ) -> c_int {
-    let cutter = Box::<Cutter>::default();
-    // SAFETY: FTS5 passes a valid place for the handle and gives it back to
-    // `tokenizer_delete` exactly once.
-    unsafe { *out = Box::into_raw(cutter).cast() };
+    // SAFETY: FTS5 passes what `register` gave it and a valid place for the
+    // handle, which it gives back to `tokenizer_delete` exactly once.
+    unsafe {
+        let cutter = Cutter::new(*stemming.cast::<Stemming>());
+        *out = Box::into_raw(Box::new(cutter)).cast();
+    }
     ffi::SQLITE_OK
 }
 
@@ -186,8 +193,12 @@ mod tests {
     use crate::store::Bm25;
 
     fn table() -> Connection {
+        table_by(Stemming::English)
+    }
+
+    fn table_by(stemming: Stemming) -> Connection {
         let connection = Connection::open_in_memory().unwrap();
-        register(&connection).unwrap();
+        register(&connection, stemming).unwrap();
         connection
             .execute_batch(
                 "CREATE VIRTUAL TABLE t USING fts5(title, body, tags, content='', contentless_delete=1, tokenize='kodiak');
@@ -219,6 +230,16 @@ mod tests {
         assert_eq!(rowids(&connection, "\"runs\" *"), [] as [i64; 0]);
         assert_eq!(rowids(&connection, "\"数据库 of 日本語 words\""), [2]);
         assert_eq!(rowids(&connection, "tags : \"runs\""), [3]);
+    }
+
+    #[test]
+    fn the_tokenizer_can_leave_words_whole() {
+        let connection = table_by(Stemming::None);
+        assert_eq!(rowids(&connection, "\"databases\""), [1]);
+        assert_eq!(rowids(&connection, "\"database\""), [2]);
+        assert_eq!(rowids(&connection, "\"run\" *"), [1, 3]);
+        assert_eq!(rowids(&connection, "\"runni\" *"), [1]);
+        assert_eq!(rowids(&connection, "\"据库\""), [2]);
     }
 
     #[test]

@@ -9,8 +9,10 @@ mod embeddings;
 mod filter;
 mod fts5;
 mod lexical;
+mod prepared;
 mod read;
 mod semantic;
+mod stemming;
 mod threads;
 mod vector_file;
 mod vocabulary;
@@ -32,15 +34,17 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use super::Coverage;
 use super::lock::lock_path;
 use crate::error::{Error, Result};
+use crate::text::Stemming;
 use fts5::Bar;
 
 pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
 pub use embeddings::{ModelNumber, Pending};
+pub use prepared::Prepared;
 pub use read::Name;
 use vector_file::OpenVectors;
 pub use vocabulary::NearWord;
-pub use write::{Prepared, State, Writer};
+pub use write::{State, Writer};
 
 /// Numbered, in order, never edited once released.
 const MIGRATIONS: &[&str] = &[
@@ -60,6 +64,8 @@ const BUSY: Duration = Duration::from_secs(5);
 pub struct SqliteStore {
     connection: Connection,
     path: PathBuf,
+    /// Read once: it never changes in an index that holds anything.
+    stemming: Stemming,
     /// What rows must score to be of interest to the search under way.
     bar: Bar,
     /// The vector file in use, opened when first needed.
@@ -129,10 +135,13 @@ impl SqliteStore {
     }
 
     fn wrap(connection: Connection, path: &Path) -> Result<Self> {
-        let bar = fts5::register(&connection).map_err(|source| database_error(path, source))?;
+        let failed = |source| database_error(path, source);
+        let stemming = stemming::read(&connection).map_err(failed)?;
+        let bar = fts5::register(&connection, stemming).map_err(failed)?;
         let store = Self {
             connection,
             path: path.to_path_buf(),
+            stemming,
             bar,
             vectors: RefCell::default(),
             coverage: Cell::default(),
@@ -198,6 +207,11 @@ impl SqliteStore {
 
     fn configure(&self, pragmas: &str) -> Result<()> {
         self.with(|connection| connection.execute_batch(pragmas))
+    }
+
+    /// What became of the endings of its words.
+    pub fn stemming(&self) -> Stemming {
+        self.stemming
     }
 
     /// Where the index is.

@@ -11,14 +11,15 @@ use std::time::{Duration, Instant};
 use rusqlite::{OptionalExtension, params};
 use serde_json::{Map, Value};
 
-use super::SqliteStore;
 use super::counts::{Counts, DistinctWords};
-use super::embeddings::passages;
-use crate::chunk::{self, Chunk, Cutting};
-use crate::document::{Document, Stamp};
-use crate::error::Result;
+use super::prepared::{Pieces, Prepared};
+use super::{SqliteStore, stemming};
+use crate::chunk::{self, Cutting};
+use crate::document::Stamp;
+use crate::error::{Error, Result};
 use crate::source::Entry;
 use crate::store::{Row, WriteLock};
+use crate::text::Stemming;
 
 /// An index, open for writing, with the lock that makes it the only one.
 #[derive(Debug)]
@@ -42,41 +43,6 @@ impl Deref for Writer {
     }
 }
 
-/// A document with what the index counts of it, made ready outside of the
-/// transaction.
-#[derive(Debug)]
-pub struct Prepared {
-    document: Document,
-    words: DistinctWords,
-    cutting: Cutting,
-    passages: Vec<(Chunk, [u8; 16])>,
-}
-
-impl Prepared {
-    /// Cuts the document into words, terms and passages.
-    pub fn new(document: Document) -> Self {
-        Self::cut(document, Cutting::default())
-    }
-
-    /// The same with passages cut in this way, for a writer that cuts so.
-    pub fn cut(document: Document, cutting: Cutting) -> Self {
-        let tags = document.tags.join(" ");
-        let words = DistinctWords::of([&document.title, &document.body, &tags]);
-        let passages = passages(cutting, &document.title, &document.body);
-        Self {
-            document,
-            words,
-            cutting,
-            passages,
-        }
-    }
-
-    /// The document.
-    pub fn document(&self) -> &Document {
-        &self.document
-    }
-}
-
 /// What the index knows of an entry, to tell whether it changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
@@ -93,8 +59,7 @@ impl Writer {
         if let Some(folder) = path.parent()
             && !folder.as_os_str().is_empty()
         {
-            std::fs::create_dir_all(folder)
-                .map_err(crate::Error::io("create the folder", folder))?;
+            std::fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
         }
         // Before the lock file is made: what is not ours gets no neighbour.
         super::check_ours(path)?;
@@ -121,6 +86,33 @@ impl Writer {
         self
     }
 
+    /// Settles what becomes of the endings of words in an index that holds no
+    /// document yet. The index says so from here on to whoever opens it; one
+    /// that is filled is refused, since its words were cut otherwise. Between
+    /// transactions only.
+    pub fn with_stemming(mut self, stemming: Stemming) -> Result<Self> {
+        if stemming == self.stemming {
+            return Ok(self);
+        }
+        if self.holds_documents()? {
+            return Err(Error::WordsSettled {
+                path: self.store.path,
+            });
+        }
+        self.with(|connection| stemming::write(connection, stemming))?;
+        // A connection's tokenizer is made with it.
+        self.store = SqliteStore::open_writable(&self.store.path)?;
+        Ok(self)
+    }
+
+    fn holds_documents(&self) -> Result<bool> {
+        self.with(|connection| {
+            connection.query_row("SELECT EXISTS (SELECT 1 FROM documents)", [], |row| {
+                row.get(0)
+            })
+        })
+    }
+
     /// What other writers are told.
     pub fn holder(&self) -> &str {
         &self.holder
@@ -134,7 +126,7 @@ impl Writer {
         let started = Instant::now();
         loop {
             match WriteLock::acquire(&self.store.path, &self.holder) {
-                Err(crate::Error::Locked { .. }) if started.elapsed() < patience => {
+                Err(Error::Locked { .. }) if started.elapsed() < patience => {
                     std::thread::sleep(Duration::from_millis(50));
                 }
                 other => {
@@ -189,7 +181,8 @@ impl Writer {
     }
 
     /// Empties the index inside the transaction, as if it had just been made:
-    /// whatever was wrong with its tables is gone with them.
+    /// whatever was wrong with its tables is gone with them. Its words are cut
+    /// as before.
     pub fn start_over(&mut self) -> Result<()> {
         self.counts = Counts::default();
         self.hidden = 0..0;
@@ -212,7 +205,7 @@ impl Writer {
             for migration in super::MIGRATIONS {
                 connection.execute_batch(migration)?;
             }
-            Ok(())
+            stemming::write(connection, self.stemming)
         })?;
         self.find_next_row()
     }
@@ -220,9 +213,18 @@ impl Writer {
     /// Adds a document or replaces the one with its source and key.
     pub fn put(&mut self, prepared: &Prepared) -> Result<()> {
         let document = &prepared.document;
+        // Words must be counted as the full text has them, and a passage's hash
+        // must be that of the text a model will be shown.
+        let again;
+        let pieces = if prepared.pieces.are_cut_by(self.cutting, self.stemming) {
+            &prepared.pieces
+        } else {
+            again = Pieces::of(document, self.cutting, self.stemming);
+            &again
+        };
         self.forget_skipped(&document.source, &document.key)?;
         self.take_out(&document.source, &document.key)?;
-        self.counts.add(&prepared.words, 1);
+        self.counts.add(&pieces.words, 1);
         let row = self.next_row;
         self.next_row += 1;
         if self.hidden.is_empty() {
@@ -280,12 +282,7 @@ impl Writer {
                 ])?;
             Ok(())
         })?;
-        // A passage's hash must be that of the text a model will be shown.
-        if prepared.cutting == self.cutting {
-            return self.put_passages(row, &prepared.passages);
-        }
-        let passages = passages(self.cutting, &document.title, &document.body);
-        self.put_passages(row, &passages)
+        self.put_passages(row, &pieces.passages)
     }
 
     /// Removes a document, or the record that it was left out.
@@ -436,7 +433,8 @@ impl Writer {
             return Ok(());
         };
         if counted {
-            self.counts.add(&DistinctWords::of(texts.each_ref()), -1);
+            let words = DistinctWords::of(texts.each_ref(), self.stemming);
+            self.counts.add(&words, -1);
         }
         self.with(|connection| {
             connection
@@ -455,7 +453,7 @@ impl Writer {
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let texts = [&row.get(0)?, &row.get(1)?, &row.get(2)?];
-                counts.add(&DistinctWords::of(texts), 1);
+                counts.add(&DistinctWords::of(texts, self.stemming), 1);
             }
             Ok(())
         })?;
