@@ -153,6 +153,7 @@ impl Collection {
                 exact: !setting.typo,
                 fusion: setting.fusion.unwrap_or_default(),
                 weights: tuning.weights,
+                all: tuning.every_word,
                 filter: query.filter.clone(),
                 ..Request::default()
             };

@@ -30,6 +30,9 @@ pub struct Tuning {
     /// How much each ranking counts. A request has its own; these are for
     /// whoever makes one.
     pub weights: Weights,
+    /// Whether only documents with every word are ranked. A request says so
+    /// itself, like the weights.
+    pub every_word: bool,
     /// Words count in full where the best document has this part of what all of
     /// them could weigh together, and the less the farther it is from that.
     pub covered: f64,
@@ -68,11 +71,12 @@ impl Default for Tuning {
         Self {
             bm25: Bm25::default(),
             common_word: 1.0,
-            prune_above: 20_000,
+            prune_above: 2_000,
             prune_common: 0.05,
             keyword: KeywordRoute::WordsFirst,
             candidates: 200,
             weights: Weights::default(),
+            every_word: false,
             covered: 0.5,
             overall: 0.5,
             commonness: 0.2,
@@ -110,7 +114,7 @@ pub enum TuningError {
 
 impl Tuning {
     /// What [`Tuning::set`] and [`Tuning::shown`] know, in the order of a search.
-    pub const NAMES: [&str; 22] = [
+    pub const NAMES: [&str; 23] = [
         "k1",
         "b",
         "least_length",
@@ -120,6 +124,7 @@ impl Tuning {
         "common_word",
         "prune_above",
         "prune_common",
+        "every_word",
         "keyword",
         "candidates",
         "lexical_weight",
@@ -169,6 +174,7 @@ impl Tuning {
             "common_word" => Knob::Number(&mut self.common_word, 0.0, ANY),
             "prune_above" => Knob::Documents(&mut self.prune_above),
             "prune_common" => Knob::Number(&mut self.prune_common, 0.0, 1.0),
+            "every_word" => Knob::Flag(&mut self.every_word),
             "keyword" => Knob::Keyword(&mut self.keyword),
             "candidates" => Knob::Count(&mut self.candidates, 1),
             "lexical_weight" => Knob::Number(&mut self.weights.lexical, 0.0, ANY),
@@ -197,6 +203,7 @@ enum Knob<'a> {
     Documents(&'a mut u64),
     Similarity(&'a mut Option<f32>),
     Keyword(&'a mut KeywordRoute),
+    Flag(&'a mut bool),
 }
 
 /// How the model's own minimum is written.
@@ -220,6 +227,13 @@ impl Knob<'_> {
                 **minimum = Some(given.filter(|given| (-1.0..=1.0).contains(given))?);
             }
             Self::Keyword(route) => **route = KeywordRoute::named(value)?,
+            Self::Flag(flag) => {
+                **flag = match value {
+                    "yes" => true,
+                    "no" => false,
+                    _ => return None,
+                }
+            }
         }
         Some(())
     }
@@ -231,6 +245,7 @@ impl Knob<'_> {
             Self::Count(_, least) => format!("a whole number of {least} or more"),
             Self::Documents(_) => "a whole number of 0 or more".to_owned(),
             Self::Similarity(_) => format!("a number from -1 to 1, or '{OF_THE_MODEL}'"),
+            Self::Flag(_) => "'yes' or 'no'".to_owned(),
             Self::Keyword(_) => {
                 let names = [KeywordRoute::WordsFirst, KeywordRoute::Fused];
                 names
@@ -250,6 +265,7 @@ impl fmt::Display for Knob<'_> {
             Self::Similarity(Some(minimum)) => minimum.fmt(formatter),
             Self::Similarity(None) => OF_THE_MODEL.fmt(formatter),
             Self::Keyword(route) => route.name().fmt(formatter),
+            Self::Flag(flag) => if **flag { "yes" } else { "no" }.fmt(formatter),
         }
     }
 }

@@ -9,6 +9,7 @@ fn every_name_can_be_set_to_what_it_is_and_changes_one_number() {
         assert_eq!(tuning, Tuning::default(), "{name}");
         let other = match name {
             "keyword" => "fused",
+            "every_word" => "yes",
             "candidates" | "companions" | "prune_above" => "7",
             _ => "0.625",
         };
@@ -39,6 +40,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
             "2",
             "a number from -1 to 1, or 'model'",
         ),
+        ("every_word", "true", "'yes' or 'no'"),
         ("keyword", "both", "'words-first' or 'fused'"),
     ] {
         let mut tuning = Tuning::default();
