@@ -14,8 +14,6 @@ use crate::error::{Error, Result};
 use crate::store::vectors::Bitmap;
 use crate::store::{Filter, Matches, Passage, Row, Store};
 
-/// How many scores by word are kept for candidates by meaning, at least.
-const SCORED: usize = 2_000;
 /// What the nearest hit below those by word has of the last one's score.
 const BELOW: f64 = 0.9;
 
@@ -155,7 +153,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         let limit = request.limit.saturating_add(request.limit.min(20));
         let candidates = limit.max(self.tuning.candidates);
         let kept = if embedding.is_ok() {
-            candidates.max(SCORED)
+            candidates.max(self.tuning.scored)
         } else {
             limit
         };

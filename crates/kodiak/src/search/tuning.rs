@@ -27,6 +27,9 @@ pub struct Tuning {
     pub keyword: KeywordRoute,
     /// How many candidates each retriever puts up where two are fused.
     pub candidates: usize,
+    /// How many scores by word are kept at least, for candidates that only
+    /// meaning puts up. Each of them has to be worked out in full.
+    pub scored: usize,
     /// How much each ranking counts. A request has its own; these are for
     /// whoever makes one.
     pub weights: Weights,
@@ -75,6 +78,7 @@ impl Default for Tuning {
             prune_common: 0.05,
             keyword: KeywordRoute::WordsFirst,
             candidates: 200,
+            scored: 500,
             weights: Weights::default(),
             every_word: false,
             covered: 0.5,
@@ -114,7 +118,7 @@ pub enum TuningError {
 
 impl Tuning {
     /// What [`Tuning::set`] and [`Tuning::shown`] know, in the order of a search.
-    pub const NAMES: [&str; 23] = [
+    pub const NAMES: [&str; 24] = [
         "k1",
         "b",
         "least_length",
@@ -127,6 +131,7 @@ impl Tuning {
         "every_word",
         "keyword",
         "candidates",
+        "scored",
         "lexical_weight",
         "semantic_weight",
         "covered",
@@ -177,6 +182,7 @@ impl Tuning {
             "every_word" => Knob::Flag(&mut self.every_word),
             "keyword" => Knob::Keyword(&mut self.keyword),
             "candidates" => Knob::Count(&mut self.candidates, 1),
+            "scored" => Knob::Count(&mut self.scored, 0),
             "lexical_weight" => Knob::Number(&mut self.weights.lexical, 0.0, ANY),
             "semantic_weight" => Knob::Number(&mut self.weights.semantic, 0.0, ANY),
             // It is divided by.
