@@ -1,5 +1,6 @@
 use rusqlite::{Params, StatementStatus};
 
+use super::super::vector_file::IN_ORDER;
 use super::{LATER, SERVING};
 use crate::store::Writer;
 
@@ -40,4 +41,23 @@ fn what_came_later_is_found_without_reading_what_was_there() {
         steps_among(10, LATER, [9, 1]),
         steps_among(1_000, LATER, [999, 1])
     );
+}
+
+#[test]
+fn millions_of_vectors_are_not_sorted_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = Writer::open(&folder.path().join("index.db"), "test").unwrap();
+    let sorted = writer.with(|connection| {
+        // What SQLite believes after a first sync of a million documents.
+        connection.execute_batch(
+            "ANALYZE;
+             INSERT INTO sqlite_stat1 VALUES ('chunks', 'chunks_document', '3000000 3 1');
+             ANALYZE sqlite_schema;",
+        )?;
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {IN_ORDER}"))?;
+        let plan = statement.query_map([1, 9], |row| row.get::<_, String>(3))?;
+        plan.collect::<rusqlite::Result<Vec<_>>>()
+    });
+    let plan = sorted.unwrap().join("\n");
+    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
 }

@@ -32,6 +32,13 @@ const IN_THE_END: Bearable = Bearable {
     least: 64,
 };
 
+/// All vectors up to a given one, document by document. `CROSS` has SQLite go
+/// through passages in their order: among millions it would rather begin with the
+/// vectors, and sort them in memory.
+pub(super) const IN_ORDER: &str = "SELECT c.id, c.document, e.vector FROM chunks AS c
+     CROSS JOIN embeddings AS e ON e.chunk = c.id
+     WHERE e.model = ?1 AND e.id <= ?2 ORDER BY c.document, c.ordinal";
+
 /// A vector file and what it looked like when it was opened.
 #[derive(Debug)]
 pub(super) struct OpenVectors {
@@ -143,11 +150,7 @@ impl SqliteStore {
         })?;
         let mut statement = self
             .connection
-            .prepare(
-                "SELECT c.id, c.document, e.vector FROM chunks AS c
-                 JOIN embeddings AS e ON e.chunk = c.id
-                 WHERE e.model = ?1 AND e.id <= ?2 ORDER BY c.document, c.ordinal",
-            )
+            .prepare(IN_ORDER)
             .map_err(|source| self.error(source))?;
         let rows = statement
             .query_map(params![model.number, upto], |row| {
