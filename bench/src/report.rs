@@ -29,12 +29,7 @@ impl Report {
         unit: &'static str,
         detail: impl Into<String>,
     ) {
-        let row = Row {
-            what: what.into(),
-            value,
-            unit: Cow::Borrowed(unit),
-            detail: detail.into(),
-        };
+        let row = Row::new(what, value, unit, detail);
         let _ = writeln!(std::io::stderr(), "{}", row.line());
         self.rows.push(row);
     }
@@ -55,6 +50,20 @@ impl Report {
 }
 
 impl Row {
+    pub(crate) fn new(
+        what: impl Into<String>,
+        value: f64,
+        unit: &'static str,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self {
+            what: what.into(),
+            value,
+            unit: Cow::Borrowed(unit),
+            detail: detail.into(),
+        }
+    }
+
     fn line(&self) -> String {
         format!(
             "{:<44} {:>10.2} {:<4} {}",

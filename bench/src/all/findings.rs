@@ -1,7 +1,6 @@
 //! Everything measured, side by side: a column for each size and folder, what
 //! was left out and why, and how rows grow.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -54,12 +53,7 @@ impl Column {
         unit: &'static str,
         detail: impl Into<String>,
     ) {
-        let row = Row {
-            what: what.into(),
-            value,
-            unit: Cow::Borrowed(unit),
-            detail: detail.into(),
-        };
+        let row = Row::new(what, value, unit, detail);
         let line = format!("{}: {}", row.what, shown(row.value));
         say(&format!("{line} {} ({})", row.unit, row.detail));
         self.rows.push(row);
