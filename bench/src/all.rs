@@ -21,6 +21,7 @@ use kodiak::store::SqliteStore;
 pub(crate) use alone::{Options as AloneOptions, run as run_alone};
 
 use crate::clusters::DIMENSIONS;
+use crate::picture::save;
 use alone::{Task, start};
 use findings::{Column, Findings, say, thousands};
 use program::Program;
@@ -99,7 +100,8 @@ pub(crate) fn measure(options: &Options, json: bool) -> Result<()> {
     }
     findings.columns.push(model_column(options)?);
     if let Some(folder) = &options.plots {
-        draw(folder, &findings)?;
+        let drawing = plot::warm_searches(&findings.columns);
+        save(folder, "warm-search.svg", &drawing)?;
     }
     findings.print(json)
 }
@@ -209,14 +211,6 @@ fn model_column(options: &Options) -> Result<Column> {
         Some(model) => model::measure(model, folder, &mut column)?,
     }
     Ok(column)
-}
-
-fn draw(folder: &Path, findings: &Findings) -> Result<()> {
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("could not make {}", folder.display()))?;
-    let path = folder.join("warm-search.svg");
-    let picture = plot::warm_searches(&findings.columns);
-    std::fs::write(&path, picture).with_context(|| format!("could not write {}", path.display()))
 }
 
 fn program_path(asked: Option<&Path>) -> Result<PathBuf> {

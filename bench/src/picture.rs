@@ -1,5 +1,9 @@
 //! What all drawings share: an SVG that is readable on light and on dark pages.
 
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
 /// Colours of lines and dots on light and on dark pages.
 pub(crate) const COLOURS: [(&str, &str); 7] = [
     ("#0b62c4", "#6cb2ff"),
@@ -50,6 +54,14 @@ fn style() -> String {
         colours(|colour| colour.0),
         colours(|colour| colour.1)
     )
+}
+
+/// Puts a drawing into a folder, which is made if need be.
+pub(crate) fn save(folder: &Path, name: &str, drawing: &str) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("could not make {}", folder.display()))?;
+    let path = folder.join(name);
+    std::fs::write(&path, drawing).with_context(|| format!("could not write {}", path.display()))
 }
 
 /// A text that holds no markup.

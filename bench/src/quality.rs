@@ -2,12 +2,12 @@
 //! `kodiak eval --json` printed.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use crate::picture::{COLOURS, escaped, picture};
+use crate::picture::{COLOURS, escaped, picture, save};
 
 const WIDTH: f64 = 720.0;
 /// Between names and numbers.
@@ -59,14 +59,7 @@ pub(crate) fn draw(options: &Options) -> Result<()> {
         .with_context(|| format!("{} is not what eval prints", options.figures.display()))?;
     let sets = by_set(&figures.sets);
     ensure!(!sets.is_empty(), "no split '{SPLIT}' was measured");
-    write(&options.plots, &chart(&sets))
-}
-
-fn write(folder: &Path, drawing: &str) -> Result<()> {
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("could not make {}", folder.display()))?;
-    let path = folder.join("quality.svg");
-    std::fs::write(&path, drawing).with_context(|| format!("could not write {}", path.display()))
+    save(&options.plots, "quality.svg", &chart(&sets))
 }
 
 /// The sets in the order they were measured in, and their mean where all have

@@ -100,12 +100,16 @@ impl SqliteStore {
     /// Whether few vectors came after the file. Counted by their numbers,
     /// which may have gaps but are there at once.
     fn lacks_little(&self, file: &VectorFile, bearable: Bearable) -> Result<bool> {
-        let last: i64 = self.with(|connection| {
+        Ok(self.newest_vector()? - file.upto() <= bearable.of(file))
+    }
+
+    /// The number of the vector that came last; 0 if there is none.
+    fn newest_vector(&self) -> Result<i64> {
+        self.with(|connection| {
             connection
                 .prepare_cached("SELECT coalesce(max(id), 0) FROM embeddings")?
                 .query_row([], |row| row.get(0))
-        })?;
-        Ok(last - file.upto() <= bearable.of(file))
+        })
     }
 
     /// Whether most of what the file holds still exists.
@@ -143,11 +147,7 @@ impl SqliteStore {
         model: &Model,
         fill: impl FnOnce(i64, &mut dyn Iterator<Item = Result<(Slot, Vec<f32>)>>) -> Result<T>,
     ) -> Result<T> {
-        let upto = self.with(|connection| {
-            connection.query_row("SELECT coalesce(max(id), 0) FROM embeddings", [], |row| {
-                row.get(0)
-            })
-        })?;
+        let upto = self.newest_vector()?;
         let mut statement = self
             .connection
             .prepare(IN_ORDER)
