@@ -37,31 +37,39 @@ pub(super) struct Snippet {
 pub(super) struct Finder<'a> {
     exact: FxHashMap<&'a str, f64>,
     beginnings: Vec<(&'a str, f64)>,
-    may_begin: Beginnings,
+    may_begin: Beginnings<'a>,
     needles: Vec<String>,
     stemming: Stemming,
 }
 
-/// The first two letters of what is looked for. Stems keep those of their words,
-/// so most words need no stemming to be ruled out.
+/// How what is looked for begins. Stems begin as their words do, so most words
+/// need no stemming to be ruled out.
 #[derive(Debug, Default)]
-struct Beginnings {
-    /// By first letter, a bit for each second one; of one letter, all of them.
+struct Beginnings<'a> {
+    /// By first letter, a bit for each second one; of one or two letters, all.
     /// Nothing is known of what does not begin with an ASCII letter or digit.
     seconds: FxHashMap<u8, u128>,
+    /// What a stem has of its word: all but two letters at most.
+    kept: Vec<&'a [u8]>,
 }
 
-impl Beginnings {
-    fn of<'a>(terms: impl Iterator<Item = &'a str>) -> Self {
-        let mut seconds: FxHashMap<u8, u128> = FxHashMap::default();
-        for term in terms {
-            let mut letters = term.bytes();
-            if let Some(first) = letters.next() {
-                let bits = letters.next().filter(u8::is_ascii_alphanumeric);
-                *seconds.entry(first).or_default() |= bits.map_or(u128::MAX, |second| 1 << second);
-            }
+impl<'a> Beginnings<'a> {
+    fn of(terms: impl Iterator<Item = &'a str>) -> Self {
+        let mut beginnings = Self::default();
+        for term in terms.map(str::as_bytes) {
+            let Some(first) = term.first() else {
+                continue;
+            };
+            // Of two letters the second may be an i that was a y.
+            let second = term.get(1).filter(|_| term.len() > 2);
+            let second = second.filter(|second| second.is_ascii_alphanumeric());
+            *beginnings.seconds.entry(*first).or_default() |=
+                second.map_or(u128::MAX, |second| 1 << second);
+            beginnings
+                .kept
+                .push(&term[..term.len().saturating_sub(2).max(1)]);
         }
-        Self { seconds }
+        beginnings
     }
 
     /// Whether a word as it is written may become one of the terms.
@@ -75,10 +83,23 @@ impl Beginnings {
         match written.get(1) {
             Some(second) if second.is_ascii_alphanumeric() => {
                 bits & (1 << second.to_ascii_lowercase()) != 0
+                    && self.kept.iter().any(|kept| begins(written, kept))
             }
             _ => true,
         }
     }
+}
+
+/// Whether a written word begins so, as far as its letters need no folding.
+fn begins(written: &[u8], kept: &[u8]) -> bool {
+    for (at, letter) in kept.iter().enumerate() {
+        match written.get(at) {
+            Some(other) if !other.is_ascii() => return true,
+            Some(other) if other.to_ascii_lowercase() == *letter => {}
+            _ => return false,
+        }
+    }
+    true
 }
 
 struct Match {
