@@ -54,23 +54,22 @@ impl SqliteStore {
     /// The documents with these numbers, in this order; missing ones left out.
     pub fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>> {
         self.with(|connection| {
-            let places = vec!["?"; rows.len()].join(", ");
-            let mut statement = connection.prepare(&format!(
+            let mut statement = connection.prepare_cached(
                 "SELECT d.id, d.uid, d.source, d.key, d.kind, d.title, d.category,
                         d.created_at, d.updated_at, d.size, d.modified_ns, b.front, b.body,
                         (SELECT group_concat(t.name, char(10) ORDER BY dt.ordinal) FROM document_tags AS dt
                          JOIN tags AS t ON t.id = dt.tag WHERE dt.document = d.id)
                  FROM documents AS d JOIN bodies AS b ON b.document = d.id
-                 WHERE d.id IN ({places}) AND d.deleted_at IS NULL"
-            ))?;
-            let found = statement.query_map(params_from_iter(rows), stored_document)?;
-            let mut by_row: HashMap<Row, StoredDocument> = HashMap::with_capacity(rows.len());
-            for document in found {
-                let mut document = document?;
-                document.short_id = shortest_id(connection, &document.uid)?;
-                by_row.insert(document.row, document);
+                 WHERE d.id = ?1 AND d.deleted_at IS NULL",
+            )?;
+            let mut documents = Vec::with_capacity(rows.len());
+            for row in rows {
+                if let Some(mut document) = statement.query_row([row], stored_document).optional()? {
+                    document.short_id = shortest_id(connection, &document.uid)?;
+                    documents.push(document);
+                }
             }
-            Ok(rows.iter().filter_map(|row| by_row.remove(row)).collect())
+            Ok(documents)
         })
     }
 
