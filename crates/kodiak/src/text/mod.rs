@@ -129,7 +129,7 @@ pub struct Cutter {
 const LONGEST_TERM: usize = 256;
 
 /// How many stems a remembering cutter keeps: most of a text is few words.
-const REMEMBERED: usize = 4096;
+const REMEMBERED: usize = 1 << 15;
 
 impl Cutter {
     /// Cuts as an index does that treats the endings of words so.

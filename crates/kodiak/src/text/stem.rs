@@ -126,7 +126,8 @@ struct Stemmer {
 
 impl Stemmer {
     fn ends(&self, suffix: &[u8]) -> bool {
-        self.word.ends_with(suffix)
+        // Most suffixes are ruled out by one letter, without a call.
+        self.word.last() == suffix.last() && self.word.ends_with(suffix)
     }
 
     fn stem_length(&self, suffix: &[u8]) -> usize {
