@@ -4,7 +4,6 @@ use anyhow::Result;
 use kodiak::Document;
 use kodiak::access::Guard;
 use kodiak::search::{Request, Router};
-use kodiak::store::sqlite::Prepared;
 use kodiak::store::{SqliteStore, Writer};
 
 use crate::clock::cpu_ms;
@@ -84,9 +83,10 @@ pub(crate) fn fill(
     documents: impl Iterator<Item = (String, String)>,
 ) -> Result<()> {
     let mut writer = Writer::open(path, "bench")?;
+    let mut preparer = writer.preparer();
     writer.begin()?;
     for (number, (title, body)) in documents.enumerate() {
-        writer.put(&Prepared::new(Document {
+        writer.put(&preparer.prepare(Document {
             source: "bench".to_owned(),
             key: format!("{number}.md"),
             kind: "note".to_owned(),

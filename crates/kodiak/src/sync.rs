@@ -15,7 +15,7 @@ use crate::document::Stamp;
 use crate::embed::Identity;
 use crate::error::Result;
 use crate::source::{Entry, LeftOut, Listing, Reading, Source};
-use crate::store::sqlite::{Prepared, State};
+use crate::store::sqlite::{Prepared, Preparer, State};
 use crate::store::{EmbeddingCache, Writer};
 pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
 use queue::{Closing, ReadingQueue};
@@ -192,9 +192,10 @@ fn store_read(
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let (sender, queue) = (sender.clone(), &queue);
+            let mut preparer = batches.writer.preparer();
             scope.spawn(move || {
                 while let Some((at, entry, known)) = queue.next() {
-                    let outcome = read_one(source, entry, known);
+                    let outcome = read_one(source, entry, known, &mut preparer);
                     // A closed channel means the writer gave up: stop reading.
                     if sender.send((at, outcome)).is_err() {
                         break;
@@ -231,7 +232,12 @@ enum Outcome {
     Gone,
 }
 
-fn read_one(source: &dyn Source, entry: &Entry, known: Option<&State>) -> Result<Outcome> {
+fn read_one(
+    source: &dyn Source,
+    entry: &Entry,
+    known: Option<&State>,
+    preparer: &mut Preparer,
+) -> Result<Outcome> {
     Ok(match source.read(entry)? {
         Reading::Document(mut document) => {
             if known.is_some_and(|state| state.hash == Some(document.hash)) {
@@ -240,7 +246,7 @@ fn read_one(source: &dyn Source, entry: &Entry, known: Option<&State>) -> Result
                 if entry.stamp.modified_ns == 0 {
                     document.stamp.modified_ns = 0;
                 }
-                Outcome::Changed(Box::new(Prepared::new(*document)))
+                Outcome::Changed(Box::new(preparer.prepare(*document)))
             }
         }
         Reading::Skipped(reason) => Outcome::Skipped(reason),

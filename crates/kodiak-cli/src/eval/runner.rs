@@ -8,7 +8,6 @@ use anyhow::Result;
 use kodiak::access::Guard;
 use kodiak::chunk::Cutting;
 use kodiak::search::{Fusion, Mode, Request, Router, Tuning};
-use kodiak::store::sqlite::Prepared;
 use kodiak::store::{SqliteStore, Writer};
 use kodiak::sync::{EmbeddingProgress, backfill};
 use kodiak::text::Stemming;
@@ -178,9 +177,10 @@ fn fill(
     let mut writer = Writer::open(path, "kodiak eval")?
         .with_cutting(cutting)
         .with_stemming(stemming)?;
+    let mut preparer = writer.preparer();
     writer.begin()?;
     for (number, document) in set.documents().enumerate() {
-        writer.put(&Prepared::cut(document?, cutting, stemming))?;
+        writer.put(&preparer.prepare(document?))?;
         if (number + 1) % BATCH == 0 {
             writer.commit()?;
             writer.begin()?;

@@ -1,7 +1,8 @@
 //! An index whose words stay whole: everything that reads it cuts them so.
 
+use kodiak::chunk::Cutting;
 use kodiak::search::{Answer, Mode, Request};
-use kodiak::store::sqlite::Prepared;
+use kodiak::store::sqlite::Preparer;
 use kodiak::text::Stemming;
 use kodiak::{Document, Error, sync};
 
@@ -154,9 +155,8 @@ fn a_document_prepared_otherwise_is_cut_again() {
         body: body.into(),
         ..Document::default()
     };
-    let way = |stemming| {
-        move |document| Prepared::cut(document, kodiak::chunk::Cutting::default(), stemming)
-    };
+    let way =
+        |stemming| move |document| Preparer::new(Cutting::default(), stemming).prepare(document);
     for (index, prepared) in [
         (Stemming::None, Stemming::English),
         (Stemming::English, Stemming::None),

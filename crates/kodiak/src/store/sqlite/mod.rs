@@ -16,6 +16,7 @@ mod stemming;
 mod threads;
 mod vector_file;
 mod vocabulary;
+mod words;
 mod write;
 
 #[cfg(test)]
@@ -40,7 +41,7 @@ use fts5::Bar;
 pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
 pub use embeddings::{ModelNumber, Pending};
-pub use prepared::Prepared;
+pub use prepared::{Prepared, Preparer};
 pub use read::Name;
 use vector_file::OpenVectors;
 pub use vocabulary::NearWord;

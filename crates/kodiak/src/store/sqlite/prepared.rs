@@ -1,17 +1,69 @@
 //! Documents made ready to be stored, outside of the transaction.
 
-use super::counts::DistinctWords;
 use super::embeddings::passages;
+use super::words::{DistinctWords, KnownWords};
 use crate::chunk::{Chunk, Cutting};
 use crate::document::Document;
 use crate::text::Stemming;
 
-/// A document with what the index counts of it, made ready outside of the
-/// transaction.
+/// Makes one document after the other ready, outside of the transaction.
+/// [`Writer::preparer`](super::Writer::preparer) gives one that cuts as its
+/// index is cut.
+#[derive(Debug, Default)]
+pub struct Preparer {
+    cutting: Cutting,
+    stemming: Stemming,
+    known: KnownWords,
+}
+
+impl Preparer {
+    /// Cuts texts and words in this way.
+    pub fn new(cutting: Cutting, stemming: Stemming) -> Self {
+        Self {
+            cutting,
+            stemming,
+            known: KnownWords::new(stemming),
+        }
+    }
+
+    /// Cuts the document into words, terms and passages.
+    pub fn prepare(&mut self, document: Document) -> Prepared {
+        Prepared {
+            pieces: self.cut(&document),
+            document,
+        }
+    }
+
+    pub(super) fn cut(&mut self, document: &Document) -> Pieces {
+        let tags = document.tags.join(" ");
+        let texts = [document.title.as_str(), &document.body, &tags];
+        Pieces {
+            cutting: self.cutting,
+            stemming: self.stemming,
+            words: self.known.distinct(texts),
+            passages: passages(self.cutting, &document.title, &document.body),
+        }
+    }
+}
+
+/// A document with what the index counts of it.
 #[derive(Debug)]
 pub struct Prepared {
     pub(super) document: Document,
     pub(super) pieces: Pieces,
+}
+
+impl Prepared {
+    /// A single document, cut as most indexes are. Whoever has many of them
+    /// has a [`Preparer`].
+    pub fn new(document: Document) -> Self {
+        Preparer::default().prepare(document)
+    }
+
+    /// The document.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
 }
 
 /// What a document is cut into, and how it was.
@@ -23,36 +75,7 @@ pub(super) struct Pieces {
     pub(super) passages: Vec<(Chunk, [u8; 16])>,
 }
 
-impl Prepared {
-    /// Cuts the document into words, terms and passages.
-    pub fn new(document: Document) -> Self {
-        Self::cut(document, Cutting::default(), Stemming::default())
-    }
-
-    /// The same with passages and words cut in this way, for a writer that cuts
-    /// so.
-    pub fn cut(document: Document, cutting: Cutting, stemming: Stemming) -> Self {
-        let pieces = Pieces::of(&document, cutting, stemming);
-        Self { document, pieces }
-    }
-
-    /// The document.
-    pub fn document(&self) -> &Document {
-        &self.document
-    }
-}
-
 impl Pieces {
-    pub(super) fn of(document: &Document, cutting: Cutting, stemming: Stemming) -> Self {
-        let tags = document.tags.join(" ");
-        Self {
-            cutting,
-            stemming,
-            words: DistinctWords::of([&document.title, &document.body, &tags], stemming),
-            passages: passages(cutting, &document.title, &document.body),
-        }
-    }
-
     pub(super) fn are_cut_by(&self, cutting: Cutting, stemming: Stemming) -> bool {
         self.cutting == cutting && self.stemming == stemming
     }

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use rusqlite::{OptionalExtension, params};
 use serde_json::{Map, Value};
 
-use super::counts::{Counts, DistinctWords};
-use super::prepared::{Pieces, Prepared};
+use super::counts::Counts;
+use super::prepared::{Prepared, Preparer};
+use super::words::KnownWords;
 use super::{SqliteStore, stemming};
 use crate::chunk::{self, Cutting};
 use crate::document::Stamp;
@@ -111,6 +112,11 @@ impl Writer {
                 row.get(0)
             })
         })
+    }
+
+    /// Cuts documents as this index is cut, for [`Writer::put`].
+    pub fn preparer(&self) -> Preparer {
+        Preparer::new(self.cutting, self.stemming)
     }
 
     /// What other writers are told.
@@ -219,7 +225,7 @@ impl Writer {
         let pieces = if prepared.pieces.are_cut_by(self.cutting, self.stemming) {
             &prepared.pieces
         } else {
-            again = Pieces::of(document, self.cutting, self.stemming);
+            again = self.preparer().cut(document);
             &again
         };
         self.forget_skipped(&document.source, &document.key)?;
@@ -433,7 +439,9 @@ impl Writer {
             return Ok(());
         };
         if counted {
-            let words = DistinctWords::of(texts.each_ref(), self.stemming);
+            let texts: [String; 3] = texts;
+            let words =
+                KnownWords::new(self.stemming).distinct(texts.each_ref().map(String::as_str));
             self.counts.add(&words, -1);
         }
         self.with(|connection| {
@@ -447,13 +455,14 @@ impl Writer {
     /// Counts every document's words anew into empty tables.
     pub(super) fn recount(&mut self) -> Result<()> {
         let mut counts = Counts::default();
+        let mut known = KnownWords::new(self.stemming);
         self.with(|connection| {
             let mut statement =
                 connection.prepare("SELECT title, body, tags FROM documents_text")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                let texts = [&row.get(0)?, &row.get(1)?, &row.get(2)?];
-                counts.add(&DistinctWords::of(texts, self.stemming), 1);
+                let texts: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+                counts.add(&known.distinct(texts.each_ref().map(String::as_str)), 1);
             }
             Ok(())
         })?;
