@@ -20,9 +20,13 @@ use crate::store::{EmbeddingCache, Writer};
 pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
 use queue::{Closing, ReadingQueue};
 
-/// A batch ends at this many documents or bytes, whichever comes first.
-const BATCH_DOCUMENTS: usize = 1_000;
+/// A batch ends at this many documents or bytes, whichever comes first. Each
+/// writes the counts of all its words, so that larger ones cost less.
+const BATCH_DOCUMENTS: usize = 5_000;
 const BATCH_BYTES: u64 = 8 << 20;
+
+/// So many documents go into the full text at once, while others are read.
+const SHOWN_TOGETHER: usize = 1_000;
 
 /// A file written this shortly before it was listed may be written again
 /// without its time changing, so its stamp is not trusted next time.
@@ -365,6 +369,9 @@ impl<'a> Batches<'a> {
         self.documents += 1;
         self.bytes += bytes;
         if self.documents < BATCH_DOCUMENTS && self.bytes < BATCH_BYTES {
+            if self.documents.is_multiple_of(SHOWN_TOGETHER) {
+                self.writer.show()?;
+            }
             return Ok(());
         }
         (self.documents, self.bytes) = (0, 0);

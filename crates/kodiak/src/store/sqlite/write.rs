@@ -150,21 +150,27 @@ impl Writer {
         self.with(|connection| connection.execute_batch("BEGIN IMMEDIATE"))
     }
 
-    /// Shows the documents put so far and writes their counts, inside the
-    /// transaction.
-    pub fn flush(&mut self) -> Result<()> {
-        let counts = std::mem::take(&mut self.counts);
+    /// Puts the documents put so far into the full text, inside the transaction.
+    pub fn show(&mut self) -> Result<()> {
         let hidden = std::mem::take(&mut self.hidden);
+        if hidden.is_empty() {
+            return Ok(());
+        }
         self.with(|connection| {
-            if !hidden.is_empty() {
-                connection
-                    .prepare_cached(
-                        "UPDATE documents SET deleted_at = NULL WHERE id >= ?1 AND id < ?2",
-                    )?
-                    .execute([hidden.start, hidden.end])?;
-            }
-            counts.write(connection)
+            connection
+                .prepare_cached(
+                    "UPDATE documents SET deleted_at = NULL WHERE id >= ?1 AND id < ?2",
+                )?
+                .execute([hidden.start, hidden.end])
+                .map(drop)
         })
+    }
+
+    /// The same, and writes their counts.
+    pub fn flush(&mut self) -> Result<()> {
+        self.show()?;
+        let counts = std::mem::take(&mut self.counts);
+        self.with(|connection| counts.write(connection))
     }
 
     /// Ends the transaction: all of it can be found from here on.
