@@ -1,10 +1,11 @@
 //! What the library does, each task in a process of its own, so that its
 //! memory is what that task needs.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use kodiak::access::Guard;
@@ -185,8 +186,11 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
     let both = Router::new(&store, &[], Guard::local())
         .with_embedder(Some(embedder))
         .with_deadline(PATIENCE);
+    let walls = RefCell::new(Vec::new());
     let search = |request: &Request| {
+        let started = Instant::now();
         let (answer, used) = process_cpu_ms(|| both.search(request));
+        walls.borrow_mut().push(started.elapsed().as_secs_f64() * 1e3);
         let answer = answer?;
         ensure!(
             answer.retrievers.semantic.is_some(),
@@ -202,6 +206,12 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
         report,
         search,
     )?;
+    let walls = walls.into_inner();
+    if walls.len() > WARMING {
+        let detail = "of the same searches, both rankings at the same time";
+        let median = median(walls[WARMING..].to_vec());
+        report.add("warm hybrid search, wall", median, "ms", detail);
+    }
     let detail = "of the same process after meanings, the mapped vectors included";
     peak("warm hybrid search, peak memory", detail, report);
     Ok(())
