@@ -190,7 +190,9 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
     let search = |request: &Request| {
         let started = Instant::now();
         let (answer, used) = process_cpu_ms(|| both.search(request));
-        walls.borrow_mut().push(started.elapsed().as_secs_f64() * 1e3);
+        walls
+            .borrow_mut()
+            .push(started.elapsed().as_secs_f64() * 1e3);
         let answer = answer?;
         ensure!(
             answer.retrievers.semantic.is_some(),

@@ -81,7 +81,7 @@ impl Default for Tuning {
             scored: 500,
             weights: Weights::default(),
             every_word: false,
-            covered: 0.5,
+            covered: 1.0,
             overall: 0.5,
             commonness: 0.2,
             companions: 10,
@@ -118,13 +118,16 @@ pub enum TuningError {
 
 impl Tuning {
     /// What [`Tuning::set`] and [`Tuning::shown`] know, in the order of a search.
-    pub const NAMES: [&str; 24] = [
+    pub const NAMES: [&str; 27] = [
         "k1",
         "b",
         "least_length",
         "title",
         "tags",
         "title_bonus",
+        "together",
+        "window",
+        "title_share",
         "common_word",
         "prune_above",
         "prune_common",
@@ -176,6 +179,9 @@ impl Tuning {
             "title" => Knob::Number(&mut self.bm25.title, 0.0, ANY),
             "tags" => Knob::Number(&mut self.bm25.tags, 0.0, ANY),
             "title_bonus" => Knob::Number(&mut self.bm25.title_bonus, 0.0, ANY),
+            "together" => Knob::Number(&mut self.bm25.together, 0.0, ANY),
+            "window" => Knob::Number(&mut self.bm25.window, 0.0, ANY),
+            "title_share" => Knob::Number(&mut self.bm25.title_share, 0.0, ANY),
             "common_word" => Knob::Number(&mut self.common_word, 0.0, ANY),
             "prune_above" => Knob::Documents(&mut self.prune_above),
             "prune_common" => Knob::Number(&mut self.prune_common, 0.0, 1.0),

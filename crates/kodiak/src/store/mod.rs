@@ -56,6 +56,15 @@ pub struct Bm25 {
     /// saturates: without this a short note that has a word as its tag stands
     /// above the note it is the title of.
     pub title_bonus: f64,
+    /// What words that stand together in the body add, in parts of their
+    /// rarities. A long document that has every word somewhere is not about
+    /// what they say together.
+    pub together: f64,
+    /// Within how many words of each other they stand together.
+    pub window: f64,
+    /// What words in the title add, in parts of their rarities and of how much
+    /// of the title they are: all of it is named by them.
+    pub title_share: f64,
 }
 
 impl Default for Bm25 {
@@ -67,6 +76,9 @@ impl Default for Bm25 {
             title: 10.0,
             tags: 5.0,
             title_bonus: 0.2,
+            together: 0.75,
+            window: 20.0,
+            title_share: 1.0,
         }
     }
 }

@@ -8,6 +8,7 @@
     reason = "SQLite calls tokenizers and auxiliary functions through C function pointers"
 )]
 
+mod findings;
 mod rank;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -250,6 +251,8 @@ mod tests {
             bm25: Bm25 {
                 title_bonus: 0.0,
                 least_length: 0.0,
+                together: 0.0,
+                title_share: 0.0,
                 ..Bm25::default()
             },
             average_length: 21.0 / 3.0,

@@ -1,4 +1,5 @@
-//! BM25 as FTS5 calls it, row by row.
+//! The rank function as FTS5 calls it, row by row; `findings` says what a row
+//! scores.
 //!
 //! Everything that does not depend on the row is passed in: FTS5's own function
 //! counts each word's documents again for every query. A document's length has
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::ffi;
 
+use super::findings::Findings;
 use crate::store::Bm25;
 
 /// The score below which a row is of no interest. Whoever collects the best rows
@@ -63,9 +65,23 @@ impl RankParameters {
             title,
             tags,
             title_bonus,
+            together,
+            window,
+            title_share,
         } = self.bm25;
         let average = self.average_length;
-        let own = [k1, b, least_length, title, tags, title_bonus, average];
+        let own = [
+            k1,
+            b,
+            least_length,
+            title,
+            tags,
+            title_bonus,
+            together,
+            window,
+            title_share,
+            average,
+        ];
         own.iter()
             .chain(&self.phrases)
             .flat_map(|number| number.to_le_bytes())
@@ -85,6 +101,9 @@ impl RankParameters {
                 title,
                 tags,
                 title_bonus,
+                together,
+                window,
+                title_share,
                 average_length,
             ],
             phrases,
@@ -97,6 +116,9 @@ impl RankParameters {
                 title,
                 tags,
                 title_bonus,
+                together,
+                window,
+                title_share,
             },
             average_length: average_length.max(1.0),
             phrases: phrases.to_vec(),
@@ -104,7 +126,7 @@ impl RankParameters {
     }
 }
 
-/// BM25 over the weighted columns; higher is better.
+/// How well a row answers; higher is better.
 pub(super) unsafe extern "C" fn rank(
     api: *const ffi::Fts5ExtensionApi,
     row: *mut ffi::Fts5Context,
@@ -130,14 +152,7 @@ unsafe extern "C" fn ranking_delete(ranking: *mut c_void) {
 /// What a query is ranked with, and room for what its rows are found to have.
 struct Ranking {
     parameters: RankParameters,
-    found: Vec<Found>,
-}
-
-/// A phrase of the query in the row at hand.
-struct Found {
-    rarity: f64,
-    frequency: f64,
-    bonus: f64,
+    findings: Findings,
 }
 
 /// The query's parameters, read from the blob on its first row.
@@ -165,7 +180,7 @@ unsafe fn ranking_of<'a>(
         let read = RankParameters::from_blob(std::slice::from_raw_parts(blob, length))?;
         let ranking = Box::into_raw(Box::new(Ranking {
             parameters: read,
-            found: Vec::new(),
+            findings: Findings::default(),
         }));
         // On failure FTS5 has called the destructor already.
         if api.xSetAuxdata?(row, ranking.cast(), Some(ranking_delete)) != ffi::SQLITE_OK {
@@ -187,92 +202,85 @@ unsafe fn score(
         let bar = f64::from_bits(bar.load(Ordering::Relaxed));
         let ranking = ranking_of(api, row, count, values)?;
         ranking.look(api, row)?;
-        let highest = ranking.score(0.0);
+        let Ranking {
+            parameters,
+            findings,
+        } = ranking;
+        let (bm25, average) = (&parameters.bm25, parameters.average_length);
+        // What it could be at most, less and less roughly.
+        let named = bm25.title_share * findings.in_title();
+        let apart = findings.bm25(bm25, average, 0.0) + named;
+        let highest = apart + bm25.together * findings.in_body();
         if highest < bar {
             return Some(highest);
         }
-        let mut length: c_int = 0;
-        if api.xColumnSize?(row, -1, &raw mut length) != ffi::SQLITE_OK {
-            return None;
+        let together = bm25.together * findings.together(bm25.window);
+        if apart + together < bar {
+            return Some(apart + together);
         }
-        Some(ranking.score(f64::from(length)))
+        let length = length_of(api, row, ALL_COLUMNS)?;
+        let named = if named > 0.0 {
+            bm25.title_share * findings.named(length_of(api, row, TITLE)?)
+        } else {
+            0.0
+        };
+        Some(findings.bm25(bm25, average, length) + named + together)
     }
 }
 
+/// What stands for all columns where FTS5 is asked for a length.
+const ALL_COLUMNS: c_int = -1;
+const TITLE: c_int = 0;
+
+/// The number of terms in a column of a row. FTS5 looks them all up at once.
+unsafe fn length_of(
+    api: &ffi::Fts5ExtensionApi,
+    row: *mut ffi::Fts5Context,
+    column: c_int,
+) -> Option<f64> {
+    let mut length: c_int = 0;
+    // SAFETY: FTS5's own API and row, and a valid place for the number.
+    let code = unsafe { api.xColumnSize?(row, column, &raw mut length) };
+    (code == ffi::SQLITE_OK).then(|| f64::from(length))
+}
+
 impl Ranking {
-    /// Finds how often each phrase occurs in a row.
+    /// Finds where each phrase stands in a row.
     unsafe fn look(
         &mut self,
         api: &ffi::Fts5ExtensionApi,
         row: *mut ffi::Fts5Context,
     ) -> Option<()> {
-        let Bm25 {
-            title,
-            tags,
-            title_bonus,
-            ..
-        } = self.parameters.bm25;
-        let weights = [title, 1.0, tags];
-        self.found.clear();
+        self.findings.clear();
         for (phrase, &rarity) in self.parameters.phrases.iter().enumerate() {
             if rarity == 0.0 {
                 continue;
             }
-            let (mut frequency, mut bonus) = (0.0, 0.0);
+            self.findings.phrase(rarity);
             // SAFETY: FTS5's own API and row; the iterator is its plain struct,
             // filled by xPhraseFirst before xPhraseNext reads it.
             unsafe {
                 let (first, next) = (api.xPhraseFirst?, api.xPhraseNext?);
                 let mut iterator: ffi::Fts5PhraseIter = std::mem::zeroed();
-                let (mut column, mut offset): (c_int, c_int) = (-1, -1);
+                let (mut column, mut place): (c_int, c_int) = (-1, -1);
                 let phrase = phrase as c_int;
                 if first(
                     row,
                     phrase,
                     &raw mut iterator,
                     &raw mut column,
-                    &raw mut offset,
+                    &raw mut place,
                 ) != ffi::SQLITE_OK
                 {
                     return None;
                 }
                 while column >= 0 {
-                    if column == 0 {
-                        bonus = title_bonus;
-                    }
-                    let weight = usize::try_from(column).ok().and_then(|at| weights.get(at));
-                    frequency += weight.copied().unwrap_or(0.0);
-                    next(row, &raw mut iterator, &raw mut column, &raw mut offset);
+                    self.findings
+                        .occurrence(column, place, &self.parameters.bm25);
+                    next(row, &raw mut iterator, &raw mut column, &raw mut place);
                 }
             }
-            self.found.push(Found {
-                rarity,
-                frequency,
-                bonus,
-            });
         }
         Some(())
-    }
-
-    /// The score of the row if it has so many terms; the fewer, the higher.
-    fn score(&self, length: f64) -> f64 {
-        let Bm25 {
-            k1,
-            b,
-            least_length,
-            ..
-        } = self.parameters.bm25;
-        let average = self.parameters.average_length.max(least_length);
-        let damping = k1 * (1.0 - b + b * length.max(least_length) / average);
-        let each = self.found.iter().map(|found| {
-            // With no damping either, nothing would be divided by nothing.
-            let saturated = if found.frequency > 0.0 {
-                found.frequency * (k1 + 1.0) / (found.frequency + damping)
-            } else {
-                0.0
-            };
-            found.rarity * (saturated + found.bonus)
-        });
-        each.sum()
     }
 }
