@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::tuning::Tuning;
+use super::turn::Turn;
 use crate::store::Row;
 
 /// How many steps away in a thread a document still counts.
@@ -29,6 +30,8 @@ pub(super) struct Company {
     companions: Vec<Vec<(usize, f64)>>,
     /// Each candidate's surroundings, where it is in a thread.
     surroundings: Vec<Option<Surroundings>>,
+    /// What each candidate in a thread is.
+    turns: Vec<Turn>,
 }
 
 /// The candidates at each number of steps before and after one in a thread.
@@ -37,17 +40,20 @@ type Surroundings = [[Option<usize>; 2]; STEPS];
 impl Company {
     /// The company of candidates that scored `own` each, with the vectors of
     /// their nearest passages, in threads whose members are given in order.
+    /// `turns` says of each candidate what it is in its thread.
     pub(super) fn of(
         own: &[f64],
         rows: &[Row],
         vectors: &[Option<&[f32]>],
         threads: &[Vec<Row>],
+        turns: Vec<Turn>,
         tuning: &Tuning,
     ) -> Self {
         Self {
             tuning: *tuning,
             companions: companions(own, vectors, tuning.companions),
             surroundings: surroundings(rows, threads),
+            turns,
         }
     }
 
@@ -63,10 +69,19 @@ impl Company {
     /// The scores in company: in a thread those of its neighbours count, else
     /// those of its companions.
     pub(super) fn applied(&self, scores: &[f64]) -> Vec<f64> {
+        let scores: Vec<f64> = (0..scores.len())
+            .map(|at| match self.surroundings[at] {
+                Some(_) if self.turns[at].named => scores[at] + self.tuning.speaker,
+                _ => scores[at],
+            })
+            .collect();
         let worst = scores.iter().copied().fold(f64::INFINITY, f64::min);
         let apply = |at: usize| match &self.surroundings[at] {
-            Some(surroundings) => scores[at] + self.context(surroundings, scores, worst),
-            None => self.supported(scores[at], &self.companions[at], scores),
+            Some(surroundings) => {
+                let asking = self.tuning.asking * self.turns[at].asking;
+                scores[at] + self.context(surroundings, &scores, worst) - asking
+            }
+            None => self.supported(scores[at], &self.companions[at], &scores),
         };
         (0..scores.len()).map(apply).collect()
     }

@@ -15,6 +15,7 @@ fn company(vectors: &[Vec<f32>], threads: &[Vec<Row>]) -> Company {
         &rows,
         &vectors,
         threads,
+        vec![Turn::default(); rows.len()],
         &Tuning::default(),
     )
 }
@@ -39,7 +40,14 @@ fn the_one_in_the_middle_is_the_commonest() {
 fn one_without_a_vector_keeps_its_score_and_lends_it_to_none() {
     let vector = unit(0.0);
     let vectors = [Some(vector.as_slice()), None, Some(vector.as_slice())];
-    let company = Company::of(&[0.0; 3], &[1, 2, 3], &vectors, &[], &Tuning::default());
+    let company = Company::of(
+        &[0.0; 3],
+        &[1, 2, 3],
+        &vectors,
+        &[],
+        vec![Turn::default(); 3],
+        &Tuning::default(),
+    );
     assert_eq!(company.applied(&[1.0, 50.0, 1.0]), [1.0, 50.0, 1.0]);
     assert_eq!(company.commonness()[1], None);
 }
@@ -86,7 +94,14 @@ fn the_numbers_say_how_much_company_counts() {
     let vectors = [unit(0.0), unit(5.0)];
     let vectors: Vec<Option<&[f32]>> = vectors.iter().map(|one| Some(one.as_slice())).collect();
     let scores = |threads: &[Vec<Row>], tuning: Tuning| {
-        let company = Company::of(&[0.0; 2], &[1, 2], &vectors, threads, &tuning);
+        let company = Company::of(
+            &[0.0; 2],
+            &[1, 2],
+            &vectors,
+            threads,
+            vec![Turn::default(); 2],
+            &tuning,
+        );
         company.applied(&[2.0, 0.0])
     };
     let alone = Tuning {
@@ -113,10 +128,40 @@ fn only_the_best_are_compared_where_there_are_thousands() {
     let rows: Vec<Row> = (1..).take(count).collect();
     let vector = unit(0.0);
     let vectors = vec![Some(vector.as_slice()); count];
-    let company = Company::of(&own, &rows, &vectors, &[], &Tuning::default());
+    let company = Company::of(
+        &own,
+        &rows,
+        &vectors,
+        &[],
+        vec![Turn::default(); own.len()],
+        &Tuning::default(),
+    );
     let common = company.commonness();
     assert!(common[..MOST].iter().all(Option::is_none));
     assert!(common[MOST..].iter().all(Option::is_some));
+}
+
+#[test]
+fn in_a_thread_questions_lose_and_who_is_named_gains() {
+    let of = |turns: Vec<Turn>, threads: &[Vec<Row>]| {
+        let tuning = Tuning::default();
+        let company = Company::of(&[0.0; 2], &[1, 2], &[None, None], threads, turns, &tuning);
+        company.applied(&[2.0, 0.0])
+    };
+    let turn = |named, asking| Turn { named, asking };
+    let thread = [vec![1, 2]];
+    let plain = of(vec![Turn::default(); 2], &thread);
+    // A question stands lower, but what follows it gains from it all the same.
+    let asked = of(vec![turn(false, 1.0), turn(false, 0.0)], &thread);
+    assert!((plain[0] - asked[0] - 0.5).abs() < 1e-9, "{asked:?}");
+    assert!((asked[1] - plain[1]).abs() < 1e-9, "{asked:?}");
+    // Who is named gains, and so do those around.
+    let named = of(vec![turn(true, 0.0), turn(false, 0.0)], &thread);
+    assert!((named[0] - plain[0] - 0.5).abs() < 1e-9, "{named:?}");
+    assert!((named[1] - plain[1] - 0.3 * 0.5).abs() < 1e-9, "{named:?}");
+    // None of it counts where nobody is speaking with anybody.
+    let apart = of(vec![turn(true, 1.0); 2], &[]);
+    assert_eq!(apart, of(vec![Turn::default(); 2], &[]));
 }
 
 proptest! {

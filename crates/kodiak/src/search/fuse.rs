@@ -166,6 +166,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::search::turn::Turn;
 
     fn evidence(lexical: Option<(usize, f64)>, semantic: Option<(usize, f64)>) -> Evidence {
         Evidence {
@@ -181,7 +182,14 @@ mod tests {
     fn alone(candidates: &[Evidence], fusion: Fusion, weights: Weights) -> Vec<f64> {
         let nobody = |own: &[f64]| {
             let rows: Vec<i64> = (1..).take(own.len()).collect();
-            Company::of(own, &rows, &vec![None; own.len()], &[], &Tuning::default())
+            Company::of(
+                own,
+                &rows,
+                &vec![None; own.len()],
+                &[],
+                vec![Turn::default(); own.len()],
+                &Tuning::default(),
+            )
         };
         let fused = fuse(candidates, fusion, weights, &Tuning::default(), nobody);
         fused.iter().map(|one| one.score).collect()

@@ -8,10 +8,12 @@ use super::fuse::{Evidence, Fusion, Weights, fuse};
 use super::meaning::Near;
 use super::retrieve::{Retrieved, Terms};
 use super::route::{Candidate, Ranked};
+use super::turn::Turn;
 use super::{Answer, Request, Router};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::store::{Row, Store};
+use crate::text::Cutter;
 
 impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
     /// What was retrieved by word and what is near, fused.
@@ -35,7 +37,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         if request.fusion == Fusion::Convex {
             weights.lexical *= trust(&matches.best, &terms, self.tuning.covered);
         }
-        self.score(request, weights, &mut candidates)?;
+        self.score(request, weights, &terms, &mut candidates)?;
         candidates.sort_by(|one, other| {
             let by_score = other.score.total_cmp(&one.score);
             by_score.then(one.row.cmp(&other.row))
@@ -90,6 +92,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         &self,
         request: &Request,
         weights: Weights,
+        terms: &Terms,
         candidates: &mut [Candidate],
     ) -> Result<()> {
         let evidence: Vec<Evidence> = candidates.iter().map(|one| one.evidence).collect();
@@ -98,12 +101,13 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             Fusion::Convex => self.store.threads_of(&rows)?,
             Fusion::Rrf => Vec::new(),
         };
+        let turns = self.turns(&rows, &threads, terms)?;
         let company = |own: &[f64]| {
             let vectors: Vec<Option<&[f32]>> = candidates
                 .iter()
                 .map(|one| Some(one.passage.as_ref()?.vector.as_slice()))
                 .collect();
-            Company::of(own, &rows, &vectors, &threads, &self.tuning)
+            Company::of(own, &rows, &vectors, &threads, turns, &self.tuning)
         };
         let fused = fuse(&evidence, request.fusion, weights, &self.tuning, company);
         let scores = || fused.iter().map(|one| one.score);
@@ -120,6 +124,34 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             };
         }
         Ok(())
+    }
+}
+
+impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
+    /// What each of these documents is in its thread.
+    fn turns(&self, rows: &[Row], threads: &[Vec<Row>], terms: &Terms) -> Result<Vec<Turn>> {
+        if threads.is_empty() {
+            return Ok(vec![Turn::default(); rows.len()]);
+        }
+        let in_threads: HashSet<Row> = threads.iter().flatten().copied().collect();
+        let wanted = rows.iter().copied().filter(|row| in_threads.contains(row));
+        let known: HashSet<&str> = match terms {
+            // A common word that is a name as well, such as Will, names nobody.
+            Terms::Planned(terms) => terms
+                .iter()
+                .filter(|term| !term.common)
+                .map(|term| term.term.as_str())
+                .collect(),
+            Terms::Literal(_) => HashSet::new(),
+        };
+        let mut cutter = Cutter::new(self.store.stemming());
+        let bodies = self.store.bodies(&wanted.collect::<Vec<_>>())?;
+        let turns: HashMap<Row, Turn> = bodies
+            .iter()
+            .map(|(row, body)| (*row, Turn::of(body, &known, &mut cutter)))
+            .collect();
+        let turn = |row| turns.get(row).copied().unwrap_or_default();
+        Ok(rows.iter().map(turn).collect())
     }
 }
 

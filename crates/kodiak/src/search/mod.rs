@@ -20,6 +20,7 @@ mod snippet;
 mod suggest;
 mod token;
 mod tuning;
+mod turn;
 mod typo;
 
 use std::sync::Arc;

@@ -52,6 +52,10 @@ pub struct Tuning {
     pub step_one: f64,
     /// The same two steps away: the same speaker's, where two are speaking.
     pub step_two: f64,
+    /// What a document in a thread gains whose speaker the query names.
+    pub speaker: f64,
+    /// What a document in a thread loses where it is nothing but questions.
+    pub asking: f64,
     /// What makes the first places of a ranking differ less than the next ones
     /// where ranks are fused.
     pub rank_constant: f64,
@@ -88,6 +92,8 @@ impl Default for Tuning {
             support: 0.3,
             step_one: 0.3,
             step_two: 0.2,
+            speaker: 0.5,
+            asking: 0.5,
             rank_constant: 60.0,
             minimum_similarity: None,
         }
@@ -118,7 +124,7 @@ pub enum TuningError {
 
 impl Tuning {
     /// What [`Tuning::set`] and [`Tuning::shown`] know, in the order of a search.
-    pub const NAMES: [&str; 27] = [
+    pub const NAMES: [&str; 29] = [
         "k1",
         "b",
         "least_length",
@@ -144,6 +150,8 @@ impl Tuning {
         "support",
         "step_one",
         "step_two",
+        "speaker",
+        "asking",
         "rank_constant",
         "minimum_similarity",
     ];
@@ -199,6 +207,8 @@ impl Tuning {
             "support" => Knob::Number(&mut self.support, 0.0, 1.0),
             "step_one" => Knob::Number(&mut self.step_one, 0.0, ANY),
             "step_two" => Knob::Number(&mut self.step_two, 0.0, ANY),
+            "speaker" => Knob::Number(&mut self.speaker, 0.0, ANY),
+            "asking" => Knob::Number(&mut self.asking, 0.0, ANY),
             "rank_constant" => Knob::Number(&mut self.rank_constant, 0.0, ANY),
             "minimum_similarity" => Knob::Similarity(&mut self.minimum_similarity),
             _ => return None,

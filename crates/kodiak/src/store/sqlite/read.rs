@@ -73,6 +73,22 @@ impl SqliteStore {
         })
     }
 
+    /// The texts of the documents with these numbers; missing ones left out.
+    pub fn bodies(&self, rows: &[Row]) -> Result<Vec<(Row, String)>> {
+        self.with(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT body FROM bodies WHERE document = ?1")?;
+            let mut bodies = Vec::with_capacity(rows.len());
+            for &row in rows {
+                let body = statement
+                    .query_row([row], |found| found.get(0))
+                    .optional()?;
+                bodies.extend(body.map(|body| (row, body)));
+            }
+            Ok(bodies)
+        })
+    }
+
     /// The documents whose id begins with `prefix` (lower-case hex), at most `limit`.
     pub fn with_id_prefix(&self, prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>> {
         // 'g' follows the last hex digit.

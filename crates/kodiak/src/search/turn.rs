@@ -1,0 +1,151 @@
+//! A turn of a conversation: who speaks, and how much of it asks.
+//!
+//! A question has the words of another question, its answer seldom does. And
+//! whoever asks what someone said means what that one said, not what was said
+//! to them.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use crate::text::{Cutter, Purpose};
+
+/// Longer beginnings with a colon after them are no names.
+const LONGEST_NAME: usize = 40;
+/// What ends a sentence.
+const ENDS: [char; 6] = ['.', '!', '?', '。', '！', '？'];
+const ASKS: [char; 2] = ['?', '？'];
+
+/// What is known of a document in a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Turn {
+    /// Whether the query names who speaks.
+    pub(super) named: bool,
+    /// What part of its sentences are questions.
+    pub(super) asking: f64,
+}
+
+impl Turn {
+    /// The turn with this text, for a query with these terms.
+    pub(super) fn of(text: &str, terms: &HashSet<&str>, cutter: &mut Cutter) -> Self {
+        let mut named = false;
+        if let Some(name) = speaker(text) {
+            let _ = cutter.each_term(name, Purpose::Query, |term| {
+                named |= terms.contains(term.text);
+                ControlFlow::<()>::Continue(())
+            });
+        }
+        Self {
+            named,
+            asking: asking(text),
+        }
+    }
+}
+
+/// The name before the colon that a transcript begins with.
+fn speaker(text: &str) -> Option<&str> {
+    let line = text.trim_start().lines().next()?;
+    let (name, said) = line.split_once([':', '：'])?;
+    if said.starts_with(|sign: char| sign != '*' && sign.is_ascii_graphic()) {
+        return None;
+    }
+    let name = name.trim_matches(|sign: char| sign == '*' || sign.is_whitespace());
+    let begins = name.chars().next().is_some_and(char::is_alphabetic);
+    let inside = |sign: char| sign.is_alphanumeric() || matches!(sign, ' ' | '.' | '\'' | '-');
+    let fits = begins && name.chars().all(inside) && name.chars().count() <= LONGEST_NAME;
+    fits.then_some(name)
+}
+
+fn asking(text: &str) -> f64 {
+    let (mut sentences, mut questions) = (0, 0);
+    let mut asks = |sentence: &str| {
+        // What is quoted or bracketed ends before the quote does.
+        let said = sentence.trim_end_matches(|sign: char| {
+            sign.is_whitespace() || matches!(sign, '"' | '\'' | '”' | '’' | ')' | '*' | '_')
+        });
+        if said.chars().any(char::is_alphanumeric) {
+            sentences += 1;
+            questions += usize::from(said.ends_with(ASKS));
+        }
+    };
+    let mut start = 0;
+    let mut ended = false;
+    for (at, sign) in text.char_indices() {
+        if ended && sign.is_whitespace() {
+            asks(&text[start..at]);
+            start = at;
+        }
+        ended = ENDS.contains(&sign) || (ended && matches!(sign, '"' | '”' | ')' | '*' | '_'));
+        // Scripts that write no spaces write no space here either.
+        if matches!(sign, '。' | '！' | '？') {
+            let end = at + sign.len_utf8();
+            asks(&text[start..end]);
+            start = end;
+            ended = false;
+        }
+    }
+    asks(&text[start..]);
+    f64::from(questions as u32) / f64::from(sentences.max(1) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_speaker_is_named_before_a_colon() {
+        for (text, name) in [
+            ("Caroline: Hey Mel!", Some("Caroline")),
+            ("\n**Dr. O'Neil:** yes", Some("Dr. O'Neil")),
+            ("用户：你好", Some("用户")),
+            ("user:", Some("user")),
+            ("https://example.org", None),
+            ("well, this: that", None),
+            ("no colon here\nbut: there", None),
+            ("12: noon", None),
+            (": nothing", None),
+            ("", None),
+        ] {
+            assert_eq!(speaker(text), name, "{text}");
+        }
+        assert_eq!(speaker(&format!("{}: x", "a".repeat(41))), None);
+    }
+
+    #[test]
+    fn a_query_names_who_speaks_by_any_form_of_the_name() {
+        let terms = HashSet::from(["carolin", "paint"]);
+        let turn = |text| Turn::of(text, &terms, &mut Cutter::default());
+        assert!(turn("Caroline: I paint.").named);
+        assert!(!turn("Mel: Caroline paints.").named);
+        assert!(!turn("painted a lake").named);
+    }
+
+    #[test]
+    fn what_part_of_a_text_asks() {
+        for (text, part) in [
+            ("Mel: What did you paint?", 1.0),
+            ("Nice! What did you paint?", 0.5),
+            ("A lake. A sunrise, 3.5 feet wide.", 0.0),
+            ("She said \"why?\" He laughed.", 0.5),
+            ("Really?! Yes.", 0.0),
+            ("你画了什么？一个湖。", 0.5),
+            ("…", 0.0),
+            ("", 0.0),
+        ] {
+            assert!(
+                (asking(text) - part).abs() < 1e-9,
+                "{text} {}",
+                asking(text)
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_turn(text in "\\PC{0,60}") {
+            let turn = Turn::of(&text, &HashSet::new(), &mut Cutter::default());
+            prop_assert!((0.0..=1.0).contains(&turn.asking) && !turn.named);
+        }
+    }
+}
