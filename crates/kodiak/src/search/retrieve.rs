@@ -6,11 +6,14 @@ use super::query::Query;
 use super::{Answer, Mode, Request, Router};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::store::{Expression, Filter, Matches, Store};
+use crate::store::{Bm25, Expression, Filter, Matches, Store};
 use crate::text::words;
 
 /// How many of a query's words `like` looks for: each is a pass over all text.
 const MOST_NEEDLES: usize = 8;
+
+/// So many words say something together.
+const SAYING: usize = 3;
 
 /// How much of a query is looked for literally, in bytes.
 const LONGEST_NEEDLE: usize = 1_000;
@@ -59,10 +62,8 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
     ) -> Result<Retrieved> {
         let corpus = self.store.corpus()?;
         let plan = lexical::plan(self.store, query, corpus, &self.tuning)?;
-        let run = |expression| {
-            let bm25 = self.tuning.bm25;
-            self.store.matches(expression, filter, corpus, bm25, limit)
-        };
+        let bm25 = self.bm25_for(&plan);
+        let run = |expression| self.store.matches(expression, filter, corpus, bm25, limit);
         let Plan {
             expression,
             pruned,
@@ -85,6 +86,17 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             retriever: "fts5",
             terms: Terms::Planned(terms.clone()),
         })
+    }
+
+    /// One or two words are a name that is looked for, most likely a title: only
+    /// from three on do they say something together.
+    fn bm25_for(&self, plan: &Plan) -> Bm25 {
+        let mut bm25 = self.tuning.bm25;
+        let telling = plan.terms.iter().filter(|term| !term.common);
+        if telling.count() < SAYING {
+            bm25.together = 0.0;
+        }
+        bm25
     }
 
     /// What a document must match and what it must not, whoever finds it.

@@ -59,13 +59,22 @@ fn an_answer_is_found_by_the_question_it_follows() {
 }
 
 #[test]
-fn what_someone_said_comes_before_what_they_were_asked() {
-    let notes = conversation("thread");
-    let found = found(
-        &notes,
-        &ask_in(Mode::Hybrid, "which mountain Ben did climb"),
-    );
-    assert_eq!(found[..2], ["b.md", "z.md"], "{found:?}");
+fn what_is_said_comes_before_what_is_asked() {
+    let notes = Collection::new(&[]);
+    let texts = [
+        "Ana: Did you climb the mountain?",
+        "Ben: Hello.",
+        "Ana: Well.",
+        "Ben: Sure.",
+        "Ana: Fine.",
+        "Ben: We did climb the mountain.",
+    ];
+    for (number, text) in texts.into_iter().enumerate() {
+        let text = turn("thread: summer", &format!("2026-05-0{}", number + 1), text);
+        notes.write(&format!("{number}.md"), text);
+    }
+    let found = found(&notes, &ask_in(Mode::Hybrid, "climb the mountain"));
+    assert_eq!(found[..2], ["5.md", "0.md"], "{found:?}");
 }
 
 #[test]

@@ -74,6 +74,57 @@ fn a_title_can_count_for_nothing() {
 }
 
 #[test]
+fn words_that_stand_together_say_more() {
+    let apart = format!(
+        "The parcel, the parcel. {} A train, a train. {} Who tracks the tracks?",
+        "Nothing to see. ".repeat(12),
+        "Nothing at all. ".repeat(12)
+    );
+    let notes = Collection::new(&[
+        ("apart.md", apart.as_str()),
+        (
+            "together.md",
+            &format!("{} We track parcels by train.", "Nothing new. ".repeat(28)),
+        ),
+        ("other.md", "Something else"),
+        ("more.md", "Something more"),
+    ]);
+    notes.sync();
+    let first = |query, together| {
+        let tuning = Tuning {
+            bm25: Bm25 {
+                together,
+                ..Bm25::default()
+            },
+            ..Tuning::default()
+        };
+        paths(&answer(&notes, &ask(query), tuning)).remove(0)
+    };
+    let told = Bm25::default().together;
+    assert_eq!(first("track parcel train", told), "together.md");
+    assert_eq!(first("track parcel train", 0.0), "apart.md");
+}
+
+#[test]
+fn a_name_is_looked_for_in_titles_first() {
+    let notes = Collection::new(&[
+        (
+            "title.md",
+            "---\ntitle: \"Postmortem: parcel tracking outage\"\n---\nThe queue was full.",
+        ),
+        (
+            "body.md",
+            "# Limits\n\nAfter the outage. Why: see the outage.",
+        ),
+    ]);
+    notes.sync();
+    for query in ["outage", "the outage"] {
+        let found = paths(&notes.answer(&ask(query)));
+        assert_eq!(found, ["title.md", "body.md"], "{query}");
+    }
+}
+
+#[test]
 fn a_word_that_counts_for_nothing_at_all_has_a_score() {
     let notes = Collection::new(&[("a.md", "---\ntags: [pear]\n---\nnothing else")]);
     notes.sync();
