@@ -83,6 +83,34 @@ impl Default for Bm25 {
     }
 }
 
+impl Bm25 {
+    /// All its numbers in a row, always the same one.
+    fn numbers(&mut self) -> [&mut f64; 9] {
+        let Self {
+            k1,
+            b,
+            least_length,
+            title,
+            tags,
+            title_bonus,
+            together,
+            window,
+            title_share,
+        } = self;
+        [
+            k1,
+            b,
+            least_length,
+            title,
+            tags,
+            title_bonus,
+            together,
+            window,
+            title_share,
+        ]
+    }
+}
+
 /// The best documents for an expression.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matches {

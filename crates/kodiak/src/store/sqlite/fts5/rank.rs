@@ -58,70 +58,27 @@ pub(in crate::store::sqlite) struct RankParameters {
 
 impl RankParameters {
     pub(in crate::store::sqlite) fn to_blob(&self) -> Vec<u8> {
-        let Bm25 {
-            k1,
-            b,
-            least_length,
-            title,
-            tags,
-            title_bonus,
-            together,
-            window,
-            title_share,
-        } = self.bm25;
-        let average = self.average_length;
-        let own = [
-            k1,
-            b,
-            least_length,
-            title,
-            tags,
-            title_bonus,
-            together,
-            window,
-            title_share,
-            average,
-        ];
-        own.iter()
+        let mut bm25 = self.bm25;
+        let own = bm25.numbers().map(|number| *number);
+        let numbers = own.iter().chain([&self.average_length]);
+        numbers
             .chain(&self.phrases)
             .flat_map(|number| number.to_le_bytes())
             .collect()
     }
 
     fn from_blob(blob: &[u8]) -> Option<Self> {
-        let numbers: Vec<f64> = blob
+        let mut numbers = blob
             .chunks_exact(8)
-            .filter_map(|bytes| Some(f64::from_le_bytes(bytes.try_into().ok()?)))
-            .collect();
-        let (
-            &[
-                k1,
-                b,
-                least_length,
-                title,
-                tags,
-                title_bonus,
-                together,
-                window,
-                title_share,
-                average_length,
-            ],
-            phrases,
-        ) = numbers.split_first_chunk()?;
+            .filter_map(|bytes| Some(f64::from_le_bytes(bytes.try_into().ok()?)));
+        let mut bm25 = Bm25::default();
+        for own in bm25.numbers() {
+            *own = numbers.next()?;
+        }
         Some(Self {
-            bm25: Bm25 {
-                k1,
-                b,
-                least_length,
-                title,
-                tags,
-                title_bonus,
-                together,
-                window,
-                title_share,
-            },
-            average_length: average_length.max(1.0),
-            phrases: phrases.to_vec(),
+            bm25,
+            average_length: numbers.next()?.max(1.0),
+            phrases: numbers.collect(),
         })
     }
 }
@@ -282,5 +239,26 @@ impl Ranking {
             }
         }
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_arrive_as_they_were_sent() {
+        let mut sent = RankParameters {
+            bm25: Bm25::default(),
+            average_length: 21.0,
+            phrases: vec![0.25, 0.0, 7.5],
+        };
+        // Different ones, so that none can stand for another.
+        for (number, at) in sent.bm25.numbers().into_iter().zip(1..) {
+            *number = f64::from(at);
+        }
+        let blob = sent.to_blob();
+        assert_eq!(RankParameters::from_blob(&blob), Some(sent));
+        assert_eq!(RankParameters::from_blob(&blob[..72]), None);
     }
 }
