@@ -86,9 +86,11 @@ fn words_that_stand_together_say_more() {
             "together.md",
             &format!("{} We track parcels by train.", "Nothing new. ".repeat(28)),
         ),
-        ("other.md", "Something else"),
-        ("more.md", "Something more"),
     ]);
+    // Among few notes no word is rare enough to tell anything.
+    for number in 0..20 {
+        notes.write(&format!("other-{number}.md"), "Something else");
+    }
     notes.sync();
     let first = |query, together| {
         let tuning = Tuning {

@@ -21,10 +21,16 @@ struct Found {
     /// How often it occurs, weighed by column.
     frequency: f64,
     in_title: bool,
+    /// Of a telling one.
     in_body: bool,
     /// How often it stands in the window at hand.
     in_window: usize,
 }
+
+/// Phrases that weigh no more than this, common words and those in every fourth
+/// document, do not count where they stand: they stand everywhere, and most of the
+/// time would go into finding out where.
+const TELLING: f64 = 1.0;
 
 /// The full text's columns.
 const TITLE: i32 = 0;
@@ -61,8 +67,10 @@ impl Findings {
             }
             BODY => {
                 found.frequency += 1.0;
-                found.in_body = true;
-                self.body.push((place, number));
+                if found.rarity > TELLING {
+                    found.in_body = true;
+                    self.body.push((place, number));
+                }
             }
             TAGS => found.frequency += bm25.tags,
             _ => {}
@@ -93,7 +101,7 @@ impl Findings {
         each.sum()
     }
 
-    /// The rarities of all phrases in the body: what [`Findings::together`] can
+    /// The rarities of all telling phrases in the body: what [`Findings::together`] can
     /// be at most.
     pub(super) fn in_body(&self) -> f64 {
         self.rarities(|found| found.in_body)
@@ -110,7 +118,7 @@ impl Findings {
         counted.map(|found| found.rarity).sum()
     }
 
-    /// The most that different phrases weigh within so many words of the body.
+    /// The most that different telling phrases weigh within so many words of the body.
     /// What a text begins with, such as who is speaking, is with all of it.
     pub(super) fn together(&mut self, window: f64) -> f64 {
         let most = self.in_body();
@@ -195,19 +203,25 @@ mod tests {
 
     #[test]
     fn the_window_with_the_rarest_phrases_counts() {
-        let mut apart = findings(&[(2.0, &[], &[5, 60]), (1.0, &[], &[40]), (0.5, &[], &[65])]);
-        assert_near(apart.together(10.0), 2.5);
-        assert_near(apart.together(6.0), 2.5);
-        assert_near(apart.together(5.0), 2.0);
-        assert_near(apart.together(100.0), 3.5);
+        let mut apart = findings(&[
+            (4.0, &[], &[5, 60]),
+            (2.0, &[], &[40]),
+            (1.5, &[], &[65]),
+            // Too common to count.
+            (1.0, &[], &[59, 61]),
+        ]);
+        assert_near(apart.together(10.0), 5.5);
+        assert_near(apart.together(6.0), 5.5);
+        assert_near(apart.together(5.0), 4.0);
+        assert_near(apart.together(100.0), 7.5);
         assert_near(findings(&[]).together(10.0), 0.0);
         assert_near(findings(&[(2.0, &[0], &[])]).together(10.0), 0.0);
     }
 
     #[test]
     fn what_a_text_begins_with_is_with_all_of_it() {
-        let mut speaker = findings(&[(2.0, &[], &[0, 9]), (1.0, &[], &[40]), (0.5, &[], &[90])]);
-        assert_near(speaker.together(10.0), 3.0);
+        let mut speaker = findings(&[(4.0, &[], &[0, 9]), (2.0, &[], &[40]), (1.5, &[], &[90])]);
+        assert_near(speaker.together(10.0), 6.0);
     }
 
     #[test]
@@ -230,7 +244,7 @@ mod tests {
             begins in prop::option::of(0_usize..4),
             window in 1_i32..30,
         ) {
-            let rarities = [1.0, 2.0, 4.0, 8.0];
+            let rarities = [1.25, 2.0, 4.0, 8.0];
             let mut all = places.clone();
             all.extend(begins.map(|number| (0, number)));
             let bm25 = Bm25::default();
