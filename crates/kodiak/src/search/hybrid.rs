@@ -8,7 +8,7 @@ use super::fuse::{Evidence, Fusion, Weights, fuse};
 use super::meaning::Near;
 use super::retrieve::{Retrieved, Terms};
 use super::route::{Candidate, Ranked};
-use super::turn::Turn;
+use super::turn::{self, Turn};
 use super::{Answer, Request, Router};
 use crate::embed::Embedder;
 use crate::error::Result;
@@ -125,9 +125,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         }
         Ok(())
     }
-}
 
-impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
     /// What each of these documents is in its thread.
     fn turns(&self, rows: &[Row], threads: &[Vec<Row>], terms: &Terms) -> Result<Vec<Turn>> {
         if threads.is_empty() {
@@ -145,13 +143,15 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             Terms::Literal(_) => HashSet::new(),
         };
         let mut cutter = Cutter::new(self.store.stemming());
-        let bodies = self.store.bodies(&wanted.collect::<Vec<_>>())?;
+        let bodies = self
+            .store
+            .bodies(&wanted.collect::<Vec<_>>(), turn::LONGEST)?;
         let turns: HashMap<Row, Turn> = bodies
             .iter()
             .map(|(row, body)| (*row, Turn::of(body, &known, &mut cutter)))
             .collect();
-        let turn = |row| turns.get(row).copied().unwrap_or_default();
-        Ok(rows.iter().map(turn).collect())
+        let of_row = |row| turns.get(row).copied().unwrap_or_default();
+        Ok(rows.iter().map(of_row).collect())
     }
 }
 

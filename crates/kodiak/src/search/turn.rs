@@ -9,6 +9,8 @@ use std::ops::ControlFlow;
 
 use crate::text::{Cutter, Purpose};
 
+/// What is longer, in bytes, is a record and no turn.
+pub(super) const LONGEST: usize = 16 << 10;
 /// Longer beginnings with a colon after them are no names.
 const LONGEST_NAME: usize = 40;
 /// What ends a sentence.

@@ -68,8 +68,9 @@ pub trait Store {
     /// The documents with these numbers, in this order; missing ones left out.
     fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>>;
 
-    /// The texts of the documents with these numbers; missing ones left out.
-    fn bodies(&self, rows: &[Row]) -> Result<Vec<(Row, String)>>;
+    /// The texts of the documents with these numbers; missing ones left out, and
+    /// those of more than `longest` bytes.
+    fn bodies(&self, rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
 
     /// The documents whose id begins with `prefix` (lower-case hex).
     fn with_id_prefix(&self, prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
@@ -152,7 +153,7 @@ impl Store for SqliteStore {
         newest(filter: &Filter, excluded: Option<&Expression>, limit: usize) -> Result<Matches>;
         rows(filter: &Filter, required: Option<&Expression>, excluded: Option<&Expression>) -> Result<Bitmap>;
         documents(rows: &[Row]) -> Result<Vec<StoredDocument>>;
-        bodies(rows: &[Row]) -> Result<Vec<(Row, String)>>;
+        bodies(rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
         with_id_prefix(prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
         with_path(source: Option<&str>, key: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
         with_title(title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;

@@ -328,7 +328,7 @@ impl Store for Untouchable {
         nearest(&[Vec<f32>], Option<&Bitmap>, usize, Option<Instant>) -> Option<Vec<Passage>>;
         passages_of(&[Row], &[Vec<f32>]) -> HashMap<Row, Passage>;
         threads_of(&[Row]) -> Vec<Vec<Row>>;
-        bodies(&[Row]) -> Vec<(Row, String)>;
+        bodies(&[Row], usize) -> Vec<(Row, String)>;
         vectors_of(Row) -> Vec<Vec<f32>>;
     }
 }

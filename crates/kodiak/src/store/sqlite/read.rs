@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params, params_from_iter};
 
 use super::SqliteStore;
 use super::filter::conditions;
@@ -73,15 +73,18 @@ impl SqliteStore {
         })
     }
 
-    /// The texts of the documents with these numbers; missing ones left out.
-    pub fn bodies(&self, rows: &[Row]) -> Result<Vec<(Row, String)>> {
+    /// The texts of the documents with these numbers; missing ones left out, and
+    /// those of more than `longest` bytes.
+    pub fn bodies(&self, rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>> {
         self.with(|connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT body FROM bodies WHERE document = ?1")?;
+            // The length is known without reading the text.
+            let mut statement = connection.prepare_cached(
+                "SELECT body FROM bodies WHERE document = ?1 AND octet_length(body) <= ?2",
+            )?;
             let mut bodies = Vec::with_capacity(rows.len());
             for &row in rows {
                 let body = statement
-                    .query_row([row], |found| found.get(0))
+                    .query_row(params![row, longest], |found| found.get(0))
                     .optional()?;
                 bodies.extend(body.map(|body| (row, body)));
             }

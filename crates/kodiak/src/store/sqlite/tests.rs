@@ -106,6 +106,18 @@ fn clean(writer: &Writer) {
 }
 
 #[test]
+fn texts_are_read_as_far_as_they_are_short() {
+    let (_folder, writer) = fixture(vec![
+        note("a.md", "Alpha", "pears", &[]),
+        note("b.md", "Beta", "quinces", &[]),
+    ]);
+    let text = |row, body: &str| (row, body.to_owned());
+    let read = |longest| writer.bodies(&[2, 99, 1], longest).unwrap();
+    assert_eq!(read(7), [text(2, "quinces"), text(1, "pears")]);
+    assert_eq!(read(6), [text(1, "pears")]);
+}
+
+#[test]
 fn documents_are_found_by_title_body_and_tags() {
     let (_fixture, writer) = fixture(three());
     assert_eq!(found(&writer, "pear"), ["a.md", "b.md"]);
