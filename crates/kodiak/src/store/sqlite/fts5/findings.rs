@@ -33,7 +33,7 @@ struct Found {
 const TELLING: f64 = 1.0;
 
 /// The full text's columns.
-const TITLE: i32 = 0;
+pub(super) const TITLE: i32 = 0;
 const BODY: i32 = 1;
 const TAGS: i32 = 2;
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::ffi;
 
-use super::findings::Findings;
+use super::findings::{Findings, TITLE};
 use crate::store::Bm25;
 
 /// The score below which a row is of no interest. Whoever collects the best rows
@@ -187,7 +187,6 @@ unsafe fn score(
 
 /// What stands for all columns where FTS5 is asked for a length.
 const ALL_COLUMNS: c_int = -1;
-const TITLE: c_int = 0;
 
 /// The number of terms in a column of a row. FTS5 looks them all up at once.
 unsafe fn length_of(
