@@ -130,26 +130,17 @@ impl Findings {
             found.in_window = 0;
         }
         self.body.sort_unstable();
-        let (mut weight, mut begun) = (0.0, 0);
-        for &(place, number) in &self.body {
-            let found = &mut self.phrases[number];
-            if place == 0 && found.in_window == 0 {
-                weight += found.rarity;
-                // It never leaves the window.
-                found.in_window = 1;
-                begun += 1;
-            }
-        }
-        let mut best: f64 = weight;
-        let mut first = begun;
-        for last in begun..self.body.len() {
+        let (mut weight, mut best): (f64, f64) = (0.0, 0.0);
+        // What stands at the beginning never leaves the window.
+        let mut first = self.body.partition_point(|&(place, _)| place == 0);
+        for last in 0..self.body.len() {
             let (place, number) = self.body[last];
             let found = &mut self.phrases[number];
             found.in_window += 1;
             if found.in_window == 1 {
                 weight += found.rarity;
             }
-            while f64::from(place - self.body[first].0) >= window {
+            while first < last && f64::from(place - self.body[first].0) >= window {
                 let leaving = &mut self.phrases[self.body[first].1];
                 leaving.in_window -= 1;
                 if leaving.in_window == 0 {
@@ -214,6 +205,8 @@ mod tests {
         assert_near(apart.together(6.0), 5.5);
         assert_near(apart.together(5.0), 4.0);
         assert_near(apart.together(100.0), 7.5);
+        // However small the window, a word is with itself.
+        assert_near(apart.together(0.0), 4.0);
         assert_near(findings(&[]).together(10.0), 0.0);
         assert_near(findings(&[(2.0, &[0], &[])]).together(10.0), 0.0);
     }
