@@ -21,7 +21,7 @@ struct Found {
     /// How often it occurs, weighed by column.
     frequency: f64,
     in_title: bool,
-    /// Of a telling one.
+    /// Of a telling one, where standing together counts at all.
     in_body: bool,
     /// How often it stands in the window at hand.
     in_window: usize,
@@ -67,7 +67,7 @@ impl Findings {
             }
             BODY => {
                 found.frequency += 1.0;
-                if found.rarity > TELLING {
+                if bm25.together > 0.0 && found.rarity > TELLING {
                     found.in_body = true;
                     self.body.push((place, number));
                 }
