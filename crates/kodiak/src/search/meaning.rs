@@ -1,8 +1,9 @@
 //! The ranking by meaning: the query's vector, and what is near it.
 //!
 //! The model works on a thread of its own while words are looked up, and is
-//! not waited for beyond the deadline. Whatever goes wrong here is a notice in
-//! the answer, never an error.
+//! not waited for beyond the deadline, which is further off where there is
+//! nothing to show instead. Whatever goes wrong here is a notice in the answer,
+//! never an error.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -17,13 +18,27 @@ use crate::store::{Passage, Store};
 /// How much of a query a model is shown, in bytes. No model sees more.
 const LONGEST: usize = 4_000;
 
+/// How many times as long meanings are waited for where nothing else answers:
+/// "nothing found" is the one thing a busy machine must not say too early.
+const ALONE: u32 = 5;
+
 /// Vectors that are being made.
 pub(super) struct Embedding {
     receiver: Receiver<Result<Vec<Vec<f32>>>>,
     model: String,
     minimum: f32,
-    deadline: Instant,
+    started: Instant,
     patience: Duration,
+}
+
+impl Embedding {
+    /// The same beside so many documents found by word.
+    pub(super) fn beside(mut self, by_word: usize) -> Self {
+        if by_word == 0 {
+            self.patience = self.patience.saturating_mul(ALONE);
+        }
+        self
+    }
 }
 
 /// What is near the query.
@@ -90,7 +105,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                     .tuning
                     .minimum_similarity
                     .unwrap_or_else(|| embedder.minimum_similarity()),
-                deadline: started + self.deadline,
+                started,
                 patience: self.deadline,
             }),
             Err(error) => Err(Some(format!("no thread could be started ({error})"))),
@@ -106,7 +121,11 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         keep: usize,
     ) -> Result<std::result::Result<Near, Reason>> {
         let late = || format!("it took longer than {:?}", embedding.patience);
-        let left = embedding.deadline.saturating_duration_since(Instant::now());
+        // None where it is beyond what the clock can count.
+        let deadline = embedding.started.checked_add(embedding.patience);
+        let left = deadline.map_or(Duration::MAX, |deadline| {
+            deadline.saturating_duration_since(Instant::now())
+        });
         let vectors = match embedding.receiver.recv_timeout(left) {
             Ok(Ok(vectors)) => vectors,
             Ok(Err(error)) => return Ok(Err(error.to_string())),
@@ -126,9 +145,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                 embedding.model
             )));
         }
-        let nearest = self
-            .store
-            .nearest(&vectors, rows, keep, Some(embedding.deadline));
+        let nearest = self.store.nearest(&vectors, rows, keep, deadline);
         match nearest {
             Ok(Some(mut passages)) => {
                 passages.retain(|passage| passage.similarity >= embedding.minimum);

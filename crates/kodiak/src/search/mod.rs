@@ -38,7 +38,8 @@ use crate::error::Result;
 use crate::source::Source;
 use crate::store::{Filter, Store};
 
-/// How long meanings are waited for before words answer alone.
+/// How long meanings are waited for before words answer alone. Where words find
+/// nothing, and where only meanings are asked for, it is five times as long.
 pub const DEADLINE: Duration = Duration::from_secs(2);
 
 /// How to search.

@@ -119,18 +119,21 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             Route::WordsThenMeanings => {
                 let retrieved = self.retrieve_words(request, &query, filter, limit, answer)?;
                 let mut ranked = by_word(retrieved, answer);
-                if ranked.total < request.limit
-                    && let Some(near) =
-                        self.meanings(texts, &query, filter, limit, started, answer)?
-                {
-                    append(&mut ranked, near.passages);
+                if ranked.total < request.limit {
+                    let embedding = self.begin_embedding(texts, started)?;
+                    let embedding = embedding.map(|begun| begun.beside(ranked.total));
+                    if let Some(near) = self.meanings(embedding, &query, filter, limit, answer)? {
+                        append(&mut ranked, near.passages);
+                    }
                 }
                 Ok(ranked)
             }
             Route::Both => self.both(request, &query, texts, filter, started, answer),
             Route::Meanings => {
                 let keep = limit.max(self.tuning.candidates);
-                if let Some(near) = self.meanings(texts, &query, filter, keep, started, answer)? {
+                let embedding = self.begin_embedding(texts, started)?;
+                let embedding = embedding.map(|begun| begun.beside(0));
+                if let Some(near) = self.meanings(embedding, &query, filter, keep, answer)? {
                     return Ok(by_meaning(near.passages));
                 }
                 let retrieved = self.retrieve_words(request, &query, filter, limit, answer)?;
@@ -158,25 +161,22 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             limit
         };
         let retrieved = self.retrieve_words(request, query, filter, kept, answer)?;
-        let near = self.near_admitted(embedding, query, filter, candidates)?;
-        let near = self.noted(near, filter, answer)?;
-        match near {
+        let embedding = embedding.map(|begun| begun.beside(retrieved.matches.total));
+        match self.meanings(embedding, query, filter, candidates, answer)? {
             Some(near) => self.fused(request, retrieved, near, limit, answer),
             None => Ok(by_word(retrieved, answer)),
         }
     }
 
-    /// What is near the texts, or `None` with a notice why not.
+    /// What is near, or `None` with a notice why not.
     fn meanings(
         &self,
-        texts: Vec<String>,
+        embedding: std::result::Result<Embedding, Option<Reason>>,
         query: &Query,
         filter: &Filter,
         keep: usize,
-        started: Instant,
         answer: &mut Answer,
     ) -> Result<Option<Near>> {
-        let embedding = self.begin_embedding(texts, started)?;
         let near = self.near_admitted(embedding, query, filter, keep)?;
         self.noted(near, filter, answer)
     }

@@ -135,16 +135,52 @@ fn a_model_that_panics_leaves_the_words() {
 fn a_model_that_takes_too_long_leaves_the_words() {
     let notes = embedded();
     let slow = Scripted::tiny_after(|_, _| {
-        std::thread::sleep(Duration::from_secs(5));
+        // Longer than any machine is busy; nobody waits for the thread.
+        std::thread::sleep(Duration::from_hours(1));
         Ok(())
     });
     let store = notes.store();
     let router = Router::new(&store, &[], Guard::local())
         .with_embedder(Some(slow))
         .with_deadline(Duration::from_millis(20));
+    let search = |mode, query| router.search(&ask_in(mode, query)).unwrap();
+    for mode in [Mode::Auto, Mode::Hybrid] {
+        assert_by_word(
+            &search(mode, QUESTION),
+            "fts5",
+            &["it took longer than 20ms"],
+        );
+    }
+    // Who asks for meanings alone waits longer for them.
+    let answer = search(Mode::Semantic, QUESTION);
+    assert_by_word(&answer, "fts5", &["it took longer than 100ms"]);
+    // So does everyone else where words have nothing to show.
+    for (mode, query) in [
+        (Mode::Auto, "xylophones"),
+        (Mode::Auto, "which xylophones resonate longest"),
+        (Mode::Hybrid, "xylophones"),
+    ] {
+        let answer = search(mode, query);
+        assert_eq!(answer.total, 0, "{query}");
+        assert_eq!(
+            answer.notices,
+            ["semantic search did not run: it took longer than 100ms"],
+            "{query}"
+        );
+    }
+}
+
+#[test]
+fn a_deadline_beyond_all_time_is_none() {
+    let notes = embedded();
+    let store = notes.store();
     for mode in [Mode::Auto, Mode::Hybrid, Mode::Semantic] {
-        let answer = router.search(&ask_in(mode, QUESTION)).unwrap();
-        assert_by_word(&answer, "fts5", &["it took longer than 20ms"]);
+        let answer = Router::new(&store, &[], Guard::local())
+            .with_embedder(Some(tiny()))
+            .with_deadline(Duration::MAX)
+            .search(&ask_in(mode, QUESTION))
+            .unwrap();
+        assert_eq!(answer.retrievers.semantic.as_deref(), Some("tiny"));
     }
 }
 
