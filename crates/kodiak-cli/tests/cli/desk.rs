@@ -38,6 +38,7 @@ impl Desk {
     /// An empty one whose runs use the model `tiny`.
     pub(crate) fn with_model() -> Self {
         let desk = Self::set(Some(tiny_model::NAME));
+        desk.have_patience();
         desk.install_tiny();
         desk
     }
@@ -57,6 +58,7 @@ impl Desk {
             return None;
         };
         let desk = Self::set(Some(REAL_MODEL));
+        desk.have_patience();
         let mut command = desk.command(&["model", "install", "--from"]);
         let run = desk.finish(command.arg(folder));
         assert_eq!(run.code, Some(0), "{run}");
@@ -78,6 +80,11 @@ impl Desk {
             root,
             model,
         }
+    }
+
+    /// However busy the machine is, tests of meanings are about meanings.
+    fn have_patience(&self) {
+        self.configure("deadline_ms", 60_000);
     }
 
     /// Installs the model `tiny`.
@@ -182,10 +189,15 @@ impl Desk {
         run
     }
 
-    /// Adds settings to the config.
-    pub(crate) fn configure(&self, settings: &str) {
-        let written = fs::read_to_string(self.config()).unwrap();
-        fs::write(self.config(), format!("{written}\n{settings}\n")).unwrap();
+    /// Sets what the config says about searches.
+    pub(crate) fn configure(&self, key: &str, value: impl Into<toml_edit::Value>) {
+        let path = self.config();
+        let written = fs::read_to_string(&path).unwrap_or_default();
+        let mut config: toml_edit::DocumentMut = written.parse().unwrap();
+        let search = config["search"].or_insert(toml_edit::table());
+        search[key] = toml_edit::value(value);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, config.to_string()).unwrap();
     }
 
     /// Runs a search and gives back its JSON, whether it found something or not.

@@ -1,8 +1,6 @@
 //! Searching by meaning: what is found although no word matches, how the answer
 //! says so, and what can be set.
 
-use std::fs;
-
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -256,7 +254,7 @@ fn the_fusion_can_be_chosen() {
     let desk = embedded();
     assert_eq!(fusion(&desk, &[]), "convex");
     assert_eq!(fusion(&desk, &["--fusion", "rrf"]), "rrf");
-    desk.configure("[search]\nfusion = \"rrf\"");
+    desk.configure("fusion", "rrf");
     assert_eq!(fusion(&desk, &[]), "rrf");
     assert_eq!(fusion(&desk, &["--fusion", "convex"]), "convex");
     let run = desk.run(&["search", "noodles", "--fusion", "sum"]);
@@ -272,10 +270,9 @@ fn words_and_meanings_can_be_weighed() {
         ("rrf", (0.0, 1.0), "cooking/ramen.md"),
     ] {
         let desk = embedded();
-        desk.configure(&format!(
-            "[search]\nfusion = \"{fusion}\"\nlexical_weight = {:.1}\nsemantic_weight = {:.1}",
-            weights.0, weights.1
-        ));
+        desk.configure("fusion", fusion);
+        desk.configure("lexical_weight", weights.0);
+        desk.configure("semantic_weight", weights.1);
         let found = desk.found(&["miso", "--mode", "hybrid"]);
         let place = |path| found.iter().position(|found| found == path).unwrap();
         let (cat, soup) = (place("cat.md"), place("cooking/ramen.md"));
@@ -286,7 +283,7 @@ fn words_and_meanings_can_be_weighed() {
         );
     }
     let desk = embedded();
-    desk.configure("[search]\nlexical_weight = -1.0");
+    desk.configure("lexical_weight", -1.0);
     let run = desk.run(&["search", "miso"]);
     assert_eq!(run.code, Some(2), "{run}");
     assert!(run.stderr.contains("search.lexical_weight"), "{run}");
@@ -297,10 +294,9 @@ fn what_is_hardly_alike_can_be_left_out_or_let_in() {
     let desk = embedded();
     let semantic = ["task management", "--mode", "semantic", "-n", "50"];
     assert_eq!(desk.found(&semantic), PRODUCTIVITY);
-    desk.configure("[search]\nminimum_similarity = 0.999");
+    desk.configure("minimum_similarity", 0.999);
     assert!(desk.found(&semantic).is_empty());
-    let lower = fs::read_to_string(desk.config()).unwrap();
-    fs::write(desk.config(), lower.replace("0.999", "-1.0")).unwrap();
+    desk.configure("minimum_similarity", -1.0);
     let all = desk.found(&semantic);
     assert_eq!(all.len(), NOTES.len(), "{all:?}");
     assert_eq!(all[..2], PRODUCTIVITY);
@@ -315,7 +311,7 @@ fn what_is_hardly_alike_can_be_left_out_or_let_in() {
 #[test]
 fn meanings_are_not_waited_for_beyond_the_deadline() {
     let desk = embedded();
-    desk.configure("[search]\ndeadline_ms = 0");
+    desk.configure("deadline_ms", 0);
     for mode in ["auto", "hybrid", "semantic"] {
         let run = desk.ok(&["search", "noodles", "--mode", mode, "--json"]);
         let answer: Value = serde_json::from_str(&run.stdout).unwrap();

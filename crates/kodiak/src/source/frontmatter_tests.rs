@@ -1,7 +1,6 @@
 //! Blocks as people write them, and as they should not.
 
 use std::fmt::Write;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -139,9 +138,9 @@ fn broken_blocks_stay_in_the_body_and_say_why() {
 }
 
 #[test]
-fn hostile_blocks_are_refused_quickly() {
+fn hostile_blocks_are_refused() {
     let mut laughs = String::from("---\na0: &a0 [x, x, x, x, x, x, x, x, x]\n");
-    for level in 1..5 {
+    for level in 1..30 {
         let alias = format!("*a{}", level - 1);
         let aliases = vec![alias; 9].join(", ");
         writeln!(laughs, "a{level}: &a{level} [{aliases}]").unwrap();
@@ -161,13 +160,8 @@ fn hostile_blocks_are_refused_quickly() {
         (repeated, "repeats itself"),
         (too_long, "longer than 64 KiB"),
     ] {
-        let started = Instant::now();
+        // Unfolded, the first would not end while anyone waits.
         let reason = problem(&format!("{block}---\nbody\n"));
         assert!(reason.contains(part), "{reason}");
-        assert!(
-            started.elapsed() < Duration::from_secs(5),
-            "{}",
-            &block[..60]
-        );
     }
 }
