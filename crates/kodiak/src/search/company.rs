@@ -7,20 +7,13 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
+use super::alike::companions;
 use super::tuning::Tuning;
 use super::turn::Turn;
 use crate::store::Row;
 
 /// How many steps away in a thread a document still counts.
 const STEPS: usize = 2;
-/// Only so many of the best candidates are compared with each other: the cost
-/// grows with the square.
-const MOST: usize = 512;
-/// What the longest vector's length becomes in integers. No sum of products of
-/// two such vectors, nor any part of it, exceeds the square, which fits 32 bits.
-const UNIT: f32 = 16_384.0;
 
 /// Who is with whom among some candidates.
 #[derive(Debug)]
@@ -109,72 +102,6 @@ impl Company {
         let gains = parts.iter().zip(surroundings);
         gains.map(|(part, sides)| part * gain(sides)).sum()
     }
-}
-
-/// For each candidate the `most` others most like it, among the best.
-fn companions(own: &[f64], vectors: &[Option<&[f32]>], most: usize) -> Vec<Vec<(usize, f64)>> {
-    let mut best: Vec<usize> = (0..own.len()).collect();
-    best.retain(|&at| vectors[at].is_some());
-    if best.len() > MOST {
-        best.sort_by(|&one, &other| own[other].total_cmp(&own[one]));
-        best.truncate(MOST);
-        best.sort_unstable();
-    }
-    let integers: Vec<Vec<i16>> = best
-        .iter()
-        .map(|&at| vectors[at].map(integers).unwrap_or_default())
-        .collect();
-    // Each pair once: with those after it.
-    let cosines: Vec<Vec<f32>> = (0..best.len())
-        .into_par_iter()
-        .map(|one| {
-            let products = integers[one + 1..]
-                .iter()
-                .map(|other| dot(&integers[one], other));
-            products
-                .map(|product| product as f32 / (UNIT * UNIT))
-                .collect()
-        })
-        .collect();
-    let mut companions = vec![Vec::new(); own.len()];
-    for one in 0..best.len() {
-        let before = (0..one).map(|other| (best[other], cosines[other][one - other - 1]));
-        let after = (one + 1..)
-            .zip(&cosines[one])
-            .map(|(other, &cosine)| (best[other], cosine));
-        companions[best[one]] = most_alike(before.chain(after).collect(), most);
-    }
-    companions
-}
-
-/// The `most` most alike of all, the most alike first.
-fn most_alike(mut others: Vec<(usize, f32)>, most: usize) -> Vec<(usize, f64)> {
-    let order = |one: &(usize, f32), other: &(usize, f32)| {
-        other.1.total_cmp(&one.1).then(one.0.cmp(&other.0))
-    };
-    if others.len() > most {
-        others.select_nth_unstable_by(most.saturating_sub(1), order);
-        others.truncate(most);
-    }
-    others.sort_by(order);
-    let companion = |(at, cosine): (usize, f32)| (at, f64::from(cosine.clamp(0.0, 1.0)));
-    others.into_iter().map(companion).collect()
-}
-
-/// A vector no longer than one, in integers.
-fn integers(vector: &[f32]) -> Vec<i16> {
-    let integer = |number: &f32| (number * UNIT) as i16;
-    vector.iter().map(integer).collect()
-}
-
-/// The product of two vectors. Sixteen bits each is what processors multiply
-/// and add in pairs, several at once. Only vectors longer than one, which no
-/// model makes, could overflow.
-fn dot(left: &[i16], right: &[i16]) -> i32 {
-    let products = left.iter().zip(right);
-    products
-        .map(|(&left, &right)| i32::from(left) * i32::from(right))
-        .fold(0, i32::wrapping_add)
 }
 
 /// Who stands how far before and after whom. One in several threads has its

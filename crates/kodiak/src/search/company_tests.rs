@@ -122,26 +122,6 @@ fn the_numbers_say_how_much_company_counts() {
 }
 
 #[test]
-fn only_the_best_are_compared_where_there_are_thousands() {
-    let count = MOST * 2;
-    let own: Vec<f64> = (0..count).map(|at| at as f64).collect();
-    let rows: Vec<Row> = (1..).take(count).collect();
-    let vector = unit(0.0);
-    let vectors = vec![Some(vector.as_slice()); count];
-    let company = Company::of(
-        &own,
-        &rows,
-        &vectors,
-        &[],
-        vec![Turn::default(); own.len()],
-        &Tuning::default(),
-    );
-    let common = company.commonness();
-    assert!(common[..MOST].iter().all(Option::is_none));
-    assert!(common[MOST..].iter().all(Option::is_some));
-}
-
-#[test]
 fn in_a_thread_questions_lose_and_who_is_named_gains() {
     let of = |turns: Vec<Turn>, threads: &[Vec<Row>]| {
         let tuning = Tuning::default();
@@ -165,28 +145,6 @@ fn in_a_thread_questions_lose_and_who_is_named_gains() {
 }
 
 proptest! {
-    /// Integers of sixteen bits are as good as the numbers they stand for, and
-    /// their products never overflow.
-    #[test]
-    fn integers_keep_the_cosine(
-        left in prop::collection::vec(-1.0_f32..1.0, 384),
-        right in prop::collection::vec(-1.0_f32..1.0, 384),
-        spike: bool,
-    ) {
-        let unit = |mut vector: Vec<f32>| {
-            if spike {
-                vector.iter_mut().skip(1).for_each(|number| *number = 0.0);
-                vector[0] = 1.0;
-            }
-            let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
-            vector.iter().map(|number| number / length).collect::<Vec<f32>>()
-        };
-        let (left, right) = (unit(left), unit(right));
-        let exact: f32 = left.iter().zip(&right).map(|(left, right)| left * right).sum();
-        let product = dot(&integers(&left), &integers(&right)) as f32 / (UNIT * UNIT);
-        prop_assert!((product - exact).abs() < 2e-3, "{product} {exact}");
-    }
-
     /// Whatever the vectors and threads, numbers stay numbers.
     #[test]
     fn scores_stay_finite(

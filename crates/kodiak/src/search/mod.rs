@@ -3,6 +3,7 @@
 //! [`Router`] is the single way in. It decides what runs; each step is a room
 //! of its own and knows nothing of the others.
 
+mod alike;
 mod answer;
 mod company;
 mod fuse;

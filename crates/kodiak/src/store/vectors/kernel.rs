@@ -1,4 +1,4 @@
-//! The multiplications that a scan spends its time in, as wide as the processor
+//! The multiplications that a search spends its time in, as wide as the processor
 //! allows: with what is in its folder, the other of the two unsafe places here.
 //!
 //! They are plain Rust that the compiler turns into vector instructions of any
@@ -18,9 +18,9 @@ use super::sketch::{APART, Fit, Limit, join};
 /// The most rows that are sifted at once: the answer has a bit for each.
 pub(super) const SIFTED: usize = u64::BITS as usize;
 
-/// How rows are multiplied on this processor.
+/// How vectors are multiplied on this processor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kernel {
+pub(crate) struct Kernel {
     /// Whether this processor has AVX2. Private: only `detect` sets it.
     #[cfg(target_arch = "x86_64")]
     avx2: bool,
@@ -30,7 +30,7 @@ pub(super) struct Kernel {
 
 impl Kernel {
     /// The best for this processor.
-    pub(super) fn detect() -> Self {
+    pub(crate) fn detect() -> Self {
         Self {
             #[cfg(target_arch = "x86_64")]
             avx2: is_x86_feature_detected!("avx2"),
@@ -102,6 +102,23 @@ impl Kernel {
         }
         product(sketch, rest, &query.values)
     }
+
+    /// The products of four vectors and another, all of the same length. They
+    /// wrap around where 32 bits are too few.
+    #[inline]
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(clippy::unused_self, reason = "there is one version only")
+    )]
+    pub(crate) fn four_products(self, four: [&[i16]; 4], with: &[i16]) -> [i32; 4] {
+        #[cfg(target_arch = "x86_64")]
+        if self.avx2 {
+            #[expect(unsafe_code, reason = "the caller answers for the processor")]
+            // SAFETY: as in `sift`.
+            return unsafe { avx2::four_products(four, with) };
+        }
+        four.map(|vector| i16_product(vector, with))
+    }
 }
 
 #[expect(
@@ -154,6 +171,15 @@ fn product(sketch: &[u8], rest: &[u8], query: &[i16]) -> i32 {
         }
     }
     sum
+}
+
+/// The product of two vectors. Sixteen bits each is what processors multiply
+/// and add in pairs, several at once.
+fn i16_product(left: &[i16], right: &[i16]) -> i32 {
+    let products = left.iter().zip(right);
+    products
+        .map(|(&left, &right)| i32::from(left).wrapping_mul(i32::from(right)))
+        .fold(0, i32::wrapping_add)
 }
 
 #[cfg(test)]

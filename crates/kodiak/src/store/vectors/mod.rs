@@ -40,11 +40,11 @@ use crate::store::Row;
 
 pub use best::Near;
 pub use bitmap::Bitmap;
+pub(crate) use kernel::Kernel;
 pub use quantise::Prepared;
 
 use bytes::Bytes;
 use format::{FitBytes, Header, Layout};
-use kernel::Kernel;
 
 /// One vector's place: which chunk of which document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,177 @@
+//! Who is like whom among candidates: each vector with each other.
+
+use crate::store::vectors::Kernel;
+
+/// Only so many of the best candidates are compared with each other: the cost
+/// grows with the square.
+const MOST: usize = 512;
+/// What the longest vector's length becomes in integers. No sum of products of
+/// two such vectors, nor any part of it, exceeds the square, which fits 32 bits.
+const UNIT: f32 = 16_384.0;
+
+/// For each of the candidates that scored `own` the `most` others most like it,
+/// the most alike first, each with the cosine. Only the best are looked at.
+pub(super) fn companions(
+    own: &[f64],
+    vectors: &[Option<&[f32]>],
+    most: usize,
+) -> Vec<Vec<(usize, f64)>> {
+    let mut best: Vec<usize> = (0..own.len()).collect();
+    best.retain(|&at| vectors[at].is_some());
+    if best.len() > MOST {
+        best.sort_by(|&one, &other| own[other].total_cmp(&own[one]));
+        best.truncate(MOST);
+        best.sort_unstable();
+    }
+    let integers: Vec<Vec<i16>> = best
+        .iter()
+        .map(|&at| vectors[at].map(integers).unwrap_or_default())
+        .collect();
+    let mut companions = vec![Vec::new(); own.len()];
+    for (&at, alike) in best.iter().zip(most_alike(&integers, most)) {
+        let alike = alike.into_iter();
+        companions[at] = alike.map(|one| (best[one.other()], one.cosine())).collect();
+    }
+    companions
+}
+
+/// For each vector the `most` others most like it, in order. This takes a
+/// millisecond or two for hundreds of vectors: waking another thread may take
+/// longer.
+fn most_alike(vectors: &[Vec<i16>], most: usize) -> Vec<Vec<Alike>> {
+    let kernel = Kernel::detect();
+    let mut kept = vec![Vec::new(); vectors.len()];
+    for first in (0..vectors.len()).step_by(4) {
+        // At the end, where fewer are left, the last stands in for them.
+        let places: [usize; 4] = std::array::from_fn(|step| (first + step).min(vectors.len() - 1));
+        let four = places.map(|place| vectors[place].as_slice());
+        for other in first + 1..vectors.len() {
+            let products = kernel.four_products(four, &vectors[other]);
+            // Each pair once: with those before it.
+            for (one, product) in (first..other).zip(products) {
+                keep(&mut kept[one], Alike::new(product, other), most);
+                keep(&mut kept[other], Alike::new(product, one), most);
+            }
+        }
+    }
+    kept
+}
+
+/// Keeps the `most` most alike in order.
+fn keep(kept: &mut Vec<Alike>, one: Alike, most: usize) {
+    if kept.len() == most {
+        if kept.last().is_none_or(|&last| last < one) {
+            return;
+        }
+        kept.pop();
+    }
+    let place = kept.partition_point(|&other| other < one);
+    kept.insert(place, one);
+}
+
+/// Another vector, and how alike it is: in one number, so that the most alike
+/// come first, and of those the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Alike(u64);
+
+impl Alike {
+    /// What makes signed numbers sort as unsigned ones, the highest first.
+    const TURNED: u32 = !(1 << 31);
+
+    fn new(product: i32, other: usize) -> Self {
+        Self(u64::from(product.cast_unsigned() ^ Self::TURNED) << 32 | other as u64)
+    }
+
+    fn other(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    fn cosine(self) -> f64 {
+        let product = ((self.0 >> 32) as u32 ^ Self::TURNED).cast_signed();
+        (f64::from(product) / f64::from(UNIT * UNIT)).clamp(0.0, 1.0)
+    }
+}
+
+/// A vector no longer than one, in integers. Sixteen bits each is what processors
+/// multiply fastest. Only vectors longer than one, which no model makes, could
+/// make products that 32 bits do not hold.
+fn integers(vector: &[f32]) -> Vec<i16> {
+    let integer = |number: &f32| (number * UNIT) as i16;
+    vector.iter().map(integer).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn only_the_best_are_compared_where_there_are_thousands() {
+        let count = MOST * 2;
+        let own: Vec<f64> = (0..count).map(|at| at as f64).collect();
+        let vectors = vec![Some([1.0, 0.0].as_slice()); count];
+        let companions = companions(&own, &vectors, 3);
+        assert!(companions[..MOST].iter().all(Vec::is_empty));
+        assert!(companions[MOST..].iter().all(|alike| alike.len() == 3));
+    }
+
+    #[test]
+    fn of_those_just_as_alike_the_first_come_first() {
+        let (same, opposite) = ([1.0, 0.0], [-1.0, 0.0]);
+        let vectors = [&opposite, &same, &same, &same, &opposite].map(|one| Some(one.as_slice()));
+        let companions = companions(&[0.0; 5], &vectors, 3);
+        assert_eq!(companions[2], [(1, 1.0), (3, 1.0), (0, 0.0)]);
+        assert_eq!(companions[4], [(0, 1.0), (1, 0.0), (2, 0.0)]);
+    }
+
+    /// A vector of length one in this direction.
+    fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+        let length = vector.iter().map(|number| number * number).sum::<f32>();
+        for number in &mut vector {
+            *number /= length.sqrt();
+        }
+        vector
+    }
+
+    proptest! {
+        /// Integers of sixteen bits are as good as the numbers they stand for,
+        /// however many vectors there are and wherever one has its weight.
+        #[test]
+        fn companions_are_the_most_alike(
+            vectors in prop::collection::vec(prop::collection::vec(-1.0_f32..1.0, 70), 0..11),
+            spike: bool,
+            most in 0_usize..12,
+        ) {
+            let vectors: Vec<Vec<f32>> = vectors
+                .into_iter()
+                .map(|mut vector| {
+                    if spike {
+                        vector[1..].fill(0.0);
+                        vector[0] = 1.0_f32.copysign(vector[0]);
+                    }
+                    unit(vector)
+                })
+                .collect();
+            let given: Vec<Option<&[f32]>> = vectors.iter().map(|one| Some(&one[..])).collect();
+            let found = companions(&vec![0.0; vectors.len()], &given, most);
+            let cosine = |one: usize, other: usize| {
+                let products = vectors[one].iter().zip(&vectors[other]);
+                let sum: f32 = products.map(|(left, right)| left * right).sum();
+                f64::from(sum.clamp(0.0, 1.0))
+            };
+            for (one, found) in found.iter().enumerate() {
+                let others = (0..vectors.len()).filter(|&other| other != one);
+                let mut expected: Vec<f64> = others.map(|other| cosine(one, other)).collect();
+                expected.sort_by(|left, right| right.total_cmp(left));
+                expected.truncate(most);
+                prop_assert_eq!(found.len(), expected.len());
+                for (&(other, given), expected) in found.iter().zip(expected) {
+                    prop_assert!((given - expected).abs() < 2e-3, "{given} {expected}");
+                    prop_assert!((given - cosine(one, other)).abs() < 2e-3);
+                    prop_assert!(other != one);
+                }
+            }
+        }
+    }
+}
