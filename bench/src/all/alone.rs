@@ -166,7 +166,11 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
     let mut times = Vec::new();
     for query in Kind::Hybrid.queries(&texts, WARMING + SEARCHES) {
         let vectors = [pretender.vector(&query)];
-        let (near, used) = process_cpu_ms(|| store.nearest(&vectors, None, NEAREST, None));
+        let (near, used) = process_cpu_ms(|| {
+            let stored = store.vectors()?.context("nothing is embedded")?;
+            let comparison = store.compare(&stored, &vectors)?;
+            anyhow::Ok(store.nearest(&comparison, None, None, NEAREST, None)?)
+        });
         ensure!(
             near?.is_some_and(|near| !near.is_empty()),
             "nothing is near"

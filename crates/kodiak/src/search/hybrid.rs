@@ -78,7 +78,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             }
         }
         let rows: Vec<Row> = candidates[by_meaning..].iter().map(|one| one.row).collect();
-        let mut passages = self.store.passages_of(&rows, &near.vectors)?;
+        let mut passages = self.store.passages_of(&near.comparison, &rows)?;
         for candidate in &mut candidates[by_meaning..] {
             if let Some(passage) = passages.remove(&candidate.row) {
                 candidate.compared(passage);

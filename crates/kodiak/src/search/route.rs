@@ -11,7 +11,6 @@ use super::retrieve::{Retrieved, Terms};
 use super::{Answer, Intent, KeywordRoute, Mode, Request, Router, typo};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::store::vectors::Bitmap;
 use crate::store::{Filter, Matches, Passage, Row, Store};
 
 /// What the nearest hit below those by word has of the last one's score.
@@ -120,9 +119,9 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                 let retrieved = self.retrieve_words(request, &query, filter, limit, answer)?;
                 let mut ranked = by_word(retrieved, answer);
                 if ranked.total < request.limit {
-                    let embedding = self.begin_embedding(texts, started)?;
-                    let embedding = embedding.map(|begun| begun.beside(ranked.total));
-                    if let Some(near) = self.meanings(embedding, &query, filter, limit, answer)? {
+                    let begun = self.begin_embedding(texts, &query, filter, limit, started)?;
+                    let begun = begun.map(|begun| begun.beside(ranked.total));
+                    if let Some(near) = self.meanings(begun, filter, answer)? {
                         append(&mut ranked, near.passages);
                     }
                 }
@@ -131,9 +130,9 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             Route::Both => self.both(request, &query, texts, filter, started, answer),
             Route::Meanings => {
                 let keep = limit.max(self.tuning.candidates);
-                let embedding = self.begin_embedding(texts, started)?;
-                let embedding = embedding.map(|begun| begun.beside(0));
-                if let Some(near) = self.meanings(embedding, &query, filter, keep, answer)? {
+                let begun = self.begin_embedding(texts, &query, filter, keep, started)?;
+                let begun = begun.map(|begun| begun.beside(0));
+                if let Some(near) = self.meanings(begun, filter, answer)? {
                     return Ok(by_meaning(near.passages));
                 }
                 let retrieved = self.retrieve_words(request, &query, filter, limit, answer)?;
@@ -142,7 +141,8 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         }
     }
 
-    /// Both retrievers at once: the model works while words are looked up.
+    /// Both retrievers at once: the model works, and vectors are looked through,
+    /// while words are looked up.
     fn both(
         &self,
         request: &Request,
@@ -152,78 +152,34 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         started: Instant,
         answer: &mut Answer,
     ) -> Result<Ranked> {
-        let embedding = self.begin_embedding(texts, started)?;
         let limit = request.limit.saturating_add(request.limit.min(20));
         let candidates = limit.max(self.tuning.candidates);
-        let kept = if embedding.is_ok() {
+        let begun = self.begin_embedding(texts, query, filter, candidates, started)?;
+        let kept = if begun.is_ok() {
             candidates.max(self.tuning.scored)
         } else {
             limit
         };
         let retrieved = self.retrieve_words(request, query, filter, kept, answer)?;
-        let embedding = embedding.map(|begun| begun.beside(retrieved.matches.total));
-        match self.meanings(embedding, query, filter, candidates, answer)? {
+        let begun = begun.map(|begun| begun.beside(retrieved.matches.total));
+        match self.meanings(begun, filter, answer)? {
             Some(near) => self.fused(request, retrieved, near, limit, answer),
             None => Ok(by_word(retrieved, answer)),
         }
     }
 
-    /// What is near, or `None` with a notice why not.
+    /// What is near, with the model's name in the answer; or `None`, with a
+    /// notice why not.
     fn meanings(
         &self,
-        embedding: std::result::Result<Embedding, Option<Reason>>,
-        query: &Query,
-        filter: &Filter,
-        keep: usize,
-        answer: &mut Answer,
-    ) -> Result<Option<Near>> {
-        let near = self.near_admitted(embedding, query, filter, keep)?;
-        self.noted(near, filter, answer)
-    }
-
-    /// What is near, among the documents that may be seen.
-    fn near_admitted(
-        &self,
-        embedding: std::result::Result<Embedding, Option<Reason>>,
-        query: &Query,
-        filter: &Filter,
-        keep: usize,
-    ) -> Result<std::result::Result<Near, Option<Reason>>> {
-        let embedding = match embedding {
-            Ok(embedding) => embedding,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        let rows = match self.admitted(query, filter) {
-            Ok(rows) => rows,
-            // Full text says what is demanded and shut out. Without it, no
-            // meanings are better than those of the wrong documents.
-            Err(error @ Error::Database { .. }) => return Ok(Err(Some(error.to_string()))),
-            Err(error) => return Err(error),
-        };
-        let near = self.find_near(embedding, rows.as_ref(), keep)?;
-        Ok(near.map_err(Some))
-    }
-
-    /// The documents a search by meaning may see: all unless there is a filter,
-    /// or something the query demands or shuts out.
-    fn admitted(&self, query: &Query, filter: &Filter) -> Result<Option<Bitmap>> {
-        let (required, excluded) = self.constraints(query)?;
-        if filter.is_empty() && required.is_none() && excluded.is_none() {
-            return Ok(None);
-        }
-        let rows = self
-            .store
-            .rows(filter, required.as_ref(), excluded.as_ref())?;
-        Ok(Some(rows))
-    }
-
-    /// Puts into the answer which model compared meanings, or why none did.
-    fn noted(
-        &self,
-        near: std::result::Result<Near, Option<Reason>>,
+        begun: std::result::Result<Embedding, Option<Reason>>,
         filter: &Filter,
         answer: &mut Answer,
     ) -> Result<Option<Near>> {
+        let near = match begun {
+            Ok(begun) => self.find_near(begun)?.map_err(Some),
+            Err(reason) => Err(reason),
+        };
         match near {
             Ok(near) => {
                 answer.retrievers.semantic = Some(near.model.clone());

@@ -78,7 +78,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
     ) -> Result<Option<Ranked>> {
         let mut vectors = self.store.vectors_of(document.row)?;
         vectors.truncate(MOST_PASSAGES);
-        let (Some(serving), Some(centre)) = (self.store.serving()?, centre(&vectors)) else {
+        let (Some(stored), Some(centre)) = (self.store.vectors()?, centre(&vectors)) else {
             return Ok(None);
         };
         let rows = if filter.is_empty() {
@@ -86,9 +86,12 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         } else {
             Some(self.store.rows(filter, None, None)?)
         };
-        let near = self.store.nearest(&[centre], rows.as_ref(), limit, None)?;
+        let comparison = self.store.compare(&stored, &[centre])?;
+        let near = self
+            .store
+            .nearest(&comparison, None, rows.as_ref(), limit, None)?;
         answer.embedded = self.store.coverage(filter)?.share();
-        answer.retrievers.semantic = Some(serving.name);
+        answer.retrievers.semantic = Some(stored.serving().name.clone());
         // What points the other way has nothing to do with it.
         let alike = |passage: &Passage| passage.row != document.row && passage.similarity > 0.0;
         let others = near.unwrap_or_default().into_iter().filter(alike);

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::vectors::Bitmap;
 use super::{
-    Bm25, Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage, Row, Serving,
-    SqliteStore, StoredDocument,
+    Bm25, Comparison, Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage, Row,
+    Scanned, SqliteStore, StoredDocument, Vectors,
 };
 use crate::error::Result;
 use crate::text::Stemming;
@@ -96,24 +96,30 @@ pub trait Store {
     /// The sources a filter lets through that were never synced to the end.
     fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>>;
 
-    /// The model whose vectors answer; `None` where nothing is embedded.
-    fn serving(&self) -> Result<Option<Serving>>;
+    /// The vectors that answer, to be compared; `None` where nothing is embedded.
+    fn vectors(&self) -> Result<Option<Vectors>>;
 
     /// How many of the passages that `filter` admits have vectors that answer.
     fn coverage(&self, filter: &Filter) -> Result<Coverage>;
 
-    /// The `keep` documents with the passages nearest to any of `queries`,
-    /// nearest first, among `rows` if given. `None` if the deadline passed.
+    /// Compares vectors with queries, which are near to nothing if there are
+    /// none.
+    fn compare(&self, vectors: &Vectors, queries: &[Vec<f32>]) -> Result<Comparison>;
+
+    /// The `keep` documents with the nearest passages, nearest first, among
+    /// `rows` if given. What a scan for as many has `scanned` is not looked for
+    /// again. `None` if the deadline passed.
     fn nearest(
         &self,
-        queries: &[Vec<f32>],
+        comparison: &Comparison,
+        scanned: Option<Scanned>,
         rows: Option<&Bitmap>,
         keep: usize,
         deadline: Option<Instant>,
     ) -> Result<Option<Vec<Passage>>>;
 
     /// The nearest passage of each of these documents, where it has vectors.
-    fn passages_of(&self, rows: &[Row], queries: &[Vec<f32>]) -> Result<HashMap<Row, Passage>>;
+    fn passages_of(&self, comparison: &Comparison, rows: &[Row]) -> Result<HashMap<Row, Passage>>;
 
     /// The threads that any of these documents are in, each with all of its
     /// documents in order.
@@ -160,10 +166,11 @@ impl Store for SqliteStore {
         each_name(filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()>;
         places(filter: &Filter) -> Result<Vec<(String, String)>>;
         incomplete_sources(filter: &Filter) -> Result<Vec<String>>;
-        serving() -> Result<Option<Serving>>;
+        vectors() -> Result<Option<Vectors>>;
         coverage(filter: &Filter) -> Result<Coverage>;
-        nearest(queries: &[Vec<f32>], rows: Option<&Bitmap>, keep: usize, deadline: Option<Instant>) -> Result<Option<Vec<Passage>>>;
-        passages_of(rows: &[Row], queries: &[Vec<f32>]) -> Result<HashMap<Row, Passage>>;
+        compare(vectors: &Vectors, queries: &[Vec<f32>]) -> Result<Comparison>;
+        nearest(comparison: &Comparison, scanned: Option<Scanned>, rows: Option<&Bitmap>, keep: usize, deadline: Option<Instant>) -> Result<Option<Vec<Passage>>>;
+        passages_of(comparison: &Comparison, rows: &[Row]) -> Result<HashMap<Row, Passage>>;
         threads_of(rows: &[Row]) -> Result<Vec<Vec<Row>>>;
         vectors_of(row: Row) -> Result<Vec<Vec<f32>>>;
     }

@@ -16,7 +16,7 @@ pub use contract::Store;
 pub use expression::{Column, Expression, Phrase};
 pub use filter::Filter;
 pub use lock::WriteLock;
-pub use sqlite::{Finding, Name, NearWord, SqliteStore, Writer};
+pub use sqlite::{Comparison, Finding, Name, NearWord, Scanned, SqliteStore, Vectors, Writer};
 
 use std::ops::Range;
 

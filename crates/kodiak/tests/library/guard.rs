@@ -9,8 +9,8 @@ use kodiak::source::MarkdownFolder;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
-    Bm25, Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage, Row, Serving,
-    Store, StoredDocument,
+    Bm25, Comparison, Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage, Row,
+    Scanned, Store, StoredDocument, Vectors,
 };
 use kodiak::text::Stemming;
 use kodiak::{Error, Result, date, sync};
@@ -323,10 +323,12 @@ impl Store for Untouchable {
         each_name(&Filter, &mut dyn FnMut(Name)) -> ();
         places(&Filter) -> Vec<(String, String)>;
         incomplete_sources(&Filter) -> Vec<String>;
-        serving() -> Option<Serving>;
+        vectors() -> Option<Vectors>;
         coverage(&Filter) -> Coverage;
-        nearest(&[Vec<f32>], Option<&Bitmap>, usize, Option<Instant>) -> Option<Vec<Passage>>;
-        passages_of(&[Row], &[Vec<f32>]) -> HashMap<Row, Passage>;
+        compare(&Vectors, &[Vec<f32>]) -> Comparison;
+        nearest(&Comparison, Option<Scanned>, Option<&Bitmap>, usize, Option<Instant>)
+            -> Option<Vec<Passage>>;
+        passages_of(&Comparison, &[Row]) -> HashMap<Row, Passage>;
         threads_of(&[Row]) -> Vec<Vec<Row>>;
         bodies(&[Row], usize) -> Vec<(Row, String)>;
         vectors_of(Row) -> Vec<Vec<f32>>;

@@ -99,7 +99,9 @@ fn what_a_document_says_overall_follows_its_changes() {
         let row = found.unwrap()[0].0;
         let vectors = store.vectors_of(row).unwrap();
         assert!(vectors.len() > 2, "{}", vectors.len());
-        let passages = store.passages_of(&[row], std::slice::from_ref(&query));
+        let stored = store.vectors().unwrap().unwrap();
+        let comparison = store.compare(&stored, std::slice::from_ref(&query));
+        let passages = store.passages_of(&comparison.unwrap(), &[row]);
         let passage = passages.unwrap().remove(&row).unwrap();
         let expected = dot(&centre(&vectors).unwrap(), &query);
         assert!(

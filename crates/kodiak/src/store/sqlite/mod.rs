@@ -2,6 +2,7 @@
 //!
 //! Readers open it read-only and never wait; the [`Writer`] holds the lock.
 
+mod compare;
 mod counts;
 mod coverage;
 mod doctor;
@@ -38,6 +39,7 @@ use crate::error::{Error, Result};
 use crate::text::Stemming;
 use fts5::Bar;
 
+pub use compare::{Comparison, Scanned, Vectors};
 pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
 pub use embeddings::{ModelNumber, Pending};

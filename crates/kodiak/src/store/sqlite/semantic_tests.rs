@@ -1,7 +1,8 @@
 use rusqlite::{Params, StatementStatus};
 
+use super::super::compare::LATER;
 use super::super::vector_file::IN_ORDER;
-use super::{LATER, SERVING};
+use super::SERVING;
 use crate::store::Writer;
 
 /// The steps SQLite takes for one row of an answer, among so many vectors.
