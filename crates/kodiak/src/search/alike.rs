@@ -39,34 +39,48 @@ pub(super) fn companions(
 /// millisecond or two for hundreds of vectors: waking another thread may take
 /// longer.
 fn most_alike(vectors: &[Vec<i16>], most: usize) -> Vec<Vec<Alike>> {
+    if most == 0 {
+        return vec![Vec::new(); vectors.len()];
+    }
     let kernel = Kernel::detect();
     let mut kept = vec![Vec::new(); vectors.len()];
+    // What is no more alike than this is not kept. Most is not, and one number
+    // is looked at sooner than a list.
+    let mut bars = vec![i64::MIN; vectors.len()];
+    let mut offer = |one: usize, product: i32, other: usize| {
+        if i64::from(product) > bars[one] {
+            bars[one] = keep(&mut kept[one], Alike::new(product, other), most);
+        }
+    };
     for first in (0..vectors.len()).step_by(4) {
         // At the end, where fewer are left, the last stands in for them.
         let places: [usize; 4] = std::array::from_fn(|step| (first + step).min(vectors.len() - 1));
         let four = places.map(|place| vectors[place].as_slice());
-        for other in first + 1..vectors.len() {
-            let products = kernel.four_products(four, &vectors[other]);
-            // Each pair once: with those before it.
+        for (other, vector) in vectors.iter().enumerate().skip(first + 1) {
+            let products = kernel.four_products(four, vector);
+            // Each pair once. Every vector is offered the others in order, so of
+            // those just as alike the first are kept.
             for (one, product) in (first..other).zip(products) {
-                keep(&mut kept[one], Alike::new(product, other), most);
-                keep(&mut kept[other], Alike::new(product, one), most);
+                offer(one, product, other);
+                offer(other, product, one);
             }
         }
     }
     kept
 }
 
-/// Keeps the `most` most alike in order.
-fn keep(kept: &mut Vec<Alike>, one: Alike, most: usize) {
+/// Puts one in its place among the `most` most alike. Gives back what another
+/// must be more alike than to be kept.
+fn keep(kept: &mut Vec<Alike>, one: Alike, most: usize) -> i64 {
     if kept.len() == most {
-        if kept.last().is_none_or(|&last| last < one) {
-            return;
-        }
         kept.pop();
     }
     let place = kept.partition_point(|&other| other < one);
     kept.insert(place, one);
+    match kept.last() {
+        Some(last) if kept.len() == most => i64::from(last.product()),
+        _ => i64::MIN,
+    }
 }
 
 /// Another vector, and how alike it is: in one number, so that the most alike
@@ -86,9 +100,12 @@ impl Alike {
         self.0 as u32 as usize
     }
 
+    fn product(self) -> i32 {
+        ((self.0 >> 32) as u32 ^ Self::TURNED).cast_signed()
+    }
+
     fn cosine(self) -> f64 {
-        let product = ((self.0 >> 32) as u32 ^ Self::TURNED).cast_signed();
-        (f64::from(product) / f64::from(UNIT * UNIT)).clamp(0.0, 1.0)
+        (f64::from(self.product()) / f64::from(UNIT * UNIT)).clamp(0.0, 1.0)
     }
 }
 
