@@ -11,7 +11,7 @@ use crate::document::{newlines, uri};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::source::Presence;
-use crate::store::{Expression, Filter, Phrase, Row, Store, StoredDocument};
+use crate::store::{Expression, Filter, Phrase, Place, Row, Store, StoredDocument};
 use crate::text::Stemming;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,10 +57,18 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                 }
                 changed += usize::from(freshness == Freshness::Changed);
                 unknown += usize::from(freshness == Freshness::Unknown);
-                let mut hit = hit(&document, candidate, &finder);
+                let place = self.place(request, candidate)?;
+                let mut hit = hit(&document, candidate, place.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
                 if request.explain {
-                    let explained = explanation(request, &document, candidate, &terms, stemming);
+                    let explained = explanation(
+                        request,
+                        &document,
+                        candidate,
+                        place.as_ref(),
+                        &terms,
+                        stemming,
+                    );
                     hit.explanation = Some(explained);
                 }
                 answer.hits.push(hit);
@@ -72,6 +80,15 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         answer.total -= gone;
         note_freshness(gone, changed, unknown, answer);
         Ok(())
+    }
+
+    /// Where the passage nearest to the query is, if that is to be shown or told.
+    fn place(&self, request: &Request, candidate: &Candidate) -> Result<Option<Place>> {
+        let shown = request.explain || candidate.evidence.lexical_rank.is_none();
+        match &candidate.passage {
+            Some(passage) if shown => self.store.place_of(passage),
+            _ => Ok(None),
+        }
     }
 
     /// The terms to explain hits by. How many documents have them is counted
@@ -150,10 +167,15 @@ fn note_freshness(gone: usize, changed: usize, unknown: usize, answer: &mut Answ
     }
 }
 
-fn hit(document: &StoredDocument, candidate: &Candidate, finder: &Finder<'_>) -> Hit {
+fn hit(
+    document: &StoredDocument,
+    candidate: &Candidate,
+    place: Option<&Place>,
+    finder: &Finder<'_>,
+) -> Hit {
     // Where no word matched, the passage whose meaning did is what to show.
-    let snippet = match (&candidate.passage, candidate.evidence.lexical_rank) {
-        (Some(passage), None) => finder.snippet_within(document, passage.range.clone()),
+    let snippet = match (place, candidate.evidence.lexical_rank) {
+        (Some(place), None) => finder.snippet_within(document, place.range.clone()),
         _ => finder.snippet(document),
     };
     let evidence = &candidate.evidence;
@@ -188,6 +210,7 @@ fn explanation(
     request: &Request,
     document: &StoredDocument,
     candidate: &Candidate,
+    place: Option<&Place>,
     terms: &[PlannedTerm],
     stemming: Stemming,
 ) -> Explanation {
@@ -204,7 +227,6 @@ fn explanation(
     });
     let evidence = &candidate.evidence;
     let front = newlines(&document.front);
-    let passage = candidate.passage.as_ref();
     Explanation {
         lexical_rank: evidence.lexical_rank,
         lexical_score: evidence.lexical_rank.map(|_| round(evidence.lexical_score)),
@@ -212,9 +234,9 @@ fn explanation(
         semantic_rank: evidence.semantic_rank,
         similarity: evidence.similarity.map(round),
         overall: evidence.overall.map(round),
-        passage: passage.map(|passage| [passage.lines.0 + front, passage.lines.1 + front]),
-        heading: passage
-            .map(|passage| passage.heading.clone())
+        passage: place.map(|place| [place.lines.0 + front, place.lines.1 + front]),
+        heading: place
+            .map(|place| place.heading.clone())
             .filter(|heading| !heading.is_empty()),
         fusion: candidate.fused.map(|_| request.fusion.name()),
         lexical_weight: candidate.fused.map(|fused| round(fused.lexical_weight)),

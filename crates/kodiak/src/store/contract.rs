@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::vectors::Bitmap;
 use super::{
-    Bm25, Comparison, Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage, Row,
-    Scanned, SqliteStore, StoredDocument, Vectors,
+    Bm25, Comparison, Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage,
+    Place, Row, Scanned, SqliteStore, StoredDocument, Vectors,
 };
 use crate::error::Result;
 use crate::text::Stemming;
@@ -121,6 +121,9 @@ pub trait Store {
     /// The nearest passage of each of these documents, where it has vectors.
     fn passages_of(&self, comparison: &Comparison, rows: &[Row]) -> Result<HashMap<Row, Passage>>;
 
+    /// Where a passage is; `None` if it is gone.
+    fn place_of(&self, passage: &Passage) -> Result<Option<Place>>;
+
     /// The threads that any of these documents are in, each with all of its
     /// documents in order.
     fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>>;
@@ -171,6 +174,7 @@ impl Store for SqliteStore {
         compare(vectors: &Vectors, queries: &[Vec<f32>]) -> Result<Comparison>;
         nearest(comparison: &Comparison, scanned: Option<Scanned>, rows: Option<&Bitmap>, keep: usize, deadline: Option<Instant>) -> Result<Option<Vec<Passage>>>;
         passages_of(comparison: &Comparison, rows: &[Row]) -> Result<HashMap<Row, Passage>>;
+        place_of(passage: &Passage) -> Result<Option<Place>>;
         threads_of(rows: &[Row]) -> Result<Vec<Vec<Row>>>;
         vectors_of(row: Row) -> Result<Vec<Vec<f32>>>;
     }

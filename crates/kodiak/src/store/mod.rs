@@ -167,13 +167,21 @@ impl Coverage {
 pub struct Passage {
     /// The document.
     pub row: Row,
+    /// Its own number in this index.
+    pub chunk: i64,
     /// The cosine.
     pub similarity: f32,
     /// The cosine of all the document's passages taken together.
     pub overall: f32,
     /// Its vector.
     pub vector: Vec<f32>,
-    /// Where it is in the body, in bytes.
+}
+
+/// Where a passage is in its document. Hundreds of passages are compared for a
+/// search; only where those are that it shows is worth looking up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// In the body, in bytes.
     pub range: Range<usize>,
     /// Its first and last line, counted from one in the body.
     pub lines: (usize, usize),

@@ -9,8 +9,8 @@ use kodiak::source::MarkdownFolder;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
-    Bm25, Comparison, Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage, Row,
-    Scanned, Store, StoredDocument, Vectors,
+    Bm25, Comparison, Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage,
+    Place, Row, Scanned, Store, StoredDocument, Vectors,
 };
 use kodiak::text::Stemming;
 use kodiak::{Error, Result, date, sync};
@@ -329,6 +329,7 @@ impl Store for Untouchable {
         nearest(&Comparison, Option<Scanned>, Option<&Bitmap>, usize, Option<Instant>)
             -> Option<Vec<Passage>>;
         passages_of(&Comparison, &[Row]) -> HashMap<Row, Passage>;
+        place_of(&Passage) -> Option<Place>;
         threads_of(&[Row]) -> Vec<Vec<Row>>;
         bodies(&[Row], usize) -> Vec<(Row, String)>;
         vectors_of(Row) -> Vec<Vec<f32>>;

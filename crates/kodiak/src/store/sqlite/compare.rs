@@ -17,7 +17,7 @@ use super::{SqliteStore, vector_from};
 use crate::embed::{centre, direction, dot};
 use crate::error::Result;
 use crate::store::vectors::{Bitmap, Near, Prepared, VectorFile};
-use crate::store::{Passage, Row, Serving};
+use crate::store::{Passage, Place, Row, Serving};
 
 /// How many of a document's passages are compared exactly at most, and how far
 /// apart two may be in eight bits for their order to be uncertain.
@@ -145,7 +145,8 @@ impl SqliteStore {
                 if best.len() >= keep {
                     break;
                 }
-                if let Some(passage) = self.passage(comparison, candidate.chunk)? {
+                let found = self.passage(comparison, candidate.document, candidate.chunk)?;
+                if let Some(passage) = found {
                     offer(&mut best, passage);
                 }
             }
@@ -155,8 +156,8 @@ impl SqliteStore {
             looked_at = near.len();
             wanted = wanted.saturating_mul(4);
         }
-        for late in comparison.nearest_late(rows, keep) {
-            if let Some(passage) = self.passage(comparison, late.chunk)? {
+        for (row, late) in comparison.nearest_late(rows, keep) {
+            if let Some(passage) = self.passage(comparison, row, late.chunk)? {
                 offer(&mut best, passage);
             }
         }
@@ -182,8 +183,7 @@ impl SqliteStore {
         for &row in rows {
             let late = comparison.late.get(&row).map(|late| late.chunk);
             for chunk in comparison.likely_nearest(row).into_iter().chain(late) {
-                let passage = self.passage(comparison, chunk)?;
-                if let Some(passage) = passage.filter(|passage| passage.row == row) {
+                if let Some(passage) = self.passage(comparison, row, chunk)? {
                     offer(&mut found, passage);
                 }
             }
@@ -194,28 +194,40 @@ impl SqliteStore {
         Ok(found)
     }
 
-    /// A passage with its true similarity, which is taken for its document's
-    /// as well; `None` if it is gone.
-    fn passage(&self, comparison: &Comparison, chunk: i64) -> Result<Option<Passage>> {
+    /// A passage of a document with its true similarity, which is taken for its
+    /// document's as well; `None` if it is gone.
+    fn passage(&self, comparison: &Comparison, row: Row, chunk: i64) -> Result<Option<Passage>> {
         self.with(|connection| {
             connection
-                .prepare_cached(
-                    "SELECT c.document, c.start_byte, c.end_byte, c.start_line, c.end_line,
-                            c.heading, e.vector
-                     FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id AND e.model = ?2
-                     WHERE c.id = ?1",
-                )?
-                .query_row(params![chunk, comparison.vectors.model.number], |row| {
-                    let vector = vector_from(row.get_ref(6)?.as_blob()?);
+                .prepare_cached("SELECT vector FROM embeddings WHERE chunk = ?1 AND model = ?2")?
+                .query_row(params![chunk, comparison.vectors.model.number], |found| {
+                    let vector = vector_from(found.get_ref(0)?.as_blob()?);
                     let similarity = comparison.similarity(&vector);
                     Ok(Passage {
-                        row: row.get(0)?,
+                        row,
+                        chunk,
                         similarity,
                         overall: similarity,
                         vector,
-                        range: row.get(1)?..row.get(2)?,
-                        lines: (row.get(3)?, row.get(4)?),
-                        heading: row.get(5)?,
+                    })
+                })
+                .optional()
+        })
+    }
+
+    /// Where a passage is; `None` if it is gone.
+    pub fn place_of(&self, passage: &Passage) -> Result<Option<Place>> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT start_byte, end_byte, start_line, end_line, heading
+                     FROM chunks WHERE id = ?1",
+                )?
+                .query_row([passage.chunk], |row| {
+                    Ok(Place {
+                        range: row.get(0)?..row.get(1)?,
+                        lines: (row.get(2)?, row.get(3)?),
+                        heading: row.get(4)?,
                     })
                 })
                 .optional()
@@ -240,14 +252,15 @@ impl SqliteStore {
 
 impl Comparison {
     /// Of what the file lacks, the `keep` nearest.
-    fn nearest_late(&self, rows: Option<&Bitmap>, keep: usize) -> Vec<Late> {
+    fn nearest_late(&self, rows: Option<&Bitmap>, keep: usize) -> Vec<(Row, Late)> {
         let admitted = |&(&row, _): &(&Row, &Late)| rows.is_none_or(|rows| rows.contains(row));
         let mut late: Vec<(&Row, &Late)> = self.late.iter().filter(admitted).collect();
         late.sort_by(|(one_row, one), (other_row, other)| {
             let by_similarity = other.similarity.total_cmp(&one.similarity);
             by_similarity.then(one_row.cmp(other_row))
         });
-        late.into_iter().take(keep).map(|(_, &late)| late).collect()
+        let late = late.into_iter().take(keep);
+        late.map(|(&row, &late)| (row, late)).collect()
     }
 
     /// The passages of a document that may be its nearest: eight bits leave
