@@ -1,6 +1,6 @@
 //! Who is like whom among candidates: each vector with each other.
 
-use crate::store::vectors::Kernel;
+use crate::store::vectors::{Kernel, Lane};
 
 /// Only so many of the best candidates are compared with each other: the cost
 /// grows with the square.
@@ -23,7 +23,7 @@ pub(super) fn companions(
         best.truncate(MOST);
         best.sort_unstable();
     }
-    let integers: Vec<Vec<i16>> = best
+    let integers: Vec<Vec<Lane>> = best
         .iter()
         .map(|&at| vectors[at].map(integers).unwrap_or_default())
         .collect();
@@ -38,7 +38,7 @@ pub(super) fn companions(
 /// For each vector the `most` others most like it, in order. This takes a
 /// millisecond or two for hundreds of vectors: waking another thread may take
 /// longer.
-fn most_alike(vectors: &[Vec<i16>], most: usize) -> Vec<Vec<Alike>> {
+fn most_alike(vectors: &[Vec<Lane>], most: usize) -> Vec<Vec<Alike>> {
     if most == 0 {
         return vec![Vec::new(); vectors.len()];
     }
@@ -109,12 +109,14 @@ impl Alike {
     }
 }
 
-/// A vector no longer than one, in integers. Sixteen bits each is what processors
-/// multiply fastest. Only vectors longer than one, which no model makes, could
-/// make products that 32 bits do not hold.
-fn integers(vector: &[f32]) -> Vec<i16> {
-    let integer = |number: &f32| (number * UNIT) as i16;
-    vector.iter().map(integer).collect()
+/// A vector no longer than one, in integers. Only products of longer ones, which
+/// no model makes, could be more than 32 bits hold.
+fn integers(vector: &[f32]) -> Vec<Lane> {
+    let mut lanes = vec![[0; 16]; vector.len().div_ceil(16)];
+    for (integer, number) in lanes.as_flattened_mut().iter_mut().zip(vector) {
+        *integer = (number * UNIT) as i16;
+    }
+    lanes
 }
 
 #[cfg(test)]

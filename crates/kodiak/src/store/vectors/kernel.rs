@@ -18,6 +18,10 @@ use super::sketch::{APART, Fit, Limit, join};
 /// The most rows that are sifted at once: the answer has a bit for each.
 pub(super) const SIFTED: usize = u64::BITS as usize;
 
+/// A piece of a vector. Numbers of sixteen bits are what processors multiply and
+/// add in pairs, several at once; the last piece is filled up with zeros.
+pub(crate) type Lane = [i16; 16];
+
 /// How vectors are multiplied on this processor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernel {
@@ -103,21 +107,21 @@ impl Kernel {
         product(sketch, rest, &query.values)
     }
 
-    /// The products of four vectors and another, all of the same length. They
-    /// wrap around where 32 bits are too few.
+    /// The products of four vectors and another. They wrap around where 32 bits
+    /// are too few.
     #[inline]
     #[cfg_attr(
         not(target_arch = "x86_64"),
         expect(clippy::unused_self, reason = "there is one version only")
     )]
-    pub(crate) fn four_products(self, four: [&[i16]; 4], with: &[i16]) -> [i32; 4] {
+    pub(crate) fn four_products(self, four: [&[Lane]; 4], with: &[Lane]) -> [i32; 4] {
         #[cfg(target_arch = "x86_64")]
         if self.avx2 {
             #[expect(unsafe_code, reason = "the caller answers for the processor")]
             // SAFETY: as in `sift`.
             return unsafe { avx2::four_products(four, with) };
         }
-        four.map(|vector| i16_product(vector, with))
+        four.map(|vector| lanes_product(vector, with))
     }
 }
 
@@ -173,10 +177,8 @@ fn product(sketch: &[u8], rest: &[u8], query: &[i16]) -> i32 {
     sum
 }
 
-/// The product of two vectors. Sixteen bits each is what processors multiply
-/// and add in pairs, several at once.
-fn i16_product(left: &[i16], right: &[i16]) -> i32 {
-    let products = left.iter().zip(right);
+fn lanes_product(left: &[Lane], right: &[Lane]) -> i32 {
+    let products = left.as_flattened().iter().zip(right.as_flattened());
     products
         .map(|(&left, &right)| i32::from(left).wrapping_mul(i32::from(right)))
         .fold(0, i32::wrapping_add)

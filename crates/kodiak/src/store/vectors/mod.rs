@@ -40,7 +40,7 @@ use crate::store::Row;
 
 pub use best::Near;
 pub use bitmap::Bitmap;
-pub(crate) use kernel::Kernel;
+pub(crate) use kernel::{Kernel, Lane};
 pub use quantise::Prepared;
 
 use bytes::Bytes;

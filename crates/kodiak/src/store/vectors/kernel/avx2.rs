@@ -12,7 +12,7 @@ use super::super::format::FitBytes;
 use super::super::quantise::Prepared;
 use super::super::sketch::{APART, Limit};
 use super::fetch::fetch_behind;
-use super::{i16_product, sift_by};
+use super::{Lane, sift_by};
 
 #[target_feature(enable = "avx2")]
 pub(super) fn sift(
@@ -97,24 +97,24 @@ pub(super) fn product(sketch: &[u8], rest: &[u8], query: &[i16]) -> i32 {
     added_up(sum)
 }
 
-/// 16 products of each at a time. What is left over is multiplied as elsewhere.
 #[target_feature(enable = "avx2")]
-pub(super) fn four_products(four: [&[i16]; 4], with: &[i16]) -> [i32; 4] {
-    let [one, two, three, last] = four.map(|vector| vector.as_chunks::<16>());
-    let (with, with_end) = with.as_chunks::<16>();
+pub(super) fn four_products(four: [&[Lane]; 4], with: &[Lane]) -> [i32; 4] {
+    let [one, two, three, last] = four;
     let mut sums = [_mm256_setzero_si256(); 4];
-    let lanes = one.0.iter().zip(two.0).zip(three.0).zip(last.0).zip(with);
+    let lanes = one.iter().zip(two).zip(three).zip(last).zip(with);
     for ((((one, two), three), last), with) in lanes {
         let with = load(with);
-        for (sum, lane) in sums.iter_mut().zip([one, two, three, last]) {
-            *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(load(lane), with));
-        }
+        sums[0] = _mm256_add_epi32(sums[0], _mm256_madd_epi16(load(one), with));
+        sums[1] = _mm256_add_epi32(sums[1], _mm256_madd_epi16(load(two), with));
+        sums[2] = _mm256_add_epi32(sums[2], _mm256_madd_epi16(load(three), with));
+        sums[3] = _mm256_add_epi32(sums[3], _mm256_madd_epi16(load(last), with));
     }
-    let mut products = [0; 4];
-    for (at, end) in [one.1, two.1, three.1, last.1].into_iter().enumerate() {
-        products[at] = added_up(sums[at]).wrapping_add(i16_product(end, with_end));
-    }
-    products
+    [
+        added_up(sums[0]),
+        added_up(sums[1]),
+        added_up(sums[2]),
+        added_up(sums[3]),
+    ]
 }
 
 /// Loads an array of whole numbers that takes 32 bytes.
