@@ -275,3 +275,26 @@ fn a_damaged_vector_file_is_made_again() {
     fs::create_dir(vector_file(&desk)).unwrap();
     assert_unimpressed(&desk, "a folder");
 }
+
+#[test]
+fn a_wrong_bit_among_the_vectors_is_found_by_the_doctor() {
+    let desk = embedded();
+    let whole = fs::read(vector_file(&desk)).unwrap();
+    // Behind the header: the first bytes of the first vector. Nothing else would
+    // notice that it has moved.
+    let mut changed = whole.clone();
+    changed[130] ^= 0x80;
+    fs::write(vector_file(&desk), &changed).unwrap();
+    let run = desk.run(&["doctor"]);
+    assert_eq!(run.code, Some(1), "{run}");
+    assert!(
+        run.stdout
+            .contains("1 documents with wrong vectors to scan"),
+        "{run}"
+    );
+    // Looking changes nothing.
+    assert_eq!(fs::read(vector_file(&desk)).unwrap(), changed);
+    desk.ok(&["doctor", "--fix"]);
+    assert_eq!(fs::read(vector_file(&desk)).unwrap(), whole);
+    desk.ok(&["doctor"]);
+}

@@ -69,7 +69,7 @@ fn fill_again(context: &Context<'_>, fixed: &mut Vec<String>) -> anyhow::Result<
     };
     match filled() {
         Ok(true) => {
-            fixed.push("the full text and its counts were filled again".to_owned());
+            fixed.push("what is derived from the documents was filled again".to_owned());
             Ok(true)
         }
         Ok(false) | Err(Error::Corrupt { .. } | Error::Database { .. }) => Ok(false),

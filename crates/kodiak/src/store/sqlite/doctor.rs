@@ -17,7 +17,8 @@ use crate::text::{Cutter, Purpose, words};
 /// How many documents are cut into terms again.
 const SAMPLE: u64 = 100;
 
-/// How much of an example is shown, in bytes.
+/// How many examples are shown, and how much of each, in bytes.
+const MOST_EXAMPLES: usize = 5;
 const LONGEST_EXAMPLE: usize = 120;
 
 /// Something wrong with the index, in words for a person.
@@ -31,7 +32,7 @@ pub struct Finding {
 
 impl Finding {
     fn new(problem: impl Into<String>, mut examples: Vec<String>) -> Self {
-        examples.truncate(5);
+        examples.truncate(MOST_EXAMPLES);
         for example in &mut examples {
             if example.len() > LONGEST_EXAMPLE {
                 example.truncate(example.floor_char_boundary(LONGEST_EXAMPLE));
@@ -195,7 +196,8 @@ impl SqliteStore {
         })
     }
 
-    /// Vectors that no model can have made.
+    /// Vectors that no model can have made, and those that a scan would not find
+    /// where they are.
     fn compare_vectors(&self, findings: &mut Vec<Finding>) -> Result<()> {
         if !self.knows_meaning()? {
             return Ok(());
@@ -212,8 +214,26 @@ impl SqliteStore {
         })?;
         if !odd.is_empty() {
             findings.push(Finding::new("vectors of the wrong length", odd));
+            return Ok(());
+        }
+        let wrong = self.wrong_in_vector_file()?;
+        if !wrong.is_empty() {
+            let problem = format!("{} documents with wrong vectors to scan", wrong.len());
+            findings.push(Finding::new(problem, self.some_names(&wrong)?));
         }
         Ok(())
+    }
+
+    /// What the first of these documents are called.
+    fn some_names(&self, rows: &[Row]) -> Result<Vec<String>> {
+        self.with(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT source || '/' || key FROM documents WHERE id = ?1")?;
+            let names = rows.iter().take(MOST_EXAMPLES);
+            names
+                .map(|row| statement.query_row([row], |row| row.get(0)))
+                .collect()
+        })
     }
 
     fn compare_counts(&self, findings: &mut Vec<Finding>) -> Result<()> {
@@ -245,7 +265,7 @@ impl SqliteStore {
 
 impl Writer {
     /// Fills the full text and the counts again from the documents, in one
-    /// transaction.
+    /// transaction, and the vector file from the vectors.
     pub fn repair(&mut self) -> Result<()> {
         self.begin()?;
         let repaired = self.refill();
@@ -253,7 +273,8 @@ impl Writer {
             self.roll_back()?;
             return repaired;
         }
-        self.commit()
+        self.commit()?;
+        self.remake_vectors()
     }
 
     fn refill(&mut self) -> Result<()> {

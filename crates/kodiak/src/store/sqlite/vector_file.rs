@@ -10,6 +10,7 @@ use rusqlite::params;
 use super::semantic::Model;
 use super::{SqliteStore, vector_from};
 use crate::error::{Error, Result};
+use crate::store::Row;
 use crate::store::vectors::{Origin, Slot, VectorFile};
 
 /// How far the file may be behind: the part of what it should hold, and at least
@@ -82,8 +83,7 @@ impl SqliteStore {
             let bearable = self.lacks_little(&file, IN_THE_END)?
                 && self.holds_little_else(&model, &file, IN_THE_END)?;
             if !bearable {
-                let origin = self.origin(&model)?;
-                self.make_vector_file(&model, &origin, &vector_path(&self.path))?;
+                self.remake_vectors()?;
             }
         }
         Ok(())
@@ -93,6 +93,41 @@ impl SqliteStore {
     pub fn refresh_vectors_if_far_behind(&self) -> Result<()> {
         if let Some(model) = self.serving_model()? {
             self.vector_file(&model)?;
+        }
+        Ok(())
+    }
+
+    /// The documents whose vectors in the file are not those in the tables. A
+    /// file that cannot be used holds none: the next search makes it again.
+    pub(super) fn wrong_in_vector_file(&self) -> Result<Vec<Row>> {
+        let Some(model) = self.serving_model()? else {
+            return Ok(Vec::new());
+        };
+        let opened = VectorFile::open(&vector_path(&self.path), &self.origin(&model)?);
+        let Some(file) = opened.ok().flatten() else {
+            return Ok(Vec::new());
+        };
+        let mut wrong = Vec::new();
+        self.each_vector(&model, file.upto(), |vectors| {
+            for vector in vectors {
+                let (slot, vector) = vector?;
+                let mut places = file.of_document(slot.document);
+                let place = places.find(|&at| file.slot(at) == slot);
+                let right = place.is_some_and(|at| file.holds(at, &vector));
+                if !right && wrong.last() != Some(&slot.document) {
+                    wrong.push(slot.document);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(wrong)
+    }
+
+    /// Makes the vector file again, if there are vectors.
+    pub(super) fn remake_vectors(&self) -> Result<()> {
+        if let Some(model) = self.serving_model()? {
+            let origin = self.origin(&model)?;
+            self.make_vector_file(&model, &origin, &vector_path(&self.path))?;
         }
         Ok(())
     }
@@ -148,6 +183,16 @@ impl SqliteStore {
         fill: impl FnOnce(i64, &mut dyn Iterator<Item = Result<(Slot, Vec<f32>)>>) -> Result<T>,
     ) -> Result<T> {
         let upto = self.newest_vector()?;
+        self.each_vector(model, upto, |vectors| fill(upto, vectors))
+    }
+
+    /// Hands over all vectors of a model up to a given one, document by document.
+    fn each_vector<T>(
+        &self,
+        model: &Model,
+        upto: i64,
+        take: impl FnOnce(&mut dyn Iterator<Item = Result<(Slot, Vec<f32>)>>) -> Result<T>,
+    ) -> Result<T> {
         let mut statement = self
             .connection
             .prepare(IN_ORDER)
@@ -162,7 +207,7 @@ impl SqliteStore {
             })
             .map_err(|source| self.error(source))?;
         let mut rows = rows.map(|row| row.map_err(|source| self.error(source)));
-        fill(upto, &mut rows)
+        take(&mut rows)
     }
 
     fn origin(&self, model: &Model) -> Result<Origin> {

@@ -106,6 +106,7 @@ impl VectorFile {
     /// Opens the file at `path`. `None` where there is none, or one of another
     /// origin; a damaged one is an error. Only the matrix is not looked at: it
     /// is nearly all of the file, and a wrong bit there only moves a vector.
+    /// [`VectorFile::holds`] tells.
     pub fn open(path: &Path, origin: &Origin) -> Result<Option<Self>> {
         let file = match File::open(path) {
             Ok(file) => file,

@@ -73,6 +73,9 @@ fn check_content(file: &VectorFile) {
     for (at, (_, vector)) in entries().iter().enumerate() {
         let itself = file.similarity(at, &Prepared::new(vector));
         assert!((itself - 1.0).abs() < 0.003, "{at}: {itself}");
+        assert!(file.holds(at, vector), "{at}");
+        assert!(!file.holds(at, &[0.6, 0.8, 0.0]), "{at}");
+        assert!(!file.holds(at, &vector[..2]), "{at}");
     }
     for (places, expected) in [
         (0..2, [1.0, 1.0, 0.0]),
@@ -378,7 +381,7 @@ fn a_header_that_promises_too_much_is_not_believed() {
 
 proptest! {
     #[test]
-    fn a_changed_bit_is_noticed_everywhere_but_in_the_matrix(at in any::<prop::sample::Index>(), bit in 0_u8..8) {
+    fn a_changed_bit_is_noticed_and_in_the_matrix_when_asked_for(at in any::<prop::sample::Index>(), bit in 0_u8..8) {
         let (_folder, path) = written();
         let mut bytes = fs::read(&path).unwrap();
         let matrix = HEADER..HEADER + 4 * (2 * 64 + size_of::<FitBytes>());
@@ -389,6 +392,8 @@ proptest! {
                 prop_assert!(matrix.contains(&at));
                 let query = Prepared::new(&[1.0, 0.0, 0.0]);
                 prop_assert_eq!(file.nearest(&[query], None, 9, None).unwrap().len(), 3);
+                let whole = entries().iter().enumerate().all(|(at, (_, vector))| file.holds(at, vector));
+                prop_assert!(!whole);
             }
             Ok(None) => prop_assert!(false, "taken for another's"),
             Err(error) => {

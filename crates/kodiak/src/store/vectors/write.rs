@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::format::{self, GROUP, HEADER, Header, MOST_DIMENSIONS};
 use super::quantise::{ROW_TOP, quantise};
 use super::sketch::{self, Fit};
-use super::{Origin, Slot, damaged};
+use super::{Origin, Slot, VectorFile, damaged};
 use crate::error::{Error, Result};
 
 /// How names of unfinished files end.
@@ -72,8 +72,6 @@ fn encode<E: From<Error>>(
     output.write_all(&[0; HEADER]).map_err(failed())?;
     let mut arrays = Arrays::default();
     let mut group = Group::default();
-    let mut values = Vec::new();
-    let mut row: Vec<i8> = Vec::new();
     for vector in vectors {
         let (slot, vector) = vector?;
         if vector.len() != origin.dimensions {
@@ -85,14 +83,10 @@ fn encode<E: From<Error>>(
             );
             return Err(damaged(path, detail).into());
         }
-        let scale = quantise(&vector, ROW_TOP, &mut values);
+        let scale = group.push(&vector);
         arrays
             .push(slot, scale)
             .map_err(|detail| damaged(path, detail))?;
-        row.clear();
-        // The values fit a byte: that is what `ROW_TOP` means.
-        row.extend(values.iter().map(|&value| value as i8));
-        group.push(&row);
         if group.rows == GROUP {
             group.write(output).map_err(failed())?;
         }
@@ -115,6 +109,24 @@ fn encode<E: From<Error>>(
     Ok(header)
 }
 
+impl VectorFile {
+    /// Whether what is at a place is what would be written there for `vector`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such place.
+    pub fn holds(&self, at: usize, vector: &[f32]) -> bool {
+        let mut group = Group::default();
+        let scale = group.push(vector);
+        let place = at..at + 1;
+        vector.len() == self.dimensions
+            && self.scales()[at] == scale.to_le_bytes()
+            && self.sketches(&place) == group.sketches
+            && self.rest(at) == group.rests
+            && self.fits(&place).as_flattened().as_flattened() == group.fits
+    }
+}
+
 /// Rows of the matrix that are not yet written.
 #[derive(Default)]
 struct Group {
@@ -122,13 +134,23 @@ struct Group {
     sketches: Vec<u8>,
     rests: Vec<u8>,
     fits: Vec<u8>,
+    /// Room for a vector's values and its row.
+    values: Vec<i16>,
+    row: Vec<i8>,
 }
 
 impl Group {
-    fn push(&mut self, row: &[i8]) {
+    /// Adds a vector and gives back its scale.
+    fn push(&mut self, vector: &[f32]) -> f32 {
+        let scale = quantise(vector, ROW_TOP, &mut self.values);
+        self.row.clear();
+        // The values fit a byte: that is what `ROW_TOP` means.
+        self.row
+            .extend(self.values.iter().map(|&value| value as i8));
         self.rows += 1;
-        sketch::split(row, &mut self.sketches, &mut self.rests);
-        self.fits.extend(Fit::of(row).encode().as_flattened());
+        sketch::split(&self.row, &mut self.sketches, &mut self.rests);
+        self.fits.extend(Fit::of(&self.row).encode().as_flattened());
+        scale
     }
 
     /// Writes the rows, if any, and begins anew.
