@@ -31,6 +31,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// One of which there are so many.
+    fn counted(problem: &str, count: usize, examples: Vec<String>) -> Self {
+        Self::new(format!("{problem}: {count}"), examples)
+    }
+
     fn new(problem: impl Into<String>, mut examples: Vec<String>) -> Self {
         examples.truncate(MOST_EXAMPLES);
         for example in &mut examples {
@@ -112,7 +117,7 @@ impl SqliteStore {
                 rows.collect()
             })?;
             if !found.is_empty() {
-                findings.push(Finding::new(format!("{} {problem}", found.len()), found));
+                findings.push(Finding::counted(problem, found.len(), found));
             }
         }
         Ok(())
@@ -136,13 +141,8 @@ impl SqliteStore {
             }
         }
         if !stale.is_empty() {
-            findings.push(Finding::new(
-                format!(
-                    "{} sampled documents whose full text is not theirs",
-                    stale.len()
-                ),
-                stale,
-            ));
+            let problem = "sampled documents whose full text is not theirs";
+            findings.push(Finding::counted(problem, stale.len(), stale));
         }
         Ok(())
     }
@@ -213,13 +213,18 @@ impl SqliteStore {
             rows.collect::<rusqlite::Result<Vec<String>>>()
         })?;
         if !odd.is_empty() {
-            findings.push(Finding::new("vectors of the wrong length", odd));
+            findings.push(Finding::counted(
+                "vectors of the wrong length",
+                odd.len(),
+                odd,
+            ));
             return Ok(());
         }
         let wrong = self.wrong_in_vector_file()?;
         if !wrong.is_empty() {
-            let problem = format!("{} documents with wrong vectors to scan", wrong.len());
-            findings.push(Finding::new(problem, self.some_names(&wrong)?));
+            let names = self.some_names(&wrong)?;
+            let problem = "documents with wrong vectors to scan";
+            findings.push(Finding::counted(problem, wrong.len(), names));
         }
         Ok(())
     }
@@ -254,8 +259,9 @@ impl SqliteStore {
             rows.collect()
         })?;
         if !wrong.is_empty() {
-            findings.push(Finding::new(
-                format!("{} words with wrong counts", wrong.len()),
+            findings.push(Finding::counted(
+                "words with wrong counts",
+                wrong.len(),
                 wrong,
             ));
         }
