@@ -45,6 +45,25 @@ pub(super) enum Condition {
     Near(Vec<String>, usize),
 }
 
+impl Condition {
+    /// The ways to meet it, each as the texts that must be there.
+    fn alternatives(&self) -> Vec<Vec<String>> {
+        match self {
+            Self::Clause(clause) => vec![vec![clause.text.clone()]],
+            Self::Any(parts) => parts.iter().flat_map(Self::alternatives).collect(),
+            Self::All(parts) => parts.iter().fold(vec![Vec::new()], |ways, part| {
+                let more = part.alternatives();
+                let joined = ways
+                    .iter()
+                    .flat_map(|way| more.iter().map(|texts| [&way[..], texts].concat()));
+                joined.take(MOST_WORDS).collect()
+            }),
+            Self::Except(wanted, _) => wanted.alternatives(),
+            Self::Near(words, _) => vec![words.clone()],
+        }
+    }
+}
+
 /// The least thing that can match.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Clause {
@@ -158,6 +177,13 @@ impl Query {
         }
         texts.extend(self.optional.iter().map(|clause| clause.text.as_str()));
         texts.join(" ")
+    }
+
+    /// What is not wanted, as texts: a document with all of any of these is shut
+    /// out. What an exception would let in again stays out as well.
+    pub(super) fn shut_out(&self) -> Vec<Vec<String>> {
+        let alternatives = self.excluded.iter().flat_map(Condition::alternatives);
+        alternatives.take(MOST_WORDS).collect()
     }
 
     /// Whether nothing in it can match.

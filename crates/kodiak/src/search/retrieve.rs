@@ -3,7 +3,7 @@
 
 use super::lexical::{self, Plan, PlannedTerm};
 use super::query::Query;
-use super::{Answer, Mode, Request, Router};
+use super::{Answer, Request, Router};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::store::{Bm25, Expression, Filter, Matches, Store};
@@ -47,7 +47,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                 answer.notices.push(format!(
                     "full-text search could not run ({source}); matched literally instead"
                 ));
-                self.retrieve_like(request, filter, limit)
+                self.retrieve_instead(request, query, filter, limit)
             }
             other => other,
         }
@@ -143,30 +143,53 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         })
     }
 
-    /// The whole query literally, without the quotes around it. Where LIKE
-    /// stands in for the full text, any of its words will do.
+    /// The whole query literally, without the quotes around it.
     pub(super) fn retrieve_like(
         &self,
         request: &Request,
         filter: &Filter,
         limit: usize,
     ) -> Result<Retrieved> {
-        let typed = request.query.trim();
-        let quoted = |quote| typed.strip_prefix(quote)?.strip_suffix(quote);
-        let literal = quoted('"').or_else(|| quoted('\'')).unwrap_or(typed);
-        let mut needles = Vec::new();
-        if !literal.is_empty() {
-            let end = literal.floor_char_boundary(LONGEST_NEEDLE);
-            needles.push(literal[..end].to_owned());
-        }
-        if request.mode != Mode::Like {
-            let words = words(typed).take(MOST_NEEDLES);
-            needles.extend(words.map(|word| typed[word.range].to_owned()));
-        }
+        let needles = literal(&request.query).into_iter().collect();
+        self.retrieve_literal(needles, &[], filter, limit)
+    }
+
+    /// Where LIKE stands in for the full text: the whole query, or any of its
+    /// words, but not what it shuts out.
+    fn retrieve_instead(
+        &self,
+        request: &Request,
+        query: &Query,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Retrieved> {
+        let wanted = query.wanted_text(&request.query);
+        let words = words(&wanted).take(MOST_NEEDLES);
+        let words = words.map(|word| wanted[word.range].to_owned());
+        let needles = literal(&wanted).into_iter().chain(words).collect();
+        self.retrieve_literal(needles, &query.shut_out(), filter, limit)
+    }
+
+    fn retrieve_literal(
+        &self,
+        needles: Vec<String>,
+        shut_out: &[Vec<String>],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Retrieved> {
         Ok(Retrieved {
-            matches: self.store.containing(&needles, filter, limit)?,
+            matches: self.store.containing(&needles, shut_out, filter, limit)?,
             retriever: "like",
             terms: Terms::Literal(needles),
         })
     }
+}
+
+/// What to look for literally; `None` if there is nothing.
+fn literal(text: &str) -> Option<String> {
+    let text = text.trim();
+    let quoted = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    let literal = quoted('"').or_else(|| quoted('\'')).unwrap_or(text);
+    let end = literal.floor_char_boundary(LONGEST_NEEDLE);
+    (end > 0).then(|| literal[..end].to_owned())
 }

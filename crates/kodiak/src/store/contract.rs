@@ -46,8 +46,15 @@ pub trait Store {
         limit: usize,
     ) -> Result<Matches>;
 
-    /// Documents whose title or body contains any of `needles` literally.
-    fn containing(&self, needles: &[String], filter: &Filter, limit: usize) -> Result<Matches>;
+    /// Documents whose title or body contains any of `needles` literally, and
+    /// not all texts of any of `shut_out`.
+    fn containing(
+        &self,
+        needles: &[String],
+        shut_out: &[Vec<String>],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Matches>;
 
     /// The most recently changed documents that meet `filter` and not `excluded`.
     fn newest(
@@ -158,7 +165,7 @@ impl Store for SqliteStore {
         words_beginning(prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
         words_near(word: &str, distance: u8) -> Result<Vec<NearWord>>;
         matches(expression: &Expression, filter: &Filter, corpus: Corpus, bm25: Bm25, limit: usize) -> Result<Matches>;
-        containing(needles: &[String], filter: &Filter, limit: usize) -> Result<Matches>;
+        containing(needles: &[String], shut_out: &[Vec<String>], filter: &Filter, limit: usize) -> Result<Matches>;
         newest(filter: &Filter, excluded: Option<&Expression>, limit: usize) -> Result<Matches>;
         rows(filter: &Filter, required: Option<&Expression>, excluded: Option<&Expression>) -> Result<Bitmap>;
         documents(rows: &[Row]) -> Result<Vec<StoredDocument>>;

@@ -81,6 +81,35 @@ fn literal_text_and_meanings_are_fused_where_full_text_fails() {
 }
 
 #[test]
+fn what_is_shut_out_stays_out_where_full_text_fails() {
+    for failure in FULL_TEXT_FAILURES {
+        let notes = Collection::new(&[
+            ("plain.md", "noodles in water"),
+            ("rich.md", "noodles with garlic"),
+            ("hot.md", "noodles with Chili oil"),
+            ("titled.md", "# Garlic\n\nnoodles"),
+        ]);
+        notes.sync();
+        notes.run_sql(failure);
+        let found = |query| {
+            let mut found = paths(&notes.answer(&ask(query)));
+            found.sort();
+            found
+        };
+        assert_eq!(
+            found("noodles -garlic"),
+            ["hot.md", "plain.md"],
+            "{failure}"
+        );
+        assert_eq!(found("noodles -garlic -chili"), ["plain.md"], "{failure}");
+        let without = "noodles NOT (garlic OR \"chili oil\")";
+        assert_eq!(found(without), ["plain.md"], "{failure}");
+        // A word that is shut out is not looked for either.
+        assert_eq!(found("water -garlic"), ["plain.md"], "{failure}");
+    }
+}
+
+#[test]
 fn words_alone_answer_where_nothing_is_embedded() {
     let notes = topics();
     notes.sync();

@@ -313,7 +313,7 @@ impl Store for Untouchable {
         words_beginning(&str, usize) -> Vec<(String, u64)>;
         words_near(&str, u8) -> Vec<NearWord>;
         matches(&Expression, &Filter, Corpus, Bm25, usize) -> Matches;
-        containing(&[String], &Filter, usize) -> Matches;
+        containing(&[String], &[Vec<String>], &Filter, usize) -> Matches;
         newest(&Filter, Option<&Expression>, usize) -> Matches;
         rows(&Filter, Option<&Expression>, Option<&Expression>) -> Bitmap;
         documents(&[Row]) -> Vec<StoredDocument>;

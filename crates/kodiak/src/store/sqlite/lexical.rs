@@ -49,20 +49,32 @@ impl SqliteStore {
 
     /// Documents whose title or body contains any of `needles` literally,
     /// ASCII case aside; a needle in the title counts ten times one in the body.
-    pub fn containing(&self, needles: &[String], filter: &Filter, limit: usize) -> Result<Matches> {
+    /// Those that have all texts of any of `shut_out` are left out.
+    pub fn containing(
+        &self,
+        needles: &[String],
+        shut_out: &[Vec<String>],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Matches> {
         if needles.is_empty() {
             return Ok(Matches::default());
         }
-        let (condition, filter_values) = conditions(filter);
+        let (mut condition, filter_values) = conditions(filter);
         let score =
             vec!["10 * (d.title LIKE ? ESCAPE '\\') + (b.body LIKE ? ESCAPE '\\')"; needles.len()]
                 .join(" + ");
         let mut values = Vec::new();
         for needle in needles {
-            let pattern = format!("%{}%", escape_like(needle));
-            values.extend([Value::from(pattern.clone()), Value::from(pattern)]);
+            values.extend(twice_within(needle));
         }
         values.extend(filter_values);
+        for texts in shut_out.iter().filter(|texts| !texts.is_empty()) {
+            let has = "(d.title LIKE ? ESCAPE '\\' OR b.body LIKE ? ESCAPE '\\')";
+            let has_all = vec![has; texts.len()].join(" AND ");
+            condition.push_str(&format!(" AND NOT ({has_all})"));
+            values.extend(texts.iter().flat_map(|text| twice_within(text)));
+        }
         let sql = format!(
             "SELECT id, CAST(score AS REAL) FROM (SELECT d.id AS id, {score} AS score
              FROM documents AS d JOIN bodies AS b ON b.document = d.id WHERE {condition})
@@ -88,6 +100,12 @@ impl SqliteStore {
         let sql = format!("SELECT d.id, d.updated_at * 1.0 FROM documents AS d WHERE {condition}");
         self.with(|connection| best_of(connection, &sql, values, limit, |_| {}))
     }
+}
+
+/// The pattern for anything with `text` in it, for a title and for a body.
+fn twice_within(text: &str) -> [Value; 2] {
+    let pattern = format!("%{}%", escape_like(text));
+    [Value::from(pattern.clone()), Value::from(pattern)]
 }
 
 /// The best of the rows and scores a statement gives. `raise` is told what a row
