@@ -149,7 +149,7 @@ fn concerning(floors: Vec<Floor>, model: Option<&str>, output: &Output) -> Vec<F
         let others = counted(others as u64, "floor");
         let this = model.map_or("no model".to_owned(), |name| format!("the model {name}"));
         output.notice(&format!(
-            "{others} not held: this run has {this}, they are for others"
+            "{others} left aside: this run has {this}, they are for others"
         ));
     }
     floors

@@ -337,7 +337,7 @@ fn floors_are_for_runs_with_their_model() {
     exit: 2
     --- stderr
     embedding 3 passages with tiny
-    2 floors not held: this run has the model tiny, they are for others
+    2 floors left aside: this run has the model tiny, they are for others
     warning: topics test, lexical: nDCG@10 is 0.0000, below the floor of 0.9
     warning: topics test, lexical, typos kept: nDCG@10 is 0.0000, below the floor of 0.9
     error: not every floor was reached
@@ -346,7 +346,7 @@ fn floors_are_for_runs_with_their_model() {
     assert_snapshot!(told(&["--no-semantic"]), @"
     exit: 2
     --- stderr
-    3 floors not held: this run has no model, they are for others
+    3 floors left aside: this run has no model, they are for others
     warning: topics test, auto: nDCG@10 is 0.0000, below the floor of 0.9
     warning: topics test, lexical: nDCG@10 is 0.0000, below the floor of 0.9
     warning: topics test, lexical, typos kept: nDCG@10 is 0.0000, below the floor of 0.9
@@ -356,7 +356,7 @@ fn floors_are_for_runs_with_their_model() {
     assert_snapshot!(told(&["--mode", "auto"]), @"
     exit: 0
     --- stderr
-    2 floors not held: this run has the model tiny, they are for others
+    2 floors left aside: this run has the model tiny, they are for others
     ");
 }
 
