@@ -298,10 +298,36 @@ fn prepared(queries: &[Vec<f32>]) -> Vec<Prepared> {
 /// Keeps a passage if it is the nearest of its document so far.
 fn offer(best: &mut HashMap<Row, Passage>, passage: Passage) {
     match best.entry(passage.row) {
-        Entry::Occupied(known) if known.get().similarity >= passage.similarity => {}
-        Entry::Occupied(mut known) => *known.get_mut() = passage,
+        Entry::Occupied(mut known) => {
+            if passage.similarity > known.get().similarity {
+                *known.get_mut() = passage;
+            }
+        }
         Entry::Vacant(place) => {
             place.insert(passage);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_nearer_takes_the_place_of_another() {
+        let passage = |chunk, similarity| Passage {
+            row: 1,
+            chunk,
+            similarity,
+            overall: similarity,
+            vector: Vec::new(),
+        };
+        let mut best = HashMap::new();
+        // A damaged vector may be no number.
+        for (chunk, similarity) in [(1, 0.5), (2, 0.5), (3, f32::NAN), (4, 0.7), (5, 0.6)] {
+            offer(&mut best, passage(chunk, similarity));
+            let expected = if chunk < 4 { 1 } else { 4 };
+            assert_eq!(best[&1].chunk, expected, "after {chunk}");
         }
     }
 }
