@@ -111,8 +111,7 @@ impl SqliteStore {
         self.each_vector(&model, file.upto(), |vectors| {
             for vector in vectors {
                 let (slot, vector) = vector?;
-                let mut places = file.of_document(slot.document);
-                let place = places.find(|&at| file.slot(at) == slot);
+                let place = file.place_of(slot);
                 let right = place.is_some_and(|at| file.holds(at, &vector));
                 if !right && wrong.last() != Some(&slot.document) {
                     wrong.push(slot.document);

@@ -183,6 +183,14 @@ impl VectorFile {
         found.map_or(0..0, |run| self.run(run))
     }
 
+    /// The place of a chunk; `None` if it is not there.
+    pub fn place_of(&self, slot: Slot) -> Option<usize> {
+        let places = self.of_document(slot.document);
+        let chunks = &self.chunks()[places.clone()];
+        let found = chunks.binary_search_by_key(&slot.chunk, |&chunk| i64::from_le_bytes(chunk));
+        found.ok().map(|at| places.start + at)
+    }
+
     /// The cosine of a place with a query, as near as eight bits come. A query
     /// of another length has nothing in common with it: 0.
     ///

@@ -70,6 +70,16 @@ fn check_content(file: &VectorFile) {
     for missing in [i64::MIN, 0, 3, 10] {
         assert!(file.of_document(missing).is_empty());
     }
+    for (at, slot) in expected.into_iter().enumerate() {
+        assert_eq!(file.place_of(slot), Some(at));
+        let elsewhere = Slot {
+            document: slot.document + 1,
+            ..slot
+        };
+        assert_eq!(file.place_of(elsewhere), None);
+        let chunk = slot.chunk + 50;
+        assert_eq!(file.place_of(Slot { chunk, ..slot }), None);
+    }
     for (at, (_, vector)) in entries().iter().enumerate() {
         let itself = file.similarity(at, &Prepared::new(vector));
         assert!((itself - 1.0).abs() < 0.003, "{at}: {itself}");
