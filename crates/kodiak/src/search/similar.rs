@@ -78,7 +78,10 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
     ) -> Result<Option<Ranked>> {
         let mut vectors = self.store.vectors_of(document.row)?;
         vectors.truncate(MOST_PASSAGES);
-        let (Some(stored), Some(centre)) = (self.store.vectors()?, centre(&vectors)) else {
+        let Some(centre) = centre(&vectors) else {
+            return Ok(None);
+        };
+        let Some(stored) = self.store.vectors()? else {
             return Ok(None);
         };
         let rows = if filter.is_empty() {
