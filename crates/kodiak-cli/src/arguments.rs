@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use kodiak::search::{Fusion, Mode};
+use kodiak::rank::Fusion;
+use kodiak::search::Mode;
 
 pub(crate) use eval::EvalArguments;
 pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};

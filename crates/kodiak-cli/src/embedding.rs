@@ -138,9 +138,9 @@ fn patient_writer(context: &Context<'_>, verb: &str) -> kodiak::Result<Writer> {
 
 /// What queries are embedded with, or why with nothing; neither where meanings
 /// are not wanted.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct ForQueries {
-    pub(crate) embedder: Option<Arc<OnnxEmbedder>>,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) absence: Option<String>,
 }
 

@@ -5,8 +5,6 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::ErrorCode;
-
 /// The library's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -24,13 +22,15 @@ pub enum Error {
         /// The operating system's answer.
         source: std::io::Error,
     },
-    /// SQLite refused an operation on the index.
-    #[error("the index {} could not be used: {source}", path.display())]
+    /// The database refused an operation on the index.
+    #[error("the index {} could not be used: {detail}", path.display())]
     Database {
         /// The index file.
         path: PathBuf,
-        /// SQLite's answer.
-        source: rusqlite::Error,
+        /// What the database said.
+        detail: String,
+        /// What kind of refusal it was.
+        cause: Cause,
     },
     /// The index file is damaged or is no SQLite database at all.
     #[error("the index {} is damaged: {detail}", path.display())]
@@ -40,13 +40,15 @@ pub enum Error {
         /// What SQLite said.
         detail: String,
     },
-    /// SQLite refused an operation on the cache of vectors.
-    #[error("the cache of vectors {} could not be used: {source}", path.display())]
+    /// The database refused an operation on the cache of vectors.
+    #[error("the cache of vectors {} could not be used: {detail}", path.display())]
     Cache {
         /// The cache.
         path: PathBuf,
-        /// SQLite's answer.
-        source: rusqlite::Error,
+        /// What the database said.
+        detail: String,
+        /// What kind of refusal it was.
+        cause: Cause,
     },
     /// No index has been made at this path yet.
     #[error("there is no index at {} yet", path.display())]
@@ -141,12 +143,12 @@ pub enum Error {
         candidates: Vec<String>,
     },
     /// Folders cannot be watched on this system.
-    #[error("could not watch {}: {source}", path.display())]
+    #[error("could not watch {}: {detail}", path.display())]
     Watch {
         /// The folder.
         path: PathBuf,
         /// The operating system's answer.
-        source: notify::Error,
+        detail: String,
     },
     /// A model of this name is neither in the catalogue nor installed.
     #[error("there is no model named '{name}'")]
@@ -202,6 +204,24 @@ pub enum Error {
     },
 }
 
+/// Why a database refused an operation. Which database it is stays inside the
+/// store, so that its errors are no part of this library's interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// Nothing can be written there, or it cannot be opened.
+    ReadOnly,
+    /// The disk is full.
+    DiskFull,
+    /// Another connection has it.
+    Busy,
+    /// The file itself is broken.
+    Damaged,
+    /// The statement makes no sense to this database: a table is missing, or
+    /// holds something unexpected.
+    Refused,
+}
+
 impl Error {
     /// Whether it went wrong because nothing can be written there.
     pub fn is_read_only(&self) -> bool {
@@ -210,10 +230,7 @@ impl Error {
             Self::Io { source, .. } => {
                 matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem)
             }
-            Self::Database { source, .. } | Self::Cache { source, .. } => matches!(
-                source.sqlite_error_code(),
-                Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied)
-            ),
+            Self::Database { cause, .. } | Self::Cache { cause, .. } => *cause == Cause::ReadOnly,
             _ => false,
         }
     }
@@ -222,9 +239,7 @@ impl Error {
     pub fn is_disk_full(&self) -> bool {
         match self {
             Self::Io { source, .. } => source.kind() == std::io::ErrorKind::StorageFull,
-            Self::Database { source, .. } | Self::Cache { source, .. } => {
-                source.sqlite_error_code() == Some(ErrorCode::DiskFull)
-            }
+            Self::Database { cause, .. } | Self::Cache { cause, .. } => *cause == Cause::DiskFull,
             _ => false,
         }
     }

@@ -11,12 +11,14 @@
 //! folder: its caller resolves paths and hands them in.
 
 pub mod access;
+mod cancel;
 pub mod chunk;
 pub mod date;
 pub mod document;
 pub mod embed;
 pub mod error;
 pub mod model;
+pub mod rank;
 pub mod search;
 pub mod source;
 pub mod store;
@@ -24,5 +26,6 @@ pub mod sync;
 pub mod text;
 pub mod watch;
 
+pub use cancel::{Cancel, Stop};
 pub use document::{Document, DocumentId, LineRange, Reference, Stamp, Timestamp};
-pub use error::{Error, Result};
+pub use error::{Cause, Error, Result};

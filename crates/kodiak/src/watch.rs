@@ -30,7 +30,10 @@ pub fn watch(
     let (sender, events) = channel();
     let failed = |path: &Path| {
         let path = path.to_path_buf();
-        move |source| Error::Watch { path, source }
+        move |error: notify::Error| Error::Watch {
+            path,
+            detail: error.to_string(),
+        }
     };
     let mut watcher = notify::recommended_watcher(move |event| {
         // Nobody listens any more once the loop below has ended.

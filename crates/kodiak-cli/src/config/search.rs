@@ -1,6 +1,6 @@
 //! Settings of searching: as they are written, and as they are in effect.
 
-use kodiak::search::{Fusion, Weights};
+use kodiak::rank::{Fusion, Weights};
 use serde::{Deserialize, Serialize};
 
 /// How many hits a search shows unless told otherwise.

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use kodiak::access::Guard;
 use kodiak::chunk::Cutting;
-use kodiak::search::{Fusion, Mode, Request, Router, Tuning};
+use kodiak::embed::Embedder;
+use kodiak::rank::{Fusion, Tuning};
+use kodiak::search::{Mode, Request, Router};
 use kodiak::store::{SqliteStore, Writer};
 use kodiak::sync::{EmbeddingProgress, backfill};
 use kodiak::text::Stemming;
@@ -140,7 +142,7 @@ impl Collection {
         mut asked: impl FnMut(usize),
     ) -> Result<Tally> {
         let router = Router::new(&self.store, &[], Guard::local())
-            .with_embedder(self.embedder.clone())
+            .with_embedder(self.embedder.clone().map(|one| one as Arc<dyn Embedder>))
             .with_deadline(NO_HURRY)
             .with_tuning(*tuning);
         let mut tally = Tally::default();

@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use kodiak::chunk::Cutting;
-use kodiak::search::{Tuning, TuningError};
+use kodiak::rank::{Tuning, TuningError};
 use kodiak::text::Stemming;
 
 use crate::failure::refusal;

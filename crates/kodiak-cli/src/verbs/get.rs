@@ -115,10 +115,7 @@ fn as_file(reference: &Reference) -> Option<Reference> {
     })
 }
 
-fn look_up(
-    router: &Router<'_, SqliteStore>,
-    reference: &Reference,
-) -> anyhow::Result<Option<Found>> {
+fn look_up(router: &Router<'_>, reference: &Reference) -> anyhow::Result<Option<Found>> {
     match router.get(reference) {
         Ok(found) => within(found, reference).map(Some),
         Err(Error::NoDocument { .. }) => Ok(None),

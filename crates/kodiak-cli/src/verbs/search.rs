@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use kodiak::Error;
 use kodiak::access::Guard;
-use kodiak::search::{Answer, Fusion, Mode, Request, Router, Weights};
+use kodiak::rank::{Fusion, Weights};
+use kodiak::search::{Answer, Mode, Notice, Notices, Request, Router};
 use kodiak::store::{Filter, SqliteStore};
 
 use super::Outcome;
@@ -77,9 +78,9 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
             semantic: settings.semantic_weight,
         },
     })?;
-    notices.append(&mut answer.notices);
+    notices.append(&mut answer.notices.0);
     notices.extend(missing_folders(&answer, &config));
-    answer.notices = notices;
+    answer.notices = Notices(notices);
 
     let output = context.output;
     if arguments.json {
@@ -154,16 +155,13 @@ pub(super) fn require_known(
 
 /// A notice for each source with hits that could not be checked against their
 /// files.
-fn missing_folders(answer: &Answer, config: &Config) -> Vec<String> {
+fn missing_folders(answer: &Answer, config: &Config) -> Vec<Notice> {
     let found: HashSet<&str> = answer.hits.iter().map(|hit| hit.source.as_str()).collect();
     let sources = config.sources.iter();
     sources
         .filter(|source| found.contains(source.name.as_str()) && !source.path.is_dir())
-        .map(|source| {
-            format!(
-                "the folder of '{}' is missing: its notes are shown as they were when last indexed",
-                source.name
-            )
+        .map(|source| Notice::SourceMissing {
+            source: source.name.clone(),
         })
         .collect()
 }
@@ -173,8 +171,8 @@ fn tell(answer: &Answer, store: &SqliteStore, output: &Output) -> anyhow::Result
     if let Some(corrected) = &answer.corrected {
         output.notice(&format!("showing results for \"{}\"", shortened(corrected)));
     }
-    for notice in &answer.notices {
-        output.notice(notice);
+    for notice in answer.notices.sentences() {
+        output.notice(&notice);
     }
     if let Some(model) = &answer.retrievers.semantic {
         output.notice(&match &answer.retrievers.lexical {

@@ -34,8 +34,8 @@ pub(super) fn run(arguments: &SimilarArguments, context: &Context<'_>) -> anyhow
     if arguments.json {
         output.json(&answer)?;
     } else {
-        for notice in &answer.notices {
-            output.notice(notice);
+        for notice in answer.notices.sentences() {
+            output.notice(&notice);
         }
         if answer.hits.is_empty() {
             output.notice(&format!("nothing is like \"{}\"", answer.query));

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
 use super::intent::Intent;
+use super::notice::Notices;
 
 /// What a search found and how.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,7 +24,8 @@ pub struct Answer {
     /// How much of the collection has embeddings, 0 to 1.
     pub embedded: f64,
     /// What a reader should know about this answer.
-    pub notices: Vec<String>,
+    #[serde(flatten)]
+    pub notices: Notices,
     /// How many documents matched.
     pub total: usize,
     /// How long it took, in milliseconds.
@@ -33,24 +35,6 @@ pub struct Answer {
     /// Documents with similar titles, where nothing matched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<Suggestion>,
-}
-
-impl Answer {
-    /// An answer to `query` that holds nothing yet.
-    pub(super) fn to(query: &str) -> Self {
-        Self {
-            query: query.to_owned(),
-            corrected: None,
-            intent: Intent::of(query),
-            retrievers: Retrievers::default(),
-            embedded: 0.0,
-            notices: Vec::new(),
-            total: 0,
-            took_ms: 0,
-            hits: Vec::new(),
-            suggestions: Vec::new(),
-        }
-    }
 }
 
 /// The retrievers that ran, by name; absent if one did not.

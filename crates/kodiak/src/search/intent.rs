@@ -3,6 +3,11 @@
 
 use serde::Serialize;
 
+use crate::text::word_count;
+
+/// From so many words on a text is taken for a question.
+pub(super) const QUESTION: usize = 3;
+
 /// What a query asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -16,7 +21,8 @@ pub enum Intent {
 impl Intent {
     /// Reads the intent off the text: empty, quoted, with operators or a date,
     /// a slug, or one or two words are *keyword*; three plain words or more are
-    /// *semantic*.
+    /// *semantic*. Words are counted by script: a Chinese or Thai question is one
+    /// though it has no spaces.
     pub fn of(text: &str) -> Self {
         let text = text.trim();
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -28,7 +34,8 @@ impl Intent {
                 || word.starts_with("NEAR/")
                 || word.starts_with("NEAR(")
         };
-        if words.len() <= 2 || quoted || words.iter().any(operator) || has_date(text) {
+        let few = word_count(text) < QUESTION;
+        if few || quoted || words.iter().any(operator) || has_date(text) {
             return Self::Keyword;
         }
         Self::Semantic
@@ -69,6 +76,18 @@ mod tests {
             ("my-page-slug", Intent::Keyword),
             ("how do I plan my week", Intent::Semantic),
             ("pros and cons", Intent::Semantic),
+            ("数据库", Intent::Keyword),
+            ("机器学习", Intent::Keyword),
+            ("\"如何安排一周的工作\"", Intent::Keyword),
+            ("如何安排一周的工作", Intent::Semantic),
+            ("データベース", Intent::Keyword),
+            ("一週間の計画を立てるには", Intent::Semantic),
+            ("데이터베이스", Intent::Keyword),
+            ("한 주를 계획하는 방법", Intent::Semantic),
+            ("ฐานข้อมูล", Intent::Keyword),
+            ("ฉันจะวางแผนสัปดาห์อย่างไร", Intent::Semantic),
+            ("SQLite 数据库", Intent::Keyword),
+            ("हफ़्ते की योजना कैसे बनाएँ", Intent::Semantic),
         ] {
             assert_eq!(Intent::of(text), expected, "{text}");
         }

@@ -1,298 +1,188 @@
-//! From a query to an expression the store can rank: which words count how
-//! much, and which of them choose the documents.
+//! Candidates by their words: full text, or literal text where that is asked for
+//! or all that is left.
 
-use std::ops::ControlFlow;
+use super::Request;
+use super::limits::Limits;
+use super::notice::{Noted, Notice};
+use super::query::Query;
+use super::terms::{self, PlannedTerm, TermPlan};
+use crate::error::{Error, Result};
+use crate::rank::{Bm25, Tuning};
+use crate::store::{Filter, Matches, Reader};
+use crate::text::words;
 
-use super::query::{Clause, Condition, Form, Query};
-use super::tuning::Tuning;
-use crate::error::Result;
-use crate::store::{Corpus, Expression, Phrase, Store};
-use crate::text::{Cutter, Purpose, fold_into, is_common};
+/// How many of a query's words are looked for literally: each is a pass over all
+/// text.
+const MOST_NEEDLES: usize = 8;
 
-/// How many completions of a prefix are looked for.
-const COMPLETIONS: usize = 64;
+/// From so many terms on a query says something that its terms say together.
+const STATEMENT: usize = 3;
 
-/// A query made ready for the store.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Plan {
-    /// What to match and rank; `None` if nothing in the query can match.
-    pub(super) expression: Option<Expression>,
-    /// The same with only the rarer words choosing the documents, where that pays.
-    pub(super) pruned: Option<Expression>,
-    /// What must not match, where nothing is wanted.
-    pub(super) only_excluded: Option<Expression>,
-    /// The terms that count, for snippets and explanations.
-    pub(super) terms: Vec<PlannedTerm>,
+/// How much of a query is looked for literally, in bytes.
+const LONGEST_NEEDLE: usize = 1_000;
+
+/// Documents retrieved by their words, best first, before they are read.
+#[derive(Debug)]
+pub(super) struct LexicalCandidates {
+    pub(super) matches: Matches,
+    /// The retriever's name in the answer.
+    pub(super) retriever: &'static str,
+    pub(super) terms: Terms,
 }
 
-/// A term a document may match by.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct PlannedTerm {
-    /// The index term, or the beginning of one.
-    pub(super) term: String,
-    /// Whether `term` is only a beginning.
-    pub(super) prefix: bool,
-    /// How many documents have it.
-    pub(super) documents: u64,
-    /// How much it counts.
-    pub(super) weight: f64,
-    /// Whether it is of a word that stands in any text of its language.
-    pub(super) common: bool,
+/// What snippets are made from.
+#[derive(Clone, Debug)]
+pub(super) enum Terms {
+    Planned(Vec<PlannedTerm>),
+    Literal(Vec<String>),
 }
 
-/// Plans `query` for this store.
-pub(super) fn plan<S: Store>(
-    store: &S,
-    query: &Query,
-    corpus: Corpus,
-    tuning: &Tuning,
-) -> Result<Plan> {
-    let mut planner = Planner {
-        store,
-        corpus,
-        tuning,
-        cutter: Cutter::new(store.stemming()),
-        terms: Vec::new(),
-    };
-    let excluded = planner.conditions(&query.excluded)?;
-    // Unwanted words are neither shown nor explained.
-    planner.terms.clear();
-    let required = planner.conditions(&query.required)?;
-    let mut optional = Vec::new();
-    for clause in &query.optional {
-        optional.push(planner.clause(clause)?);
-    }
-    let wanted = combine(
-        required.clone(),
-        optional.iter().map(|(part, _)| part.clone()).collect(),
-    );
-    let pruned = if required.is_empty() {
-        prune(&optional, corpus, tuning)
-    } else {
-        None
-    };
-    let excluded = any(excluded);
-    let without = |wanted: Expression| match excluded.clone() {
-        None => wanted,
-        Some(excluded) => Expression::Except(Box::new(wanted), Box::new(excluded)),
-    };
-    Ok(Plan {
-        only_excluded: if wanted.is_none() {
-            excluded.clone()
-        } else {
-            None
-        },
-        expression: wanted.map(without),
-        pruned: pruned.map(without),
-        terms: planner.terms,
-    })
+/// Retrieves documents by their words.
+#[derive(Clone, Copy)]
+pub(super) struct LexicalRetriever<'a> {
+    pub(super) store: &'a dyn Reader,
+    pub(super) tuning: &'a Tuning,
 }
 
-/// Inverse document frequency as BM25 has it. A word in half the documents or
-/// more tells them apart by next to nothing, yet by something: alone in a query
-/// it still ranks.
-pub(super) fn rarity(documents: u64, corpus: Corpus) -> f64 {
-    let (having, all) = (documents as f64, corpus.documents as f64);
-    let odds = (all - having + 0.5).max(0.5) / (having + 0.5);
-    odds.ln().max(1e-6)
-}
-
-struct Planner<'a, S> {
-    store: &'a S,
-    corpus: Corpus,
-    tuning: &'a Tuning,
-    cutter: Cutter,
-    terms: Vec<PlannedTerm>,
-}
-
-impl<S: Store> Planner<'_, S> {
-    fn conditions(&mut self, conditions: &[Condition]) -> Result<Vec<Expression>> {
-        conditions.iter().map(|part| self.condition(part)).collect()
+impl LexicalRetriever<'_> {
+    /// Retrieves by full text; should that fail, literally. `keep` is how many
+    /// scores are kept.
+    pub(super) fn retrieve_words(
+        &self,
+        request: &Request,
+        query: &Query,
+        filter: &Filter,
+        limits: Limits,
+        keep: usize,
+    ) -> Result<Noted<LexicalCandidates>> {
+        match self.retrieve_planned(query, filter, limits, keep) {
+            // Damage is reported; anything else FTS5 refuses, LIKE answers.
+            Err(Error::Database { detail, .. }) => Ok(Noted::with(
+                self.retrieve_instead(request, query, filter, limits)?,
+                Notice::FullTextFailed {
+                    detail,
+                    matched_literally: true,
+                },
+            )),
+            other => other.map(Noted::from),
+        }
     }
 
-    fn condition(&mut self, condition: &Condition) -> Result<Expression> {
-        Ok(match condition {
-            Condition::Clause(clause) => self.clause(clause)?.0,
-            Condition::All(parts) => Expression::All(self.conditions(parts)?),
-            Condition::Any(parts) => Expression::Any(self.conditions(parts)?),
-            Condition::Except(wanted, unwanted) => {
-                let wanted = self.condition(wanted)?;
-                let known = self.terms.len();
-                let unwanted = self.condition(unwanted)?;
-                self.terms.truncate(known);
-                Expression::Except(Box::new(wanted), Box::new(unwanted))
-            }
-            Condition::Near(texts, distance) => {
-                let mut phrases = Vec::new();
-                for text in texts {
-                    let (weight, _) = self.weigh(text)?;
-                    phrases.push(Phrase {
-                        text: text.clone(),
-                        prefix: false,
-                        column: None,
-                        weight,
-                    });
-                }
-                Expression::Near(phrases, *distance)
-            }
+    /// Retrieves by full text.
+    pub(super) fn retrieve_planned(
+        &self,
+        query: &Query,
+        filter: &Filter,
+        limits: Limits,
+        keep: usize,
+    ) -> Result<LexicalCandidates> {
+        let corpus = self.store.corpus()?;
+        let plan = terms::plan(self.store, query, corpus, self.tuning)?;
+        let bm25 = self.bm25_for(&plan);
+        let run = |expression| self.store.matches(expression, filter, corpus, bm25, keep);
+        let TermPlan {
+            expression,
+            pruned,
+            only_excluded,
+            terms,
+        } = plan;
+        let mut matches = match (&pruned, &expression) {
+            (Some(pruned), _) => run(pruned)?,
+            (None, Some(expression)) => run(expression)?,
+            (None, None) => self.store.newest(filter, only_excluded.as_ref(), keep)?,
+        };
+        // The rarer terms alone must not leave an answer shorter than asked for.
+        if let (Some(_), Some(expression)) = (&pruned, &expression)
+            && matches.total < limits.fetched
+        {
+            matches = run(expression)?;
+        }
+        Ok(LexicalCandidates {
+            matches,
+            retriever: "fts5",
+            terms: Terms::Planned(terms),
         })
     }
 
-    /// The clause's expression and the number of documents that have it, at
-    /// least roughly.
-    fn clause(&mut self, clause: &Clause) -> Result<(Expression, u64)> {
-        if clause.form == Form::Prefix {
-            return self.prefix(clause);
+    /// One or two words are a name that is looked for, most likely a title: only
+    /// from three on do they say something together.
+    fn bm25_for(&self, plan: &TermPlan) -> Bm25 {
+        let mut bm25 = self.tuning.bm25;
+        let informative = plan.terms.iter().filter(|term| !term.common);
+        if informative.count() < STATEMENT {
+            bm25.together = 0.0;
         }
-        let (weight, documents) = self.weigh(&clause.text)?;
-        let phrase = Phrase {
-            text: clause.text.clone(),
-            prefix: false,
-            column: clause.column,
-            weight,
-        };
-        Ok((Expression::Phrase(phrase), documents))
+        bm25
     }
 
-    /// The index may hold stems, so a beginning is looked for among the words
-    /// themselves and what it completes to is looked up.
-    fn prefix(&mut self, clause: &Clause) -> Result<(Expression, u64)> {
-        let mut folded = String::new();
-        fold_into(&clause.text, &mut folded);
-        let completions = self.store.words_beginning(&folded, COMPLETIONS)?;
-        let known: u64 = completions.iter().map(|(_, documents)| documents).sum();
-        let documents = known.min(self.corpus.documents);
-        let weight = rarity(documents, self.corpus);
-        let mut texts: Vec<(String, bool)> = vec![(folded.clone(), true)];
-        let mut seen = std::collections::HashSet::new();
-        for (word, _) in completions {
-            for term in self.terms_of(&word) {
-                if !term.starts_with(&folded) && seen.insert(term) {
-                    texts.push((word.clone(), false));
-                }
-            }
-        }
-        self.terms.push(PlannedTerm {
-            term: folded,
-            prefix: true,
-            documents,
-            weight,
-            common: false,
-        });
-        let phrases = texts.into_iter().map(|(text, prefix)| {
-            Expression::Phrase(Phrase {
-                text,
-                prefix,
-                column: clause.column,
-                weight,
-            })
-        });
-        Ok((Expression::Any(phrases.collect()), documents))
+    /// Lists what the filters leave, newest first; nothing where there is neither
+    /// filter nor star.
+    pub(super) fn list(
+        &self,
+        request: &Request,
+        filter: &Filter,
+        limits: Limits,
+    ) -> Result<LexicalCandidates> {
+        let wanted = request.query.trim() == "*" || !request.filter.is_empty();
+        Ok(LexicalCandidates {
+            matches: if wanted {
+                self.store.newest(filter, None, limits.fetched)?
+            } else {
+                Matches::default()
+            },
+            retriever: "fts5",
+            terms: Terms::Planned(Vec::new()),
+        })
     }
 
-    /// How much a text counts: as much as its rarest term.
-    fn weigh(&mut self, text: &str) -> Result<(f64, u64)> {
-        let terms = self.terms_of(text);
-        let names: Vec<&str> = terms.iter().map(String::as_str).collect();
-        let counts = self.store.document_frequencies(&names)?;
-        let mut folded = String::new();
-        fold_into(text, &mut folded);
-        let common = is_common(&folded);
-        let most = if common {
-            self.tuning.common_word
-        } else {
-            f64::MAX
-        };
-        let mut fewest = u64::MAX;
-        for (term, documents) in terms.into_iter().zip(counts) {
-            fewest = fewest.min(documents);
-            let weight = rarity(documents, self.corpus).min(most);
-            self.terms.push(PlannedTerm {
-                term,
-                prefix: false,
-                documents,
-                weight,
-                common,
-            });
-        }
-        if fewest == u64::MAX {
-            fewest = 0;
-        }
-        Ok((rarity(fewest, self.corpus).min(most), fewest))
+    /// Looks for the whole query literally, without the quotes around it.
+    pub(super) fn retrieve_like(
+        &self,
+        request: &Request,
+        filter: &Filter,
+        limits: Limits,
+    ) -> Result<LexicalCandidates> {
+        let needles = literal(&request.query).into_iter().collect();
+        self.retrieve_literal(needles, &[], filter, limits)
     }
 
-    fn terms_of(&mut self, text: &str) -> Vec<String> {
-        let mut terms = Vec::new();
-        let _ = self.cutter.each_term(text, Purpose::Query, |term| {
-            terms.push(term.text.to_owned());
-            ControlFlow::<()>::Continue(())
-        });
-        terms
+    /// Looks literally for the whole query or any of its words, but not for what
+    /// it excludes.
+    fn retrieve_instead(
+        &self,
+        request: &Request,
+        query: &Query,
+        filter: &Filter,
+        limits: Limits,
+    ) -> Result<LexicalCandidates> {
+        let wanted = query.wanted_text(&request.query);
+        let words = words(&wanted).take(MOST_NEEDLES);
+        let words = words.map(|word| wanted[word.range].to_owned());
+        let needles = literal(&wanted).into_iter().chain(words).collect();
+        self.retrieve_literal(needles, &query.shut_out(), filter, limits)
+    }
+
+    fn retrieve_literal(
+        &self,
+        needles: Vec<String>,
+        excluded: &[Vec<String>],
+        filter: &Filter,
+        limits: Limits,
+    ) -> Result<LexicalCandidates> {
+        let store = self.store;
+        Ok(LexicalCandidates {
+            matches: store.containing(&needles, excluded, filter, limits.candidates)?,
+            retriever: "like",
+            terms: Terms::Literal(needles),
+        })
     }
 }
 
-/// Requires all of `required` and ranks by everything. FTS5 knows no optional
-/// word, but `r AND (r OR o)` is one: the second r, which counts nothing,
-/// keeps o from being required.
-fn combine(mut required: Vec<Expression>, optional: Vec<Expression>) -> Option<Expression> {
-    if required.is_empty() {
-        return any(optional);
-    }
-    if !optional.is_empty() {
-        let mut ranked = vec![weightless(&required[0])];
-        ranked.extend(optional);
-        required.push(Expression::Any(ranked));
-    }
-    if required.len() == 1 {
-        return required.pop();
-    }
-    Some(Expression::All(required))
-}
-
-/// Lets the rarer words choose and all words rank, by the same device. Only
-/// where there are both, and enough documents for it to matter.
-fn prune(optional: &[(Expression, u64)], corpus: Corpus, tuning: &Tuning) -> Option<Expression> {
-    if corpus.documents <= tuning.prune_above {
-        return None;
-    }
-    let limit = (corpus.documents as f64 * tuning.prune_common) as u64;
-    let rare: Vec<Expression> = optional
-        .iter()
-        .filter(|(_, documents)| (1..=limit).contains(documents))
-        .map(|(part, _)| weightless(part))
-        .collect();
-    if rare.is_empty() || rare.len() == optional.len() {
-        return None;
-    }
-    let all = optional.iter().map(|(part, _)| part.clone()).collect();
-    Some(Expression::All(vec![
-        Expression::Any(rare),
-        Expression::Any(all),
-    ]))
-}
-
-fn any(mut parts: Vec<Expression>) -> Option<Expression> {
-    match parts.len() {
-        0 | 1 => parts.pop(),
-        _ => Some(Expression::Any(parts)),
-    }
-}
-
-fn weightless(expression: &Expression) -> Expression {
-    let plain = |phrase: &Phrase| Phrase {
-        weight: 0.0,
-        ..phrase.clone()
-    };
-    let each = |parts: &[Expression]| parts.iter().map(weightless).collect();
-    match expression {
-        Expression::Phrase(phrase) => Expression::Phrase(plain(phrase)),
-        Expression::Near(phrases, distance) => {
-            Expression::Near(phrases.iter().map(plain).collect(), *distance)
-        }
-        Expression::All(parts) => Expression::All(each(parts)),
-        Expression::Any(parts) => Expression::Any(each(parts)),
-        Expression::Except(wanted, unwanted) => {
-            Expression::Except(Box::new(weightless(wanted)), Box::new(weightless(unwanted)))
-        }
-    }
+/// Returns what to look for literally; `None` if there is nothing.
+fn literal(text: &str) -> Option<String> {
+    let text = text.trim();
+    let quoted = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    let literal = quoted('"').or_else(|| quoted('\'')).unwrap_or(text);
+    let end = literal.floor_char_boundary(LONGEST_NEEDLE);
+    (end > 0).then(|| literal[..end].to_owned())
 }

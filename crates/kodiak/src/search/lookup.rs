@@ -1,12 +1,9 @@
 //! One document by id, address, path or title.
 
-use super::Router;
 use super::suggest::similar_names;
-use crate::access::Capability;
 use crate::document::{LineRange, Reference};
-use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::store::{Filter, Name, Store, StoredDocument};
+use crate::store::{Filter, Name, Reader, StoredDocument};
 
 /// Fewer digits fit too much to be meant as an id.
 const SHORTEST_PREFIX: usize = 4;
@@ -26,17 +23,16 @@ pub struct Found {
     pub line_count: usize,
 }
 
-impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
-    /// Finds a document by what a person calls it.
-    pub fn get(&self, reference: &Reference) -> Result<Found> {
-        self.guard.require(Capability::Read)?;
-        self.store.in_snapshot(|| self.look_up(reference))
-    }
+/// Finds documents by what they are called, inside a scope.
+pub(super) struct Lookup<'a> {
+    pub(super) store: &'a dyn Reader,
+    pub(super) scope: Filter,
+}
 
-    /// The document that `reference` names, whichever lines of it.
-    pub(super) fn find_document(&self, reference: &Reference) -> Result<StoredDocument> {
-        let scope = self.guard.narrow(&Filter::default());
-        let (row, ..) = self.find_one(&reference.target, &scope)?;
+impl Lookup<'_> {
+    /// Returns the document that `reference` names, whichever lines of it.
+    pub(super) fn document(&self, reference: &Reference) -> Result<StoredDocument> {
+        let (row, ..) = self.find_one(&reference.target)?;
         let document = self.store.documents(&[row])?.pop();
         document.ok_or_else(|| Error::NoDocument {
             reference: reference.target.clone(),
@@ -44,8 +40,9 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         })
     }
 
-    fn look_up(&self, reference: &Reference) -> Result<Found> {
-        let document = self.find_document(reference)?;
+    /// Returns the document that `reference` names, with the lines it names.
+    pub(super) fn get(&self, reference: &Reference) -> Result<Found> {
+        let document = self.document(reference)?;
         let whole = format!("{}{}", document.front, document.body);
         let lines: Vec<&str> = whole.split_inclusive('\n').collect();
         let line_count = lines.len();
@@ -66,8 +63,9 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         })
     }
 
-    fn find_one(&self, target: &str, scope: &Filter) -> Result<Name> {
-        let mut found = self.find(target, scope)?;
+    fn find_one(&self, target: &str) -> Result<Name> {
+        let scope = &self.scope;
+        let mut found = self.find(target)?;
         match found.len() {
             1 => Ok(found.remove(0)),
             0 => Err(Error::NoDocument {
@@ -84,8 +82,8 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         }
     }
 
-    fn find(&self, target: &str, scope: &Filter) -> Result<Vec<Name>> {
-        let store = self.store;
+    fn find(&self, target: &str) -> Result<Vec<Name>> {
+        let (store, scope) = (self.store, &self.scope);
         if let Some(address) = target.strip_prefix("kodiak://") {
             let decoded = percent_decoded(address);
             let (source, key) = decoded.split_once('/').unwrap_or((&decoded, ""));
@@ -99,7 +97,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                 return Ok(found);
             }
         }
-        for (source, key) in self.as_paths(target, scope)? {
+        for (source, key) in self.as_paths(target)? {
             let found = store.with_path(source.as_deref(), &key, scope, MOST_CANDIDATES)?;
             if !found.is_empty() {
                 return Ok(found);
@@ -110,9 +108,9 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
 
     /// The ways a text can be a path: under a source's folder, after a source's
     /// name, or as it is.
-    fn as_paths(&self, target: &str, scope: &Filter) -> Result<Vec<(Option<String>, String)>> {
+    fn as_paths(&self, target: &str) -> Result<Vec<(Option<String>, String)>> {
         let mut paths = Vec::new();
-        for (name, place) in self.store.places(scope)? {
+        for (name, place) in self.store.places(&self.scope)? {
             let inside = |beginning: &str| {
                 let rest = target.strip_prefix(beginning.trim_end_matches('/'))?;
                 rest.strip_prefix('/').map(str::to_owned)

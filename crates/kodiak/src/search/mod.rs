@@ -1,43 +1,58 @@
-//! From a query to an answer: parse, correct, retrieve, fuse, present.
+//! From a query to an answer, in stages that each have a type.
 //!
-//! [`Router`] is the single way in. It decides what runs; each step is a room
-//! of its own and knows nothing of the others.
+//! ```text
+//! Request → Plan → { LexicalCandidates ‖ Pending → QueryVectors → SemanticCandidates }
+//!         → Candidate (joined, scored, rescored) → Ranked → Hit → Answer
+//! ```
+//!
+//! [`Router`] is the single way in. A stage takes what the one before it made and
+//! returns its own value, with notices for the answer; none sees the answer.
 
-mod alike;
 mod answer;
-mod company;
-mod fuse;
-mod hybrid;
+mod candidate;
+mod compare;
 mod intent;
 mod lexical;
+mod limits;
 mod lookup;
-mod meaning;
+mod notice;
+mod plan;
 mod present;
 mod query;
-mod retrieve;
-mod route;
+mod score;
+mod semantic;
 mod similar;
 mod snippet;
 mod suggest;
+mod terms;
 mod token;
-mod tuning;
 mod turn;
 mod typo;
+mod workers;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use answer::{Answer, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
-pub use fuse::{Fusion, Weights};
 pub use intent::Intent;
 pub use lookup::Found;
-pub use tuning::{KeywordRoute, Tuning, TuningError};
+pub use notice::{Notice, Notices, SemanticAbsence};
+pub(crate) use workers::Workers;
 
 use crate::access::{Capability, Guard};
+use crate::document::Reference;
 use crate::embed::Embedder;
 use crate::error::Result;
+use crate::rank::{Fusion, Tuning, Weights};
 use crate::source::Source;
-use crate::store::{Filter, Store};
+use crate::store::{Filter, Reader, Snapshot};
+use candidate::{Ranked, join};
+use lexical::{LexicalCandidates, LexicalRetriever};
+use lookup::Lookup;
+use plan::{Plan, Route};
+use present::Presenter;
+use score::Scoring;
+use semantic::{Available, Pending, SemanticCandidates, SemanticRetriever};
 
 /// How long meanings are waited for before words answer alone. Where words find
 /// nothing, and where only meanings are asked for, it is five times as long.
@@ -60,7 +75,7 @@ pub enum Mode {
 }
 
 /// A search.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// What to look for.
     pub query: String,
@@ -82,16 +97,46 @@ pub struct Request {
     pub weights: Weights,
 }
 
+/// How many hits a search has unless told otherwise.
+pub const DEFAULT_LIMIT: usize = 10;
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            query: String::new(),
+            limit: DEFAULT_LIMIT,
+            mode: Mode::default(),
+            filter: Filter::default(),
+            all: false,
+            exact: false,
+            explain: false,
+            fusion: Fusion::default(),
+            weights: Weights::default(),
+        }
+    }
+}
+
+impl Request {
+    /// Asks for the ten best documents, searched as suits the query.
+    pub fn new(query: impl Into<String>) -> Self {
+        Self {
+            query: query.into(),
+            ..Self::default()
+        }
+    }
+}
+
 /// The single way into the index, for every surface.
 #[derive(Debug)]
-pub struct Router<'a, S, E: ?Sized = dyn Embedder> {
-    store: &'a S,
+pub struct Router<'a> {
+    store: &'a dyn Reader,
     sources: &'a [Box<dyn Source>],
     guard: Guard,
-    embedder: Option<Arc<E>>,
+    embedder: Option<Arc<dyn Embedder>>,
     absence: Option<String>,
     deadline: Duration,
     tuning: Tuning,
+    workers: Arc<Workers>,
 }
 
 impl std::fmt::Debug for dyn Source {
@@ -106,11 +151,17 @@ impl std::fmt::Debug for dyn Embedder {
     }
 }
 
-impl<'a, S: Store> Router<'a, S> {
-    /// A router over `store` for whoever holds `guard`, by word only until it
-    /// is given an embedder. Hits are checked against `sources`, where the
+impl std::fmt::Debug for dyn Reader + '_ {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Reader")
+    }
+}
+
+impl<'a> Router<'a> {
+    /// Creates a router over `store` for whoever holds `guard`, lexical only until
+    /// it is given an embedder. Hits are checked against `sources`, where the
     /// source they are from is among them.
-    pub fn new(store: &'a S, sources: &'a [Box<dyn Source>], guard: Guard) -> Self {
+    pub fn new(store: &'a dyn Reader, sources: &'a [Box<dyn Source>], guard: Guard) -> Self {
         Self {
             store,
             sources,
@@ -119,36 +170,25 @@ impl<'a, S: Store> Router<'a, S> {
             absence: None,
             deadline: DEADLINE,
             tuning: Tuning::default(),
+            workers: Arc::new(Workers::for_this_machine()),
         }
     }
-}
 
-impl<'a, S: Store, E: Embedder + ?Sized + 'static> Router<'a, S, E> {
-    /// The same with a model for queries, or without one.
+    /// Embeds queries with this model, or with none.
     #[must_use]
-    pub fn with_embedder<F: Embedder + ?Sized + 'static>(
-        self,
-        embedder: Option<Arc<F>>,
-    ) -> Router<'a, S, F> {
-        Router {
-            store: self.store,
-            sources: self.sources,
-            guard: self.guard,
-            embedder,
-            absence: self.absence,
-            deadline: self.deadline,
-            tuning: self.tuning,
-        }
+    pub fn with_embedder(mut self, embedder: Option<Arc<dyn Embedder>>) -> Self {
+        self.embedder = embedder;
+        self
     }
 
-    /// Why there is no embedder, for the answers that lack one.
+    /// Says why there is no embedder, for the answers that lack one.
     #[must_use]
     pub fn explaining_absence(mut self, reason: Option<String>) -> Self {
         self.absence = reason;
         self
     }
 
-    /// How long meanings are waited for, [`DEADLINE`] unless told otherwise.
+    /// Waits for the model so long, [`DEADLINE`] unless told otherwise.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
@@ -162,10 +202,17 @@ impl<'a, S: Store, E: Embedder + ?Sized + 'static> Router<'a, S, E> {
         self
     }
 
-    /// Which cosine counts as a hit, in place of the model's own.
+    /// Sets which cosine counts as a hit, in place of the model's own.
     #[must_use]
     pub fn with_minimum_similarity(mut self, minimum: Option<f32>) -> Self {
         self.tuning.minimum_similarity = minimum;
+        self
+    }
+
+    /// Runs models on these threads, which others may share.
+    #[must_use]
+    pub(crate) fn with_workers(mut self, workers: Arc<Workers>) -> Self {
+        self.workers = workers;
         self
     }
 
@@ -173,37 +220,338 @@ impl<'a, S: Store, E: Embedder + ?Sized + 'static> Router<'a, S, E> {
     pub fn search(&self, request: &Request) -> Result<Answer> {
         self.guard.require(Capability::Search)?;
         let filter = self.guard.narrow(&request.filter);
-        self.store.in_snapshot(|| self.answer(request, &filter))
+        Searching {
+            router: self,
+            request,
+            filter: &filter,
+            started: Instant::now(),
+            notices: Vec::new(),
+        }
+        .answer()
     }
 
-    fn answer(&self, request: &Request, filter: &Filter) -> Result<Answer> {
-        let started = Instant::now();
-        let mut answer = Answer::to(&request.query);
-        let ranked = self.rank(request, filter, started, &mut answer)?;
-        for source in self.store.incomplete_sources(filter)? {
-            answer
-                .notices
-                .push(format!("'{source}' is not completely indexed yet"));
-        }
-        answer.total = ranked.total;
-        self.present(request, filter, &ranked, &mut answer)?;
-        if answer.hits.is_empty() {
-            answer.suggestions = self.suggestions(&request.query, filter)?;
-        }
-        answer.took_ms = started.elapsed().as_millis() as u64;
-        Ok(answer)
+    /// Finds a document by what a person calls it.
+    pub fn get(&self, reference: &Reference) -> Result<Found> {
+        self.guard.require(Capability::Read)?;
+        let _snapshot = Snapshot::begin(self.store)?;
+        self.lookup().get(reference)
     }
 
-    /// The word a search would look for instead of `word`; `None` where it
-    /// would take it as typed.
+    /// Returns the word a search would look for instead of `word`; `None` where
+    /// it would take it as typed.
     pub fn spelling(&self, word: &str) -> Result<Option<String>> {
         self.guard.require(Capability::Search)?;
         typo::suggestion(self.store, word, &self.guard.narrow(&Filter::default()))
     }
 
-    fn suggestions(&self, text: &str, filter: &Filter) -> Result<Vec<Suggestion>> {
-        let rows = suggest::similar_names(self.store, text, &filter.scope_only(), 3)?;
-        let documents = self.store.documents(&rows)?;
+    fn lookup(&self) -> Lookup<'a> {
+        Lookup {
+            store: self.store,
+            scope: self.guard.narrow(&Filter::default()),
+        }
+    }
+
+    fn lexical(&self) -> LexicalRetriever<'_> {
+        LexicalRetriever {
+            store: self.store,
+            tuning: &self.tuning,
+        }
+    }
+
+    fn semantic(&self) -> SemanticRetriever<'_> {
+        SemanticRetriever {
+            store: self.store,
+            tuning: &self.tuning,
+            embedder: self.embedder.as_ref(),
+            absence: self.absence.as_deref(),
+            deadline: self.deadline,
+            workers: &self.workers,
+        }
+    }
+
+    fn presenter<'b>(&'b self, request: &'b Request, filter: &'b Filter) -> Presenter<'b> {
+        Presenter {
+            store: self.store,
+            sources: self.sources,
+            request,
+            filter,
+        }
+    }
+}
+
+/// One search on its way through the stages.
+struct Searching<'a> {
+    router: &'a Router<'a>,
+    request: &'a Request,
+    filter: &'a Filter,
+    started: Instant,
+    notices: Vec<Notice>,
+}
+
+/// What the stages before presentation made of a search.
+struct Outcome {
+    ranked: Ranked,
+    retrievers: Retrievers,
+    /// How much has embeddings, where semantic search ran.
+    embedded: f64,
+}
+
+impl Outcome {
+    fn lexical(found: LexicalCandidates) -> Self {
+        Self {
+            retrievers: Retrievers {
+                lexical: Some(found.retriever.to_owned()),
+                semantic: None,
+            },
+            ranked: Ranked::lexical(found),
+            embedded: 0.0,
+        }
+    }
+}
+
+impl<'a> Searching<'a> {
+    fn answer(mut self) -> Result<Answer> {
+        let store = self.router.store;
+        let snapshot = Snapshot::begin(store)?;
+        let plan = Plan::of(store, self.request, self.filter, &self.router.tuning)?
+            .collect(&mut self.notices);
+        let (snapshot, outcome) = self.run(&plan, snapshot)?;
+        let sources = store.incomplete_sources(self.filter)?;
+        let incomplete = sources.into_iter();
+        self.notices
+            .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
+        let presenter = self.router.presenter(self.request, self.filter);
+        let presented = presenter
+            .present(&outcome.ranked)?
+            .collect(&mut self.notices);
+        let suggestions = if presented.hits.is_empty() {
+            self.suggestions()?
+        } else {
+            Vec::new()
+        };
+        drop(snapshot);
+        Ok(Answer {
+            query: self.request.query.clone(),
+            corrected: plan.corrected,
+            intent: plan.intent,
+            retrievers: outcome.retrievers,
+            embedded: outcome.embedded,
+            notices: Notices(self.notices),
+            total: outcome.ranked.total - presented.gone,
+            took_ms: self.started.elapsed().as_millis() as u64,
+            hits: presented.hits,
+            suggestions,
+        })
+    }
+
+    /// Retrieves, joins and scores. Gives back the snapshot that the ranking is
+    /// of: while a model works, none is held.
+    fn run(&mut self, plan: &Plan, snapshot: Snapshot<'a>) -> Result<(Snapshot<'a>, Outcome)> {
+        let Plan { route, limits, .. } = plan;
+        let lexical = self.router.lexical();
+        match route {
+            Route::Literal => {
+                let found = lexical.retrieve_like(self.request, self.filter, *limits)?;
+                Ok((snapshot, Outcome::lexical(found)))
+            }
+            Route::Listing => {
+                let found = lexical.list(self.request, self.filter, *limits)?;
+                Ok((snapshot, Outcome::lexical(found)))
+            }
+            Route::Lexical => {
+                let found = self.words(plan, limits.fetched)?;
+                Ok((snapshot, Outcome::lexical(found)))
+            }
+            Route::LexicalFirst => {
+                let found = self.words(plan, limits.fetched)?;
+                if found.matches.total >= limits.hits {
+                    return Ok((snapshot, Outcome::lexical(found)));
+                }
+                let pending = self.begin(plan, limits.fetched)?;
+                let total = found.matches.total;
+                let waited = self.wait(snapshot, pending.map(|one| one.beside(total)), plan)?;
+                let found = self.again(waited.changed, found, plan, limits.fetched)?;
+                let mut outcome = Outcome::lexical(found);
+                if let Some(near) = waited.candidates {
+                    self.note_model(&mut outcome, &near)?;
+                    outcome.ranked.append(near.chunks);
+                }
+                Ok((waited.snapshot, outcome))
+            }
+            Route::Hybrid => {
+                let pending = self.begin(plan, limits.candidates)?;
+                let keep = if pending.is_ok() {
+                    limits.scored
+                } else {
+                    limits.fetched
+                };
+                let found = self.words(plan, keep)?;
+                let total = found.matches.total;
+                let waited = self.wait(snapshot, pending.map(|one| one.beside(total)), plan)?;
+                let found = self.again(waited.changed, found, plan, keep)?;
+                let outcome = match waited.candidates {
+                    Some(near) => self.fuse(plan, found, near)?,
+                    None => Outcome::lexical(found),
+                };
+                Ok((waited.snapshot, outcome))
+            }
+            Route::Semantic => {
+                let pending = self.begin(plan, limits.candidates)?;
+                let waited = self.wait(snapshot, pending.map(|one| one.beside(0)), plan)?;
+                let outcome = match waited.candidates {
+                    Some(near) => {
+                        let mut outcome = Outcome {
+                            ranked: Ranked::semantic(Vec::new()),
+                            retrievers: Retrievers::default(),
+                            embedded: 0.0,
+                        };
+                        self.note_model(&mut outcome, &near)?;
+                        outcome.ranked.append(near.chunks);
+                        outcome
+                    }
+                    None => Outcome::lexical(self.words(plan, limits.fetched)?),
+                };
+                Ok((waited.snapshot, outcome))
+            }
+        }
+    }
+
+    fn words(&mut self, plan: &Plan, keep: usize) -> Result<LexicalCandidates> {
+        let Plan { query, limits, .. } = plan;
+        let lexical = self.router.lexical();
+        let found = lexical.retrieve_words(self.request, query, self.filter, *limits, keep)?;
+        Ok(found.collect(&mut self.notices))
+    }
+
+    /// Retrieves words again where the index has changed since.
+    fn again(
+        &mut self,
+        changed: bool,
+        found: LexicalCandidates,
+        plan: &Plan,
+        keep: usize,
+    ) -> Result<LexicalCandidates> {
+        if changed {
+            let known = self.notices.len();
+            let found = self.words(plan, keep);
+            // What there was to say has been said.
+            self.notices.truncate(known);
+            return found;
+        }
+        Ok(found)
+    }
+
+    fn begin(&self, plan: &Plan, keep: usize) -> Result<Available<Pending>> {
+        let semantic = self.router.semantic();
+        semantic.begin(&plan.texts, &plan.query, self.filter, keep, self.started)
+    }
+
+    /// Waits for a model without holding a snapshot, and reads the rest from a
+    /// new one.
+    fn wait(
+        &mut self,
+        snapshot: Snapshot<'a>,
+        pending: Available<Pending>,
+        plan: &Plan,
+    ) -> Result<Waited<'a>> {
+        let store = self.router.store;
+        let pending = match pending {
+            Ok(pending) => pending,
+            Err(absence) => {
+                let absence = absence.map(Notice::SemanticUnavailable);
+                self.notices.extend(absence);
+                return Ok(Waited {
+                    snapshot,
+                    changed: false,
+                    candidates: None,
+                });
+            }
+        };
+        let before = store.revision()?;
+        drop(snapshot);
+        let vectors = pending.wait();
+        let snapshot = Snapshot::begin(store)?;
+        let changed = store.revision()? != before;
+        let semantic = self.router.semantic();
+        let found = match vectors {
+            Ok(vectors) => semantic.candidates(vectors, changed, &plan.query, self.filter)?,
+            Err(absence) => Err(absence),
+        };
+        let candidates = match found {
+            Ok(candidates) => Some(candidates),
+            Err(absence) => {
+                self.notices.push(Notice::SemanticUnavailable(absence));
+                None
+            }
+        };
+        Ok(Waited {
+            snapshot,
+            changed,
+            candidates,
+        })
+    }
+
+    /// Notes which model ran, and how much it could see.
+    fn note_model(&mut self, outcome: &mut Outcome, near: &SemanticCandidates) -> Result<()> {
+        outcome.retrievers.semantic = Some(near.model.clone());
+        outcome.embedded = self.router.store.coverage(self.filter)?.share();
+        if outcome.embedded < 1.0 {
+            // Rounded down: nearly all is not all.
+            let percent = (outcome.embedded * 100.0).floor() as u8;
+            self.notices.push(Notice::PartlyEmbedded { percent });
+        }
+        Ok(())
+    }
+
+    /// Joins both retrievers' candidates and scores them.
+    fn fuse(
+        &mut self,
+        plan: &Plan,
+        found: LexicalCandidates,
+        near: SemanticCandidates,
+    ) -> Result<Outcome> {
+        let store = self.router.store;
+        let mut outcome = Outcome {
+            ranked: Ranked::semantic(Vec::new()),
+            retrievers: Retrievers {
+                lexical: Some(found.retriever.to_owned()),
+                semantic: None,
+            },
+            embedded: 0.0,
+        };
+        self.note_model(&mut outcome, &near)?;
+        let LexicalCandidates { matches, terms, .. } = found;
+        let SemanticCandidates {
+            comparison, chunks, ..
+        } = near;
+        let most = plan.limits.candidates;
+        let mut candidates = join(store, &matches.best, chunks, &comparison, most)?;
+        let scoring = Scoring {
+            store,
+            fusion: self.request.fusion,
+            weights: self.request.weights,
+            terms: &terms,
+            tuning: &self.router.tuning,
+        };
+        let best = matches.best.first().map_or(0.0, |&(_, score)| score);
+        scoring.apply(&mut candidates, best)?;
+        let only_semantic = candidates
+            .iter()
+            .filter(|one| one.evidence.lexical_rank.is_none())
+            .count();
+        outcome.ranked = Ranked {
+            candidates,
+            total: matches.total + only_semantic,
+            terms,
+        };
+        Ok(outcome)
+    }
+
+    fn suggestions(&self) -> Result<Vec<Suggestion>> {
+        let store = self.router.store;
+        let scope = self.filter.scope_only();
+        let rows = suggest::similar_names(store, &self.request.query, &scope, 3)?;
+        let documents = store.documents(&rows)?;
         let suggestions = documents.into_iter().map(|document| Suggestion {
             id: format!("#{}", document.short_id),
             title: document.title,
@@ -212,4 +560,12 @@ impl<'a, S: Store, E: Embedder + ?Sized + 'static> Router<'a, S, E> {
         });
         Ok(suggestions.collect())
     }
+}
+
+/// What came of waiting for a model.
+struct Waited<'a> {
+    snapshot: Snapshot<'a>,
+    /// Whether the index has changed meanwhile.
+    changed: bool,
+    candidates: Option<SemanticCandidates>,
 }

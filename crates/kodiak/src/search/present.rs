@@ -1,17 +1,17 @@
-//! From ranked documents to hits: read, checked against their files, with the
-//! passage that shows why they were found.
+//! From ranked documents to hits: read, checked against their sources, with the
+//! lines that show why they were found.
 
-use super::lexical::PlannedTerm;
-use super::retrieve::Terms;
-use super::route::{Candidate, Ranked};
+use super::candidate::{Candidate, Ranked};
+use super::lexical::Terms;
+use super::notice::{Noted, Notice};
 use super::snippet::{self, Finder};
-use super::{Answer, ExplainedTerm, Explanation, Hit, Request, Router};
+use super::terms::PlannedTerm;
+use super::{ExplainedTerm, Explanation, Hit, Request};
 use crate::date;
 use crate::document::{newlines, uri};
-use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::source::Presence;
-use crate::store::{Expression, Filter, Phrase, Place, Row, Store, StoredDocument};
+use crate::source::{Presence, Source};
+use crate::store::{Expression, Filter, Phrase, Place, Reader, Row, StoredDocument};
 use crate::text::Stemming;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,22 +23,32 @@ enum Freshness {
     Unknown,
 }
 
-impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
-    /// Fills the answer with the best documents that are still there.
-    pub(super) fn present(
-        &self,
-        request: &Request,
-        filter: &Filter,
-        ranked: &Ranked,
-        answer: &mut Answer,
-    ) -> Result<()> {
+/// Turns ranked documents into hits.
+pub(super) struct Presenter<'a> {
+    pub(super) store: &'a dyn Reader,
+    pub(super) sources: &'a [Box<dyn Source>],
+    pub(super) request: &'a Request,
+    pub(super) filter: &'a Filter,
+}
+
+/// The hits, and how many documents turned out to be gone.
+pub(super) struct Presented {
+    pub(super) hits: Vec<Hit>,
+    pub(super) gone: usize,
+}
+
+impl Presenter<'_> {
+    /// Returns the best documents that are still there.
+    pub(super) fn present(&self, ranked: &Ranked) -> Result<Noted<Presented>> {
+        let request = self.request;
         let rows: Vec<Row> = ranked.candidates.iter().map(|one| one.row).collect();
         let stemming = self.store.stemming();
         let finder = match &ranked.terms {
             Terms::Planned(terms) => Finder::terms(terms, stemming),
             Terms::Literal(needles) => Finder::literal(needles),
         };
-        let terms = self.explained_terms(request, filter, &ranked.terms)?;
+        let terms = self.explained_terms(&ranked.terms)?;
+        let mut hits = Vec::new();
         let (mut gone, mut changed, mut unknown) = (0, 0, 0);
         // Read as many as are wanted; more only where some are gone.
         let mut candidates = ranked.candidates.iter();
@@ -47,7 +57,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                 let Some(candidate) = candidates.find(|one| one.row == document.row) else {
                     continue;
                 };
-                if answer.hits.len() >= request.limit {
+                if hits.len() >= request.limit {
                     break;
                 }
                 let freshness = self.freshness(&document);
@@ -57,7 +67,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                 }
                 changed += usize::from(freshness == Freshness::Changed);
                 unknown += usize::from(freshness == Freshness::Unknown);
-                let place = self.place(request, candidate)?;
+                let place = self.place(candidate)?;
                 let mut hit = hit(&document, candidate, place.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
                 if request.explain {
@@ -71,41 +81,43 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                     );
                     hit.explanation = Some(explained);
                 }
-                answer.hits.push(hit);
+                hits.push(hit);
             }
-            if answer.hits.len() >= request.limit {
+            if hits.len() >= request.limit {
                 break;
             }
         }
-        answer.total -= gone;
-        note_freshness(gone, changed, unknown, answer);
-        Ok(())
+        let told = [
+            (gone, Notice::DocumentsGone { count: gone }),
+            (unknown, Notice::DocumentsUnchecked { count: unknown }),
+            (changed, Notice::DocumentsChanged { count: changed }),
+        ];
+        let told = told.into_iter().filter(|(count, _)| *count > 0);
+        Ok(Noted {
+            value: Presented { hits, gone },
+            notices: told.map(|(_, notice)| notice).collect(),
+        })
     }
 
-    /// Where the passage nearest to the query is, if that is to be shown or told.
-    fn place(&self, request: &Request, candidate: &Candidate) -> Result<Option<Place>> {
-        let shown = request.explain || candidate.evidence.lexical_rank.is_none();
-        match &candidate.passage {
-            Some(passage) if shown => self.store.place_of(passage),
+    /// Returns where the chunk nearest to the query is, if that is to be shown or
+    /// told.
+    fn place(&self, candidate: &Candidate) -> Result<Option<Place>> {
+        let shown = self.request.explain || candidate.evidence.lexical_rank.is_none();
+        match &candidate.chunk {
+            Some(chunk) if shown => self.store.place_of(chunk.chunk),
             _ => Ok(None),
         }
     }
 
-    /// The terms to explain hits by. How many documents have them is counted
-    /// anew for someone who may not see all.
-    fn explained_terms(
-        &self,
-        request: &Request,
-        filter: &Filter,
-        terms: &Terms,
-    ) -> Result<Vec<PlannedTerm>> {
+    /// Returns the terms to explain hits by. How many documents have them is
+    /// counted anew for someone who may not see all.
+    fn explained_terms(&self, terms: &Terms) -> Result<Vec<PlannedTerm>> {
         let Terms::Planned(terms) = terms else {
             return Ok(Vec::new());
         };
         let mut terms = terms.clone();
-        if request.explain && filter.scope.is_some() && !terms.is_empty() {
-            let (corpus, scope) = (self.store.corpus()?, filter.scope_only());
-            let bm25 = self.tuning.bm25;
+        if self.request.explain && self.filter.scope.is_some() {
+            let scope = self.filter.scope_only();
             for term in &mut terms {
                 let phrase = Expression::Phrase(Phrase {
                     text: term.term.clone(),
@@ -113,8 +125,8 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
                     column: None,
                     weight: 1.0,
                 });
-                term.documents = match self.store.matches(&phrase, &scope, corpus, bm25, 0) {
-                    Ok(matches) => matches.total as u64,
+                term.documents = match self.store.count(&phrase, &scope) {
+                    Ok(documents) => documents,
                     // What cannot be counted for the caller is not told.
                     Err(Error::Database { .. }) => return Ok(Vec::new()),
                     Err(error) => return Err(error),
@@ -138,32 +150,6 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             Presence::There(now) if document.stamp.differs_from(now) => Freshness::Changed,
             Presence::There(_) => Freshness::Same,
         }
-    }
-}
-
-fn note_freshness(gone: usize, changed: usize, unknown: usize, answer: &mut Answer) {
-    if gone > 0 {
-        answer.notices.push(format!(
-            "{} left out: {} no longer there",
-            counted(gone, "document was", "documents were"),
-            if gone == 1 {
-                "its file is"
-            } else {
-                "their files are"
-            },
-        ));
-    }
-    if unknown > 0 {
-        answer.notices.push(format!(
-            "{} not be looked at and may have changed",
-            counted(unknown, "file could", "files could"),
-        ));
-    }
-    if changed > 0 {
-        answer.notices.push(format!(
-            "{} changed since the last index run",
-            counted(changed, "document has", "documents have"),
-        ));
     }
 }
 
@@ -240,15 +226,11 @@ fn explanation(
             .filter(|heading| !heading.is_empty()),
         fusion: candidate.fused.map(|_| request.fusion.name()),
         lexical_weight: candidate.fused.map(|fused| round(fused.lexical_weight)),
-        company: candidate.fused.map(|fused| round(fused.company)),
+        company: candidate.fused.map(|fused| round(fused.rescoring)),
         fused_score: candidate.fused.map(|fused| round(fused.score)),
     }
 }
 
 fn round(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
-}
-
-fn counted(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -3,9 +3,10 @@
 //! Every string is a query. What cannot be an operator where it stands is a
 //! word, and what holds no word is left out.
 
+use super::intent::QUESTION;
 use super::token::{Token, Unit, tokens};
 use crate::store::Column;
-use crate::text::{fold_into, words};
+use crate::text::{fold_into, word_count, words};
 
 /// Words beyond this many are not looked for: a pasted page is cut short
 /// rather than refused.
@@ -214,11 +215,18 @@ fn has_operator(tokens: &[Token]) -> bool {
 /// Whether three words or more stand outside of quotes: there, quotes point at
 /// something rather than demand it.
 fn is_sentence(tokens: &[Token]) -> bool {
-    let plain = |token: &&Token| {
-        matches!(token, Token::Unit(unit)
-            if !unit.quoted && !unit.negated && unit.column.is_none() && words(&unit.text).next().is_some())
+    let plain = |token: &Token| match token {
+        Token::Unit(unit)
+            if !unit.quoted
+                && !unit.negated
+                && unit.column.is_none()
+                && words(&unit.text).next().is_some() =>
+        {
+            word_count(&unit.text)
+        }
+        _ => 0,
     };
-    tokens.iter().filter(plain).count() >= 3
+    tokens.iter().map(plain).sum::<usize>() >= QUESTION
 }
 
 /// Reads tokens as `any := all (OR all)*`, `all := unit ((AND|NOT)? unit)*`.

@@ -4,39 +4,57 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use super::lexical;
+use super::candidate::Ranked;
+use super::compare::{Comparison, NearestChunk};
+use super::lexical::LexicalCandidates;
+use super::limits::Limits;
+use super::notice::{Noted, Notice};
 use super::query::{Clause, Form, Query};
-use super::route::{Ranked, by_meaning};
-use super::{Answer, Request, Router};
+use super::{Answer, Intent, Notices, Outcome, Request, Retrievers, Router};
 use crate::access::Capability;
+use crate::cancel::Stop;
 use crate::document::Reference;
-use crate::embed::{Embedder, centre};
+use crate::embed::centre;
 use crate::error::{Error, Result};
-use crate::store::{Filter, Passage, Row, Store, StoredDocument};
+use crate::rank::idf;
+use crate::store::{Filter, Row, Snapshot, StoredDocument};
 use crate::text::{is_common, words};
 
-/// How many of a document's passages are compared: one on everything is like
+/// How many of a document's chunks are compared: one on everything is like
 /// nothing in particular.
-const MOST_PASSAGES: usize = 32;
+const MOST_CHUNKS: usize = 32;
 /// How many words stand for a document that has no vectors.
 const MOST_WORDS: usize = 24;
 
-impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
-    /// The documents most like the one that `reference` names, itself left
+impl Router<'_> {
+    /// Returns the documents most like the one that `reference` names, itself left
     /// out. `request` says how many and which; its query is not looked at.
     pub fn similar(&self, reference: &Reference, request: &Request) -> Result<Answer> {
         self.guard.require(Capability::Search)?;
         self.guard.require(Capability::Read)?;
         let filter = self.guard.narrow(&request.filter);
-        self.store.in_snapshot(|| {
-            let started = Instant::now();
-            let document = self.find_document(reference)?;
-            let mut answer = Answer::to(&document.title);
-            let ranked = self.rank_similar(&document, request, &filter, &mut answer)?;
-            answer.total = ranked.total;
-            self.present(request, &filter, &ranked, &mut answer)?;
-            answer.took_ms = started.elapsed().as_millis() as u64;
-            Ok(answer)
+        let _snapshot = Snapshot::begin(self.store)?;
+        let started = Instant::now();
+        let mut notices = Vec::new();
+        let document = self.lookup().document(reference)?;
+        let outcome = self
+            .rank_similar(&document, request, &filter)?
+            .collect(&mut notices);
+        let presented = self
+            .presenter(request, &filter)
+            .present(&outcome.ranked)?
+            .collect(&mut notices);
+        Ok(Answer {
+            intent: Intent::of(&document.title),
+            query: document.title,
+            corrected: None,
+            retrievers: outcome.retrievers,
+            embedded: outcome.embedded,
+            notices: Notices(notices),
+            total: outcome.ranked.total - presented.gone,
+            took_ms: started.elapsed().as_millis() as u64,
+            hits: presented.hits,
+            suggestions: Vec::new(),
         })
     }
 
@@ -45,43 +63,48 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         document: &StoredDocument,
         request: &Request,
         filter: &Filter,
-        answer: &mut Answer,
-    ) -> Result<Ranked> {
-        let limit = request.limit.saturating_add(request.limit.min(20) + 1);
-        let reason = match self.similar_by_meaning(document, filter, limit, answer) {
-            Ok(Some(ranked)) => return Ok(ranked),
+    ) -> Result<Noted<Outcome>> {
+        // The document itself takes one of the places.
+        let limits = Limits::of(request.limit.saturating_add(1), &self.tuning);
+        let reason = match self.similar_by_meaning(document, filter, limits) {
+            Ok(Some(outcome)) => return Ok(outcome.into()),
             Ok(None) => "this document has no vectors yet".to_owned(),
             Err(error @ Error::Corrupt { .. }) => return Err(error),
             Err(error) => format!("vectors could not be compared ({error})"),
         };
-        answer
-            .notices
-            .push(format!("{reason}: compared by its words instead"));
-        match self.similar_by_word(document, filter, limit, answer) {
-            Err(Error::Database { source, .. }) => {
-                answer
-                    .notices
-                    .push(format!("full-text search could not run ({source})"));
-                Ok(by_meaning(Vec::new()))
-            }
-            other => other,
+        let instead = Notice::ComparedByWords { reason };
+        match self.similar_by_word(document, filter, limits) {
+            Err(Error::Database { detail, .. }) => Ok(Noted {
+                value: Outcome {
+                    ranked: Ranked::semantic(Vec::new()),
+                    retrievers: Retrievers::default(),
+                    embedded: 0.0,
+                },
+                notices: vec![
+                    instead,
+                    Notice::FullTextFailed {
+                        detail,
+                        matched_literally: false,
+                    },
+                ],
+            }),
+            other => Ok(Noted::with(Outcome::lexical(other?), instead)),
         }
     }
 
-    /// `None` where the document has no vectors.
+    /// Compares by meaning; `None` where the document has no vectors.
     fn similar_by_meaning(
         &self,
         document: &StoredDocument,
         filter: &Filter,
-        limit: usize,
-        answer: &mut Answer,
-    ) -> Result<Option<Ranked>> {
+        limits: Limits,
+    ) -> Result<Option<Outcome>> {
         let mut vectors = self.store.vectors_of(document.row)?;
-        vectors.truncate(MOST_PASSAGES);
-        let Some(centre) = centre(&vectors) else {
+        vectors.truncate(MOST_CHUNKS);
+        let Some(centroid) = centre(&vectors) else {
             return Ok(None);
         };
-        let Some(stored) = self.store.vectors()? else {
+        let Some(index) = self.store.vectors()? else {
             return Ok(None);
         };
         let rows = if filter.is_empty() {
@@ -89,37 +112,47 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
         } else {
             Some(self.store.rows(filter, None, None)?)
         };
-        let comparison = self.store.compare(&stored, &[centre])?;
-        let near = self
-            .store
-            .nearest(&comparison, None, rows.as_ref(), limit, None)?;
-        answer.embedded = self.store.coverage(filter)?.share();
-        answer.retrievers.semantic = Some(stored.serving().name.clone());
+        let model = index.serving().name.clone();
+        let comparison = Comparison::new(self.store, index, vec![centroid])?;
+        let near = comparison.nearest(
+            self.store,
+            None,
+            rows.as_ref(),
+            limits.fetched,
+            &Stop::default(),
+        )?;
         // What points the other way has nothing to do with it.
-        let alike = |passage: &Passage| passage.row != document.row && passage.similarity > 0.0;
+        let alike = |chunk: &NearestChunk| chunk.row != document.row && chunk.similarity > 0.0;
         let others = near.unwrap_or_default().into_iter().filter(alike);
-        Ok(Some(by_meaning(others.collect())))
+        Ok(Some(Outcome {
+            ranked: Ranked::semantic(others.collect()),
+            retrievers: Retrievers {
+                lexical: None,
+                semantic: Some(model),
+            },
+            embedded: self.store.coverage(filter)?.share(),
+        }))
     }
 
     fn similar_by_word(
         &self,
         document: &StoredDocument,
         filter: &Filter,
-        limit: usize,
-        answer: &mut Answer,
-    ) -> Result<Ranked> {
+        limits: Limits,
+    ) -> Result<LexicalCandidates> {
         let query = Query {
             optional: self.telling_words(document)?,
             ..Query::default()
         };
-        let mut retrieved = self.retrieve_planned(&query, filter, limit)?;
-        let before = retrieved.matches.best.len();
-        retrieved
-            .matches
+        let lexical = self.lexical();
+        let mut found = lexical.retrieve_planned(&query, filter, limits, limits.fetched)?;
+        let matches = &mut found.matches;
+        let before = matches.best.len();
+        matches
             .best
             .retain(|&(row, _): &(Row, f64)| row != document.row);
-        retrieved.matches.total -= before - retrieved.matches.best.len();
-        Ok(super::route::by_word(retrieved, answer))
+        matches.total -= before - matches.best.len();
+        Ok(found)
     }
 
     /// The words that are frequent here and rare elsewhere.
@@ -139,7 +172,7 @@ impl<S: Store, E: Embedder + ?Sized + 'static> Router<'_, S, E> {
             let documents = self.store.word_frequency(&word)?;
             // A word that only this document has leads to no other.
             if documents > 1 {
-                let weight = lexical::rarity(documents, corpus) * count.ln_1p();
+                let weight = idf(documents, corpus) * count.ln_1p();
                 weighed.push((weight, word));
             }
         }

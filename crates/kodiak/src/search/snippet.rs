@@ -8,7 +8,7 @@ use std::ops::{ControlFlow, Range};
 
 use rustc_hash::FxHashMap;
 
-use super::lexical::PlannedTerm;
+use super::terms::PlannedTerm;
 use crate::document::newlines;
 use crate::store::StoredDocument;
 use crate::text::{Class, Cutter, Purpose, Stemming, Term, is_mark, words};

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::error::Result;
-use crate::store::{Filter, Row, Store};
+use crate::store::{Filter, Reader, Row};
 use crate::text::fold_into;
 
 /// Names less alike than this are no help.
@@ -12,8 +12,8 @@ const LEAST_ALIKE: f64 = 0.25;
 const LONGEST: usize = 200;
 
 /// The documents whose title or file name is most like `text`, best first.
-pub(super) fn similar_names<S: Store>(
-    store: &S,
+pub(super) fn similar_names(
+    store: &dyn Reader,
     text: &str,
     filter: &Filter,
     limit: usize,

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use crate::rank::thread::Turn;
 use crate::text::{Cutter, Purpose};
 
 /// What is longer, in bytes, is a record and no turn.
@@ -17,29 +18,18 @@ const LONGEST_NAME: usize = 40;
 const ENDS: [char; 6] = ['.', '!', '?', '。', '！', '？'];
 const ASKS: [char; 2] = ['?', '？'];
 
-/// What is known of a document in a thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Turn {
-    /// Whether the query names who speaks.
-    pub(super) named: bool,
-    /// What part of its sentences are questions.
-    pub(super) asking: f64,
-}
-
-impl Turn {
-    /// The turn with this text, for a query with these terms.
-    pub(super) fn of(text: &str, terms: &HashSet<&str>, cutter: &mut Cutter) -> Self {
-        let mut named = false;
-        if let Some(name) = speaker(text) {
-            let _ = cutter.each_term(name, Purpose::Query, |term| {
-                named |= terms.contains(term.text);
-                ControlFlow::<()>::Continue(())
-            });
-        }
-        Self {
-            named,
-            asking: asking(text),
-        }
+/// Reads a turn off its text, for a query with these terms.
+pub(super) fn read(text: &str, terms: &HashSet<&str>, cutter: &mut Cutter) -> Turn {
+    let mut named = false;
+    if let Some(name) = speaker(text) {
+        let _ = cutter.each_term(name, Purpose::Query, |term| {
+            named |= terms.contains(term.text);
+            ControlFlow::<()>::Continue(())
+        });
+    }
+    Turn {
+        named,
+        asking: asking(text),
     }
 }
 
@@ -117,7 +107,7 @@ mod tests {
     #[test]
     fn a_query_names_who_speaks_by_any_form_of_the_name() {
         let terms = HashSet::from(["carolin", "paint"]);
-        let turn = |text| Turn::of(text, &terms, &mut Cutter::default());
+        let turn = |text| read(text, &terms, &mut Cutter::default());
         assert!(turn("Caroline: I paint.").named);
         assert!(!turn("Mel: Caroline paints.").named);
         assert!(!turn("painted a lake").named);
@@ -146,7 +136,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_a_turn(text in "\\PC{0,60}") {
-            let turn = Turn::of(&text, &HashSet::new(), &mut Cutter::default());
+            let turn = read(&text, &HashSet::new(), &mut Cutter::default());
             prop_assert!((0.0..=1.0).contains(&turn.asking) && !turn.named);
         }
     }

@@ -5,7 +5,7 @@
 
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
-use crate::store::{Bm25, Expression, Filter, NearWord, Phrase, Store};
+use crate::store::{Expression, Filter, NearWord, Phrase, Reader};
 use crate::text::{Class, Stemming, fold_into, is_common, is_plain, words};
 
 /// Shorter words have too many neighbours to guess from.
@@ -30,8 +30,8 @@ pub(super) struct Correction {
 
 /// Corrects the words of `query` that the index does not have, in place. Where
 /// it has another form of the word as typed, both are looked for.
-pub(super) fn correct<S: Store>(
-    store: &S,
+pub(super) fn correct(
+    store: &dyn Reader,
     query: &mut Query,
     scope: &Filter,
 ) -> Result<Vec<Correction>> {
@@ -55,8 +55,8 @@ pub(super) fn correct<S: Store>(
     Ok(corrector.corrections)
 }
 
-struct Corrector<'a, S> {
-    store: &'a S,
+struct Corrector<'a> {
+    store: &'a dyn Reader,
     scope: &'a Filter,
     corrections: Vec<Correction>,
 }
@@ -68,7 +68,7 @@ enum Change {
     Beside(Clause),
 }
 
-impl<S: Store> Corrector<'_, S> {
+impl Corrector<'_> {
     fn condition(&mut self, condition: &mut Condition) -> Result<()> {
         match condition {
             Condition::Clause(clause) => match self.clause(clause)? {
@@ -130,8 +130,8 @@ fn term_of(word: &str, stemming: Stemming) -> String {
 /// The word to look for instead of `typed`; `None` if the index has it, if it
 /// is a common word, too short, or like nothing the index has. Only what
 /// `scope` admits is the index here.
-pub(super) fn suggestion<S: Store>(
-    store: &S,
+pub(super) fn suggestion(
+    store: &dyn Reader,
     typed: &str,
     scope: &Filter,
 ) -> Result<Option<String>> {
@@ -162,7 +162,7 @@ pub(super) fn suggestion<S: Store>(
 }
 
 /// Whether a document that `scope` admits has this word.
-fn is_known<S: Store>(store: &S, folded: &str, scope: &Filter) -> Result<bool> {
+fn is_known(store: &dyn Reader, folded: &str, scope: &Filter) -> Result<bool> {
     if store.word_frequency(folded)? == 0 {
         return Ok(false);
     }
@@ -175,8 +175,7 @@ fn is_known<S: Store>(store: &S, folded: &str, scope: &Filter) -> Result<bool> {
         column: None,
         weight: 1.0,
     });
-    let matches = store.matches(&phrase, scope, store.corpus()?, Bm25::default(), 0)?;
-    Ok(matches.total > 0)
+    Ok(store.count(&phrase, scope)? > 0)
 }
 
 /// How likely it is that `near` was meant: above all near, then common. A slip

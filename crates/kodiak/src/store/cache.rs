@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 
-use super::sqlite::is_damage;
+use super::sqlite::cause_of;
 use crate::embed::Identity;
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 
 /// Marks a file as a cache of ours: "Kode" in ASCII.
 const APPLICATION: u32 = 0x4B6F_6465;
@@ -60,7 +60,7 @@ impl EmbeddingCache {
             Ok(None) => Err(Error::NotOurs {
                 path: path.to_path_buf(),
             }),
-            Err(source) if is_damage(&source) => Self::begin_anew(path),
+            Err(source) if cause_of(&source) == Cause::Damaged => Self::begin_anew(path),
             Err(source) => Err(error(source)),
         }
     }
@@ -83,7 +83,7 @@ impl EmbeddingCache {
     /// Begins anew if `error` says that this cache is damaged, which may come
     /// to light long after it was opened. Whether it can be used from here on.
     pub(crate) fn recover(&mut self, error: &Error) -> bool {
-        let damaged = matches!(error, Error::Cache { source, .. } if is_damage(source));
+        let damaged = matches!(error, Error::Cache { cause, .. } if *cause == Cause::Damaged);
         let Some(closed) = damaged
             .then(Connection::open_in_memory)
             .and_then(Result::ok)
@@ -243,7 +243,8 @@ fn use_log(connection: &Connection) -> rusqlite::Result<()> {
 fn database_error(path: &Path, source: rusqlite::Error) -> Error {
     Error::Cache {
         path: path.to_path_buf(),
-        source,
+        detail: source.to_string(),
+        cause: cause_of(&source),
     }
 }
 

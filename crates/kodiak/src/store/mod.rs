@@ -4,19 +4,21 @@
 //! queries, and knows nothing of sources or of how answers are presented.
 
 pub mod cache;
-mod contract;
 pub mod expression;
 pub mod filter;
 pub mod lock;
+mod reader;
 pub mod sqlite;
+mod vector_index;
 pub mod vectors;
 
 pub use cache::EmbeddingCache;
-pub use contract::Store;
 pub use expression::{Column, Expression, Phrase};
 pub use filter::Filter;
 pub use lock::WriteLock;
-pub use sqlite::{Comparison, Finding, Name, NearWord, Scanned, SqliteStore, Vectors, Writer};
+pub use reader::{Reader, Revision, Snapshot};
+pub use sqlite::{Finding, SqliteStore, Writer};
+pub use vector_index::{ModelNumber, VectorIndex};
 
 use std::ops::Range;
 
@@ -26,89 +28,18 @@ use crate::embed::Identity;
 /// A document's number inside one index; other indexes number differently.
 pub type Row = i64;
 
-/// How much there is to search.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Corpus {
-    /// Documents that can be found.
+/// A document's number, source, key and title: enough to name it.
+pub type Name = (Row, String, String, String);
+
+/// A word of the vocabulary that resembles another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearWord {
+    /// The word, folded, not stemmed.
+    pub word: String,
+    /// How many insertions, deletions, replacements or swaps it is away.
+    pub distance: u8,
+    /// How many documents have it.
     pub documents: u64,
-    /// Terms in a document, on average.
-    pub average_length: f64,
-}
-
-/// How much words in a document count.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bm25 {
-    /// How quickly repetition stops counting.
-    pub k1: f64,
-    /// How much long documents are held back, 0 to 1.
-    pub b: f64,
-    /// Shorter documents count as having so many words. Of two messages the
-    /// longer one has more to say; only from a paragraph on does length mean
-    /// that a word may have come by the way.
-    pub least_length: f64,
-    /// What a word in the title counts, one in the body being 1: it says most
-    /// about a note.
-    pub title: f64,
-    /// What a word among the tags counts.
-    pub tags: f64,
-    /// What a word in the title adds, in parts of its rarity, however often it
-    /// occurs and however long the document is. Weighted or not, repetition
-    /// saturates: without this a short note that has a word as its tag stands
-    /// above the note it is the title of.
-    pub title_bonus: f64,
-    /// What words that stand together in the body add, in parts of their
-    /// rarities. A long document that has every word somewhere is not about
-    /// what they say together.
-    pub together: f64,
-    /// Within how many words of each other they stand together.
-    pub window: f64,
-    /// What words in the title add, in parts of their rarities and of how much
-    /// of the title they are: all of it is named by them.
-    pub title_share: f64,
-}
-
-impl Default for Bm25 {
-    fn default() -> Self {
-        Self {
-            k1: 1.2,
-            b: 0.75,
-            least_length: 60.0,
-            title: 10.0,
-            tags: 5.0,
-            title_bonus: 0.2,
-            together: 0.75,
-            window: 20.0,
-            title_share: 1.0,
-        }
-    }
-}
-
-impl Bm25 {
-    /// All its numbers in a row, always the same one.
-    fn numbers(&mut self) -> [&mut f64; 9] {
-        let Self {
-            k1,
-            b,
-            least_length,
-            title,
-            tags,
-            title_bonus,
-            together,
-            window,
-            title_share,
-        } = self;
-        [
-            k1,
-            b,
-            least_length,
-            title,
-            tags,
-            title_bonus,
-            together,
-            window,
-            title_share,
-        ]
-    }
 }
 
 /// The best documents for an expression.
@@ -160,21 +91,6 @@ impl Coverage {
         }
         self.embedded as f64 / self.chunks as f64
     }
-}
-
-/// A passage of a document, and how near it is to what was asked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Passage {
-    /// The document.
-    pub row: Row,
-    /// Its own number in this index.
-    pub chunk: i64,
-    /// The cosine.
-    pub similarity: f32,
-    /// The cosine of all the document's passages taken together.
-    pub overall: f32,
-    /// Its vector.
-    pub vector: Vec<f32>,
 }
 
 /// Where a passage is in its document. Hundreds of passages are compared for a

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 
 use crate::embed::{Embedder, Identity, Role};
 use crate::error::{Error, Result};
-use crate::store::sqlite::{ModelNumber, Pending};
-use crate::store::{EmbeddingCache, WriteLock, Writer};
+use crate::store::sqlite::Pending;
+use crate::store::{EmbeddingCache, ModelNumber, WriteLock, Writer};
 
 /// How many passages are embedded between two writes: a second or two of work.
 const BATCH: usize = 48;

@@ -49,6 +49,41 @@ pub fn words(text: &str) -> Words<'_> {
     Words { text, at: 0 }
 }
 
+/// Returns about how many words a reader sees in a text. Between spaces there is
+/// one, whatever signs it holds, unless its script writes no spaces: two Han or
+/// Hiragana characters, or five of Thai and its kind, count as a word there, and
+/// a run of Katakana or Hangul as one.
+pub fn word_count(text: &str) -> usize {
+    let in_piece = |piece: &str| {
+        let unspaced = words(piece).filter(|word| word.class != Class::Spaced);
+        let count: usize = unspaced
+            .map(|word| unspaced_words(&piece[word.range]))
+            .sum();
+        let spaced = words(piece).any(|word| word.class == Class::Spaced);
+        count + usize::from(spaced || count == 0)
+    };
+    text.split_whitespace().map(in_piece).sum()
+}
+
+/// Returns about how many words a run without spaces holds.
+fn unspaced_words(run: &str) -> usize {
+    const HAN: usize = 2;
+    const THAI: usize = 5;
+    let (mut han, mut thai, mut runs) = (0, 0, 0);
+    let mut in_run = false;
+    for character in run.chars() {
+        let one_word = script::is_katakana(character) || script::is_hangul(character);
+        runs += usize::from(one_word && !in_run);
+        in_run = one_word;
+        match class_of(character) {
+            Class::Triples => thai += 1,
+            Class::Pairs if !one_word => han += 1,
+            _ => {}
+        }
+    }
+    (han / HAN + thai / THAI + runs).max(1)
+}
+
 /// Iterator over the words of a text.
 #[derive(Debug)]
 pub struct Words<'a> {
@@ -331,6 +366,23 @@ mod tests {
             assert_eq!(is_plain(word), plain, "{word}");
         }
         assert!(!is_plain(&"a".repeat(41)));
+    }
+
+    #[test]
+    fn words_are_counted_as_a_reader_sees_them() {
+        for (text, count) in [
+            ("", 0),
+            ("one two", 2),
+            ("my-page-slug", 1),
+            ("? two", 2),
+            ("数据库", 1),
+            ("用SQLite存数据", 3),
+            ("データベースの計画", 2),
+            ("데이터베이스 설계", 2),
+            ("ฐานข้อมูล", 1),
+        ] {
+            assert_eq!(word_count(text), count, "{text}");
+        }
     }
 
     proptest! {

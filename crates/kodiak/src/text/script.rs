@@ -45,6 +45,17 @@ pub(super) fn class_of(character: char) -> Class {
     }
 }
 
+/// Returns whether a character is one of those that Japanese spells foreign words
+/// with.
+pub(super) fn is_katakana(character: char) -> bool {
+    matches!(character as u32, 0x30A0..=0x30FF | 0x31F0..=0x31FF | 0xFF66..=0xFF9F)
+}
+
+/// Returns whether a character is of Korean, which writes spaces between words.
+pub(super) fn is_hangul(character: char) -> bool {
+    matches!(character as u32, 0x1100..=0x11FF | 0x3130..=0x318F | 0xAC00..=0xD7FF)
+}
+
 pub(super) fn starts_word(character: char) -> bool {
     character.is_alphanumeric() && !is_mark(character)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
-use kodiak::embed::{Embedder, Identity, OnnxEmbedder};
+use kodiak::embed::{Embedder, Identity};
 use kodiak::search::{Answer, Mode, Request, Router};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{MarkdownFolder, Source};
@@ -134,7 +134,7 @@ impl Collection {
     ) -> Answer {
         let sources: Vec<Box<dyn Source>> = vec![Box::new(self.source())];
         Router::new(&self.store(), &sources, Guard::local())
-            .with_embedder(Some(Arc::clone(embedder)))
+            .with_embedder(Some(embedder.clone()))
             .with_deadline(PATIENCE)
             .search(request)
             .unwrap()
@@ -156,10 +156,7 @@ impl Collection {
 }
 
 /// A router with the tiny model.
-pub(crate) fn router_over(
-    store: &SqliteStore,
-    guard: Guard,
-) -> Router<'_, SqliteStore, OnnxEmbedder> {
+pub(crate) fn router_over(store: &SqliteStore, guard: Guard) -> Router<'_> {
     Router::new(store, &[], guard)
         .with_embedder(Some(tiny()))
         .with_deadline(PATIENCE)

@@ -48,7 +48,7 @@ fn assert_by_word(answer: &Answer, retriever: &str, reasons: &[&str]) {
 
 fn assert_notices(answer: &Answer, expected: &[&str]) {
     assert_eq!(answer.notices.len(), expected.len(), "{answer:?}");
-    for (notice, expected) in answer.notices.iter().zip(expected) {
+    for (notice, expected) in answer.notices.sentences().iter().zip(expected) {
         assert!(notice.contains(expected), "{notice}");
     }
 }
@@ -192,7 +192,7 @@ fn a_model_that_takes_too_long_leaves_the_words() {
         let answer = search(mode, query);
         assert_eq!(answer.total, 0, "{query}");
         assert_eq!(
-            answer.notices,
+            answer.notices.sentences(),
             ["semantic search did not run: it took longer than 100ms"],
             "{query}"
         );
@@ -254,7 +254,8 @@ fn vectors_of_another_model_are_never_compared() {
         let answer = notes.answer_with(&other, &ask(QUESTION));
         let embedded_with = format!("embedded with {}", tiny_identity.key());
         assert_by_word(&answer, "fts5", &[&embedded_with]);
-        assert!(answer.notices[0].contains(&told), "{:?}", answer.notices);
+        let said = answer.notices.sentences();
+        assert!(said[0].contains(&told), "{said:?}");
         assert_eq!(other.queries(), [] as [&str; 0]);
     }
 }

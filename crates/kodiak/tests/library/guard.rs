@@ -1,16 +1,16 @@
 //! What filters and guards leave: inside both rankings, and in every count.
 
-use std::collections::HashMap;
-use std::time::Instant;
+use std::sync::Arc;
 
 use kodiak::access::{Capability, Guard};
+use kodiak::rank::{Bm25, Corpus};
 use kodiak::search::{Answer, Mode, Request, Router};
 use kodiak::source::MarkdownFolder;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
-    Bm25, Comparison, Corpus, Coverage, Expression, Filter, Matches, Name, NearWord, Passage,
-    Place, Row, Scanned, Store, StoredDocument, Vectors,
+    Coverage, Expression, Filter, Matches, Name, NearWord, Place, Reader, Revision, Row,
+    StoredDocument, VectorIndex,
 };
 use kodiak::text::Stemming;
 use kodiak::{Error, Result, date, sync};
@@ -297,22 +297,22 @@ macro_rules! untouchable {
     };
 }
 
-impl Store for Untouchable {
-    fn in_snapshot<T>(&self, _: impl FnOnce() -> Result<T>) -> Result<T> {
-        panic!("a snapshot was begun")
-    }
-
+impl Reader for Untouchable {
     fn stemming(&self) -> Stemming {
         panic!("stemming was asked for")
     }
 
     untouchable! {
+        begin_snapshot() -> ();
+        end_snapshot() -> ();
+        revision() -> Revision;
         corpus() -> Corpus;
         document_frequencies(&[&str]) -> Vec<u64>;
         word_frequency(&str) -> u64;
         words_beginning(&str, usize) -> Vec<(String, u64)>;
         words_near(&str, u8) -> Vec<NearWord>;
         matches(&Expression, &Filter, Corpus, Bm25, usize) -> Matches;
+        count(&Expression, &Filter) -> u64;
         containing(&[String], &[Vec<String>], &Filter, usize) -> Matches;
         newest(&Filter, Option<&Expression>, usize) -> Matches;
         rows(&Filter, Option<&Expression>, Option<&Expression>) -> Bitmap;
@@ -323,13 +323,11 @@ impl Store for Untouchable {
         each_name(&Filter, &mut dyn FnMut(Name)) -> ();
         places(&Filter) -> Vec<(String, String)>;
         incomplete_sources(&Filter) -> Vec<String>;
-        vectors() -> Option<Vectors>;
+        vectors() -> Option<Arc<dyn VectorIndex>>;
         coverage(&Filter) -> Coverage;
-        compare(&Vectors, &[Vec<f32>]) -> Comparison;
-        nearest(&Comparison, Option<Scanned>, Option<&Bitmap>, usize, Option<Instant>)
-            -> Option<Vec<Passage>>;
-        passages_of(&Comparison, &[Row]) -> HashMap<Row, Passage>;
-        place_of(&Passage) -> Option<Place>;
+        chunk_vector(&dyn VectorIndex, i64) -> Option<Vec<f32>>;
+        vectors_after(&dyn VectorIndex, &mut dyn FnMut(Row, i64, Vec<f32>)) -> ();
+        place_of(i64) -> Option<Place>;
         threads_of(&[Row]) -> Vec<Vec<Row>>;
         bodies(&[Row], usize) -> Vec<(Row, String)>;
         vectors_of(Row) -> Vec<Vec<f32>>;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use kodiak::access::Guard;
-use kodiak::search::{Fusion, Intent, Mode, Request, Router};
+use kodiak::rank::Fusion;
+use kodiak::search::{Intent, Mode, Request, Router};
 
 use crate::collection::{
     Collection, EVERY_MODE, ask, ask_in, assert_sound, paths, router_over, sorted, topics,
@@ -83,7 +84,7 @@ fn what_is_demanded_literally_is_not_answered_by_what_is_like_it() {
         let answer = notes.answer_with(&model, &request);
         assert_eq!(paths(&answer), ["ramen.md"], "{query}");
         assert_eq!(answer.hits[0].found_by, ["lexical"], "{query}");
-        assert_eq!(answer.notices, [] as [&str; 0], "{query}");
+        assert!(answer.notices.is_empty(), "{query}: {answer:?}");
     }
     assert_eq!(model.queries(), [] as [&str; 0]);
 }
@@ -273,7 +274,7 @@ fn what_a_model_knows_nothing_of_is_near_nothing() {
     let notes = embedded();
     let answer = notes.answer_with(&tiny(), &ask_in(Mode::Semantic, "我今天想吃拉面"));
     assert_eq!(answer.retrievers.semantic, None);
-    assert!(answer.notices[0].contains("tiny knows none of these words"));
+    assert!(answer.notices.sentences()[0].contains("tiny knows none of these words"));
     assert_eq!((answer.total, answer.hits), (0, vec![]));
     // Nor is a note that the model knows nothing of.
     notes.write("zh.md", "# 拉面\n\n我今天想吃拉面\n");

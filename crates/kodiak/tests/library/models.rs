@@ -41,7 +41,10 @@ fn a_broken_model_ends_the_run_and_words_still_answer() {
     let broken = Arc::new(OnnxEmbedder::new(model));
     let answer = notes.answer_with(&broken, &ask("cook noodles dinner"));
     assert_eq!(paths(&answer), ["ramen.md"]);
-    assert!(answer.notices[0].contains("cannot be used"), "{answer:?}");
+    assert!(
+        answer.notices.sentences()[0].contains("cannot be used"),
+        "{answer:?}"
+    );
 }
 
 #[test]
@@ -61,12 +64,12 @@ fn the_old_model_answers_until_the_new_one_has_everything() {
         (&during.hits, during.embedded),
         (&before.hits, before.embedded)
     );
-    assert_eq!(during.notices, [] as [&str; 0]);
+    assert!(during.notices.is_empty(), "{during:?}");
     // The new one does not answer yet, and says so.
     let early = notes.answer_with(&new, &question);
     assert_eq!(paths(&early), ["ramen.md"]);
     assert!(
-        early.notices[0].contains(&old.identity().key()),
+        early.notices.sentences()[0].contains(&old.identity().key()),
         "{early:?}"
     );
 
@@ -116,7 +119,10 @@ fn a_partly_filled_successor_is_counted_apart() {
     notes.sync();
     let answer = notes.answer_with(&old, &question);
     assert!(answer.embedded < 1.0, "{answer:?}");
-    assert!(answer.notices[0].contains("98 % is embedded"), "{answer:?}");
+    assert!(
+        answer.notices.sentences()[0].contains("98 % is embedded"),
+        "{answer:?}"
+    );
     assert_eq!(notes.embed(&*new, None).embedded, 13);
     assert_eq!(serving(&notes), new.identity().key());
     let answer = notes.answer_with(&new, &question);

@@ -1,33 +1,38 @@
-//! Above twenty thousand documents the rarer words choose what is ranked.
+//! Above two thousand documents the rarer words choose what is ranked.
 
 use kodiak::Document;
 use kodiak::access::Guard;
-use kodiak::search::{Request, Router};
+use kodiak::embed::Embedder;
+use kodiak::search::{Mode, Request, Router};
 use kodiak::store::sqlite::Prepared;
 use kodiak::store::{SqliteStore, Writer};
+use kodiak::sync;
+use tempfile::TempDir;
 
-/// Every document has "common", every fifth "usual", few have "rare" words.
+use crate::embedders::{Scripted, tiny};
+
+/// Every document has "common", every fifth "usual", few have "scarce" or
+/// "singular".
 fn body(number: usize) -> String {
     let mut words = vec!["common"];
     if number.is_multiple_of(5) {
         words.push("usual");
     }
-    if number.is_multiple_of(1_000) {
+    if number.is_multiple_of(100) {
         words.extend(["scarce", "scarce"]);
     }
-    if number == 15_000 {
+    if number == 1_500 {
         words.push("singular");
     }
     words.join(" ")
 }
 
-#[test]
-fn rare_words_choose_and_common_words_rank() {
+/// An index of so many documents.
+fn filled(count: usize) -> (TempDir, Writer) {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("index.db");
-    let mut writer = Writer::open(&path, "test").unwrap();
+    let mut writer = Writer::open(&folder.path().join("index.db"), "test").unwrap();
     writer.begin().unwrap();
-    for number in 0..20_500 {
+    for number in 0..count {
         writer
             .put(&Prepared::new(Document {
                 source: "many".into(),
@@ -40,28 +45,69 @@ fn rare_words_choose_and_common_words_rank() {
             .unwrap();
     }
     writer.commit().unwrap();
+    (folder, writer)
+}
+
+fn request(query: &str, limit: usize) -> Request {
+    Request {
+        limit,
+        ..Request::new(query)
+    }
+}
+
+#[test]
+fn rare_words_choose_and_common_words_rank() {
+    let (folder, writer) = filled(2_100);
     drop(writer);
-    let store = SqliteStore::open(&path).unwrap();
+    let store = SqliteStore::open(&folder.path().join("index.db")).unwrap();
     let router = Router::new(&store, &[], Guard::local());
-    let search = |query: &str, limit: usize| {
-        router
-            .search(&Request {
-                query: query.into(),
-                limit,
-                ..Request::default()
-            })
-            .unwrap()
-    };
+    let search = |query, limit| router.search(&request(query, limit)).unwrap();
     // The 21 documents with the rare word are enough for three hits; among
     // them the common words still decide.
     let answer = search("common usual scarce singular", 3);
     assert_eq!(answer.total, 21);
-    assert_eq!(answer.hits[0].path, "15000");
+    assert_eq!(answer.hits[0].path, "1500");
     // Where the rare words find too little, everything is ranked.
     let answer = search("common singular", 10);
-    assert_eq!((answer.hits.len(), answer.total), (10, 20_500));
-    assert_eq!(answer.hits[0].path, "15000");
+    assert_eq!((answer.hits.len(), answer.total), (10, 2_100));
+    assert_eq!(answer.hits[0].path, "1500");
     // Only common words: nothing to prune by.
-    assert_eq!(search("common usual", 10).total, 20_500);
-    assert_eq!(search("\"common usual\"", 10).total, 4_100);
+    assert_eq!(search("common usual", 10).total, 2_100);
+    assert_eq!(search("\"common usual\"", 10).total, 420);
+}
+
+#[test]
+fn few_documents_are_all_ranked() {
+    let (folder, writer) = filled(1_900);
+    drop(writer);
+    let store = SqliteStore::open(&folder.path().join("index.db")).unwrap();
+    let router = Router::new(&store, &[], Guard::local());
+    let answer = router.search(&request("common usual scarce singular", 3));
+    assert_eq!(answer.unwrap().total, 1_900);
+}
+
+/// A fused search keeps hundreds of scores for candidates that only meaning
+/// finds. That must not make it rank every document that has a common word.
+#[test]
+fn rare_words_choose_where_both_retrievers_run() {
+    let (folder, mut writer) = filled(2_100);
+    let dimensions = tiny().identity().dimensions;
+    // To this model everything is alike.
+    let model = Scripted::instead_of_tiny(move |_, _| {
+        let mut vector = vec![0.0; dimensions];
+        vector[0] = 1.0;
+        Ok(vector)
+    });
+    sync::backfill(&mut writer, &*model, None, None, &mut |_| {}).unwrap();
+    drop(writer);
+    let store = SqliteStore::open(&folder.path().join("index.db")).unwrap();
+    let router = Router::new(&store, &[], Guard::local()).with_embedder(Some(model));
+    let answer = router.search(&Request {
+        mode: Mode::Hybrid,
+        ..request("common usual scarce singular", 3)
+    });
+    let answer = answer.unwrap();
+    assert!(answer.retrievers.semantic.is_some(), "{answer:?}");
+    // What both found, and at most the candidates that only meaning found.
+    assert!((21..=21 + 200).contains(&answer.total), "{}", answer.total);
 }

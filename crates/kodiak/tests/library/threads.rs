@@ -3,7 +3,8 @@
 use kodiak::Document;
 use kodiak::access::Guard;
 use kodiak::embed::Embedder;
-use kodiak::search::{Fusion, Mode, Request, Router};
+use kodiak::rank::Fusion;
+use kodiak::search::{Mode, Request, Router};
 use kodiak::store::{SqliteStore, Writer};
 
 use crate::collection::{Collection, ask_in, paths};

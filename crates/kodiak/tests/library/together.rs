@@ -63,7 +63,7 @@ fn searches_never_fail_while_another_indexes_and_embeds() {
                 answer
                     .notices
                     .iter()
-                    .all(|notice| notice.contains("embedded")),
+                    .all(|notice| notice.to_string().contains("embedded")),
                 "{answer:?}"
             );
             searches += 1;

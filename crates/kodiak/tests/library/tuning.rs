@@ -2,8 +2,9 @@
 
 use kodiak::access::Guard;
 use kodiak::chunk::Cutting;
-use kodiak::search::{Answer, KeywordRoute, Request, Router, Tuning};
-use kodiak::store::{Bm25, Filter};
+use kodiak::rank::{Bm25, KeywordRoute, Tuning};
+use kodiak::search::{Answer, Request, Router};
+use kodiak::store::Filter;
 use kodiak::sync;
 
 use crate::collection::{Collection, ask, paths, topics};

@@ -99,17 +99,18 @@ fn what_a_document_says_overall_follows_its_changes() {
         let row = found.unwrap()[0].0;
         let vectors = store.vectors_of(row).unwrap();
         assert!(vectors.len() > 2, "{}", vectors.len());
-        let stored = store.vectors().unwrap().unwrap();
-        let comparison = store.compare(&stored, std::slice::from_ref(&query));
-        let passages = store.passages_of(&comparison.unwrap(), &[row]);
-        let passage = passages.unwrap().remove(&row).unwrap();
-        let expected = dot(&centre(&vectors).unwrap(), &query);
-        assert!(
-            (passage.overall - expected).abs() < 0.01,
-            "{passage:?} {expected}"
-        );
-        assert!(passage.overall < passage.similarity, "{passage:?}");
-        passage.overall
+        let request = Request {
+            explain: true,
+            ..ask_in(Mode::Semantic, "noodles")
+        };
+        let answer = router_over(store, Guard::local()).search(&request).unwrap();
+        let hit = answer.hits.iter().find(|hit| hit.path == "long.md");
+        let explained = hit.unwrap().explanation.as_ref().unwrap();
+        let (overall, nearest) = (explained.overall.unwrap(), explained.similarity.unwrap());
+        let expected = f64::from(dot(&centre(&vectors).unwrap(), &query));
+        assert!((overall - expected).abs() < 0.01, "{overall} {expected}");
+        assert!(overall < nearest, "{explained:?}");
+        overall
     };
     let before = overall(&notes.store());
     // So little is new that the file is left as it is.

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use kodiak::Error;
+use kodiak::search::Notice;
 use kodiak::source::{MarkdownFolder, Source};
 use kodiak::store::SqliteStore;
 
@@ -26,7 +27,7 @@ pub(super) struct Scope {
     /// The path from the source's root, with a `/` at the end; empty for all.
     pub(super) inside: String,
     /// What the answer has to say about it.
-    pub(super) notice: Option<String>,
+    pub(super) notice: Option<Notice>,
 }
 
 /// How long to wait for another process before a folder that was never indexed
@@ -124,7 +125,10 @@ fn refreshed(
             return Err(error.into());
         }
         let reason = failure::message(&error.into());
-        notice = Some(format!("'{name}' was not brought up to date: {reason}"));
+        notice = Some(Notice::SourceNotSynced {
+            source: name.clone(),
+            reason,
+        });
     }
     Ok(Scope {
         source: name,

@@ -3,10 +3,9 @@
 use rusqlite::params_from_iter;
 
 use super::SqliteStore;
-use super::embeddings::ModelNumber;
 use super::filter::conditions;
 use crate::error::Result;
-use crate::store::{Coverage, Filter, Serving};
+use crate::store::{Coverage, Filter, ModelNumber, Serving};
 
 /// What is embedded, and what is not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,12 +25,12 @@ impl SqliteStore {
         let Some(model) = self.serving_model()? else {
             return Ok(Coverage::default());
         };
-        let moment = self.moment()?;
+        let revision = self.revision()?;
         let all = match self.coverage.get() {
-            Some((known, all)) if known == moment => all,
+            Some((known, all)) if known == revision => all,
             _ => self.count_embedded(model.number)?,
         };
-        self.coverage.set(Some((moment, all)));
+        self.coverage.set(Some((revision, all)));
         // Where all is embedded, so is any part of it.
         if filter.is_empty() || all.embedded == all.chunks {
             return Ok(all);

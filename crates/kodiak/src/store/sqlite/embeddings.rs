@@ -8,13 +8,10 @@ use crate::chunk::{self, Chunk, Cutting};
 use crate::date;
 use crate::embed::Identity;
 use crate::error::Result;
-use crate::store::Row;
+use crate::store::{ModelNumber, Row};
 
 /// How many documents are cut anew in one transaction.
 const RECUT_BATCH: usize = 500;
-
-/// A model's number in this index.
-pub type ModelNumber = i64;
 
 /// A passage that has no vector yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

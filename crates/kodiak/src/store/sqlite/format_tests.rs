@@ -124,7 +124,7 @@ fn an_index_of_format_1_is_searched_by_word() {
             assert_eq!(found(&answer), ["ramen.md"], "{mode:?}");
             assert_eq!(answer.retrievers.semantic, None);
             let notices = usize::from(mode != Mode::Lexical);
-            assert_eq!(answer.notices.len(), notices, "{answer:?}");
+            assert_eq!(answer.notices.0.len(), notices, "{answer:?}");
         }
     }
     let store = SqliteStore::open(&path).unwrap();

@@ -8,7 +8,6 @@
     reason = "SQLite calls tokenizers and auxiliary functions through C function pointers"
 )]
 
-mod findings;
 mod rank;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -191,7 +190,7 @@ unsafe extern "C" fn tokenizer_tokenize(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Bm25;
+    use crate::rank::Bm25;
 
     fn table() -> Connection {
         table_by(Stemming::English)

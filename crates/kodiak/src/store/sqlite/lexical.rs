@@ -10,7 +10,8 @@ use super::SqliteStore;
 use super::filter::{conditions, escape_like};
 use super::fts5::RankParameters;
 use crate::error::Result;
-use crate::store::{Bm25, Column, Corpus, Expression, Filter, Matches, Phrase, Row};
+use crate::rank::{Bm25, Corpus};
+use crate::store::{Column, Expression, Filter, Matches, Phrase, Row};
 
 impl SqliteStore {
     /// The `limit` best documents that meet `expression` and `filter`, ranked by
@@ -45,6 +46,29 @@ impl SqliteStore {
         self.bar.lower();
         let raise = |worst| self.bar.set(worst);
         self.with(|connection| best_of(connection, &sql, values, limit, raise))
+    }
+
+    /// Returns how many documents meet `expression` and `filter`.
+    pub fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64> {
+        // Fails where the full text's own tables are missing, for which FTS5
+        // would call the whole file damaged.
+        self.corpus()?;
+        let mut values: Vec<Value> = vec![rendered(expression).into()];
+        let mut sql =
+            String::from("SELECT count(*) FROM documents_fts WHERE documents_fts MATCH ?1");
+        if !filter.is_empty() {
+            let (condition, more) = conditions(filter);
+            // The plus keeps FTS5 from running the whole match once per id.
+            sql.push_str(&format!(
+                " AND +rowid IN (SELECT d.id FROM documents AS d WHERE {condition})"
+            ));
+            values.extend(more);
+        }
+        self.with(|connection| {
+            connection
+                .prepare_cached(&sql)?
+                .query_row(params_from_iter(values), |row| row.get(0))
+        })
     }
 
     /// Documents whose title or body contains any of `needles` literally,

@@ -2,7 +2,6 @@
 //!
 //! Readers open it read-only and never wait; the [`Writer`] holds the lock.
 
-mod compare;
 mod counts;
 mod coverage;
 mod doctor;
@@ -12,6 +11,7 @@ mod fts5;
 mod lexical;
 mod prepared;
 mod read;
+mod reader;
 mod semantic;
 mod stemming;
 mod threads;
@@ -33,20 +33,17 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::Coverage;
 use super::lock::lock_path;
-use crate::error::{Error, Result};
+use super::{Coverage, Revision};
+use crate::error::{Cause, Error, Result};
 use crate::text::Stemming;
 use fts5::Bar;
 
-pub use compare::{Comparison, Scanned, Vectors};
 pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
-pub use embeddings::{ModelNumber, Pending};
+pub use embeddings::Pending;
 pub use prepared::{Prepared, Preparer};
-pub use read::Name;
 use vector_file::OpenVectors;
-pub use vocabulary::NearWord;
 pub use write::{State, Writer};
 
 /// Numbered, in order, never edited once released.
@@ -75,16 +72,7 @@ pub struct SqliteStore {
     vectors: RefCell<Option<OpenVectors>>,
     /// How much was embedded in a state of the index: counting takes longer
     /// than most searches.
-    coverage: Cell<Option<(Moment, Coverage)>>,
-}
-
-/// A state of the index; another one after every change to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Moment {
-    /// Changes by others.
-    foreign: i64,
-    /// Changes through this connection.
-    own: u64,
+    coverage: Cell<Option<(Revision, Coverage)>>,
 }
 
 impl SqliteStore {
@@ -234,9 +222,10 @@ impl SqliteStore {
         Ok(value)
     }
 
-    fn moment(&self) -> Result<Moment> {
+    /// Returns which state of the index is read.
+    pub fn revision(&self) -> Result<Revision> {
         self.with(|connection| {
-            Ok(Moment {
+            Ok(Revision {
                 foreign: connection
                     .prepare_cached("PRAGMA data_version")?
                     .query_row([], |row| row.get(0))?,
@@ -288,19 +277,28 @@ fn check_ours(path: &Path) -> Result<()> {
 /// Damage is told apart from everything else: it has another remedy.
 fn database_error(path: &Path, source: rusqlite::Error) -> Error {
     let path = path.to_path_buf();
-    if is_damage(&source) {
-        let detail = source.to_string();
-        return Error::Corrupt { path, detail };
+    let detail = source.to_string();
+    match cause_of(&source) {
+        Cause::Damaged => Error::Corrupt { path, detail },
+        cause => Error::Database {
+            path,
+            detail,
+            cause,
+        },
     }
-    Error::Database { path, source }
 }
 
-/// Whether SQLite says that the file itself is broken.
-pub(super) fn is_damage(source: &rusqlite::Error) -> bool {
-    matches!(
-        source.sqlite_error_code(),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-    )
+/// Returns why SQLite refused, as the rest of the library knows it.
+pub(super) fn cause_of(source: &rusqlite::Error) -> Cause {
+    match source.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Cause::Damaged,
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            Cause::ReadOnly
+        }
+        Some(ErrorCode::DiskFull) => Cause::DiskFull,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Cause::Busy,
+        _ => Cause::Refused,
+    }
 }
 
 /// A vector as the index keeps it: 32-bit floats, little-endian.

@@ -9,10 +9,8 @@ use super::SqliteStore;
 use super::filter::conditions;
 use crate::document::{SHORTEST_ID, Stamp};
 use crate::error::Result;
-use crate::store::{Corpus, Filter, Row, SourceStatus, StoredDocument};
-
-/// A document's number, source, key and title: enough to name it.
-pub type Name = (Row, String, String, String);
+use crate::rank::Corpus;
+use crate::store::{Filter, Name, Row, SourceStatus, StoredDocument};
 
 impl SqliteStore {
     /// How much there is to search. FTS5 keeps these totals in one record of

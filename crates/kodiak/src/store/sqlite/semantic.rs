@@ -1,15 +1,17 @@
 //! What is there to be compared: the model that answers, its vectors, and the
 //! documents that may be found.
 
+use std::sync::Arc;
+
 use rusqlite::{OptionalExtension, params, params_from_iter};
 
-use super::compare::Vectors;
 use super::filter::conditions;
 use super::lexical::rendered;
 use super::{SqliteStore, vector_from};
+use crate::cancel::Stop;
 use crate::error::Result;
-use crate::store::vectors::Bitmap;
-use crate::store::{Expression, Filter, Row, Serving};
+use crate::store::vectors::{Bitmap, Near, Prepared, VectorFile};
+use crate::store::{Expression, Filter, ModelNumber, Place, Row, Serving, VectorIndex};
 
 /// The model that answers. It is asked for several times in a search, so it must
 /// not look at more than the first vectors: left alone, SQLite would read all of
@@ -17,11 +19,68 @@ use crate::store::{Expression, Filter, Row, Serving};
 const SERVING: &str = "SELECT id, key, name, dimensions FROM models WHERE serving
      AND EXISTS (SELECT 1 FROM embeddings NOT INDEXED WHERE model = models.id)";
 
+/// The vectors after a given one. `CROSS` has SQLite begin with these, instead of
+/// going through all chunks in search of them.
+pub(super) const LATER: &str = "SELECT c.document, e.chunk, e.vector FROM embeddings AS e
+     CROSS JOIN chunks AS c ON c.id = e.chunk WHERE e.id > ?1 AND e.model = ?2";
+
 /// A model with vectors in this index.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) number: i64,
     pub(super) serving: Serving,
+}
+
+/// The vector file, with the model it is of.
+#[derive(Debug)]
+struct MappedVectors {
+    model: Model,
+    file: Arc<VectorFile>,
+}
+
+impl VectorIndex for MappedVectors {
+    fn serving(&self) -> &Serving {
+        &self.model.serving
+    }
+
+    fn model(&self) -> ModelNumber {
+        self.model.number
+    }
+
+    fn upto(&self) -> i64 {
+        self.file.upto()
+    }
+
+    fn nearest(
+        &self,
+        queries: &[Vec<f32>],
+        rows: Option<&Bitmap>,
+        keep: usize,
+        stop: &Stop,
+    ) -> Option<Vec<Near>> {
+        self.file
+            .nearest(&prepared(queries), rows, keep, Some(stop))
+    }
+
+    fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Vec<Vec<(i64, f32)>> {
+        let prepared = prepared(queries);
+        let similarity = |at| {
+            let similarities = prepared.iter().map(|query| self.file.similarity(at, query));
+            similarities.fold(f32::MIN, f32::max)
+        };
+        let chunk = |at| (self.file.slot(at).chunk, similarity(at));
+        let chunks = |&row: &Row| self.file.of_document(row).map(chunk).collect();
+        rows.iter().map(chunks).collect()
+    }
+
+    fn sum_of(&self, row: Row) -> Option<Vec<f32>> {
+        let places = self.file.of_document(row);
+        (places.len() > 1).then(|| self.file.sum(places))
+    }
+}
+
+fn prepared(queries: &[Vec<f32>]) -> Vec<Prepared> {
+    queries.iter().map(|query| Prepared::new(query)).collect()
 }
 
 impl SqliteStore {
@@ -57,13 +116,67 @@ impl SqliteStore {
         Ok(self.version()? >= 2)
     }
 
-    /// The vectors that answer, to be compared; `None` where nothing is embedded.
-    pub fn vectors(&self) -> Result<Option<Vectors>> {
+    /// Returns an index over the vectors that answer; `None` where nothing is
+    /// embedded.
+    pub fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>> {
         let Some(model) = self.serving_model()? else {
             return Ok(None);
         };
         let file = self.vector_file(&model)?;
-        Ok(Some(Vectors { model, file }))
+        Ok(Some(Arc::new(MappedVectors { model, file })))
+    }
+
+    /// Returns the vector of a chunk by the model that answers.
+    pub(super) fn chunk_vector(
+        &self,
+        vectors: &dyn VectorIndex,
+        chunk: i64,
+    ) -> Result<Option<Vec<f32>>> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("SELECT vector FROM embeddings WHERE chunk = ?1 AND model = ?2")?
+                .query_row(params![chunk, vectors.model()], |found| {
+                    Ok(vector_from(found.get_ref(0)?.as_blob()?))
+                })
+                .optional()
+        })
+    }
+
+    /// Visits what the file lacks, in one go over the newest vectors: looking
+    /// each of them up by its number takes ten times as long.
+    pub(super) fn vectors_after(
+        &self,
+        vectors: &dyn VectorIndex,
+        visit: &mut dyn FnMut(Row, i64, Vec<f32>),
+    ) -> Result<()> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(LATER)?;
+            let mut rows = statement.query(params![vectors.upto(), vectors.model()])?;
+            while let Some(row) = rows.next()? {
+                let vector = vector_from(row.get_ref(2)?.as_blob()?);
+                visit(row.get(0)?, row.get(1)?, vector);
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns where a chunk is; `None` if it is gone.
+    pub fn place_of(&self, chunk: i64) -> Result<Option<Place>> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT start_byte, end_byte, start_line, end_line, heading
+                     FROM chunks WHERE id = ?1",
+                )?
+                .query_row([chunk], |row| {
+                    Ok(Place {
+                        range: row.get(0)?..row.get(1)?,
+                        lines: (row.get(2)?, row.get(3)?),
+                        heading: row.get(4)?,
+                    })
+                })
+                .optional()
+        })
     }
 
     /// The vectors of a document's passages, in order.

@@ -1,8 +1,7 @@
 use rusqlite::{Params, StatementStatus};
 
-use super::super::compare::LATER;
 use super::super::vector_file::IN_ORDER;
-use super::SERVING;
+use super::{LATER, SERVING};
 use crate::store::Writer;
 
 /// The steps SQLite takes for one row of an answer, among so many vectors.

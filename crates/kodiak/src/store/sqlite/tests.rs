@@ -10,7 +10,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::document::Document;
-use crate::store::{Bm25, Column, Expression, Filter, Phrase};
+use crate::rank::Bm25;
+use crate::store::{Column, Expression, Filter, Phrase};
 
 struct Fixture {
     _folder: TempDir,

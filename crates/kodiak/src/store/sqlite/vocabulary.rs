@@ -13,20 +13,10 @@ use rusqlite::OptionalExtension;
 
 use super::{SqliteStore, Writer};
 use crate::error::Result;
+use crate::store::NearWord;
 
 /// How many words may be missing from the automaton before it is made anew.
 const LATE_WORDS: u64 = 2_000;
-
-/// A word of the vocabulary that resembles another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NearWord {
-    /// The word, folded, not stemmed.
-    pub word: String,
-    /// How many insertions, deletions, replacements or swaps it is away.
-    pub distance: u8,
-    /// How many documents have it.
-    pub documents: u64,
-}
 
 impl SqliteStore {
     /// How many documents have this word, unstemmed.

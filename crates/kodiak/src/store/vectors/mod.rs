@@ -14,13 +14,15 @@
 //! * `quantise` turns vectors into small integers, `kernel` multiplies them;
 //! * `sketch` cuts them in halves and knows what the first half rules out;
 //! * `scan` looks for the nearest, `best` keeps them, `bitmap` says which
-//!   documents may be found.
+//!   documents may be found;
+//! * `knn` finds neighbours among a few hundred vectors in memory.
 
 mod best;
 mod bitmap;
 mod bytes;
 mod format;
 mod kernel;
+mod knn;
 mod quantise;
 mod scan;
 mod sketch;
@@ -40,8 +42,10 @@ use crate::store::Row;
 
 pub use best::Near;
 pub use bitmap::Bitmap;
-pub(crate) use kernel::{Kernel, Lane};
+pub use knn::k_nearest_among;
 pub use quantise::Prepared;
+
+use kernel::Kernel;
 
 use bytes::Bytes;
 use format::{FitBytes, Header, Layout};

@@ -8,7 +8,6 @@
 //! does not depend on where blocks end or which thread had them.
 
 use std::ops::Range;
-use std::time::Instant;
 
 use rayon::prelude::*;
 
@@ -17,6 +16,7 @@ use super::format::GROUP;
 use super::kernel::{Kernel, SIFTED, fetch};
 use super::sketch::Limit;
 use super::{Bitmap, Prepared, VectorFile};
+use crate::cancel::Stop;
 
 /// Places in a block: a tenth of a millisecond of work.
 const BLOCK: usize = GROUP;
@@ -37,15 +37,15 @@ impl VectorFile {
     /// length than the file's vectors are not. The answer is always the same as
     /// if every vector were looked at in full, to the bit.
     ///
-    /// `None` if the deadline passed before the end.
+    /// `None` if it was stopped before the end.
     pub fn nearest(
         &self,
         queries: &[Prepared],
         allowed: Option<&Bitmap>,
         keep: usize,
-        deadline: Option<Instant>,
+        stop: Option<&Stop>,
     ) -> Option<Vec<Near>> {
-        self.nearest_in_blocks(BLOCK, queries, allowed, keep, deadline)
+        self.nearest_in_blocks(BLOCK, queries, allowed, keep, stop)
     }
 
     /// `nearest`, with the size of blocks for tests to choose.
@@ -55,7 +55,7 @@ impl VectorFile {
         queries: &[Prepared],
         allowed: Option<&Bitmap>,
         keep: usize,
-        deadline: Option<Instant>,
+        stop: Option<&Stop>,
     ) -> Option<Vec<Near>> {
         // With fewer, most of what is fetched ahead would not be looked at.
         let most = allowed.is_none_or(|allowed| allowed.len() >= self.documents().len() / 2);
@@ -68,7 +68,7 @@ impl VectorFile {
                 .filter(|query| query.dimensions() == self.dimensions)
                 .collect(),
             allowed,
-            deadline,
+            stop,
         };
         scan.check_time()?;
         if scan.queries.is_empty() || keep == 0 || allowed.is_some_and(Bitmap::is_empty) {
@@ -94,16 +94,13 @@ struct Scan<'a> {
     kernel: Kernel,
     queries: Vec<&'a Prepared>,
     allowed: Option<&'a Bitmap>,
-    deadline: Option<Instant>,
+    stop: Option<&'a Stop>,
 }
 
 impl Scan<'_> {
-    /// `None` once the deadline has passed.
+    /// `None` once it is to stop.
     fn check_time(&self) -> Option<()> {
-        let passed = self
-            .deadline
-            .is_some_and(|deadline| deadline <= Instant::now());
-        (!passed).then_some(())
+        (!self.stop.is_some_and(Stop::is_reached)).then_some(())
     }
 
     /// Adds the documents of a block to what was found.

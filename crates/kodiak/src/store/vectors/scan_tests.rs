@@ -1,13 +1,14 @@
 //! The scan against looking at everything by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
 use super::super::quantise::{ROW_TOP, quantise};
 use super::super::{Origin, Slot};
 use super::*;
+use crate::cancel::Stop;
 use crate::error::Error;
 
 fn file(dimensions: usize, entries: &[(i64, i64, Vec<f32>)]) -> VectorFile {
@@ -127,11 +128,11 @@ fn a_document_over_many_blocks_is_one_document() {
 #[test]
 fn a_deadline_in_the_past_gives_no_answer() {
     let east = [Prepared::new(&[1.0, 0.0])];
-    let past = Instant::now();
+    let past = Stop::at(Some(Instant::now()));
     for file in [circle(), file(2, &[])] {
-        assert_eq!(file.nearest(&east, None, 10, Some(past)), None);
-        let later = Instant::now() + Duration::from_hours(1);
-        assert!(file.nearest(&east, None, 10, Some(later)).is_some());
+        assert_eq!(file.nearest(&east, None, 10, Some(&past)), None);
+        let later = Stop::at(Instant::now().checked_add(Duration::from_hours(1)));
+        assert!(file.nearest(&east, None, 10, Some(&later)).is_some());
     }
 }
 

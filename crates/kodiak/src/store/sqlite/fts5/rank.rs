@@ -1,5 +1,5 @@
-//! The rank function as FTS5 calls it, row by row; `findings` says what a row
-//! scores.
+//! The rank function as FTS5 calls it, row by row; [`crate::rank`] says what a
+//! row scores.
 //!
 //! Everything that does not depend on the row is passed in: FTS5's own function
 //! counts each word's documents again for every query. A document's length has
@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::ffi;
 
-use super::findings::{Findings, TITLE};
-use crate::store::Bm25;
+use crate::rank::{Bm25, Field, TermMatches};
 
 /// The score below which a row is of no interest. Whoever collects the best rows
 /// raises it; a row that cannot reach it gets a score that is too high, but not
@@ -106,10 +105,10 @@ unsafe extern "C" fn ranking_delete(ranking: *mut c_void) {
     drop(unsafe { Box::from_raw(ranking.cast::<Ranking>()) });
 }
 
-/// What a query is ranked with, and room for what its rows are found to have.
+/// What a query is ranked with, and room for its matches in a row.
 struct Ranking {
     parameters: RankParameters,
-    findings: Findings,
+    matches: TermMatches,
 }
 
 /// The query's parameters, read from the blob on its first row.
@@ -137,7 +136,7 @@ unsafe fn ranking_of<'a>(
         let read = RankParameters::from_blob(std::slice::from_raw_parts(blob, length))?;
         let ranking = Box::into_raw(Box::new(Ranking {
             parameters: read,
-            findings: Findings::default(),
+            matches: TermMatches::default(),
         }));
         // On failure FTS5 has called the destructor already.
         if api.xSetAuxdata?(row, ranking.cast(), Some(ranking_delete)) != ffi::SQLITE_OK {
@@ -161,28 +160,29 @@ unsafe fn score(
         ranking.look(api, row)?;
         let Ranking {
             parameters,
-            findings,
+            matches,
         } = ranking;
-        let (bm25, average) = (&parameters.bm25, parameters.average_length);
-        // What it could be at most, less and less roughly.
-        let named = bm25.title_share * findings.in_title();
-        let apart = findings.bm25(bm25, average, 0.0) + named;
-        let highest = apart + bm25.together * findings.in_body();
-        if highest < bar {
-            return Some(highest);
-        }
-        let together = bm25.together * findings.together(bm25.window);
-        if apart + together < bar {
-            return Some(apart + together);
-        }
-        let length = length_of(api, row, ALL_COLUMNS)?;
-        let named = if named > 0.0 {
-            bm25.title_share * findings.named(length_of(api, row, TITLE)?)
-        } else {
-            0.0
-        };
-        Some(findings.bm25(bm25, average, length) + named + together)
+        let RankParameters {
+            bm25,
+            average_length,
+            ..
+        } = parameters;
+        matches.score(bm25, *average_length, bar, |field| {
+            length_of(api, row, field.map_or(ALL_COLUMNS, column_of))
+        })
     }
+}
+
+/// The full text's columns, in order.
+const COLUMNS: [Field; 3] = [Field::Title, Field::Body, Field::Tags];
+
+fn column_of(field: Field) -> c_int {
+    let place = COLUMNS.iter().position(|&column| column == field);
+    place.map_or(ALL_COLUMNS, |place| place as c_int)
+}
+
+fn field_of(column: c_int) -> Option<Field> {
+    COLUMNS.get(usize::try_from(column).ok()?).copied()
 }
 
 /// What stands for all columns where FTS5 is asked for a length.
@@ -207,12 +207,12 @@ impl Ranking {
         api: &ffi::Fts5ExtensionApi,
         row: *mut ffi::Fts5Context,
     ) -> Option<()> {
-        self.findings.clear();
-        for (phrase, &rarity) in self.parameters.phrases.iter().enumerate() {
-            if rarity == 0.0 {
+        self.matches.clear();
+        for (phrase, &idf) in self.parameters.phrases.iter().enumerate() {
+            if idf == 0.0 {
                 continue;
             }
-            self.findings.phrase(rarity);
+            self.matches.phrase(idf);
             // SAFETY: FTS5's own API and row; the iterator is its plain struct,
             // filled by xPhraseFirst before xPhraseNext reads it.
             unsafe {
@@ -231,8 +231,10 @@ impl Ranking {
                     return None;
                 }
                 while column >= 0 {
-                    self.findings
-                        .occurrence(column, place, &self.parameters.bm25);
+                    if let (Some(field), Ok(position)) = (field_of(column), u32::try_from(place)) {
+                        let bm25 = &self.parameters.bm25;
+                        self.matches.occurrence(field, position, bm25);
+                    }
                     next(row, &raw mut iterator, &raw mut column, &raw mut place);
                 }
             }

@@ -1,38 +1,21 @@
-//! Who is like whom among candidates: each vector with each other.
+//! The nearest neighbours among a few hundred vectors: each with each other.
 
-use crate::store::vectors::{Kernel, Lane};
+use super::kernel::{Kernel, Lane};
 
-/// Only so many of the best candidates are compared with each other: the cost
-/// grows with the square.
-const MOST: usize = 512;
 /// What the longest vector's length becomes in integers. No sum of products of
 /// two such vectors, nor any part of it, exceeds the square, which fits 32 bits.
 const UNIT: f32 = 16_384.0;
 
-/// For each of the candidates that scored `own` the `most` others most like it,
-/// the most alike first, each with the cosine. Only the best are looked at.
-pub(super) fn companions(
-    own: &[f64],
-    vectors: &[Option<&[f32]>],
-    most: usize,
-) -> Vec<Vec<(usize, f64)>> {
-    let mut best: Vec<usize> = (0..own.len()).collect();
-    best.retain(|&at| vectors[at].is_some());
-    if best.len() > MOST {
-        best.sort_by(|&one, &other| own[other].total_cmp(&own[one]));
-        best.truncate(MOST);
-        best.sort_unstable();
-    }
-    let integers: Vec<Vec<Lane>> = best
-        .iter()
-        .map(|&at| vectors[at].map(integers).unwrap_or_default())
-        .collect();
-    let mut companions = vec![Vec::new(); own.len()];
-    for (&at, alike) in best.iter().zip(most_alike(&integers, most)) {
+/// Returns for each vector its `k` nearest others, the nearest first, each with
+/// the cosine; of equals the first. The cost grows with the square.
+pub fn k_nearest_among(vectors: &[&[f32]], k: usize) -> Vec<Vec<(usize, f64)>> {
+    let integers: Vec<Vec<Lane>> = vectors.iter().map(|vector| integers(vector)).collect();
+    let nearest = most_alike(&integers, k).into_iter();
+    let pairs = |alike: Vec<Alike>| {
         let alike = alike.into_iter();
-        companions[at] = alike.map(|one| (best[one.other()], one.cosine())).collect();
-    }
-    companions
+        alike.map(|one| (one.other(), one.cosine())).collect()
+    };
+    nearest.map(pairs).collect()
 }
 
 /// For each vector the `most` others most like it, in order. This takes a
@@ -126,22 +109,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_best_are_compared_where_there_are_thousands() {
-        let count = MOST * 2;
-        let own: Vec<f64> = (0..count).map(|at| at as f64).collect();
-        let vectors = vec![Some([1.0, 0.0].as_slice()); count];
-        let companions = companions(&own, &vectors, 3);
-        assert!(companions[..MOST].iter().all(Vec::is_empty));
-        assert!(companions[MOST..].iter().all(|alike| alike.len() == 3));
-    }
-
-    #[test]
     fn of_those_just_as_alike_the_first_come_first() {
         let (same, opposite) = ([1.0, 0.0], [-1.0, 0.0]);
-        let vectors = [&opposite, &same, &same, &same, &opposite].map(|one| Some(one.as_slice()));
-        let companions = companions(&[0.0; 5], &vectors, 3);
-        assert_eq!(companions[2], [(1, 1.0), (3, 1.0), (0, 0.0)]);
-        assert_eq!(companions[4], [(0, 1.0), (1, 0.0), (2, 0.0)]);
+        let vectors = [&opposite, &same, &same, &same, &opposite].map(|one| one.as_slice());
+        let nearest = k_nearest_among(&vectors, 3);
+        assert_eq!(nearest[2], [(1, 1.0), (3, 1.0), (0, 0.0)]);
+        assert_eq!(nearest[4], [(0, 1.0), (1, 0.0), (2, 0.0)]);
     }
 
     /// A vector of length one in this direction.
@@ -157,7 +130,7 @@ mod tests {
         /// Integers of sixteen bits are as good as the numbers they stand for,
         /// however many vectors there are and wherever one has its weight.
         #[test]
-        fn companions_are_the_most_alike(
+        fn the_nearest_are_found(
             vectors in prop::collection::vec(prop::collection::vec(-1.0_f32..1.0, 70), 0..11),
             spike: bool,
             most in 0_usize..12,
@@ -172,8 +145,8 @@ mod tests {
                     unit(vector)
                 })
                 .collect();
-            let given: Vec<Option<&[f32]>> = vectors.iter().map(|one| Some(&one[..])).collect();
-            let found = companions(&vec![0.0; vectors.len()], &given, most);
+            let given: Vec<&[f32]> = vectors.iter().map(|one| &one[..]).collect();
+            let found = k_nearest_among(&given, most);
             let cosine = |one: usize, other: usize| {
                 let products = vectors[one].iter().zip(&vectors[other]);
                 let sum: f32 = products.map(|(left, right)| left * right).sum();

@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use super::fuse::Weights;
-use crate::store::Bm25;
+use super::bm25::{Bm25, STOP_WORD_IDF};
+use super::fusion::Weights;
 
 /// What a search is ranked with; the default is what a user gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,7 +77,7 @@ impl Default for Tuning {
     fn default() -> Self {
         Self {
             bm25: Bm25::default(),
-            common_word: 1.0,
+            common_word: STOP_WORD_IDF,
             prune_above: 2_000,
             prune_common: 0.05,
             keyword: KeywordRoute::WordsFirst,

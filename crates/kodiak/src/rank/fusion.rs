@@ -1,20 +1,18 @@
-//! Two rankings into one.
+//! One score from two kinds of evidence.
 //!
-//! Reciprocal rank fusion sees places only. The convex mix sees how far apart
-//! candidates are: each one's BM25 score and its true cosines, brought to the
-//! same scale over all candidates, weighed and added; and then the company it
-//! is in.
+//! Reciprocal rank fusion sees ranks only. The convex combination sees how far
+//! apart candidates are: each one's BM25 score and its true cosines, as z-scores
+//! over all candidates, weighted and added.
 
-use super::company::Company;
 use super::tuning::Tuning;
 
-/// How two rankings become one.
+/// How lexical and semantic evidence become one score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fusion {
-    /// Scores, normalised and weighed.
+    /// Scores, normalised and weighted.
     #[default]
     Convex,
-    /// One over the place, summed up.
+    /// Reciprocal ranks, summed up.
     Rrf,
 }
 
@@ -28,12 +26,12 @@ impl Fusion {
     }
 }
 
-/// How much each ranking counts.
+/// How much each kind of evidence counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
-    /// The ranking by word.
+    /// BM25.
     pub lexical: f64,
-    /// The ranking by meaning.
+    /// Cosines.
     pub semantic: f64,
 }
 
@@ -48,69 +46,45 @@ impl Default for Weights {
 
 /// What is known of a candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Evidence {
+pub(crate) struct Evidence {
     /// Its BM25 score; zero if no word matched.
-    pub(super) lexical_score: f64,
-    /// Its nearest passage's cosine; `None` if it has no vector yet.
-    pub(super) similarity: Option<f64>,
-    /// The cosine of all its passages together.
-    pub(super) overall: Option<f64>,
-    /// Its place in the ranking by word, from one.
-    pub(super) lexical_rank: Option<usize>,
-    /// Its place in the ranking by meaning, from one.
-    pub(super) semantic_rank: Option<usize>,
+    pub(crate) lexical_score: f64,
+    /// Its nearest chunk's cosine; `None` if it has no vector yet.
+    pub(crate) similarity: Option<f64>,
+    /// The cosine of its chunks' centroid.
+    pub(crate) overall: Option<f64>,
+    /// Its rank by BM25, from one.
+    pub(crate) lexical_rank: Option<usize>,
+    /// Its rank by similarity, from one.
+    pub(crate) semantic_rank: Option<usize>,
 }
 
-/// What a fusion made of a candidate; only order and distances mean anything.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Fused {
-    /// All in all.
-    pub(super) score: f64,
-    /// What of it the other candidates added or took.
-    pub(super) company: f64,
-    /// How much words counted.
-    pub(super) lexical_weight: f64,
-}
-
-/// The fused score of each candidate. `company` is asked, with the score each
-/// has by itself, for who is like whom; rank fusion does not ask.
-pub(super) fn fuse(
+/// Returns the fused score of each candidate. Only order and distances mean
+/// anything.
+pub(crate) fn fuse(
     candidates: &[Evidence],
     fusion: Fusion,
     weights: Weights,
     tuning: &Tuning,
-    company: impl FnOnce(&[f64]) -> Company,
-) -> Vec<Fused> {
+) -> Vec<f64> {
     match fusion {
         Fusion::Rrf => {
-            let alone = |candidate| Fused {
-                score: by_rank(candidate, weights, tuning.rank_constant),
-                company: 0.0,
-                lexical_weight: weights.lexical,
-            };
-            candidates.iter().map(alone).collect()
+            let by_rank = |candidate| reciprocal_rank(candidate, weights, tuning.rank_constant);
+            candidates.iter().map(by_rank).collect()
         }
-        Fusion::Convex => {
-            let own = by_score(candidates, weights, tuning.overall);
-            let scores = in_company(&own, weights.semantic * tuning.commonness, &company(&own));
-            let fused = own.iter().zip(scores).map(|(own, score)| Fused {
-                score,
-                company: score - own,
-                lexical_weight: weights.lexical,
-            });
-            fused.collect()
-        }
+        Fusion::Convex => convex(candidates, weights, tuning.overall),
     }
 }
 
-fn by_rank(candidate: &Evidence, weights: Weights, constant: f64) -> f64 {
+fn reciprocal_rank(candidate: &Evidence, weights: Weights, constant: f64) -> f64 {
     let share = |rank: Option<usize>| rank.map_or(0.0, |rank| 1.0 / (constant + rank as f64));
     weights.lexical * share(candidate.lexical_rank)
         + weights.semantic * share(candidate.semantic_rank)
 }
 
-/// `whole` is how much of a similarity is that of all passages together.
-fn by_score(candidates: &[Evidence], weights: Weights, whole: f64) -> Vec<f64> {
+/// Adds up z-scores. `whole` is how much of a similarity is that of the
+/// document's centroid, the rest being its nearest chunk's.
+fn convex(candidates: &[Evidence], weights: Weights, whole: f64) -> Vec<f64> {
     // One that has no vector yet is taken for the least similar.
     let known = |of: fn(&Evidence) -> Option<f64>| {
         let least = candidates
@@ -118,9 +92,9 @@ fn by_score(candidates: &[Evidence], weights: Weights, whole: f64) -> Vec<f64> {
             .filter_map(of)
             .fold(f64::INFINITY, f64::min);
         let least = if least.is_finite() { least } else { 0.0 };
-        standardised(candidates.iter().map(move |one| of(one).unwrap_or(least)))
+        z_scores(candidates.iter().map(move |one| of(one).unwrap_or(least)))
     };
-    let lexical = standardised(candidates.iter().map(|one| one.lexical_score));
+    let lexical = z_scores(candidates.iter().map(|one| one.lexical_score));
     let nearest = known(|one| one.similarity);
     let overall = known(|one| one.overall);
     let mix = |at: usize| {
@@ -130,23 +104,9 @@ fn by_score(candidates: &[Evidence], weights: Weights, whole: f64) -> Vec<f64> {
     (0..candidates.len()).map(mix).collect()
 }
 
-/// What becomes of scores in company, where being common takes so much.
-fn in_company(own: &[f64], taken: f64, company: &Company) -> Vec<f64> {
-    let common = company.commonness();
-    let known: Vec<f64> = common.iter().copied().flatten().collect();
-    let usual = known.iter().sum::<f64>() / known.len().max(1) as f64;
-    // One that cannot be compared is as common as most.
-    let common = standardised(common.iter().map(|one| one.unwrap_or(usual)));
-    let distinct = own
-        .iter()
-        .zip(common)
-        .map(|(own, common)| own - taken * common);
-    company.applied(&distinct.collect::<Vec<_>>())
-}
-
-/// Each number's distance from the mean, in standard deviations; all zero where
-/// they are all alike.
-fn standardised(numbers: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
+/// Returns each number's distance from the mean, in standard deviations; all
+/// zero where the numbers are all alike.
+pub(super) fn z_scores(numbers: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
     let count = numbers.clone().count().max(1) as f64;
     let mean = numbers.clone().sum::<f64>() / count;
     let variance = numbers.clone().map(|one| (one - mean).powi(2)).sum::<f64>() / count;
@@ -166,7 +126,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::turn::Turn;
 
     fn evidence(lexical: Option<(usize, f64)>, semantic: Option<(usize, f64)>) -> Evidence {
         Evidence {
@@ -178,21 +137,8 @@ mod tests {
         }
     }
 
-    /// Fused scores where no candidate is like another.
     fn alone(candidates: &[Evidence], fusion: Fusion, weights: Weights) -> Vec<f64> {
-        let nobody = |own: &[f64]| {
-            let rows: Vec<i64> = (1..).take(own.len()).collect();
-            Company::of(
-                own,
-                &rows,
-                &vec![None; own.len()],
-                &[],
-                vec![Turn::default(); own.len()],
-                &Tuning::default(),
-            )
-        };
-        let fused = fuse(candidates, fusion, weights, &Tuning::default(), nobody);
-        fused.iter().map(|one| one.score).collect()
+        fuse(candidates, fusion, weights, &Tuning::default())
     }
 
     #[test]

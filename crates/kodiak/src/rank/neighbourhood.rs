@@ -1,0 +1,88 @@
+//! Rescoring over the nearest-neighbour graph of the candidates.
+//!
+//! What is like every candidate is probably about none of them in particular: a
+//! hub loses. What is like the *good* candidates is likely to be good: scores
+//! are smoothed over neighbours.
+
+use super::fusion::z_scores;
+use crate::store::vectors::k_nearest_among;
+
+/// Only so many of the best candidates are compared with each other: the cost
+/// grows with the square.
+const MOST_COMPARED: usize = 512;
+
+/// Which candidates are like which.
+#[derive(Debug)]
+pub(crate) struct Neighbourhood {
+    /// Each candidate's nearest others with the cosine; none without a vector.
+    neighbours: Vec<Vec<(usize, f64)>>,
+}
+
+impl Neighbourhood {
+    /// Finds the `k` nearest others of each candidate, by the vectors of their
+    /// nearest chunks. Of thousands only those with the best scores are compared.
+    pub(crate) fn of(scores: &[f64], vectors: &[Option<&[f32]>], k: usize) -> Self {
+        let mut compared: Vec<(usize, &[f32])> = vectors
+            .iter()
+            .enumerate()
+            .filter_map(|(at, vector)| Some((at, (*vector)?)))
+            .collect();
+        if compared.len() > MOST_COMPARED {
+            compared.sort_by(|one, other| scores[other.0].total_cmp(&scores[one.0]));
+            compared.truncate(MOST_COMPARED);
+            compared.sort_unstable_by_key(|&(at, _)| at);
+        }
+        let vectors: Vec<&[f32]> = compared.iter().map(|&(_, vector)| vector).collect();
+        let mut neighbours = vec![Vec::new(); scores.len()];
+        for (&(at, _), nearest) in compared.iter().zip(k_nearest_among(&vectors, k)) {
+            let nearest = nearest.into_iter();
+            neighbours[at] = nearest
+                .map(|(other, cosine)| (compared[other].0, cosine))
+                .collect();
+        }
+        Self { neighbours }
+    }
+
+    /// Returns how near each candidate's neighbours are on average; `None` for
+    /// those without.
+    fn hubness(&self) -> Vec<Option<f64>> {
+        let mean = |neighbours: &Vec<(usize, f64)>| {
+            let sum: f64 = neighbours.iter().map(|&(_, cosine)| cosine).sum();
+            (!neighbours.is_empty()).then(|| sum / neighbours.len() as f64)
+        };
+        self.neighbours.iter().map(mean).collect()
+    }
+
+    /// Takes from each score what its hubness is above the average, in standard
+    /// deviations times `weight`.
+    pub(crate) fn penalise_hubs(&self, scores: &mut [f64], weight: f64) {
+        let hubness = self.hubness();
+        let known: Vec<f64> = hubness.iter().copied().flatten().collect();
+        let average = known.iter().sum::<f64>() / known.len().max(1) as f64;
+        // One that cannot be compared is taken for an average one.
+        let hubness = z_scores(hubness.iter().map(|one| one.unwrap_or(average)));
+        for (score, hubness) in scores.iter_mut().zip(hubness) {
+            *score -= weight * hubness;
+        }
+    }
+
+    /// Mixes `share` of the neighbours' scores into each score, the nearer the
+    /// more. Those that `skip` names keep theirs.
+    pub(crate) fn smooth(&self, scores: &mut [f64], share: f64, skip: impl Fn(usize) -> bool) {
+        let before = scores.to_vec();
+        for (at, neighbours) in self.neighbours.iter().enumerate() {
+            let weight: f64 = neighbours.iter().map(|&(_, cosine)| cosine).sum();
+            if skip(at) || weight <= 0.0 {
+                continue;
+            }
+            let sum = neighbours
+                .iter()
+                .map(|&(other, cosine)| cosine * before[other]);
+            scores[at] = (1.0 - share) * before[at] + share * sum.sum::<f64>() / weight;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "neighbourhood_tests.rs"]
+mod tests;

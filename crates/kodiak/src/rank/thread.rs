@@ -1,0 +1,179 @@
+//! Rescoring inside threads: conversations, and other documents in sequence.
+//!
+//! What was said right before and after counts: an answer often has none of the
+//! words of the question it follows. A question has the words of another
+//! question and seldom its answer. And whoever asks what someone said means what
+//! that one said, not what was said to them.
+
+use std::collections::HashMap;
+
+use super::tuning::Tuning;
+use crate::store::Row;
+
+/// How many steps away in a thread a document still counts.
+const STEPS: usize = 2;
+
+/// What is known of a document in a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Turn {
+    /// Whether the query names who speaks.
+    pub(crate) named: bool,
+    /// What part of its sentences are questions.
+    pub(crate) asking: f64,
+}
+
+/// The candidates at each number of steps before and after one in a thread.
+type Surroundings = [[Option<usize>; 2]; STEPS];
+
+/// Which candidates stand where in a thread.
+#[derive(Debug)]
+pub(crate) struct Threads {
+    surroundings: Vec<Option<Surroundings>>,
+}
+
+impl Threads {
+    /// Places the candidates with these rows in threads whose members are given
+    /// in order. A candidate in several threads has its place in the first.
+    pub(crate) fn of(rows: &[Row], threads: &[Vec<Row>]) -> Self {
+        let mut surroundings = vec![None; rows.len()];
+        if threads.is_empty() {
+            return Self { surroundings };
+        }
+        let places = rows.iter().enumerate();
+        let candidates: HashMap<Row, usize> = places.map(|(at, &row)| (row, at)).collect();
+        for thread in threads {
+            let candidate = |place: Option<usize>| candidates.get(thread.get(place?)?).copied();
+            for (place, row) in thread.iter().enumerate() {
+                if let Some(&at) = candidates.get(row) {
+                    let sides = |distance: usize| {
+                        [
+                            candidate(place.checked_sub(distance)),
+                            candidate(place.checked_add(distance)),
+                        ]
+                    };
+                    let all = || std::array::from_fn(|nearer| sides(nearer + 1));
+                    surroundings[at].get_or_insert_with(all);
+                }
+            }
+        }
+        Self { surroundings }
+    }
+
+    /// Returns whether this candidate is in a thread.
+    pub(crate) fn contains(&self, candidate: usize) -> bool {
+        self.surroundings[candidate].is_some()
+    }
+
+    /// Raises what is said by whom the query names.
+    pub(crate) fn favour_named_speakers(
+        &self,
+        scores: &mut [f64],
+        turns: &[Turn],
+        tuning: &Tuning,
+    ) {
+        for (at, score) in scores.iter_mut().enumerate() {
+            if self.contains(at) && turns[at].named {
+                *score += tuning.speaker;
+            }
+        }
+    }
+
+    /// Adds what the documents before and after gain a candidate, and takes what
+    /// being a question costs it. A neighbour that is no candidate is as bad as
+    /// the worst that is.
+    pub(crate) fn add_context(&self, scores: &mut [f64], turns: &[Turn], tuning: &Tuning) {
+        let before = scores.to_vec();
+        let worst = before.iter().copied().fold(f64::INFINITY, f64::min);
+        let parts: [f64; STEPS] = [tuning.step_one, tuning.step_two];
+        for (at, surroundings) in self.surroundings.iter().enumerate() {
+            let Some(surroundings) = surroundings else {
+                continue;
+            };
+            let gain = |sides: &[Option<usize>; 2]| {
+                let gains = sides.iter().flatten().map(|&other| before[other] - worst);
+                gains.fold(0.0, f64::max)
+            };
+            let gains = parts.iter().zip(surroundings);
+            let context: f64 = gains.map(|(part, sides)| part * gain(sides)).sum();
+            scores[at] = before[at] + context - tuning.asking * turns[at].asking;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Scores after both stages.
+    fn rescored(scores: &[f64], threads: &[Vec<Row>], turns: &[Turn]) -> Vec<f64> {
+        let rows: Vec<Row> = (1..).take(scores.len()).collect();
+        let threads = Threads::of(&rows, threads);
+        let (mut scores, tuning) = (scores.to_vec(), Tuning::default());
+        threads.favour_named_speakers(&mut scores, turns, &tuning);
+        threads.add_context(&mut scores, turns, &tuning);
+        scores
+    }
+
+    #[track_caller]
+    fn assert_near(scores: &[f64], expected: &[f64]) {
+        for (score, expected) in scores.iter().zip(expected) {
+            assert!((score - expected).abs() < 1e-12, "{scores:?}");
+        }
+    }
+
+    #[test]
+    fn a_neighbour_lifts_what_stands_next_to_it() {
+        // 5 is no candidate: who stands beside it has that side for nothing.
+        let scores = rescored(
+            &[3.0, 1.0, 1.0, 0.0],
+            &[vec![4, 3, 5, 1, 2]],
+            &[Turn::default(); 4],
+        );
+        let expected = [
+            3.0 + 0.3 * 1.0 + 0.2 * 1.0,
+            1.0 + 0.3 * 3.0,
+            1.0 + 0.2 * 3.0,
+            0.0 + 0.3 * 1.0,
+        ];
+        assert_near(&scores, &expected);
+    }
+
+    #[test]
+    fn the_first_of_several_threads_counts() {
+        let threads = [vec![1, 2], vec![1, 3]];
+        let scores = rescored(&[0.0, 1.0, 2.0], &threads, &[Turn::default(); 3]);
+        // Seen from the other thread, it is next to the same document.
+        assert_near(&[scores[0], scores[2]], &[0.3, 2.0]);
+    }
+
+    #[test]
+    fn questions_lose_and_who_is_named_gains() {
+        let of = |turns: [Turn; 2], threads: &[Vec<Row>]| rescored(&[2.0, 0.0], threads, &turns);
+        let turn = |named, asking| Turn { named, asking };
+        let thread = [vec![1, 2]];
+        let plain = of([Turn::default(); 2], &thread);
+        // A question stands lower, but what follows it gains from it all the same.
+        let asked = of([turn(false, 1.0), turn(false, 0.0)], &thread);
+        assert_near(&asked, &[plain[0] - 0.5, plain[1]]);
+        // Who is named gains, and so do those around.
+        let named = of([turn(true, 0.0), turn(false, 0.0)], &thread);
+        assert_near(&named, &[plain[0] + 0.5, plain[1] + 0.3 * 0.5]);
+        // None of it counts where nobody is speaking with anybody.
+        assert_eq!(of([turn(true, 1.0); 2], &[]), [2.0, 0.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn scores_stay_finite(
+            thread in prop::collection::vec(1_i64..60, 0..60),
+            count in 0_usize..40,
+            best in -5.0_f64..5.0,
+        ) {
+            let scores: Vec<f64> = (0..count).map(|at| best - at as f64).collect();
+            let scores = rescored(&scores, &[thread], &vec![Turn::default(); count]);
+            prop_assert!(scores.iter().all(|score| score.is_finite()));
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! True similarities: from what a scan takes for near to the exact cosines.
+//!
+//! The index over the vectors chooses candidates, the vectors in the store say
+//! how near those really are. That index may lag behind the store: what it lacks
+//! is compared one by one, and what is gone is dropped when its vector is looked
+//! up, so that nobody ever has to wait for it.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use crate::cancel::Stop;
+use crate::embed::{centre, direction, dot};
+use crate::error::Result;
+use crate::store::vectors::{Bitmap, Near};
+use crate::store::{Reader, Row, VectorIndex};
+
+/// How many of a document's chunks are compared exactly at most, and how far
+/// apart two may be in the index for their order to be uncertain.
+const COMPARED: usize = 3;
+const INEXACT: f32 = 0.01;
+
+/// A document's chunk nearest to a query.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct NearestChunk {
+    /// The document.
+    pub(super) row: Row,
+    /// The chunk's number.
+    pub(super) chunk: i64,
+    /// The chunk's cosine.
+    pub(super) similarity: f32,
+    /// The cosine of the centroid of all the document's chunks.
+    pub(super) overall: f32,
+    /// The chunk's vector.
+    pub(super) vector: Vec<f32>,
+}
+
+/// The vectors of a store, compared with those of a query.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    vectors: Arc<dyn VectorIndex>,
+    queries: Vec<Vec<f32>>,
+    /// What of each document came after the index over the vectors was made.
+    late: HashMap<Row, Late>,
+}
+
+/// The nearest chunk of a document among those the index lacks.
+#[derive(Clone, Copy, Debug)]
+struct Late {
+    chunk: i64,
+    similarity: f32,
+}
+
+impl Comparison {
+    /// Compares vectors with queries, which are near to nothing if there are none.
+    pub(super) fn new(
+        store: &dyn Reader,
+        vectors: Arc<dyn VectorIndex>,
+        queries: Vec<Vec<f32>>,
+    ) -> Result<Self> {
+        let mut comparison = Self {
+            vectors,
+            queries,
+            late: HashMap::new(),
+        };
+        if !comparison.queries.is_empty() {
+            comparison.late = comparison.not_in_index(store)?;
+        }
+        Ok(comparison)
+    }
+
+    fn not_in_index(&self, store: &dyn Reader) -> Result<HashMap<Row, Late>> {
+        let mut late: HashMap<Row, Late> = HashMap::new();
+        store.vectors_after(&*self.vectors, &mut |row, chunk, vector| {
+            let similarity = self.similarity(&vector);
+            let found = Late { chunk, similarity };
+            let known = late.entry(row).or_insert(found);
+            if found.similarity > known.similarity {
+                *known = found;
+            }
+        })?;
+        Ok(late)
+    }
+
+    /// Returns the `keep` documents with the nearest chunks, nearest first, among
+    /// `rows` if given. What a scan for as many has found already is not looked
+    /// for again. `None` if it was stopped.
+    pub(super) fn nearest(
+        &self,
+        store: &dyn Reader,
+        scanned: Option<Vec<Near>>,
+        rows: Option<&Bitmap>,
+        keep: usize,
+        stop: &Stop,
+    ) -> Result<Option<Vec<NearestChunk>>> {
+        let scan = |wanted| self.vectors.nearest(&self.queries, rows, wanted, stop);
+        let mut best: HashMap<Row, NearestChunk> = HashMap::new();
+        // What is gone must not take the places of what is there: where some
+        // is, more is asked for.
+        let (mut wanted, mut looked_at) = (keep, 0);
+        let mut first = scanned;
+        loop {
+            let Some(near) = first.take().or_else(|| scan(wanted)) else {
+                return Ok(None);
+            };
+            for candidate in near.iter().skip(looked_at) {
+                if best.len() >= keep {
+                    break;
+                }
+                let found = self.chunk(store, candidate.document, candidate.chunk)?;
+                if let Some(chunk) = found {
+                    offer(&mut best, chunk);
+                }
+            }
+            if best.len() >= keep || near.len() < wanted {
+                break;
+            }
+            looked_at = near.len();
+            wanted = wanted.saturating_mul(4);
+        }
+        for (row, late) in self.nearest_late(rows, keep) {
+            if let Some(chunk) = self.chunk(store, row, late.chunk)? {
+                offer(&mut best, chunk);
+            }
+        }
+        let mut best: Vec<NearestChunk> = best.into_values().collect();
+        best.sort_by(|one, other| {
+            let by_similarity = other.similarity.total_cmp(&one.similarity);
+            by_similarity.then(one.row.cmp(&other.row))
+        });
+        best.truncate(keep);
+        for chunk in &mut best {
+            chunk.overall = self.overall(store, chunk)?;
+        }
+        Ok(Some(best))
+    }
+
+    /// Returns the nearest chunk of each of these documents, where it has vectors.
+    pub(super) fn of_documents(
+        &self,
+        store: &dyn Reader,
+        rows: &[Row],
+    ) -> Result<HashMap<Row, NearestChunk>> {
+        let mut found = HashMap::with_capacity(rows.len());
+        let indexed = self.vectors.chunks_of(&self.queries, rows);
+        for (&row, chunks) in rows.iter().zip(indexed) {
+            let late = self.late.get(&row).map(|late| late.chunk);
+            for chunk in likely_nearest(chunks).into_iter().chain(late) {
+                if let Some(chunk) = self.chunk(store, row, chunk)? {
+                    offer(&mut found, chunk);
+                }
+            }
+        }
+        for chunk in found.values_mut() {
+            chunk.overall = self.overall(store, chunk)?;
+        }
+        Ok(found)
+    }
+
+    /// Returns a chunk with its true similarity, which is taken for its document's
+    /// as well; `None` if it is gone.
+    fn chunk(&self, store: &dyn Reader, row: Row, chunk: i64) -> Result<Option<NearestChunk>> {
+        let vector = store.chunk_vector(&*self.vectors, chunk)?;
+        Ok(vector.map(|vector| {
+            let similarity = self.similarity(&vector);
+            NearestChunk {
+                row,
+                chunk,
+                similarity,
+                overall: similarity,
+                vector,
+            }
+        }))
+    }
+
+    /// Returns the similarity of the centroid of a chunk's document.
+    fn overall(&self, store: &dyn Reader, chunk: &NearestChunk) -> Result<f32> {
+        // Of what has changed since, the index knows what it was.
+        let centroid = if self.late.contains_key(&chunk.row) {
+            centre(&store.vectors_of(chunk.row)?)
+        } else if let Some(sum) = self.vectors.sum_of(chunk.row) {
+            direction(sum)
+        } else {
+            return Ok(chunk.similarity);
+        };
+        Ok(centroid.map_or(0.0, |centroid| self.similarity(&centroid)))
+    }
+
+    /// Returns the `keep` nearest of what the index lacks.
+    fn nearest_late(&self, rows: Option<&Bitmap>, keep: usize) -> Vec<(Row, Late)> {
+        let admitted = |&(&row, _): &(&Row, &Late)| rows.is_none_or(|rows| rows.contains(row));
+        let mut late: Vec<(&Row, &Late)> = self.late.iter().filter(admitted).collect();
+        late.sort_by(|(one_row, one), (other_row, other)| {
+            let by_similarity = other.similarity.total_cmp(&one.similarity);
+            by_similarity.then(one_row.cmp(other_row))
+        });
+        let late = late.into_iter().take(keep);
+        late.map(|(&row, &late)| (row, late)).collect()
+    }
+
+    /// With several queries the highest similarity counts.
+    fn similarity(&self, vector: &[f32]) -> f32 {
+        let similarities = self.queries.iter().map(|query| dot(query, vector));
+        similarities.fold(f32::MIN, f32::max)
+    }
+}
+
+/// Returns the chunks of a document that may be its nearest: the index leaves
+/// open which of those close together is.
+fn likely_nearest(mut chunks: Vec<(i64, f32)>) -> Vec<i64> {
+    chunks.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let nearest = chunks.first().map_or(0.0, |&(_, similarity)| similarity);
+    chunks
+        .into_iter()
+        .take(COMPARED)
+        .take_while(|&(_, similarity)| similarity >= nearest - INEXACT)
+        .map(|(chunk, _)| chunk)
+        .collect()
+}
+
+/// Keeps a chunk if it is the nearest of its document so far.
+fn offer(best: &mut HashMap<Row, NearestChunk>, chunk: NearestChunk) {
+    match best.entry(chunk.row) {
+        Entry::Occupied(mut known) => {
+            if chunk.similarity > known.get().similarity {
+                *known.get_mut() = chunk;
+            }
+        }
+        Entry::Vacant(place) => {
+            place.insert(chunk);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_nearer_takes_the_place_of_another() {
+        let chunk = |chunk, similarity| NearestChunk {
+            row: 1,
+            chunk,
+            similarity,
+            overall: similarity,
+            vector: Vec::new(),
+        };
+        let mut best = HashMap::new();
+        // A damaged vector may be no number.
+        for (number, similarity) in [(1, 0.5), (2, 0.5), (3, f32::NAN), (4, 0.7), (5, 0.6)] {
+            offer(&mut best, chunk(number, similarity));
+            let expected = if number < 4 { 1 } else { 4 };
+            assert_eq!(best[&1].chunk, expected, "after {number}");
+        }
+    }
+
+    #[test]
+    fn only_chunks_as_near_as_the_index_can_tell_are_compared() {
+        let chunks = vec![(1, 0.5), (2, 0.7), (3, 0.695), (4, 0.694), (5, 0.693)];
+        assert_eq!(likely_nearest(chunks), [2, 3, 4]);
+        assert_eq!(likely_nearest(Vec::new()), [] as [i64; 0]);
+    }
+}

@@ -1,0 +1,137 @@
+//! What a search does: the query understood and corrected, and which retrievers
+//! it goes through.
+
+use super::limits::Limits;
+use super::notice::{Noted, Notice};
+use super::query::{self, Query};
+use super::{Intent, Mode, Request, typo};
+use crate::error::{Error, Result};
+use crate::rank::{KeywordRoute, Tuning};
+use crate::store::{Filter, Reader};
+
+/// A query made ready for the retrievers.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// The query, with its misspelt words corrected.
+    pub(super) query: Query,
+    /// What the query was taken for.
+    pub(super) intent: Intent,
+    /// The text with the corrections in place, where there are any.
+    pub(super) corrected: Option<String>,
+    /// What a model is to embed: the query as typed and as corrected.
+    pub(super) texts: Vec<String>,
+    /// Which retrievers run.
+    pub(super) route: Route,
+    /// How many documents each stage handles.
+    pub(super) limits: Limits,
+}
+
+/// Which retrievers run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// The text as it is, anywhere.
+    Literal,
+    /// No words: what the filters leave, newest first.
+    Listing,
+    /// Lexical only.
+    Lexical,
+    /// Lexical, and semantic below where that leaves room.
+    LexicalFirst,
+    /// Both, fused.
+    Hybrid,
+    /// Semantic, and lexical where that cannot run.
+    Semantic,
+}
+
+impl Plan {
+    /// Plans a search.
+    pub(super) fn of(
+        store: &dyn Reader,
+        request: &Request,
+        filter: &Filter,
+        tuning: &Tuning,
+    ) -> Result<Noted<Self>> {
+        let limits = Limits::of(request.limit, tuning);
+        let intent = Intent::of(&request.query);
+        let mut query = Query::parse(&request.query, request.all);
+        if request.mode == Mode::Like || (query.is_empty() && query.excluded.is_empty()) {
+            let wordless = request.mode != Mode::Like && is_listing(&request.query);
+            return Ok(Self {
+                query,
+                intent,
+                corrected: None,
+                texts: Vec::new(),
+                route: if wordless {
+                    Route::Listing
+                } else {
+                    Route::Literal
+                },
+                limits,
+            }
+            .into());
+        }
+        let typed = query.wanted_text(&request.query);
+        let corrected = if request.exact {
+            None
+        } else {
+            correct(store, request, &mut query, filter)?
+        };
+        let mut texts = vec![typed];
+        texts.extend(corrected.as_deref().map(|text| query.wanted_text(text)));
+        texts.dedup();
+        let truncated = query.cut_short;
+        let plan = Self {
+            route: Route::of(request, &query, intent, tuning.keyword),
+            query,
+            intent,
+            corrected,
+            texts,
+            limits,
+        };
+        Ok(if truncated {
+            let words = query::MOST_WORDS;
+            Noted::with(plan, Notice::QueryTruncated { words })
+        } else {
+            plan.into()
+        })
+    }
+}
+
+/// Returns whether a text without words asks for everything there is; other
+/// signs may still stand somewhere literally.
+fn is_listing(text: &str) -> bool {
+    matches!(text.trim(), "" | "*")
+}
+
+fn correct(
+    store: &dyn Reader,
+    request: &Request,
+    query: &mut Query,
+    filter: &Filter,
+) -> Result<Option<String>> {
+    let corrections = match typo::correct(store, query, &filter.scope_only()) {
+        // Words that cannot be looked up are taken as typed.
+        Err(Error::Database { .. }) => Vec::new(),
+        other => other?,
+    };
+    let text = || typo::corrected_text(&request.query, &corrections);
+    Ok((!corrections.is_empty()).then(text))
+}
+
+impl Route {
+    fn of(request: &Request, query: &Query, intent: Intent, keyword: KeywordRoute) -> Self {
+        match (request.mode, intent) {
+            (Mode::Like, _) => Self::Literal,
+            (Mode::Lexical, _) => Self::Lexical,
+            _ if query.is_empty() => Self::Lexical,
+            (Mode::Semantic, _) => Self::Semantic,
+            (Mode::Hybrid, _) | (Mode::Auto, Intent::Semantic) => Self::Hybrid,
+            // What is demanded literally is not answered by what is like it.
+            (Mode::Auto, Intent::Keyword) if !query.required.is_empty() => Self::Lexical,
+            (Mode::Auto, Intent::Keyword) => match keyword {
+                KeywordRoute::WordsFirst => Self::LexicalFirst,
+                KeywordRoute::Fused => Self::Hybrid,
+            },
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Scores for joined candidates: fusion, then one rescoring stage after another.
+//!
+//! A stage sees all candidates with their scores and changes the scores. What a
+//! cross-encoder has to say will be one more stage at the end of the list.
+
+use std::collections::{HashMap, HashSet};
+
+use super::candidate::{Candidate, Fused};
+use super::lexical::Terms;
+use super::turn;
+use crate::error::Result;
+use crate::rank::Tuning;
+use crate::rank::fusion::{Evidence, Fusion, Weights, fuse};
+use crate::rank::neighbourhood::Neighbourhood;
+use crate::rank::thread::{Threads, Turn};
+use crate::store::{Reader, Row};
+use crate::text::Cutter;
+
+/// What scoring needs to know beside the candidates.
+pub(super) struct Scoring<'a> {
+    pub(super) store: &'a dyn Reader,
+    pub(super) fusion: Fusion,
+    pub(super) weights: Weights,
+    pub(super) terms: &'a Terms,
+    pub(super) tuning: &'a Tuning,
+}
+
+impl Scoring<'_> {
+    /// Gives each candidate its score, the best 1 and the worst 0, and puts them
+    /// in order. `best` is the highest BM25 score of any document.
+    pub(super) fn apply(&self, candidates: &mut [Candidate], best: f64) -> Result<()> {
+        let mut weights = self.weights;
+        if self.fusion == Fusion::Convex {
+            weights.lexical *= lexical_trust(best, self.terms, self.tuning.covered);
+        }
+        let evidence: Vec<Evidence> = candidates.iter().map(|one| one.evidence).collect();
+        let own = fuse(&evidence, self.fusion, weights, self.tuning);
+        let mut scores = own.clone();
+        // Ranks say nothing of how far apart candidates are.
+        if self.fusion == Fusion::Convex {
+            self.rescore(candidates, weights, &mut scores)?;
+        }
+        let highest = scores.iter().copied().fold(f64::MIN, f64::max);
+        let lowest = scores.iter().copied().fold(f64::MAX, f64::min);
+        for ((candidate, score), own) in candidates.iter_mut().zip(scores).zip(own) {
+            candidate.fused = Some(Fused {
+                score,
+                rescoring: score - own,
+                lexical_weight: weights.lexical,
+            });
+            candidate.score = if highest > lowest {
+                (score - lowest) / (highest - lowest)
+            } else {
+                1.0
+            };
+        }
+        candidates.sort_by(|one, other| {
+            let by_score = other.score.total_cmp(&one.score);
+            by_score.then(one.row.cmp(&other.row))
+        });
+        Ok(())
+    }
+
+    /// Runs the rescoring stages.
+    fn rescore(
+        &self,
+        candidates: &[Candidate],
+        weights: Weights,
+        scores: &mut [f64],
+    ) -> Result<()> {
+        let tuning = self.tuning;
+        let rows: Vec<Row> = candidates.iter().map(|one| one.row).collect();
+        let vectors: Vec<Option<&[f32]>> = candidates
+            .iter()
+            .map(|one| Some(one.chunk.as_ref()?.vector.as_slice()))
+            .collect();
+        let neighbourhood = Neighbourhood::of(scores, &vectors, tuning.companions);
+        let members = self.store.threads_of(&rows)?;
+        let turns = self.turns(&rows, &members)?;
+        let threads = Threads::of(&rows, &members);
+
+        neighbourhood.penalise_hubs(scores, weights.semantic * tuning.commonness);
+        threads.favour_named_speakers(scores, &turns, tuning);
+        // In a thread the neighbours are what was said before and after.
+        neighbourhood.smooth(scores, tuning.support, |at| threads.contains(at));
+        threads.add_context(scores, &turns, tuning);
+        Ok(())
+    }
+
+    /// Returns what each of these documents is in its thread.
+    fn turns(&self, rows: &[Row], threads: &[Vec<Row>]) -> Result<Vec<Turn>> {
+        if threads.is_empty() {
+            return Ok(vec![Turn::default(); rows.len()]);
+        }
+        let in_threads: HashSet<Row> = threads.iter().flatten().copied().collect();
+        let wanted = rows.iter().copied().filter(|row| in_threads.contains(row));
+        let known: HashSet<&str> = match self.terms {
+            // A common word that is a name as well, such as Will, names nobody.
+            Terms::Planned(terms) => terms
+                .iter()
+                .filter(|term| !term.common)
+                .map(|term| term.term.as_str())
+                .collect(),
+            Terms::Literal(_) => HashSet::new(),
+        };
+        let mut cutter = Cutter::new(self.store.stemming());
+        let bodies = self
+            .store
+            .bodies(&wanted.collect::<Vec<_>>(), turn::LONGEST)?;
+        let turns: HashMap<Row, Turn> = bodies
+            .iter()
+            .map(|(row, body)| (*row, turn::read(body, &known, &mut cutter)))
+            .collect();
+        let of_row = |row| turns.get(row).copied().unwrap_or_default();
+        Ok(rows.iter().map(of_row).collect())
+    }
+}
+
+/// Returns how far lexical evidence is to be trusted: little where even the best
+/// document covers only a few of the query's terms, or only stop words.
+/// Normalised, such scores would count as much as any. In full, if the best
+/// covers the part `covered` of them.
+fn lexical_trust(best: f64, terms: &Terms, covered: f64) -> f64 {
+    let Terms::Planned(terms) = terms else {
+        return 1.0;
+    };
+    let informative = terms.iter().filter(|term| !term.common);
+    let all: f64 = informative.map(|term| term.weight).sum();
+    if all > 0.0 {
+        (best / all / covered).clamp(0.0, 1.0)
+    } else {
+        1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::terms::PlannedTerm;
+
+    #[test]
+    fn words_are_trusted_as_far_as_they_are_found() {
+        let term = |weight, common| PlannedTerm {
+            term: "bear".to_owned(),
+            prefix: false,
+            documents: 1,
+            weight,
+            common,
+        };
+        let terms = Terms::Planned(vec![term(6.0, false), term(3.0, false), term(1.0, true)]);
+        for (best, expected) in [(0.0, 0.0), (2.25, 0.5), (4.5, 1.0), (12.0, 1.0)] {
+            let trusted = lexical_trust(best, &terms, 0.5);
+            assert!((trusted - expected).abs() < 1e-9, "{best}: {trusted}");
+        }
+        let nothing = Terms::Planned(Vec::new());
+        assert!((lexical_trust(0.0, &nothing, 0.5) - 1.0).abs() < 1e-9);
+        let literal = Terms::Literal(vec!["bear".to_owned()]);
+        assert!((lexical_trust(0.1, &literal, 0.5) - 1.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,310 @@
+//! From a query to an expression the store can rank: which terms count how much,
+//! and which of them choose the documents.
+
+use std::ops::ControlFlow;
+
+use super::query::{Clause, Condition, Form, Query};
+use crate::error::Result;
+use crate::rank::{Corpus, Tuning, idf};
+use crate::store::{Expression, Phrase, Reader};
+use crate::text::{Cutter, Purpose, fold_into, is_common};
+
+/// How many completions of a prefix are looked for.
+const COMPLETIONS: usize = 64;
+
+/// A query made ready for the store.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TermPlan {
+    /// What to match and rank; `None` if nothing in the query can match.
+    pub(super) expression: Option<Expression>,
+    /// The same with only the rarer words choosing the documents, where that pays.
+    pub(super) pruned: Option<Expression>,
+    /// What must not match, where nothing is wanted.
+    pub(super) only_excluded: Option<Expression>,
+    /// The terms that count, for snippets and explanations.
+    pub(super) terms: Vec<PlannedTerm>,
+}
+
+/// A term a document may match by.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PlannedTerm {
+    /// The index term, or the beginning of one.
+    pub(super) term: String,
+    /// Whether `term` is only a beginning.
+    pub(super) prefix: bool,
+    /// How many documents have it.
+    pub(super) documents: u64,
+    /// How much it counts.
+    pub(super) weight: f64,
+    /// Whether it is of a word that stands in any text of its language.
+    pub(super) common: bool,
+}
+
+/// Plans `query` for this store.
+pub(super) fn plan(
+    store: &dyn Reader,
+    query: &Query,
+    corpus: Corpus,
+    tuning: &Tuning,
+) -> Result<TermPlan> {
+    let mut planner = Planner {
+        store,
+        corpus,
+        tuning,
+        cutter: Cutter::new(store.stemming()),
+        terms: Vec::new(),
+    };
+    let excluded = planner.conditions(&query.excluded)?;
+    // Unwanted words are neither shown nor explained.
+    planner.terms.clear();
+    let required = planner.conditions(&query.required)?;
+    let mut optional = Vec::new();
+    for clause in &query.optional {
+        optional.push(planner.clause(clause)?);
+    }
+    let wanted = combine(
+        required.clone(),
+        optional.iter().map(|(part, _)| part.clone()).collect(),
+    );
+    let pruned = if required.is_empty() {
+        prune(&optional, corpus, tuning)
+    } else {
+        None
+    };
+    let excluded = any(excluded);
+    let without = |wanted: Expression| match excluded.clone() {
+        None => wanted,
+        Some(excluded) => Expression::Except(Box::new(wanted), Box::new(excluded)),
+    };
+    Ok(TermPlan {
+        only_excluded: if wanted.is_none() {
+            excluded.clone()
+        } else {
+            None
+        },
+        expression: wanted.map(without),
+        pruned: pruned.map(without),
+        terms: planner.terms,
+    })
+}
+
+/// Returns what a document must match and what it must not, whoever finds it.
+pub(super) fn constraints(
+    store: &dyn Reader,
+    query: &Query,
+    tuning: &Tuning,
+) -> Result<(Option<Expression>, Option<Expression>)> {
+    if query.required.is_empty() && query.excluded.is_empty() {
+        return Ok((None, None));
+    }
+    let corpus = store.corpus()?;
+    let only = |required: &[_], excluded: &[_]| Query {
+        required: required.to_vec(),
+        excluded: excluded.to_vec(),
+        ..Query::default()
+    };
+    let plan = |query: &Query| plan(store, query, corpus, tuning);
+    let required = plan(&only(&query.required, &[]))?;
+    let excluded = plan(&only(&[], &query.excluded))?;
+    Ok((required.expression, excluded.only_excluded))
+}
+
+struct Planner<'a> {
+    store: &'a dyn Reader,
+    corpus: Corpus,
+    tuning: &'a Tuning,
+    cutter: Cutter,
+    terms: Vec<PlannedTerm>,
+}
+
+impl Planner<'_> {
+    fn conditions(&mut self, conditions: &[Condition]) -> Result<Vec<Expression>> {
+        conditions.iter().map(|part| self.condition(part)).collect()
+    }
+
+    fn condition(&mut self, condition: &Condition) -> Result<Expression> {
+        Ok(match condition {
+            Condition::Clause(clause) => self.clause(clause)?.0,
+            Condition::All(parts) => Expression::All(self.conditions(parts)?),
+            Condition::Any(parts) => Expression::Any(self.conditions(parts)?),
+            Condition::Except(wanted, unwanted) => {
+                let wanted = self.condition(wanted)?;
+                let known = self.terms.len();
+                let unwanted = self.condition(unwanted)?;
+                self.terms.truncate(known);
+                Expression::Except(Box::new(wanted), Box::new(unwanted))
+            }
+            Condition::Near(texts, distance) => {
+                let mut phrases = Vec::new();
+                for text in texts {
+                    let (weight, _) = self.weigh(text)?;
+                    phrases.push(Phrase {
+                        text: text.clone(),
+                        prefix: false,
+                        column: None,
+                        weight,
+                    });
+                }
+                Expression::Near(phrases, *distance)
+            }
+        })
+    }
+
+    /// The clause's expression and the number of documents that have it, at
+    /// least roughly.
+    fn clause(&mut self, clause: &Clause) -> Result<(Expression, u64)> {
+        if clause.form == Form::Prefix {
+            return self.prefix(clause);
+        }
+        let (weight, documents) = self.weigh(&clause.text)?;
+        let phrase = Phrase {
+            text: clause.text.clone(),
+            prefix: false,
+            column: clause.column,
+            weight,
+        };
+        Ok((Expression::Phrase(phrase), documents))
+    }
+
+    /// The index may hold stems, so a beginning is looked for among the words
+    /// themselves and what it completes to is looked up.
+    fn prefix(&mut self, clause: &Clause) -> Result<(Expression, u64)> {
+        let mut folded = String::new();
+        fold_into(&clause.text, &mut folded);
+        let completions = self.store.words_beginning(&folded, COMPLETIONS)?;
+        let known: u64 = completions.iter().map(|(_, documents)| documents).sum();
+        let documents = known.min(self.corpus.documents);
+        let weight = idf(documents, self.corpus);
+        let mut texts: Vec<(String, bool)> = vec![(folded.clone(), true)];
+        let mut seen = std::collections::HashSet::new();
+        for (word, _) in completions {
+            for term in self.terms_of(&word) {
+                if !term.starts_with(&folded) && seen.insert(term) {
+                    texts.push((word.clone(), false));
+                }
+            }
+        }
+        self.terms.push(PlannedTerm {
+            term: folded,
+            prefix: true,
+            documents,
+            weight,
+            common: false,
+        });
+        let phrases = texts.into_iter().map(|(text, prefix)| {
+            Expression::Phrase(Phrase {
+                text,
+                prefix,
+                column: clause.column,
+                weight,
+            })
+        });
+        Ok((Expression::Any(phrases.collect()), documents))
+    }
+
+    /// How much a text counts: as much as its rarest term.
+    fn weigh(&mut self, text: &str) -> Result<(f64, u64)> {
+        let terms = self.terms_of(text);
+        let names: Vec<&str> = terms.iter().map(String::as_str).collect();
+        let counts = self.store.document_frequencies(&names)?;
+        let mut folded = String::new();
+        fold_into(text, &mut folded);
+        let common = is_common(&folded);
+        let most = if common {
+            self.tuning.common_word
+        } else {
+            f64::MAX
+        };
+        let mut fewest = u64::MAX;
+        for (term, documents) in terms.into_iter().zip(counts) {
+            fewest = fewest.min(documents);
+            let weight = idf(documents, self.corpus).min(most);
+            self.terms.push(PlannedTerm {
+                term,
+                prefix: false,
+                documents,
+                weight,
+                common,
+            });
+        }
+        if fewest == u64::MAX {
+            fewest = 0;
+        }
+        Ok((idf(fewest, self.corpus).min(most), fewest))
+    }
+
+    fn terms_of(&mut self, text: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        let _ = self.cutter.each_term(text, Purpose::Query, |term| {
+            terms.push(term.text.to_owned());
+            ControlFlow::<()>::Continue(())
+        });
+        terms
+    }
+}
+
+/// Requires all of `required` and ranks by everything. FTS5 knows no optional
+/// word, but `r AND (r OR o)` is one: the second r, which counts nothing,
+/// keeps o from being required.
+fn combine(mut required: Vec<Expression>, optional: Vec<Expression>) -> Option<Expression> {
+    if required.is_empty() {
+        return any(optional);
+    }
+    if !optional.is_empty() {
+        let mut ranked = vec![weightless(&required[0])];
+        ranked.extend(optional);
+        required.push(Expression::Any(ranked));
+    }
+    if required.len() == 1 {
+        return required.pop();
+    }
+    Some(Expression::All(required))
+}
+
+/// Lets the rarer words choose and all words rank, by the same device. Only
+/// where there are both, and enough documents for it to matter.
+fn prune(optional: &[(Expression, u64)], corpus: Corpus, tuning: &Tuning) -> Option<Expression> {
+    if corpus.documents <= tuning.prune_above {
+        return None;
+    }
+    let limit = (corpus.documents as f64 * tuning.prune_common) as u64;
+    let rare: Vec<Expression> = optional
+        .iter()
+        .filter(|(_, documents)| (1..=limit).contains(documents))
+        .map(|(part, _)| weightless(part))
+        .collect();
+    if rare.is_empty() || rare.len() == optional.len() {
+        return None;
+    }
+    let all = optional.iter().map(|(part, _)| part.clone()).collect();
+    Some(Expression::All(vec![
+        Expression::Any(rare),
+        Expression::Any(all),
+    ]))
+}
+
+fn any(mut parts: Vec<Expression>) -> Option<Expression> {
+    match parts.len() {
+        0 | 1 => parts.pop(),
+        _ => Some(Expression::Any(parts)),
+    }
+}
+
+fn weightless(expression: &Expression) -> Expression {
+    let plain = |phrase: &Phrase| Phrase {
+        weight: 0.0,
+        ..phrase.clone()
+    };
+    let each = |parts: &[Expression]| parts.iter().map(weightless).collect();
+    match expression {
+        Expression::Phrase(phrase) => Expression::Phrase(plain(phrase)),
+        Expression::Near(phrases, distance) => {
+            Expression::Near(phrases.iter().map(plain).collect(), *distance)
+        }
+        Expression::All(parts) => Expression::All(each(parts)),
+        Expression::Any(parts) => Expression::Any(each(parts)),
+        Expression::Except(wanted, unwanted) => {
+            Expression::Except(Box::new(weightless(wanted)), Box::new(weightless(unwanted)))
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! A few threads that all semantic searches of a process share.
+//!
+//! Ten impatient callers must not become ten runs of a model at once. Jobs wait
+//! in a queue of limited length; whoever does not fit is told so at once.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// How many jobs may wait for each thread.
+const WAITING_PER_THREAD: usize = 32;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A bounded pool of threads. Threads start when they are first needed and end
+/// with the pool; a job that never ends keeps its thread, and nobody waits for it.
+#[derive(Debug)]
+pub(crate) struct Workers {
+    shared: Arc<Shared>,
+    most_threads: usize,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    work: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Job>,
+    threads: usize,
+    idle: usize,
+    closed: bool,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("State")
+            .field("waiting", &self.waiting.len())
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Jobs run outside of the lock, so that a panic leaves it whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.waiting.pop_front() {
+                drop(state);
+                // Whoever waits for the job sees that it is gone.
+                let _ = catch_unwind(AssertUnwindSafe(job));
+                state = self.lock();
+            } else if state.closed {
+                return;
+            } else {
+                state.idle += 1;
+                state = self
+                    .work
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
+            }
+        }
+    }
+}
+
+impl Workers {
+    /// Creates a pool of at most so many threads. None is started yet.
+    pub(crate) fn new(most_threads: usize) -> Self {
+        Self {
+            shared: Arc::default(),
+            most_threads: most_threads.max(1),
+        }
+    }
+
+    /// Creates a pool with a thread for every core.
+    pub(crate) fn for_this_machine() -> Self {
+        Self::new(thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    /// Queues a job. Returns whether there was room for it.
+    pub(crate) fn submit(&self, job: impl FnOnce() + Send + 'static) -> bool {
+        let mut state = self.shared.lock();
+        if state.waiting.len() >= WAITING_PER_THREAD * self.most_threads {
+            return false;
+        }
+        state.waiting.push_back(Box::new(job));
+        if state.idle < state.waiting.len() && state.threads < self.most_threads {
+            let shared = Arc::clone(&self.shared);
+            let started = thread::Builder::new()
+                .name("semantic search".to_owned())
+                .spawn(move || shared.run());
+            match started {
+                Ok(_) => state.threads += 1,
+                // Without any thread nobody would ever come for it.
+                Err(_) if state.threads == 0 => {
+                    state.waiting.pop_back();
+                    return false;
+                }
+                Err(_) => {}
+            }
+        }
+        self.shared.work.notify_one();
+        true
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.closed = true;
+        state.waiting.clear();
+        self.shared.work.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn no_more_jobs_run_at_once_than_there_are_threads() {
+        let workers = Workers::new(2);
+        let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (done, finished) = channel();
+        for _ in 0..40 {
+            let (running, most, done) = (Arc::clone(&running), Arc::clone(&most), done.clone());
+            assert!(workers.submit(move || {
+                let now = running.fetch_add(1, Ordering::SeqCst) + 1;
+                most.fetch_max(now, Ordering::SeqCst);
+                thread::yield_now();
+                running.fetch_sub(1, Ordering::SeqCst);
+                done.send(()).unwrap();
+            }));
+        }
+        for _ in 0..40 {
+            finished.recv().unwrap();
+        }
+        assert!((1..=2).contains(&most.load(Ordering::SeqCst)));
+    }
+
+    #[test]
+    fn a_panic_costs_nobody_else_a_thread() {
+        let workers = Workers::new(1);
+        let (done, finished) = channel();
+        workers.submit(|| panic!("as this test wants it"));
+        workers.submit(move || done.send(()).unwrap());
+        finished.recv().unwrap();
+    }
+
+    #[test]
+    fn the_queue_has_an_end() {
+        let workers = Workers::new(1);
+        let (release, released) = channel::<()>();
+        let (begun, begins) = channel();
+        workers.submit(move || {
+            begun.send(()).unwrap();
+            let _ = released.recv();
+        });
+        begins.recv().unwrap();
+        for _ in 0..WAITING_PER_THREAD {
+            assert!(workers.submit(|| {}));
+        }
+        assert!(!workers.submit(|| {}));
+        drop(release);
+    }
+
+    #[test]
+    fn what_waits_is_dropped_with_the_pool() {
+        let workers = Workers::new(1);
+        let (release, released) = channel::<()>();
+        let (begun, begins) = channel();
+        workers.submit(move || {
+            begun.send(()).unwrap();
+            let _ = released.recv();
+        });
+        begins.recv().unwrap();
+        let (held, gone) = channel::<()>();
+        workers.submit(move || drop(held));
+        drop(workers);
+        assert!(gone.recv().is_err());
+        drop(release);
+    }
+}

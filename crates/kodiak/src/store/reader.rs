@@ -1,0 +1,189 @@
+//! What searching asks of a store. SQLite is one; others may follow.
+//!
+//! Object safe and over plain types, so that a search is written once for every
+//! store. What documents are worth is not a store's to say: it finds where terms
+//! stand and hands the positions to [`crate::rank`].
+
+use std::sync::Arc;
+
+use super::vectors::Bitmap;
+use super::{
+    Coverage, Expression, Filter, Matches, Name, NearWord, Place, Row, StoredDocument, VectorIndex,
+};
+use crate::error::Result;
+use crate::rank::{Bm25, Corpus};
+use crate::text::Stemming;
+
+/// A state of an index; another one after every change to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Revision {
+    /// Changes by others.
+    pub foreign: i64,
+    /// Changes through this reader.
+    pub own: u64,
+}
+
+/// An index, open for reading. Every method answers from what has been
+/// committed; a [`Snapshot`] makes several answer from one state.
+pub trait Reader: Send {
+    /// Lets all that is read until [`Reader::end_snapshot`] come from one state
+    /// of the index. Use [`Snapshot`], which cannot be forgotten.
+    fn begin_snapshot(&self) -> Result<()>;
+
+    /// Ends what [`Reader::begin_snapshot`] began.
+    fn end_snapshot(&self) -> Result<()>;
+
+    /// Returns which state of the index is read.
+    fn revision(&self) -> Result<Revision>;
+
+    /// Returns how the words of this index are stemmed, and so those of a query
+    /// must be.
+    fn stemming(&self) -> Stemming;
+
+    /// Returns how much there is to search.
+    fn corpus(&self) -> Result<Corpus>;
+
+    /// Returns how many documents hold each of these index terms.
+    fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>>;
+
+    /// Returns how many documents have this word, unstemmed.
+    fn word_frequency(&self, word: &str) -> Result<u64>;
+
+    /// Returns the words that begin with `prefix`, the commonest first.
+    fn words_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
+
+    /// Returns the words within an edit distance of 1 or 2 of `word`, in no
+    /// particular order.
+    fn words_near(&self, word: &str, distance: u8) -> Result<Vec<NearWord>>;
+
+    /// Returns the `limit` best documents that meet `expression` and `filter`,
+    /// ranked by [`TermMatches`](crate::rank::TermMatches).
+    fn matches(
+        &self,
+        expression: &Expression,
+        filter: &Filter,
+        corpus: Corpus,
+        bm25: Bm25,
+        limit: usize,
+    ) -> Result<Matches>;
+
+    /// Returns how many documents meet `expression` and `filter`.
+    fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64>;
+
+    /// Returns documents whose title or body contains any of `needles` literally,
+    /// and not all texts of any of `excluded`.
+    fn containing(
+        &self,
+        needles: &[String],
+        excluded: &[Vec<String>],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Matches>;
+
+    /// Returns the most recently changed documents that meet `filter` and not
+    /// `excluded`.
+    fn newest(
+        &self,
+        filter: &Filter,
+        excluded: Option<&Expression>,
+        limit: usize,
+    ) -> Result<Matches>;
+
+    /// Returns the documents that meet `filter` and `required`, and not `excluded`.
+    fn rows(
+        &self,
+        filter: &Filter,
+        required: Option<&Expression>,
+        excluded: Option<&Expression>,
+    ) -> Result<Bitmap>;
+
+    /// Returns the documents with these numbers, in this order; missing ones are
+    /// left out.
+    fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>>;
+
+    /// Returns the texts of the documents with these numbers; missing ones are
+    /// left out, and those of more than `longest` bytes.
+    fn bodies(&self, rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
+
+    /// Returns the documents whose id begins with `prefix` (lower-case hex).
+    fn with_id_prefix(&self, prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
+
+    /// Returns the documents at this path: the whole key, or the end of it after
+    /// a `/`.
+    fn with_path(
+        &self,
+        source: Option<&str>,
+        key: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Name>>;
+
+    /// Returns the documents with this title, ASCII case aside.
+    fn with_title(&self, title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
+
+    /// Calls `visit` with the name of every document that meets `filter`.
+    fn each_name(&self, filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()>;
+
+    /// Returns the sources a filter lets through, each with where it is.
+    fn places(&self, filter: &Filter) -> Result<Vec<(String, String)>>;
+
+    /// Returns the sources a filter lets through that were never synced to the end.
+    fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>>;
+
+    /// Returns the threads that any of these documents are in, each with all of
+    /// its documents in order.
+    fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>>;
+
+    /// Returns an index over the vectors that answer; `None` where nothing is
+    /// embedded. It may lag behind: [`Reader::vectors_after`] has the rest.
+    fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>>;
+
+    /// Returns how many of the chunks that `filter` admits have vectors that
+    /// answer.
+    fn coverage(&self, filter: &Filter) -> Result<Coverage>;
+
+    /// Returns the vector of a chunk by the model that answers; `None` if it is
+    /// gone.
+    fn chunk_vector(&self, vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>>;
+
+    /// Calls `visit` with the document, the chunk and the vector of everything
+    /// that the index over the vectors lacks.
+    fn vectors_after(
+        &self,
+        vectors: &dyn VectorIndex,
+        visit: &mut dyn FnMut(Row, i64, Vec<f32>),
+    ) -> Result<()>;
+
+    /// Returns the vectors of a document's chunks by the model that answers, in
+    /// order.
+    fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>>;
+
+    /// Returns where a chunk is in its document; `None` if it is gone.
+    fn place_of(&self, chunk: i64) -> Result<Option<Place>>;
+}
+
+/// One state of an index for as long as this lives.
+pub struct Snapshot<'a> {
+    reader: &'a dyn Reader,
+}
+
+impl<'a> Snapshot<'a> {
+    /// Begins to read from one state of the index.
+    pub fn begin(reader: &'a dyn Reader) -> Result<Self> {
+        reader.begin_snapshot()?;
+        Ok(Self { reader })
+    }
+}
+
+impl Drop for Snapshot<'_> {
+    fn drop(&mut self) {
+        // Nothing was written, so there is nothing to lose.
+        let _ = self.reader.end_snapshot();
+    }
+}
+
+impl std::fmt::Debug for Snapshot<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Snapshot")
+    }
+}

@@ -1,0 +1,93 @@
+//! SQLite as the store that a search reads.
+
+use std::sync::Arc;
+
+use super::SqliteStore;
+use crate::error::Result;
+use crate::rank::{Bm25, Corpus};
+use crate::store::vectors::Bitmap;
+use crate::store::{
+    Coverage, Expression, Filter, Matches, Name, NearWord, Place, Reader, Revision, Row,
+    StoredDocument, VectorIndex,
+};
+use crate::text::Stemming;
+
+/// Forwards each method to the store's own of the same name, which the sync and
+/// the doctor use as well.
+macro_rules! forward {
+    ($($name:ident ( $($argument:ident : $type:ty),* $(,)? ) -> $result:ty;)*) => {
+        $(fn $name(&self, $($argument: $type),*) -> $result {
+            SqliteStore::$name(self, $($argument),*)
+        })*
+    };
+}
+
+impl Reader for SqliteStore {
+    fn begin_snapshot(&self) -> Result<()> {
+        self.with(|connection| connection.execute_batch("SAVEPOINT snapshot"))
+    }
+
+    fn end_snapshot(&self) -> Result<()> {
+        self.with(|connection| connection.execute_batch("RELEASE snapshot"))
+    }
+
+    fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>> {
+        SqliteStore::document_frequencies(self, terms.iter().copied())
+    }
+
+    forward! {
+        revision() -> Result<Revision>;
+        stemming() -> Stemming;
+        corpus() -> Result<Corpus>;
+        word_frequency(word: &str) -> Result<u64>;
+        words_beginning(prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
+        words_near(word: &str, distance: u8) -> Result<Vec<NearWord>>;
+        matches(
+            expression: &Expression,
+            filter: &Filter,
+            corpus: Corpus,
+            bm25: Bm25,
+            limit: usize,
+        ) -> Result<Matches>;
+        count(expression: &Expression, filter: &Filter) -> Result<u64>;
+        containing(
+            needles: &[String],
+            excluded: &[Vec<String>],
+            filter: &Filter,
+            limit: usize,
+        ) -> Result<Matches>;
+        newest(
+            filter: &Filter,
+            excluded: Option<&Expression>,
+            limit: usize,
+        ) -> Result<Matches>;
+        rows(
+            filter: &Filter,
+            required: Option<&Expression>,
+            excluded: Option<&Expression>,
+        ) -> Result<Bitmap>;
+        documents(rows: &[Row]) -> Result<Vec<StoredDocument>>;
+        bodies(rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
+        with_id_prefix(prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
+        with_path(
+            source: Option<&str>,
+            key: &str,
+            filter: &Filter,
+            limit: usize,
+        ) -> Result<Vec<Name>>;
+        with_title(title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
+        each_name(filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()>;
+        places(filter: &Filter) -> Result<Vec<(String, String)>>;
+        incomplete_sources(filter: &Filter) -> Result<Vec<String>>;
+        threads_of(rows: &[Row]) -> Result<Vec<Vec<Row>>>;
+        vectors() -> Result<Option<Arc<dyn VectorIndex>>>;
+        coverage(filter: &Filter) -> Result<Coverage>;
+        chunk_vector(vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>>;
+        vectors_after(
+            vectors: &dyn VectorIndex,
+            visit: &mut dyn FnMut(Row, i64, Vec<f32>),
+        ) -> Result<()>;
+        vectors_of(row: Row) -> Result<Vec<Vec<f32>>>;
+        place_of(chunk: i64) -> Result<Option<Place>>;
+    }
+}
