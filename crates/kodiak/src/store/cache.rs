@@ -38,6 +38,17 @@ const SCHEMA: &str = "
 /// What made the vectors; remote ones will have names of their own.
 const PROVIDER: &str = "local";
 
+/// The extension of a damaged cache that was put aside.
+const DAMAGED: &str = "db.damaged";
+
+/// What a file turned out to be.
+enum Opened {
+    Usable(EmbeddingCache),
+    /// A cache of ours in a format this version does not read.
+    OtherFormat(u32),
+    NotOurs,
+}
+
 /// The cache, open.
 #[derive(Debug)]
 pub struct EmbeddingCache {
@@ -54,30 +65,31 @@ impl EmbeddingCache {
     /// Opens or makes the cache at `path`. A damaged one, or one of another
     /// format, is put aside and begun anew; a file that is not ours is refused.
     pub fn open(path: &Path) -> Result<Self> {
-        let error = |source| database_error(path, source);
         match Self::try_open(path) {
-            Ok(Some(cache)) => Ok(cache),
-            Ok(None) => Err(Error::NotOurs {
-                path: path.to_path_buf(),
-            }),
-            Err(source) if cause_of(&source) == Cause::Damaged => Self::begin_anew(path),
-            Err(source) => Err(error(source)),
+            Ok(Opened::Usable(cache)) => Ok(cache),
+            Ok(Opened::OtherFormat(format)) => {
+                Self::begin_anew(path, &format!("db.format-{format}"))
+            }
+            Ok(Opened::NotOurs) => Err(not_ours(path)),
+            Err(source) if cause_of(&source) == Cause::Damaged => Self::begin_anew(path, DAMAGED),
+            Err(source) => Err(database_error(path, source)),
         }
     }
 
-    /// Puts a damaged cache aside and makes an empty one in its place.
-    fn begin_anew(path: &Path) -> Result<Self> {
-        let aside = path.with_extension("db.damaged");
+    /// Puts an unusable cache aside, under `extension`, and makes an empty one
+    /// in its place.
+    fn begin_anew(path: &Path, extension: &str) -> Result<Self> {
+        let aside = path.with_extension(extension);
         std::fs::rename(path, &aside).map_err(Error::io("rename", path))?;
         for log in ["db-wal", "db-shm"] {
             // Their database is gone; alone they are of no use.
             let _ = std::fs::remove_file(path.with_extension(log));
         }
-        Self::try_open(path)
-            .map_err(|source| database_error(path, source))?
-            .ok_or_else(|| Error::NotOurs {
-                path: path.to_path_buf(),
-            })
+        match Self::try_open(path).map_err(|source| database_error(path, source))? {
+            Opened::Usable(cache) => Ok(cache),
+            // Somebody else put a file there in the same moment.
+            Opened::OtherFormat(_) | Opened::NotOurs => Err(not_ours(path)),
+        }
     }
 
     /// Begins anew if `error` says that this cache is damaged, which may come
@@ -93,7 +105,7 @@ impl EmbeddingCache {
         // Closed before the file is moved: SQLite removes its log by name, and
         // that will be the new one's.
         self.connection = closed;
-        match Self::begin_anew(&self.path) {
+        match Self::begin_anew(&self.path, DAMAGED) {
             Ok(empty) => {
                 *self = empty;
                 true
@@ -102,7 +114,7 @@ impl EmbeddingCache {
         }
     }
 
-    fn try_open(path: &Path) -> rusqlite::Result<Option<Self>> {
+    fn try_open(path: &Path) -> rusqlite::Result<Opened> {
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(BUSY)?;
         // In this order: whoever sees another process's tables sees its mark.
@@ -111,19 +123,23 @@ impl EmbeddingCache {
         let application: u32 =
             connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
         if application != APPLICATION && tables > 0 {
-            return Ok(None);
+            return Ok(Opened::NotOurs);
         }
         use_log(&connection)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let version: u32 =
             transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if version == 0 {
-            transaction.execute_batch(SCHEMA)?;
-            transaction.pragma_update(None, "application_id", APPLICATION)?;
-            transaction.pragma_update(None, "user_version", FORMAT)?;
+        match version {
+            FORMAT => {}
+            0 => {
+                transaction.execute_batch(SCHEMA)?;
+                transaction.pragma_update(None, "application_id", APPLICATION)?;
+                transaction.pragma_update(None, "user_version", FORMAT)?;
+            }
+            other => return Ok(Opened::OtherFormat(other)),
         }
         transaction.commit()?;
-        Ok(Some(Self {
+        Ok(Opened::Usable(Self {
             connection,
             path: path.to_path_buf(),
         }))
@@ -248,6 +264,12 @@ fn database_error(path: &Path, source: rusqlite::Error) -> Error {
     }
 }
 
+fn not_ours(path: &Path) -> Error {
+    Error::NotOurs {
+        path: path.to_path_buf(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,5 +363,27 @@ mod tests {
         drop(connection);
         let refused = EmbeddingCache::open(&strange).unwrap_err();
         assert!(matches!(refused, Error::NotOurs { .. }), "{refused}");
+    }
+
+    #[test]
+    fn a_cache_of_another_format_is_put_aside_and_begun_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("embeddings.db");
+        let mut cache = EmbeddingCache::open(&path).unwrap();
+        let vector = ([1; 16], vec![1.0, 0.0]);
+        cache.put(&identity("a"), &[vector]).unwrap();
+        let connection = &cache.connection;
+        connection.pragma_update(None, "user_version", 2).unwrap();
+        drop(cache);
+
+        let cache = EmbeddingCache::open(&path).unwrap();
+        assert_eq!(cache.size().unwrap().0, 0);
+        let aside = Connection::open(folder.path().join("embeddings.db.format-2")).unwrap();
+        let count = |sql| aside.query_row(sql, [], |row| row.get::<_, u32>(0));
+        assert_eq!(count("SELECT count(*) FROM vectors").unwrap(), 1);
+        assert_eq!(count("PRAGMA user_version").unwrap(), 2);
+        // The new one is an ordinary cache.
+        assert!(EmbeddingCache::open(&path).is_ok());
+        assert!(!folder.path().join("embeddings.db.damaged").exists());
     }
 }
