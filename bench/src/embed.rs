@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use kodiak::embed::{Embedder, Identity, OnnxEmbedder, Role, dot};
+use kodiak::embed::{Embedder, Identity, OnnxEmbedder, Role};
 use kodiak::model::{InstalledModel, Settings};
+use kodiak::vector::dot;
 use serde::Deserialize;
 
 use crate::clock::{own_peak_megabytes, process_cpu_ms, run};

@@ -60,7 +60,7 @@ impl Embedder for Pretender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kodiak::embed::dot;
+    use kodiak::vector::dot;
 
     #[test]
     fn a_text_always_has_the_same_vector_of_length_one() {

@@ -24,6 +24,7 @@ pub mod source;
 pub mod store;
 pub mod sync;
 pub mod text;
+pub mod vector;
 pub mod watch;
 
 pub use cancel::{Cancel, Stop};

@@ -5,8 +5,8 @@
 //! pass by, except in CI.
 
 use super::*;
-use crate::embed::dot;
 use crate::model::{Pooling, Settings};
+use crate::vector::dot;
 
 /// Texts and the first four numbers of their vectors, as onnxruntime computes
 /// them from the same file on one thread.

@@ -6,8 +6,8 @@ use tempfile::TempDir;
 use tiny_model::{Output, Recipe};
 
 use super::*;
-use crate::embed::dot;
 use crate::model::{Pooling, Settings};
+use crate::vector::dot;
 
 const GTD: &str = "Getting Things Done: capture tasks in an inbox, then a weekly review.";
 const RAMEN: &str = "Simmer the pork for a ramen broth; cook the noodles apart.";

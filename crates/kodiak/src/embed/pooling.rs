@@ -2,8 +2,8 @@
 //!
 //! Where the output comes from is `graph`'s.
 
-use super::dot;
 use crate::model::Pooling;
+use crate::vector::dot;
 
 /// What a model gave for one text.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,10 +10,11 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::cancel::Stop;
-use crate::embed::{centre, direction, dot};
+
 use crate::error::Result;
 use crate::store::vectors::{Bitmap, Near};
 use crate::store::{Reader, Row, VectorIndex};
+use crate::vector::{centroid, dot, normalised};
 
 /// How many of a document's chunks are compared exactly at most, and how far
 /// apart two may be in the index for their order to be uncertain.
@@ -177,9 +178,9 @@ impl Comparison {
     fn overall(&self, store: &dyn Reader, chunk: &NearestChunk) -> Result<f32> {
         // Of what has changed since, the index knows what it was.
         let centroid = if self.late.contains_key(&chunk.row) {
-            centre(&store.vectors_of(chunk.row)?)
+            centroid(&store.vectors_of(chunk.row)?)
         } else if let Some(sum) = self.vectors.sum_of(chunk.row) {
-            direction(sum)
+            normalised(sum)
         } else {
             return Ok(chunk.similarity);
         };

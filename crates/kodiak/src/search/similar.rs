@@ -14,11 +14,11 @@ use super::{Answer, Intent, Notices, Outcome, Request, Retrievers, Router};
 use crate::access::Capability;
 use crate::cancel::Stop;
 use crate::document::Reference;
-use crate::embed::centre;
 use crate::error::{Error, Result};
 use crate::rank::idf;
 use crate::store::{Filter, Row, Snapshot, StoredDocument};
 use crate::text::{is_common, words};
+use crate::vector::centroid;
 
 /// How many of a document's chunks are compared: one on everything is like
 /// nothing in particular.
@@ -101,7 +101,7 @@ impl Router<'_> {
     ) -> Result<Option<Outcome>> {
         let mut vectors = self.store.vectors_of(document.row)?;
         vectors.truncate(MOST_CHUNKS);
-        let Some(centroid) = centre(&vectors) else {
+        let Some(centroid) = centroid(&vectors) else {
             return Ok(None);
         };
         let Some(index) = self.store.vectors()? else {

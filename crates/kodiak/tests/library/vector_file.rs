@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use kodiak::access::Guard;
-use kodiak::embed::{Embedder, Role, centre, dot};
+use kodiak::embed::{Embedder, Role};
 use kodiak::search::{Mode, Request};
 use kodiak::store::{Filter, SqliteStore};
+use kodiak::vector::{centroid, dot};
 
 use crate::collection::{Collection, ask, ask_in, paths, router_over, topics};
 use crate::embedders::tiny;
@@ -107,7 +108,7 @@ fn what_a_document_says_overall_follows_its_changes() {
         let hit = answer.hits.iter().find(|hit| hit.path == "long.md");
         let explained = hit.unwrap().explanation.as_ref().unwrap();
         let (overall, nearest) = (explained.overall.unwrap(), explained.similarity.unwrap());
-        let expected = f64::from(dot(&centre(&vectors).unwrap(), &query));
+        let expected = f64::from(dot(&centroid(&vectors).unwrap(), &query));
         assert!((overall - expected).abs() < 0.01, "{overall} {expected}");
         assert!(overall < nearest, "{explained:?}");
         overall
