@@ -7,12 +7,14 @@
 
 mod familiarity;
 mod graph;
+mod installed;
 mod isolation;
 mod onnx;
 mod pooling;
 mod tokens;
 mod wire;
 
+pub use installed::{InstalledModel, Pooling, Settings};
 pub use onnx::OnnxEmbedder;
 
 use crate::error::Result;

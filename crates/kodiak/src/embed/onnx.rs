@@ -12,9 +12,8 @@ use super::graph::Graph;
 use super::isolation::isolated;
 use super::pooling::pool;
 use super::tokens::Tokens;
-use super::{Embedder, Identity, Role};
+use super::{Embedder, Identity, InstalledModel, Role};
 use crate::error::{Error, Result};
-use crate::model::InstalledModel;
 
 /// The graph's file in a model's folder.
 const GRAPH_FILE: &str = "model.onnx";

@@ -5,7 +5,7 @@
 //! pass by, except in CI.
 
 use super::*;
-use crate::model::{Pooling, Settings};
+use crate::embed::{Pooling, Settings};
 use crate::vector::dot;
 
 /// Texts and the first four numbers of their vectors, as onnxruntime computes

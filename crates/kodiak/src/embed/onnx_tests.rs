@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use tiny_model::{Output, Recipe};
 
 use super::*;
-use crate::model::{Pooling, Settings};
+use crate::embed::{Pooling, Settings};
 use crate::vector::dot;
 
 const GTD: &str = "Getting Things Done: capture tasks in an inbox, then a weekly review.";

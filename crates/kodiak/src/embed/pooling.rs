@@ -2,7 +2,7 @@
 //!
 //! Where the output comes from is `graph`'s.
 
-use crate::model::Pooling;
+use super::Pooling;
 use crate::vector::dot;
 
 /// What a model gave for one text.
