@@ -19,6 +19,7 @@ pub mod embed;
 pub mod error;
 pub mod model;
 pub mod rank;
+pub mod runtime;
 pub mod search;
 pub mod source;
 pub mod store;

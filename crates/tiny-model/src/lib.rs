@@ -82,6 +82,20 @@ pub fn variant(folder: &Path, seed: u64, dimensions: usize) -> io::Result<()> {
     .write(folder)
 }
 
+/// Writes a cross-encoder with the words and vectors of `tiny` into a folder:
+/// two texts in, `logits` of shape `[1, 1]` out. They are the higher the more
+/// the texts are of one topic. A second output, `left`, is the sum of the first
+/// text's vectors.
+pub fn write_cross_encoder(folder: &Path) -> io::Result<()> {
+    let recipe = Recipe::default();
+    std::fs::create_dir_all(folder)?;
+    let (tokens, table) = recipe.vocabulary();
+    let graph = onnx::cross_encoder(&recipe, &table);
+    std::fs::write(folder.join("model.onnx"), graph)?;
+    let tokenizer = tokenizer::file(&recipe, &tokens).to_string();
+    std::fs::write(folder.join("tokenizer.json"), tokenizer)
+}
+
 impl Recipe {
     /// Writes `model.onnx`, `tokenizer.json` and `model.json` into a folder,
     /// which is made if it is not there.
@@ -96,14 +110,7 @@ impl Recipe {
                 ),
             ));
         }
-        let silent = tokenizer::MARKS.iter().chain(&words::ENDINGS).copied();
-        let tokens: Vec<&str> = silent
-            .clone()
-            .chain(words::all().map(|(word, _)| word))
-            .collect();
-        let mut table = vec![0.0; silent.count() * self.dimensions];
-        table.extend(self.vectors());
-
+        let (tokens, table) = self.vocabulary();
         std::fs::create_dir_all(folder)?;
         std::fs::write(folder.join("model.onnx"), onnx::model(self, &table))?;
         let tokenizer = tokenizer::file(self, &tokens).to_string();
@@ -114,6 +121,19 @@ impl Recipe {
             "minimum_similarity": 0.2
         });
         std::fs::write(folder.join("model.json"), settings.to_string())
+    }
+
+    /// All tokens in the order of their numbers, and their vectors one after the
+    /// other.
+    fn vocabulary(&self) -> (Vec<&'static str>, Vec<f32>) {
+        let silent = tokenizer::MARKS.iter().chain(&words::ENDINGS).copied();
+        let tokens = silent
+            .clone()
+            .chain(words::all().map(|(word, _)| word))
+            .collect();
+        let mut table = vec![0.0; silent.count() * self.dimensions];
+        table.extend(self.vectors());
+        (tokens, table)
     }
 
     /// The vectors of all words: their topic's direction and a little of their
@@ -183,6 +203,19 @@ mod tests {
         let files = written(write);
         assert_eq!(files, written(write));
         assert!(files[0].len() < 100_000, "{}", files[0].len());
+    }
+
+    #[test]
+    fn a_cross_encoder_has_another_graph_for_the_same_tokens() {
+        let (encoder, cross) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        write(encoder.path()).unwrap();
+        write_cross_encoder(cross.path()).unwrap();
+        let same = |name: &str| {
+            let read = |folder: &Path| std::fs::read(folder.join(name)).unwrap();
+            read(encoder.path()) == read(cross.path())
+        };
+        assert!(same("tokenizer.json"));
+        assert!(!same("model.onnx"));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The graph, as an ONNX file: look each token's vector up, and nothing more.
+//! The graphs, as ONNX files. The encoder looks each token's vector up, and
+//! nothing more; the cross-encoder compares the sums of two texts' vectors.
 
 use crate::protobuf::Message;
 use crate::{Output, Recipe};
@@ -82,11 +83,56 @@ pub(crate) fn model(recipe: &Recipe, table: &[f32]) -> Vec<u8> {
         &[output[0], output[2]]
     };
     graph = graph.message(12, &value(name, FLOAT, output));
+    file(&graph)
+}
 
+/// The bytes of a cross-encoder's `model.onnx`: the dot product of what the
+/// tokens of each text add up to.
+pub(crate) fn cross_encoder(recipe: &Recipe, table: &[f32]) -> Vec<u8> {
+    let width = recipe.dimensions;
+    let nodes = [
+        node("Gather", &["words", "input_ids"], "looked_up"),
+        cast_to_float("attention_mask", "mask"),
+        node("Unsqueeze", &["mask", "last_axis"], "mask_of_tokens"),
+        node("Mul", &["looked_up", "mask_of_tokens"], "masked"),
+        // The type of a token is 0 in the first text and 1 in the second.
+        cast_to_float("token_type_ids", "is_right"),
+        node("Unsqueeze", &["is_right", "last_axis"], "right_of_tokens"),
+        node("Mul", &["masked", "right_of_tokens"], "right_tokens"),
+        node("Sub", &["masked", "right_tokens"], "left_tokens"),
+        node("ReduceSum", &["left_tokens", "token_axis"], "left"),
+        node("ReduceSum", &["right_tokens", "token_axis"], "right"),
+        node("Mul", &["left", "right"], "products"),
+        node("ReduceSum", &["products", "last_axis"], "summed"),
+        node("Squeeze", &["summed", "token_axis"], "logits"),
+    ];
+    let mut graph = Message::default().text(2, "tiny-cross-encoder");
+    for node in &nodes {
+        graph = graph.message(1, node);
+    }
+    let words = (table.len() / width) as i64;
+    graph = graph
+        .message(5, &floats("words", &[words, width as i64], table))
+        .message(5, &integers("last_axis", &[-1]))
+        .message(5, &integers("token_axis", &[1]));
+    let per_token = [Size::Named("batch"), Size::Named("sequence")];
+    for input in ["input_ids", "attention_mask", "token_type_ids"] {
+        graph = graph.message(11, &value(input, INT64, &per_token));
+    }
+    let logits = [Size::Named("batch"), Size::Is(1)];
+    let left = [Size::Named("batch"), Size::Is(1), Size::Is(width)];
+    graph = graph
+        .message(12, &value("logits", FLOAT, &logits))
+        .message(12, &value("left", FLOAT, &left));
+    file(&graph)
+}
+
+/// A whole file around a graph.
+fn file(graph: &Message) -> Vec<u8> {
     Message::default()
         .number(1, FORMAT)
         .text(2, "tiny-model")
-        .message(7, &graph)
+        .message(7, graph)
         .message(8, &Message::default().text(1, "").number(2, OPERATOR_SET))
         .into_bytes()
 }

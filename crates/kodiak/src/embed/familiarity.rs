@@ -42,15 +42,22 @@ fn letters_in(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::embed::tokens::Tokens;
+    use super::is_familiar;
+    use crate::runtime::{Options, Runtime};
 
     /// Pieces of words, as a small English vocabulary has them.
     fn familiar(text: &str) -> bool {
         let folder = tempfile::tempdir().unwrap();
         tiny_model::write(folder.path()).unwrap();
-        let file = std::fs::read(folder.path().join("tokenizer.json")).unwrap();
-        let tokens = Tokens::parse(&file, 64).unwrap();
-        tokens.are_familiar(text, &tokens.encode("", text).unwrap())
+        let runtime = Runtime::load(Options {
+            graph: &folder.path().join("model.onnx"),
+            tokenizer: &folder.path().join("tokenizer.json"),
+            max_tokens: 64,
+            outputs: &[],
+        })
+        .unwrap();
+        let tokens = runtime.encode("", text).unwrap();
+        is_familiar(text, runtime.pieces(&tokens))
     }
 
     #[test]

@@ -1,18 +1,13 @@
 //! From text to vectors of one length, alike where meanings are alike.
 //!
 //! Knows models that are there; how they come to be there is `model`'s. `onnx`
-//! puts the steps together: `tokens` cuts a text up, `graph` runs the model,
-//! `pooling` makes one vector of what it gives. `wire` and `isolation` keep the
-//! libraries underneath from taking the caller with them.
+//! is the embedder over a local model: `runtime` runs it, `pooling` makes one
+//! vector of what it gives, `familiarity` tells texts it can make nothing of.
 
 mod familiarity;
-mod graph;
 mod installed;
-mod isolation;
 mod onnx;
 mod pooling;
-mod tokens;
-mod wire;
 
 pub use installed::{InstalledModel, Pooling, Settings};
 pub use onnx::OnnxEmbedder;

@@ -1,24 +1,30 @@
-//! A local ONNX model: tokens, graph and pooling put together.
+//! A local ONNX model as an embedder.
 //!
 //! Nothing is read before the first text comes, so that an embedder costs
-//! nothing where a search turns out not to need it.
+//! nothing where a search turns out not to need it. Running the model is
+//! `runtime`'s; this says what goes in and what comes out.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::thread;
 
-use super::graph::Graph;
-use super::isolation::isolated;
-use super::pooling::pool;
-use super::tokens::Tokens;
+use super::familiarity::is_familiar;
+use super::pooling::{Fault, pool, wrong_length};
 use super::{Embedder, Identity, InstalledModel, Role};
 use crate::error::{Error, Result};
+use crate::runtime::{Cores, Options, Runtime, RuntimeError};
 
 /// The graph's file in a model's folder.
 const GRAPH_FILE: &str = "model.onnx";
 /// The tokenizer's file in a model's folder.
 const TOKENIZER_FILE: &str = "tokenizer.json";
+/// The outputs taken, the first there is: those with a vector for each token
+/// come before what the model made of them, because how to pool is a setting.
+const OUTPUTS: [&str; 3] = [
+    "last_hidden_state",
+    "token_embeddings",
+    "sentence_embedding",
+];
 
 /// A model in a folder, loaded when first used.
 ///
@@ -27,24 +33,13 @@ const TOKENIZER_FILE: &str = "tokenizer.json";
 /// answered, so it gets all cores.
 pub struct OnnxEmbedder {
     model: InstalledModel,
-    loaded: OnceLock<Result<Loaded, Unusable>>,
-}
-
-/// What a model's files became.
-struct Loaded {
-    tokens: Tokens,
-    graph: Graph,
-}
-
-/// Why a model's files became nothing. Kept, and told again to everyone who
-/// asks: the files are not looked at twice.
-struct Unusable {
-    path: PathBuf,
-    detail: String,
+    /// A failure is kept, and told again to everyone who asks: the files are not
+    /// looked at twice.
+    loaded: OnceLock<Result<Runtime, RuntimeError>>,
 }
 
 impl OnnxEmbedder {
-    /// An embedder over an installed model. Nothing is loaded yet.
+    /// Makes an embedder over an installed model. Nothing is loaded yet.
     pub fn new(model: InstalledModel) -> Self {
         Self {
             model,
@@ -55,7 +50,6 @@ impl OnnxEmbedder {
     /// Loads the model now and tries it on a word. Whatever is wrong with its
     /// files, this finds it.
     pub fn prepare(&self) -> Result<()> {
-        self.loaded()?;
         match self.embed("word", Role::Query) {
             Err(Error::Embedding { detail, .. }) => Err(Error::ModelFiles {
                 path: self.model.folder.clone(),
@@ -65,12 +59,68 @@ impl OnnxEmbedder {
         }
     }
 
-    fn loaded(&self) -> Result<&Loaded> {
-        let loaded = self.loaded.get_or_init(|| load(&self.model));
-        loaded.as_ref().map_err(|unusable| Error::ModelFiles {
-            path: unusable.path.clone(),
-            detail: unusable.detail.clone(),
-        })
+    fn runtime(&self) -> Result<&Runtime, RuntimeError> {
+        let loaded = self.loaded.get_or_init(|| self.load());
+        loaded.as_ref().map_err(Clone::clone)
+    }
+
+    fn load(&self) -> Result<Runtime, RuntimeError> {
+        let graph = self.graph_file();
+        let runtime = Runtime::load(Options {
+            graph: &graph,
+            tokenizer: &self.model.folder.join(TOKENIZER_FILE),
+            max_tokens: self.model.settings.max_tokens,
+            outputs: &OUTPUTS,
+        })?;
+        let dimensions = self.model.identity.dimensions;
+        match runtime.output_width() {
+            Some(width) if width != dimensions => Err(RuntimeError::File {
+                path: graph,
+                detail: wrong_length(width, dimensions),
+            }),
+            _ => Ok(runtime),
+        }
+    }
+
+    fn graph_file(&self) -> PathBuf {
+        self.model.folder.join(GRAPH_FILE)
+    }
+
+    fn vector(&self, text: &str, role: Role) -> Result<Vec<f32>, Failure> {
+        let runtime = self.runtime()?;
+        let settings = &self.model.settings;
+        let dimensions = self.model.identity.dimensions;
+        let (prefix, cores) = match role {
+            Role::Query => (&settings.query_prefix, Cores::All),
+            Role::Document => (&settings.document_prefix, Cores::One),
+        };
+        let tokens = runtime.encode(prefix, text)?;
+        // Graphs are not made for nothing, and what is spelt out letter by
+        // letter would be near to everything else that is.
+        if tokens.is_empty() || !is_familiar(text, runtime.pieces(&tokens)) {
+            return Ok(vec![0.0; dimensions]);
+        }
+        let output = runtime.run(&tokens, cores)?;
+        let mask = tokens.attention_mask();
+        Ok(pool(output, mask, settings.pooling, dimensions)?)
+    }
+}
+
+/// Why a text has no vector, whoever is at fault.
+enum Failure {
+    Runtime(RuntimeError),
+    Output(Fault),
+}
+
+impl From<RuntimeError> for Failure {
+    fn from(error: RuntimeError) -> Self {
+        Self::Runtime(error)
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Output(fault)
     }
 }
 
@@ -84,32 +134,19 @@ impl Embedder for OnnxEmbedder {
     }
 
     fn embed(&self, text: &str, role: Role) -> Result<Vec<f32>> {
-        let loaded = self.loaded()?;
-        let settings = &self.model.settings;
-        let dimensions = self.model.identity.dimensions;
-        let prefix = match role {
-            Role::Query => &settings.query_prefix,
-            Role::Document => &settings.document_prefix,
-        };
-        isolated(|| {
-            let tokens = loaded.tokens.encode(prefix, text)?;
-            // Graphs are not made for nothing, and what is spelt out letter by
-            // letter would be near to everything else that is.
-            if tokens.is_empty() || !loaded.tokens.are_familiar(text, &tokens) {
-                return Ok(vec![0.0; dimensions]);
+        self.vector(text, role).map_err(|failure| match failure {
+            Failure::Runtime(RuntimeError::File { path, detail }) => {
+                Error::ModelFiles { path, detail }
             }
-            let output = loaded.graph.run(&tokens, role)?;
-            pool(
-                output,
-                tokens.get_attention_mask(),
-                settings.pooling,
-                dimensions,
-            )
-        })
-        .flatten()
-        .map_err(|detail| Error::Embedding {
-            model: self.model.identity.name.clone(),
-            detail,
+            Failure::Output(Fault::Model(detail)) => Error::ModelFiles {
+                path: self.graph_file(),
+                detail,
+            },
+            Failure::Runtime(RuntimeError::Run { detail })
+            | Failure::Output(Fault::Text(detail)) => Error::Embedding {
+                model: self.model.identity.name.clone(),
+                detail,
+            },
         })
     }
 }
@@ -123,37 +160,6 @@ impl fmt::Debug for OnnxEmbedder {
             .field("loaded", &loaded)
             .finish()
     }
-}
-
-/// Loads both files at once: each takes long enough to be worth a thread.
-fn load(model: &InstalledModel) -> Result<Loaded, Unusable> {
-    let graph_file = model.folder.join(GRAPH_FILE);
-    let tokenizer_file = model.folder.join(TOKENIZER_FILE);
-    let max_tokens = model.settings.max_tokens;
-    let dimensions = model.identity.dimensions;
-    let (tokens, graph) = thread::scope(|scope| {
-        let read = || isolated(|| read_tokenizer(&tokenizer_file, max_tokens)).flatten();
-        let tokens = thread::Builder::new().spawn_scoped(scope, read);
-        let graph = isolated(|| Graph::load(&graph_file, dimensions)).flatten();
-        let tokens = match tokens {
-            Ok(thread) => thread
-                .join()
-                .unwrap_or_else(|_| Err("its reader stopped".to_owned())),
-            // Where there is no thread to be had, this one does.
-            Err(_) => read(),
-        };
-        (tokens, graph)
-    });
-    let unusable = |path: PathBuf| move |detail| Unusable { path, detail };
-    Ok(Loaded {
-        graph: graph.map_err(unusable(graph_file))?,
-        tokens: tokens.map_err(unusable(tokenizer_file))?,
-    })
-}
-
-fn read_tokenizer(file: &Path, max_tokens: usize) -> Result<Tokens, String> {
-    let content = std::fs::read(file).map_err(|error| error.to_string())?;
-    Tokens::parse(&content, max_tokens)
 }
 
 #[cfg(test)]

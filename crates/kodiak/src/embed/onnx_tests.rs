@@ -271,7 +271,7 @@ fn a_pools_workers_embed_one_text_each() {
             .collect()
     });
     assert_eq!(vectors.len(), 200);
-    assert!(embedder.loaded().unwrap().graph.most_runs_at_once() <= 2);
+    assert!(embedder.runtime().unwrap().most_runs_at_once() <= 2);
 }
 
 #[test]

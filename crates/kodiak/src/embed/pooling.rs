@@ -1,48 +1,51 @@
 //! From a model's output to one vector of length one.
 //!
-//! Where the output comes from is `graph`'s.
+//! Where the output comes from is `runtime`'s.
 
 use super::Pooling;
+use crate::runtime::Output;
 use crate::vector::dot;
 
-/// What a model gave for one text.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Output {
-    /// A vector for each token, one after the other.
-    Tokens {
-        /// All their numbers.
-        values: Vec<f32>,
-        /// How long each is.
-        width: usize,
-    },
-    /// A vector for the whole text: the model pools by itself.
-    Text(Vec<f32>),
+/// Why an output did not become a vector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The model gives what cannot be a vector, whatever the text.
+    Model(String),
+    /// It gave what cannot be a vector for this text.
+    Text(String),
 }
 
-/// The text's vector, `dimensions` long. Tokens that the mask has as 0 do not
-/// count. A vector without direction stays all zeros.
+/// Returns the text's vector, `dimensions` long. An output of two axes was
+/// pooled by the model itself. Tokens that the mask has as 0 do not count. A
+/// vector without direction stays all zeros.
 pub(super) fn pool(
     output: Output,
     mask: &[u32],
     pooling: Pooling,
     dimensions: usize,
-) -> Result<Vec<f32>, String> {
-    let mut vector = match output {
-        Output::Text(values) => values,
-        Output::Tokens { values, width } if width == dimensions => match pooling {
-            Pooling::Mean => mean(&values, mask, width),
-            Pooling::Cls => values.get(..width).unwrap_or_default().to_vec(),
-        },
-        Output::Tokens { width, .. } => return Err(wrong_length(width, dimensions)),
+) -> Result<Vec<f32>, Fault> {
+    let Output { shape, values } = output;
+    let width = match shape[..] {
+        [1, _, width] | [1, width] => width,
+        _ => return Err(Fault::Model(format!("its output has the shape {shape:?}"))),
     };
-    if vector.len() != dimensions {
-        return Err(wrong_length(vector.len(), dimensions));
+    if width != dimensions {
+        return Err(Fault::Model(wrong_length(width, dimensions)));
     }
+    let mut vector = match pooling {
+        _ if shape.len() == 2 => values,
+        Pooling::Mean => mean(&values, mask, width),
+        // A text without tokens has no first one.
+        Pooling::Cls => values
+            .get(..width)
+            .map_or(vec![0.0; width], <[f32]>::to_vec),
+    };
     normalise(&mut vector)?;
     Ok(vector)
 }
 
-fn wrong_length(found: usize, expected: usize) -> String {
+/// Says that vectors have another length than the model's description has.
+pub(super) fn wrong_length(found: usize, expected: usize) -> String {
     format!("its vectors have {found} numbers instead of {expected}")
 }
 
@@ -66,13 +69,15 @@ fn mean(values: &[f32], mask: &[u32], width: usize) -> Vec<f32> {
 }
 
 /// Makes a vector one long, unless it has no length at all.
-fn normalise(vector: &mut [f32]) -> Result<(), String> {
+fn normalise(vector: &mut [f32]) -> Result<(), Fault> {
     let largest = vector
         .iter()
         .fold(0.0_f32, |largest, value| largest.max(value.abs()));
     // `max` passes over what is no number, so each is looked at.
     if !vector.iter().all(|value| value.is_finite()) {
-        return Err("its vector contains what is no number".to_owned());
+        return Err(Fault::Text(
+            "its vector contains what is no number".to_owned(),
+        ));
     }
     if largest == 0.0 {
         return Ok(());
@@ -96,9 +101,16 @@ mod tests {
     use super::*;
 
     fn tokens(values: &[f32]) -> Output {
-        Output::Tokens {
+        Output {
+            shape: vec![1, values.len() / 2, 2],
             values: values.to_vec(),
-            width: 2,
+        }
+    }
+
+    fn text(values: Vec<f32>) -> Output {
+        Output {
+            shape: vec![1, values.len()],
+            values,
         }
     }
 
@@ -117,8 +129,8 @@ mod tests {
 
     #[test]
     fn a_models_own_pooling_is_kept() {
-        let text = Output::Text(vec![6.0, 8.0]);
-        assert_eq!(pool(text, &[1], Pooling::Mean, 2), Ok(vec![0.6, 0.8]));
+        let pooled = text(vec![6.0, 8.0]);
+        assert_eq!(pool(pooled, &[1], Pooling::Mean, 2), Ok(vec![0.6, 0.8]));
     }
 
     #[test]
@@ -137,8 +149,8 @@ mod tests {
                 let mut values = [1.0; 2];
                 values[place] = value;
                 for pooling in [Pooling::Mean, Pooling::Cls] {
-                    let refused = pool(tokens(&values), &[1], pooling, 2);
-                    assert!(refused.unwrap_err().contains("no number"), "{values:?}");
+                    let refused = pool(tokens(&values), &[1], pooling, 2).unwrap_err();
+                    assert!(matches!(refused, Fault::Text(_)), "{values:?}: {refused:?}");
                 }
             }
         }
@@ -146,10 +158,19 @@ mod tests {
 
     #[test]
     fn another_length_is_refused() {
-        let error = pool(tokens(&[1.0, 2.0]), &[1], Pooling::Mean, 3).unwrap_err();
-        assert_eq!(error, "its vectors have 2 numbers instead of 3");
-        let error = pool(Output::Text(vec![]), &[1], Pooling::Mean, 3).unwrap_err();
-        assert_eq!(error, "its vectors have 0 numbers instead of 3");
+        let refused = |output| match pool(output, &[1], Pooling::Mean, 3) {
+            Err(Fault::Model(detail)) => detail,
+            other => panic!("{other:?}"),
+        };
+        let two = refused(tokens(&[1.0, 2.0]));
+        assert_eq!(two, "its vectors have 2 numbers instead of 3");
+        let none = refused(text(vec![]));
+        assert_eq!(none, "its vectors have 0 numbers instead of 3");
+        let scalar = refused(Output {
+            shape: vec![3],
+            values: vec![1.0; 3],
+        });
+        assert_eq!(scalar, "its output has the shape [3]");
     }
 
     proptest! {
@@ -160,7 +181,7 @@ mod tests {
         ) {
             let values: Vec<f32> = values.iter().map(|value| value * scale).collect();
             let dimensions = values.len();
-            let vector = pool(Output::Text(values), &[], Pooling::Mean, dimensions).unwrap();
+            let vector = pool(text(values), &[], Pooling::Mean, dimensions).unwrap();
             let length = dot(&vector, &vector);
             prop_assert!((length - 1.0).abs() < 1e-4 || length == 0.0, "{length}");
         }

@@ -1,26 +1,25 @@
 //! A model's graph: loaded by `rten`, fed with tokens, read out again.
 //!
-//! Each text runs alone and on one thread: sharing a run among threads costs
-//! more CPU than it saves where there are other texts to run. Only a query,
-//! which somebody waits for, gets all cores.
+//! Each text runs alone. Sharing a run among threads costs more CPU than it
+//! saves where there are other texts to run, so the caller says whether it waits
+//! for this one.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rten::{Dimension, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value, ValueOrView};
 use rten_tensor::Layout;
-use tokenizers::Encoding;
 
-use super::pooling::Output;
-use super::{Role, wire};
+use super::{Cores, Tokens, wire};
 
-/// The outputs taken, the first there is: those with a vector for each token
-/// come before what the model made of them, because how to pool is a setting.
-const OUTPUTS: [&str; 3] = [
-    "last_hidden_state",
-    "token_embeddings",
-    "sentence_embedding",
-];
+/// What a model gave for one text or pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// The size of each axis. The first is the batch, which is one.
+    pub shape: Vec<usize>,
+    /// All numbers, the last axis fastest.
+    pub values: Vec<f32>,
+}
 
 /// What a graph can be fed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +39,8 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Loads an ONNX file whose vectors are `dimensions` long.
-    pub(super) fn load(file: &Path, dimensions: usize) -> Result<Self, String> {
+    /// Loads an ONNX file and picks the first of `wanted` among its outputs.
+    pub(super) fn load(file: &Path, wanted: &[&str]) -> Result<Self, String> {
         wire::check(file)?;
         // Packing the weights makes loading some milliseconds longer, of which the
         // first run gives about half back, and every later one as much again.
@@ -67,20 +66,12 @@ impl Graph {
             return Err("it has no input 'input_ids'".to_owned());
         }
         let outputs = model.output_ids();
-        let output = OUTPUTS
+        let output = wanted
             .iter()
-            .find_map(|&known| outputs.iter().find(|&&node| name(node) == known))
+            .find_map(|&wanted| outputs.iter().find(|&&node| name(node) == wanted))
             .or(outputs.first())
             .copied()
             .ok_or_else(|| "it has no output".to_owned())?;
-        let shape = model.node_info(output).and_then(|info| info.shape());
-        if let Some(Dimension::Fixed(found)) = shape.as_ref().and_then(|shape| shape.last())
-            && *found != dimensions
-        {
-            return Err(format!(
-                "its vectors have {found} numbers instead of {dimensions}"
-            ));
-        }
         Ok(Self {
             model,
             inputs,
@@ -89,23 +80,32 @@ impl Graph {
         })
     }
 
-    /// Runs the graph on the tokens of one text.
-    pub(super) fn run(&self, tokens: &Encoding, role: Role) -> Result<Output, String> {
+    /// Returns the size of the output's last axis, if the graph declares it.
+    pub(super) fn output_width(&self) -> Option<usize> {
+        let shape = self.model.node_info(self.output)?.shape()?;
+        match shape.last() {
+            Some(Dimension::Fixed(width)) => Some(*width),
+            _ => None,
+        }
+    }
+
+    /// Runs the graph on the tokens of one text or pair.
+    pub(super) fn run(&self, tokens: &Tokens, cores: Cores) -> Result<Output, String> {
         let mut inputs: Vec<(NodeId, ValueOrView<'_>)> = Vec::with_capacity(self.inputs.len());
         for &(node, input) in &self.inputs {
             let numbers = match input {
-                Input::TokenIds => tokens.get_ids(),
-                Input::AttentionMask => tokens.get_attention_mask(),
-                Input::TokenTypes => tokens.get_type_ids(),
+                Input::TokenIds => tokens.ids(),
+                Input::AttentionMask => tokens.attention_mask(),
+                Input::TokenTypes => tokens.type_ids(),
             };
             let numbers: Vec<i32> = numbers.iter().map(|&number| number as i32).collect();
             let value = Value::from_shape([1, numbers.len()], numbers)
                 .map_err(|error| error.to_string())?;
             inputs.push((node, value.into()));
         }
-        let [value] = match role {
-            Role::Query => self.model.run_n(inputs, [self.output], None),
-            Role::Document => {
+        let [value] = match cores {
+            Cores::All => self.model.run_n(inputs, [self.output], None),
+            Cores::One => {
                 let pool = self.take_pool();
                 let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&pool)));
                 let result = self.model.run_n(inputs, [self.output], Some(options));
@@ -139,16 +139,13 @@ impl Graph {
     }
 }
 
-/// The numbers of an output with one text in it.
+/// Takes the numbers out of an output.
 fn read(value: Value) -> Result<Output, String> {
     let Value::FloatTensor(tensor) = value else {
         return Err("its output is not of floating point".to_owned());
     };
-    let shape: Vec<usize> = tensor.shape().to_vec();
-    let values = tensor.into_data();
-    match shape[..] {
-        [1, _, width] => Ok(Output::Tokens { values, width }),
-        [1, _] => Ok(Output::Text(values)),
-        _ => Err(format!("its output has the shape {shape:?}")),
-    }
+    Ok(Output {
+        shape: tensor.shape().to_vec(),
+        values: tensor.into_data(),
+    })
 }
