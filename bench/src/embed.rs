@@ -60,7 +60,7 @@ struct Description {
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     let embedder = open(&options.model)?;
     if options.first {
-        embedder.embed("how to manage my tasks", Role::Query)?;
+        embedder.embed_one("how to manage my tasks", Role::Query)?;
         return Ok(());
     }
     first_vector(&options.model, report)?;
@@ -135,7 +135,7 @@ fn one_by_one(
     let mut known = Vec::new();
     for text in texts {
         // What the model can only spell out is not run here, but is there.
-        let vector = embedder.embed(text, Role::Document)?;
+        let vector = embedder.embed_one(text, Role::Document)?;
         if vector.iter().any(|&number| number != 0.0) {
             known.push((text, vector));
         }
@@ -145,7 +145,7 @@ fn one_by_one(
     let mut cosines = vec![0.0; count];
     for _ in 0..ROUNDS {
         for (at, (text, vector)) in known.iter().enumerate() {
-            let (again, used) = process_cpu_ms(|| embedder.embed(text, Role::Document));
+            let (again, used) = process_cpu_ms(|| embedder.embed_one(text, Role::Document));
             again?;
             ours[at] = used.min(ours[at]);
             if let Some(yardstick) = &mut yardstick {
@@ -179,7 +179,7 @@ fn all_cores(embedder: &OnnxEmbedder, texts: &[String], report: &mut Report) -> 
         std::thread::scope(|scope| {
             let work = || {
                 while let Some(text) = texts.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    embedder.embed(text, Role::Document)?;
+                    embedder.embed_one(text, Role::Document)?;
                 }
                 kodiak::Result::Ok(())
             };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use kodiak::Stop;
+use kodiak::{Cancel, Stop};
 use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::search::{Answer, Mode, Request, Router};
@@ -133,8 +133,16 @@ fn embed(index: &Path, pretender: &Pretender, report: &mut Report) -> Result<()>
         }
         EmbeddingProgress::Done { passages, .. } => tenths.reached(passages),
     };
-    let (done, used) =
-        process_cpu_ms(|| backfill(&mut writer, pretender, None, None, &mut progress));
+    let (done, used) = process_cpu_ms(|| {
+        backfill(
+            &mut writer,
+            pretender,
+            None,
+            None,
+            &Cancel::new(),
+            &mut progress,
+        )
+    });
     let done = done?;
     ensure!(
         done.embedded > 0 && done.left == 0 && done.failed == 0,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use kodiak::embed::{Embedder, Role};
+use kodiak::embed::{EmbedError, Embedder, Role};
 use rayon::prelude::*;
 
 use super::findings::Column;
@@ -26,7 +26,7 @@ pub(crate) fn measure(model: &Path, folder: &Path, column: &mut Column) -> Resul
     let texts: Vec<String> = embed::pieces(folder)?.into_iter().take(TEXTS).collect();
     let mut times = Vec::new();
     for query in Kind::SixWords.queries(&texts, QUERIES) {
-        let (vector, used) = process_cpu_ms(|| embedder.embed(&query, Role::Query));
+        let (vector, used) = process_cpu_ms(|| embedder.embed_one(&query, Role::Query));
         vector?;
         times.push(used);
     }
@@ -41,8 +41,8 @@ pub(crate) fn measure(model: &Path, folder: &Path, column: &mut Column) -> Resul
     let (vectors, used) = process_cpu_ms(|| {
         texts
             .par_iter()
-            .map(|text| embedder.embed(text, Role::Document))
-            .collect::<kodiak::Result<Vec<_>>>()
+            .map(|text| embedder.embed_one(text, Role::Document))
+            .collect::<Result<Vec<_>, EmbedError>>()
     });
     vectors?;
     let count = texts.len() as f64;

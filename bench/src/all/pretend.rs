@@ -2,9 +2,9 @@
 //! text. It costs next to nothing, so that what is measured is the search.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::num::NonZero;
 
-use kodiak::Result;
-use kodiak::embed::{Embedder, Identity, Role};
+use kodiak::embed::{EmbedError, Embedder, Identity, Limits, Role};
 
 use crate::clusters::{Clusters, DIMENSIONS};
 use crate::random::Random;
@@ -52,8 +52,17 @@ impl Embedder for Pretender {
         -1.0
     }
 
-    fn embed(&self, text: &str, _: Role) -> Result<Vec<f32>> {
-        Ok(self.vector(text))
+    /// Those of a local model, so that the backfill works as it does for one.
+    fn limits(&self) -> Limits {
+        Limits {
+            max_tokens: 256,
+            max_batch: 1,
+            concurrency: std::thread::available_parallelism().map_or(1, NonZero::get),
+        }
+    }
+
+    fn embed(&self, texts: &[&str], _: Role) -> Result<Vec<Vec<f32>>, EmbedError> {
+        Ok(texts.iter().map(|text| self.vector(text)).collect())
     }
 }
 

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kodiak::Error;
 use kodiak::embed::{Embedder, OnnxEmbedder};
 use kodiak::model::{self, InstalledModel};
 use kodiak::store::{EmbeddingCache, SqliteStore, Writer};
 use kodiak::sync::{EmbeddingReport, backfill};
+use kodiak::{Cancel, Error};
 
 use crate::config::Config;
 use crate::context::Context;
@@ -82,9 +82,16 @@ fn fill(
     output: &Output,
 ) -> kodiak::Result<EmbeddingReport> {
     let mut progress = Embedding::new(output, &embedder.identity().name);
-    backfill(writer, embedder, cache, until, &mut |event| {
-        progress.event(event);
-    })
+    backfill(
+        writer,
+        embedder,
+        cache,
+        until,
+        &Cancel::new(),
+        &mut |event| {
+            progress.event(event);
+        },
+    )
 }
 
 /// The cache of vectors beside the index. Without it everything works, only
@@ -111,6 +118,9 @@ fn tell(report: &EmbeddingReport, output: &Output) {
     .collect();
     if !parts.is_empty() {
         output.detail(&parts.join(", "));
+    }
+    if let Some(reason) = &report.stopped {
+        output.warning(&format!("embedding ended early: {reason}"));
     }
     if report.left > 0 {
         output.notice(&format!(

@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kodiak::chunk::text_hash;
-use kodiak::embed::{Embedder, Identity, OnnxEmbedder, Role};
+use kodiak::embed::{EmbedError, Embedder, Identity, Limits, OnnxEmbedder, Role};
 use kodiak::store::EmbeddingCache;
 
 /// The cache of all evaluations, in the folder that holds the models.
@@ -33,6 +33,29 @@ impl Remembering {
     pub(super) fn with_cache<T>(&self, work: impl FnOnce(&mut EmbeddingCache) -> T) -> T {
         work(&mut self.cache.lock().unwrap_or_else(PoisonError::into_inner))
     }
+
+    fn queries(&self) -> MutexGuard<'_, HashMap<String, Vec<f32>>> {
+        self.queries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the vector of a query that was embedded before, by this run or
+    /// another. A cache that cannot be read costs time and no answer.
+    fn remembered(&self, query: &str) -> Option<Vec<f32>> {
+        if let Some(vector) = self.queries().get(query) {
+            return Some(vector.clone());
+        }
+        let found = self.with_cache(|cache| cache.get(self.identity(), &[key(query)]));
+        let vector = found.ok()?.pop()??;
+        self.queries().insert(query.to_owned(), vector.clone());
+        Some(vector)
+    }
+
+    fn remember(&self, query: &str, vector: &[f32]) {
+        let kept = [(key(query), vector.to_vec())];
+        // As when it cannot be read.
+        let _ = self.with_cache(|cache| cache.put(self.identity(), &kept));
+        self.queries().insert(query.to_owned(), vector.to_vec());
+    }
 }
 
 impl Embedder for Remembering {
@@ -44,27 +67,45 @@ impl Embedder for Remembering {
         self.inner.minimum_similarity()
     }
 
-    fn embed(&self, text: &str, role: Role) -> kodiak::Result<Vec<f32>> {
-        if role == Role::Document {
-            return self.inner.embed(text, role);
-        }
-        let known = self.queries.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(vector) = known.get(text) {
-            return Ok(vector.clone());
-        }
-        drop(known);
-        // Apart from documents, which may have a prefix of their own.
-        let hash = text_hash(&format!("query\n{text}"));
-        let cached = self.with_cache(|cache| cache.get(self.identity(), &[hash]))?;
-        let vector = if let Some(vector) = cached.into_iter().next().flatten() {
-            vector
-        } else {
-            let vector = self.inner.embed(text, role)?;
-            self.with_cache(|cache| cache.put(self.identity(), &[(hash, vector.clone())]))?;
-            vector
-        };
-        let mut queries = self.queries.lock().unwrap_or_else(PoisonError::into_inner);
-        queries.insert(text.to_owned(), vector.clone());
-        Ok(vector)
+    fn limits(&self) -> Limits {
+        self.inner.limits()
     }
+
+    fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, EmbedError> {
+        if role == Role::Document {
+            return self.inner.embed(texts, role);
+        }
+        let mut vectors: Vec<Option<Vec<f32>>> =
+            texts.iter().map(|text| self.remembered(text)).collect();
+        let missing: Vec<usize> = (0..texts.len())
+            .filter(|&index| vectors[index].is_none())
+            .collect();
+        let unknown: Vec<&str> = missing.iter().map(|&index| texts[index]).collect();
+        let made = match self.inner.embed(&unknown, role) {
+            // The caller knows nothing of the texts left out.
+            Err(EmbedError::Text {
+                model,
+                index,
+                detail,
+            }) => {
+                return Err(EmbedError::Text {
+                    model,
+                    index: missing.get(index).copied().unwrap_or(index),
+                    detail,
+                });
+            }
+            other => other?,
+        };
+        for (index, vector) in missing.into_iter().zip(made) {
+            self.remember(texts[index], &vector);
+            vectors[index] = Some(vector);
+        }
+        Ok(vectors.into_iter().flatten().collect())
+    }
+}
+
+/// What a query's vector is kept under: apart from documents, which may have a
+/// prefix of their own.
+fn key(query: &str) -> [u8; 16] {
+    text_hash(&format!("query\n{query}"))
 }

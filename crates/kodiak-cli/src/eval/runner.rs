@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use kodiak::Cancel;
 use kodiak::access::Guard;
 use kodiak::chunk::Cutting;
 use kodiak::embed::Embedder;
@@ -117,8 +118,20 @@ impl Collection {
         let mut writer = fill(&path, set, cutting, stemming, &mut indexed)?;
         if let Some(embedder) = &embedder {
             let report = embedder.with_cache(|cache| {
-                backfill(&mut writer, &**embedder, Some(cache), None, progress)
+                let cancel = Cancel::new();
+                backfill(
+                    &mut writer,
+                    &**embedder,
+                    Some(cache),
+                    None,
+                    &cancel,
+                    progress,
+                )
             })?;
+            if let Some(reason) = report.stopped {
+                let left = format!("{} passages could not be embedded", report.left);
+                return Err(anyhow::Error::msg(reason).context(left));
+            }
             if let Some(reason) = report.reason {
                 let failed = format!("{} passages could not be embedded", report.failed);
                 return Err(anyhow::Error::msg(reason).context(failed));

@@ -4,15 +4,15 @@
 //! is the embedder over a local model: `runtime` runs it, `pooling` makes one
 //! vector of what it gives, `familiarity` tells texts it can make nothing of.
 
+mod error;
 mod familiarity;
 mod installed;
 mod onnx;
 mod pooling;
 
+pub use error::EmbedError;
 pub use installed::{InstalledModel, Pooling, Settings};
 pub use onnx::OnnxEmbedder;
-
-use crate::error::Result;
 
 /// Which model made a vector. Vectors of different identities are never
 /// compared.
@@ -43,17 +43,67 @@ pub enum Role {
     Document,
 }
 
+/// What an embedder can take. Whoever has many texts keeps to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How many tokens of a text are seen. What lies beyond is no error.
+    pub max_tokens: usize,
+    /// How many texts one call takes at most.
+    pub max_batch: usize,
+    /// How many calls at once are worth their while.
+    pub concurrency: usize,
+}
+
 /// Makes vectors of length one from texts.
 pub trait Embedder: Send + Sync {
-    /// Which model this is. Known without loading it.
+    /// Returns which model this is. Known without loading it.
     fn identity(&self) -> &Identity;
 
-    /// Below this cosine two texts have nothing to do with each other.
+    /// Returns the cosine below which two texts have nothing to do with each
+    /// other.
     fn minimum_similarity(&self) -> f32;
 
-    /// The vector of one text. Text beyond the model's limit is not seen; one
-    /// the model can make nothing of is zero, which is near to nothing.
-    fn embed(&self, text: &str, role: Role) -> Result<Vec<f32>>;
+    /// Returns how much it can take.
+    fn limits(&self) -> Limits;
+
+    /// Embeds texts: one vector for each, in their order. Text beyond the
+    /// model's limit is not seen; a text the model can make nothing of has the
+    /// zero vector, which is near to nothing. A text's vector does not depend on
+    /// the others.
+    fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, EmbedError>;
+
+    /// Embeds one text.
+    fn embed_one(&self, text: &str, role: Role) -> Result<Vec<f32>, EmbedError> {
+        let vectors = fitting(self.embed(&[text], role)?, 1, self.identity())?;
+        Ok(vectors.into_iter().next().unwrap_or_default())
+    }
+}
+
+/// Returns the vectors, unless they are not what was asked for: another count or
+/// length is the embedder's fault and no text's.
+pub(crate) fn fitting(
+    vectors: Vec<Vec<f32>>,
+    count: usize,
+    identity: &Identity,
+) -> Result<Vec<Vec<f32>>, EmbedError> {
+    let expected = identity.dimensions;
+    let odd = vectors
+        .iter()
+        .map(Vec::len)
+        .find(|&found| found != expected);
+    let detail = if vectors.len() != count {
+        let made = vectors.len();
+        format!("it made {made} vectors where {count} were asked for")
+    } else if let Some(found) = odd {
+        format!("its vector has {found} numbers instead of {expected}")
+    } else {
+        return Ok(vectors);
+    };
+    Err(EmbedError::Broken {
+        model: identity.name.clone(),
+        path: None,
+        detail,
+    })
 }
 
 #[cfg(test)]
@@ -68,5 +118,28 @@ mod tests {
             dimensions: 16,
         };
         assert_eq!(identity.key(), "tiny@0123456789ab");
+    }
+
+    #[test]
+    fn vectors_of_another_count_or_length_are_the_embedders_fault() {
+        let identity = Identity {
+            name: "tiny".to_owned(),
+            revision: "0".to_owned(),
+            dimensions: 2,
+        };
+        let fault = |vectors: &[&[f32]], count| {
+            let vectors = vectors.iter().map(|vector| vector.to_vec()).collect();
+            match fitting(vectors, count, &identity) {
+                Ok(_) => None,
+                Err(EmbedError::Broken { detail, .. }) => Some(detail),
+                Err(other) => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(fault(&[], 0), None);
+        assert_eq!(fault(&[&[1.0, 0.0], &[0.0, 0.0]], 2), None);
+        let short = "it made 1 vectors where 2 were asked for";
+        assert_eq!(fault(&[&[1.0, 0.0]], 2).as_deref(), Some(short));
+        let long = "its vector has 3 numbers instead of 2";
+        assert_eq!(fault(&[&[1.0; 2], &[1.0; 3]], 2).as_deref(), Some(long));
     }
 }

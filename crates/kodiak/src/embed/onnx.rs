@@ -5,12 +5,14 @@
 //! `runtime`'s; this says what goes in and what comes out.
 
 use std::fmt;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::thread;
 
 use super::familiarity::is_familiar;
 use super::pooling::{Fault, pool, wrong_length};
-use super::{Embedder, Identity, InstalledModel, Role};
+use super::{EmbedError, Embedder, Identity, InstalledModel, Limits, Role};
 use crate::error::{Error, Result};
 use crate::runtime::{Cores, Options, Runtime, RuntimeError};
 
@@ -50,12 +52,12 @@ impl OnnxEmbedder {
     /// Loads the model now and tries it on a word. Whatever is wrong with its
     /// files, this finds it.
     pub fn prepare(&self) -> Result<()> {
-        match self.embed("word", Role::Query) {
-            Err(Error::Embedding { detail, .. }) => Err(Error::ModelFiles {
+        match self.embed_one("word", Role::Query) {
+            Err(EmbedError::Text { detail, .. }) => Err(Error::ModelFiles {
                 path: self.model.folder.clone(),
                 detail,
             }),
-            other => other.map(drop),
+            other => Ok(other.map(drop)?),
         }
     }
 
@@ -104,6 +106,25 @@ impl OnnxEmbedder {
         let mask = tokens.attention_mask();
         Ok(pool(output, mask, settings.pooling, dimensions)?)
     }
+
+    fn error(&self, failure: Failure, index: usize) -> EmbedError {
+        let model = self.model.identity.name.clone();
+        let broken = |path, detail| EmbedError::Broken {
+            model: model.clone(),
+            path: Some(path),
+            detail,
+        };
+        match failure {
+            Failure::Runtime(RuntimeError::File { path, detail }) => broken(path, detail),
+            Failure::Output(Fault::Model(detail)) => broken(self.graph_file(), detail),
+            Failure::Runtime(RuntimeError::Run { detail })
+            | Failure::Output(Fault::Text(detail)) => EmbedError::Text {
+                model,
+                index,
+                detail,
+            },
+        }
+    }
 }
 
 /// Why a text has no vector, whoever is at fault.
@@ -133,21 +154,22 @@ impl Embedder for OnnxEmbedder {
         self.model.settings.minimum_similarity
     }
 
-    fn embed(&self, text: &str, role: Role) -> Result<Vec<f32>> {
-        self.vector(text, role).map_err(|failure| match failure {
-            Failure::Runtime(RuntimeError::File { path, detail }) => {
-                Error::ModelFiles { path, detail }
-            }
-            Failure::Output(Fault::Model(detail)) => Error::ModelFiles {
-                path: self.graph_file(),
-                detail,
-            },
-            Failure::Runtime(RuntimeError::Run { detail })
-            | Failure::Output(Fault::Text(detail)) => Error::Embedding {
-                model: self.model.identity.name.clone(),
-                detail,
-            },
-        })
+    /// A batch of one is the cheapest here, and keeps the vector of a quantised
+    /// model independent of its neighbours.
+    fn limits(&self) -> Limits {
+        Limits {
+            max_tokens: self.model.settings.max_tokens,
+            max_batch: 1,
+            concurrency: thread::available_parallelism().map_or(1, NonZero::get),
+        }
+    }
+
+    fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let embed = |(index, text): (usize, &&str)| {
+            self.vector(text, role)
+                .map_err(|failure| self.error(failure, index))
+        };
+        texts.iter().enumerate().map(embed).collect()
     }
 }
 

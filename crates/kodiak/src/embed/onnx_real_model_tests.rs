@@ -56,7 +56,7 @@ fn vectors_are_those_of_another_runtime() {
     let Some(embedder) = real_model() else { return };
     for (text, recorded) in RECORDED {
         for role in [Role::Query, Role::Document] {
-            let vector = embedder.embed(text, role).unwrap();
+            let vector = embedder.embed_one(text, role).unwrap();
             assert_eq!(vector.len(), 384);
             assert!((dot(&vector, &vector) - 1.0).abs() < 1e-4);
             for (found, expected) in vector.iter().zip(recorded) {
@@ -74,7 +74,7 @@ fn vectors_are_those_of_another_runtime() {
 fn meanings_are_told_apart() {
     let Some(embedder) = real_model() else { return };
     let [query, gtd, ramen] =
-        RECORDED.map(|(text, _)| embedder.embed(text, Role::Document).unwrap());
+        RECORDED.map(|(text, _)| embedder.embed_one(text, Role::Document).unwrap());
     let (close, far) = (dot(&query, &gtd), dot(&query, &ramen));
     assert!(close > embedder.minimum_similarity(), "{close}");
     assert!(far < embedder.minimum_similarity(), "{far}");
@@ -83,7 +83,7 @@ fn meanings_are_told_apart() {
 #[test]
 fn the_limit_is_256_tokens_although_the_file_says_128() {
     let Some(embedder) = real_model() else { return };
-    let embed = |text: &str| embedder.embed(text, Role::Document).unwrap();
+    let embed = |text: &str| embedder.embed_one(text, Role::Document).unwrap();
     // One token each, and two marks.
     let words = |count: usize| "water ".repeat(count);
     let within = embed(&format!("{}ramen", words(253)));
@@ -97,7 +97,7 @@ fn the_limit_is_256_tokens_although_the_file_says_128() {
 fn what_it_was_not_taught_to_read_has_no_direction() {
     let Some(embedder) = real_model() else { return };
     let length = |text: &str| {
-        let vector = embedder.embed(text, Role::Document).unwrap();
+        let vector = embedder.embed_one(text, Role::Document).unwrap();
         dot(&vector, &vector)
     };
     for text in [

@@ -55,7 +55,7 @@ impl Installed {
 }
 
 fn document(embedder: &OnnxEmbedder, text: &str) -> Vec<f32> {
-    embedder.embed(text, Role::Document).unwrap()
+    embedder.embed_one(text, Role::Document).unwrap()
 }
 
 fn assert_alike(left: &[f32], right: &[f32]) {
@@ -77,7 +77,7 @@ fn refused(embedder: &OnnxEmbedder) -> (String, String) {
 fn words_of_one_topic_are_closer_than_words_of_two() {
     let installed = Installed::tiny();
     let embedder = installed.embedder();
-    let query = embedder.embed("task management", Role::Query).unwrap();
+    let query = embedder.embed_one("task management", Role::Query).unwrap();
     let (gtd, ramen) = (document(&embedder, GTD), document(&embedder, RAMEN));
     let least = embedder.minimum_similarity();
     assert!(dot(&query, &gtd) > 0.8, "{}", dot(&query, &gtd));
@@ -92,7 +92,7 @@ fn words_of_one_topic_are_closer_than_words_of_two() {
 fn a_query_and_a_document_of_the_same_words_have_one_vector() {
     let installed = Installed::tiny();
     let embedder = installed.embedder();
-    let query = embedder.embed(GTD, Role::Query).unwrap();
+    let query = embedder.embed_one(GTD, Role::Query).unwrap();
     assert_alike(&query, &document(&embedder, GTD));
 }
 
@@ -165,7 +165,7 @@ fn prefixes_go_before_the_text_by_role() {
     let plain = Installed::tiny();
     let plain = plain.embedder();
     assert_alike(
-        &prefixed.embed("budget", Role::Query).unwrap(),
+        &prefixed.embed_one("budget", Role::Query).unwrap(),
         &document(&plain, "ramen: budget"),
     );
     assert_alike(
@@ -219,7 +219,7 @@ fn odd_texts_are_embedded_like_any_other() {
             .iter()
             .flat_map(|text| [Role::Query, Role::Document].map(|role| (text, role)))
         {
-            let vector = embedder.embed(text, role).unwrap();
+            let vector = embedder.embed_one(text, role).unwrap();
             assert_eq!(vector.len(), tiny_model::DIMENSIONS);
             let length = dot(&vector, &vector);
             assert!(length == 0.0 || (length - 1.0).abs() < 1e-5, "{length}");
@@ -310,11 +310,11 @@ fn a_failed_load_fails_the_same_way_again() {
     let whole = std::fs::read(installed.folder.path().join("model.onnx")).unwrap();
     installed.overwrite("model.onnx", &whole[..whole.len() / 2]);
     let embedder = installed.embedder();
-    let first = embedder.embed("ramen", Role::Query).unwrap_err();
+    let first = embedder.embed_one("ramen", Role::Query).unwrap_err();
     installed.overwrite("model.onnx", whole);
-    let second = embedder.embed("ramen", Role::Document).unwrap_err();
-    assert_eq!(first.to_string(), second.to_string());
-    assert!(matches!(first, Error::ModelFiles { .. }), "{first:?}");
+    let second = embedder.embed_one("ramen", Role::Document).unwrap_err();
+    assert_eq!(first, second);
+    assert!(matches!(first, EmbedError::Broken { .. }), "{first:?}");
     installed.embedder().prepare().unwrap();
 }
 
@@ -337,11 +337,16 @@ fn tokens_the_graph_does_not_know_are_an_error_of_the_run() {
     installed.overwrite("tokenizer.json", format!("{before}\"ramen\":99999{rest}"));
     let embedder = installed.embedder();
     document(&embedder, "broth");
-    match embedder.embed("ramen", Role::Document) {
-        Err(Error::Embedding { model, detail }) => {
+    match embedder.embed_one("ramen", Role::Document) {
+        Err(EmbedError::Text { model, detail, .. }) => {
             assert_eq!(model, "tiny");
             assert!(!detail.is_empty());
         }
+        other => panic!("{other:?}"),
+    }
+    // In a batch, it is told which.
+    match embedder.embed(&["broth", "soup", "ramen", "rice"], Role::Document) {
+        Err(EmbedError::Text { index, .. }) => assert_eq!(index, 2),
         other => panic!("{other:?}"),
     }
     document(&embedder, "broth");
@@ -374,7 +379,7 @@ proptest! {
         installed.overwrite("model.onnx", content);
         let embedder = installed.embedder();
         // Damage among the weights gives other vectors, and that is all right.
-        if let Ok(vector) = embedder.embed("ramen broth", Role::Document) {
+        if let Ok(vector) = embedder.embed_one("ramen broth", Role::Document) {
             prop_assert_eq!(vector.len(), tiny_model::DIMENSIONS);
             prop_assert!(vector.iter().all(|value| value.is_finite()));
         }

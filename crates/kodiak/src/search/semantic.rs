@@ -316,7 +316,7 @@ impl Task {
                 return Ok(None);
             }
             let end = text.floor_char_boundary(LONGEST);
-            let vector = self.embedder.embed(&text[..end], Role::Query)?;
+            let vector = self.embedder.embed_one(&text[..end], Role::Query)?;
             if vector.iter().any(|&number| number != 0.0) {
                 queries.push(vector);
             }

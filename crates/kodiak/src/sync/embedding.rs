@@ -1,23 +1,30 @@
 //! From passages without a vector to passages with one, as far as time allows.
 //!
 //! Vectors made before come from the cache at once; the rest is embedded in
-//! small batches, the newest documents first. The lock is let go while a model
-//! works, since that takes minutes where writing takes milliseconds. A process
-//! that dies loses the batch in its hands, and the next one goes on from there.
+//! groups, the newest documents first. How an embedder is driven, and when it is
+//! tried again, is `drive`'s. The lock is let go while a model works, since that
+//! takes minutes where writing takes milliseconds. What is made goes to the
+//! cache at once, so that a process that dies loses only the calls under way,
+//! and the next one goes on from there.
 
+mod drive;
+
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
+use drive::{Drive, Outcome};
 
-use crate::embed::{Embedder, Identity, Role};
+use crate::cancel::Cancel;
+use crate::embed::{EmbedError, Embedder, Identity};
 use crate::error::{Error, Result};
 use crate::store::sqlite::Pending;
 use crate::store::{EmbeddingCache, ModelNumber, WriteLock, Writer};
 
-/// How many passages are embedded between two writes: a second or two of work.
-const BATCH: usize = 48;
+/// How many texts are embedded between two writes at least: a second or two of
+/// work for a local model.
+const GROUP: usize = 48;
 /// How many are taken from the cache between two commits.
 const CACHED_BATCH: usize = 2_000;
 /// How long to wait for another writer between batches.
@@ -38,6 +45,9 @@ pub struct EmbeddingReport {
     pub left: usize,
     /// Who else is embedding, which is why nothing was done.
     pub elsewhere: Option<String>,
+    /// Why the embedder did not go on, where that is neither a passage's fault
+    /// nor for want of time: it refused, or was busy for as long as there was.
+    pub stopped: Option<String>,
 }
 
 /// Told to whoever watches a backfill. Work is counted in bytes of text, since
@@ -60,13 +70,16 @@ pub enum EmbeddingProgress {
     },
 }
 
-/// Gives every passage a vector, until `until` at the latest. Where the model
-/// is another than the one that answers, it takes over once it has them all.
+/// Gives every passage a vector, until `until` at the latest or until somebody
+/// cancels. What is made by then is kept, and the report says what is left.
+/// Where the model is another than the one that answers, it takes over once it
+/// has them all.
 pub fn backfill(
     writer: &mut Writer,
     embedder: &dyn Embedder,
     cache: Option<&mut EmbeddingCache>,
     until: Option<Instant>,
+    cancel: &Cancel,
     progress: &mut dyn FnMut(EmbeddingProgress),
 ) -> Result<EmbeddingReport> {
     let _lock = match WriteLock::acquire(&embedding_lock(writer), writer.holder()) {
@@ -81,9 +94,12 @@ pub fn backfill(
     };
     cut_all(writer)?;
     let mut backfill = Backfill {
-        embedder,
+        drive: Drive {
+            embedder,
+            until,
+            cancel,
+        },
         cache,
-        until,
         report: EmbeddingReport::default(),
         failed: HashSet::new(),
     };
@@ -121,13 +137,10 @@ fn embedding_lock(writer: &Writer) -> PathBuf {
 }
 
 /// Cuts what an earlier version indexed without cutting it, or cut otherwise.
+/// Not cancelled halfway: passages that are not there yet would not be missed.
 fn cut_all(writer: &mut Writer) -> Result<()> {
-    loop {
-        let left = in_transaction(writer, Writer::recut_some)?;
-        if left == 0 {
-            return Ok(());
-        }
-    }
+    while in_transaction(writer, Writer::recut_some)? > 0 {}
+    Ok(())
 }
 
 fn in_transaction<T>(
@@ -145,9 +158,8 @@ fn in_transaction<T>(
 }
 
 struct Backfill<'a> {
-    embedder: &'a dyn Embedder,
+    drive: Drive<'a>,
     cache: Option<&'a mut EmbeddingCache>,
-    until: Option<Instant>,
     report: EmbeddingReport,
     /// Tried in this run; not again before the next.
     failed: HashSet<[u8; 16]>,
@@ -171,9 +183,13 @@ impl Backfill<'_> {
                 return self.finish(writer);
             }
             let before = self.report.embedded + self.failed.len();
-            self.embed_all(writer, &pending, progress)?;
-            let out_of_time = self.until.is_some_and(|until| Instant::now() >= until);
-            if out_of_time || self.report.embedded + self.failed.len() == before {
+            let stopped = self.embed_all(writer, &pending, progress)?;
+            let is_over = stopped.is_some() || self.drive.is_over();
+            // An embedder's own words are worth nothing to whoever cancelled.
+            if !self.drive.cancel.is_cancelled() {
+                self.report.stopped = stopped.map(|error| error.to_string());
+            }
+            if is_over || self.report.embedded + self.failed.len() == before {
                 let model = self.model(writer)?;
                 self.report.left = self.not_failed(writer.pending(model)?).len();
                 return if self.report.left == 0 {
@@ -187,7 +203,9 @@ impl Backfill<'_> {
 
     /// The model's number, which another process may have changed.
     fn model(&self, writer: &mut Writer) -> Result<ModelNumber> {
-        in_transaction(writer, |writer| writer.put_model(self.embedder.identity()))
+        in_transaction(writer, |writer| {
+            writer.put_model(self.drive.embedder.identity())
+        })
     }
 
     fn not_failed(&self, mut pending: Vec<Pending>) -> Vec<Pending> {
@@ -196,9 +214,13 @@ impl Backfill<'_> {
     }
 
     fn take_cached(&mut self, writer: &mut Writer, pending: &mut Vec<Pending>) -> Result<()> {
-        let identity = self.embedder.identity();
+        let identity = self.drive.embedder.identity();
         let mut unknown = Vec::new();
         for batch in pending.chunks(CACHED_BATCH) {
+            if self.drive.cancel.is_cancelled() {
+                unknown.extend(batch);
+                continue;
+            }
             let (known, rest) = self.split_cached(batch);
             unknown.extend(rest);
             if known.is_empty() {
@@ -217,7 +239,7 @@ impl Backfill<'_> {
     /// What the cache has and what it has not. One that cannot be read has
     /// nothing, and is not asked again.
     fn split_cached(&mut self, pending: &[Pending]) -> (Vectors, Vec<Pending>) {
-        let identity = self.embedder.identity();
+        let identity = self.drive.embedder.identity();
         if let Some(cache) = self.cache.as_deref_mut() {
             match split_cached(identity, cache, pending) {
                 Ok(split) => return split,
@@ -228,12 +250,14 @@ impl Backfill<'_> {
         (Vec::new(), pending.to_vec())
     }
 
+    /// Embeds group after group, until all are done or the run is over. Returns
+    /// what ended it, where that is the embedder's failure and not an error.
     fn embed_all(
         &mut self,
         writer: &mut Writer,
         pending: &[Pending],
         progress: &mut dyn FnMut(EmbeddingProgress),
-    ) -> Result<()> {
+    ) -> Result<Option<EmbedError>> {
         let bytes = |pending: &[Pending]| -> u64 {
             // Title and headings are embedded too.
             pending.iter().map(|one| one.bytes as u64 + 32).sum()
@@ -243,69 +267,85 @@ impl Backfill<'_> {
             bytes: bytes(pending),
         });
         let (mut passages, mut done) = (0, 0);
-        for batch in pending.chunks(BATCH) {
-            if self.until.is_some_and(|until| Instant::now() >= until) {
+        for group in by_text(pending).chunks(self.drive.group_size(GROUP)) {
+            if self.drive.is_over() {
                 break;
             }
-            self.embed_batch(writer, batch)?;
-            passages += batch.len();
-            done += bytes(batch);
+            let group = group.concat();
+            match self.embed_group(writer, &group)? {
+                None => {}
+                Some(broken @ EmbedError::Broken { .. }) => return Err(broken.into()),
+                Some(stopped) => return Ok(Some(stopped)),
+            }
+            passages += group.len();
+            done += bytes(&group);
             progress(EmbeddingProgress::Done {
                 passages,
                 bytes: done,
             });
         }
-        Ok(())
+        Ok(None)
     }
 
-    fn embed_batch(&mut self, writer: &mut Writer, batch: &[Pending]) -> Result<()> {
-        let texts = writer.embedded_texts(batch)?;
-        // The same text twice is embedded once.
-        let mut distinct: HashMap<[u8; 16], String> = HashMap::new();
-        for (pending, text) in batch.iter().zip(texts) {
-            if let Some(text) = text {
-                distinct.insert(pending.hash, text);
+    /// Embeds passages, those of one text one after the other, and stores what
+    /// became of them. Returns what the embedder failed with, if it is no text's
+    /// fault.
+    fn embed_group(
+        &mut self,
+        writer: &mut Writer,
+        group: &[Pending],
+    ) -> Result<Option<EmbedError>> {
+        let mut distinct: Vec<([u8; 16], String)> = Vec::new();
+        for (pending, text) in group.iter().zip(writer.embedded_texts(group)?) {
+            if let Some(text) = text
+                && distinct
+                    .last()
+                    .is_none_or(|(hash, _)| *hash != pending.hash)
+            {
+                distinct.push((pending.hash, text));
             }
         }
-        let (embedder, until) = (self.embedder, self.until);
-        let cache = self.cache.as_deref_mut();
-        let outcomes = writer.unlocked(PATIENCE, || {
-            let outcomes = embed_distinct(embedder, &distinct, until);
-            // Kept at once: should the lock not come back, nothing is lost.
-            if let Some(cache) = cache {
-                let made = outcomes.iter().filter_map(|(hash, outcome)| {
-                    outcome.as_ref().ok().map(|vector| (*hash, vector.clone()))
-                });
-                // A cache that cannot be written costs time, not an answer.
-                let _ = cache.put(embedder.identity(), &made.collect::<Vec<_>>());
-            }
-            outcomes
+        let texts: Vec<&str> = distinct.iter().map(|(_, text)| text.as_str()).collect();
+        let mut outcomes: HashMap<[u8; 16], Outcome> = HashMap::new();
+        let drive = self.drive;
+        let mut cache = self.cache.as_deref_mut();
+        let stopped = writer.unlocked(PATIENCE, || {
+            drive.run(&texts, &mut |known| {
+                // Kept at once: should the lock not come back, nothing is lost.
+                if let Some(cache) = &mut cache {
+                    let made = known.iter().filter_map(|(index, outcome)| {
+                        let vector = outcome.as_ref().ok()?;
+                        Some((distinct[*index].0, vector.clone()))
+                    });
+                    // A cache that cannot be written costs time, not an answer.
+                    let _ = cache.put(drive.embedder.identity(), &made.collect::<Vec<_>>());
+                }
+                let by_hash = |(index, outcome): (usize, Outcome)| (distinct[index].0, outcome);
+                outcomes.extend(known.into_iter().map(by_hash));
+            })
         })?;
-        self.store(writer, batch, &outcomes)
+        self.store(writer, group, &outcomes)?;
+        Ok(stopped)
     }
 
     fn store(
         &mut self,
         writer: &mut Writer,
-        batch: &[Pending],
-        outcomes: &HashMap<[u8; 16], Result<Vec<f32>>>,
+        group: &[Pending],
+        outcomes: &HashMap<[u8; 16], Outcome>,
     ) -> Result<()> {
         let (mut vectors, mut failures): (Vectors, Vec<(Pending, String)>) = Default::default();
-        for pending in batch {
+        for pending in group {
             match outcomes.get(&pending.hash) {
                 None => {}
                 Some(Ok(vector)) => vectors.push((*pending, vector.clone())),
-                // The model itself is broken: no text will do better.
-                Some(Err(Error::ModelFiles { path, detail })) => {
-                    return Err(Error::ModelFiles {
-                        path: path.clone(),
-                        detail: detail.clone(),
-                    });
-                }
-                Some(Err(error)) => failures.push((*pending, error.to_string())),
+                Some(Err(reason)) => failures.push((*pending, reason.clone())),
             }
         }
-        let identity = self.embedder.identity();
+        if vectors.is_empty() && failures.is_empty() {
+            return Ok(());
+        }
+        let identity = self.drive.embedder.identity();
         in_transaction(writer, |writer| {
             let model = writer.put_model(identity)?;
             writer.put_vectors(model, &vectors)?;
@@ -322,7 +362,7 @@ impl Backfill<'_> {
     }
 
     fn finish(&mut self, writer: &mut Writer) -> Result<()> {
-        let identity = self.embedder.identity();
+        let identity = self.drive.embedder.identity();
         let serving = writer.serving()?.map(|serving| serving.key);
         if serving != Some(identity.key()) {
             in_transaction(writer, |writer| {
@@ -350,39 +390,22 @@ fn split_cached(
     Ok((known, rest))
 }
 
-/// The vector, unless it is of another length than its model's, which nothing
-/// could be compared with.
-fn fitting(vector: Vec<f32>, identity: &Identity) -> Result<Vec<f32>> {
-    if vector.len() == identity.dimensions {
-        return Ok(vector);
-    }
-    Err(Error::Embedding {
-        model: identity.name.clone(),
-        detail: format!(
-            "its vector has {} numbers instead of {}",
-            vector.len(),
-            identity.dimensions
-        ),
-    })
-}
-
-/// One text per run, so that a vector does not depend on its neighbours, and
-/// as many runs at once as there are cores. What is not begun when the time is
-/// up is left out.
-fn embed_distinct(
-    embedder: &dyn Embedder,
-    texts: &HashMap<[u8; 16], String>,
-    until: Option<Instant>,
-) -> HashMap<[u8; 16], Result<Vec<f32>>> {
-    let embed = |(hash, text): (&[u8; 16], &String)| {
-        if until.is_some_and(|until| Instant::now() >= until) {
-            return None;
+/// Groups passages by their text, in the order in which each text first occurs:
+/// the same text is embedded once.
+fn by_text(pending: &[Pending]) -> Vec<Vec<Pending>> {
+    let mut groups: Vec<Vec<Pending>> = Vec::new();
+    let mut known = HashMap::new();
+    for one in pending {
+        match known.entry(one.hash) {
+            Entry::Occupied(group) => {
+                let group: &mut Vec<Pending> = &mut groups[*group.get()];
+                group.push(*one);
+            }
+            Entry::Vacant(new) => {
+                new.insert(groups.len());
+                groups.push(vec![*one]);
+            }
         }
-        let vector = embedder.embed(text, Role::Document);
-        Some((
-            *hash,
-            vector.and_then(|vector| fitting(vector, embedder.identity())),
-        ))
-    };
-    texts.par_iter().filter_map(embed).collect()
+    }
+    groups
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kodiak::Cancel;
 use kodiak::access::Guard;
 use kodiak::embed::{Embedder, Identity};
 use kodiak::search::{Answer, Mode, Request, Router};
@@ -96,14 +97,25 @@ impl Collection {
 
     /// Embeds what lacks a vector, without the cache.
     pub(crate) fn embed(&self, embedder: &dyn Embedder, until: Option<Instant>) -> EmbeddingReport {
-        sync::backfill(&mut self.writer(), embedder, None, until, &mut |_| {}).unwrap()
+        self.embed_until(embedder, until, &Cancel::new())
+    }
+
+    /// Embeds what lacks a vector, without the cache, until somebody cancels.
+    pub(crate) fn embed_until(
+        &self,
+        embedder: &dyn Embedder,
+        until: Option<Instant>,
+        cancel: &Cancel,
+    ) -> EmbeddingReport {
+        let mut writer = self.writer();
+        sync::backfill(&mut writer, embedder, None, until, cancel, &mut |_| {}).unwrap()
     }
 
     /// The same with the cache.
     pub(crate) fn embed_cached(&self, embedder: &dyn Embedder) -> EmbeddingReport {
-        let mut cache = self.cache();
-        let mut writer = self.writer();
-        sync::backfill(&mut writer, embedder, Some(&mut cache), None, &mut |_| {}).unwrap()
+        let (mut cache, cancel) = (self.cache(), Cancel::new());
+        let (mut writer, cache) = (self.writer(), Some(&mut cache));
+        sync::backfill(&mut writer, embedder, cache, None, &cancel, &mut |_| {}).unwrap()
     }
 
     /// Makes the index again, with its vectors from the cache.

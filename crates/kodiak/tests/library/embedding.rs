@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kodiak::embed::Embedder;
+use kodiak::embed::{EmbedError, Embedder};
 use kodiak::store::Writer;
 use kodiak::sync::{self, EmbeddingProgress, EmbeddingReport};
+use kodiak::{Cancel, Error};
 
 use crate::collection::{Collection, ask, paths, topics};
-use crate::embedders::{Scripted, failure, tiny};
+use crate::embedders::{Scripted, busy, failure, refused, tiny};
 
 /// A note of several passages: sections too long to share one.
 fn long_note(sections: &[&str]) -> String {
@@ -198,20 +199,33 @@ fn failures_are_noted_tried_again_and_forgiven() {
 }
 
 #[test]
-fn a_vector_of_another_length_is_a_failure() {
+fn a_vector_of_another_length_is_the_models_fault_and_no_passages() {
     let notes = topics();
+    notes.sync();
     let odd = Scripted::instead_of_tiny(|text, role| {
-        let mut vector = tiny().embed(text, role)?;
+        let mut vector = tiny().embed_one(text, role)?;
         if text.contains("Sourdough") {
             vector.pop();
         }
         Ok(vector)
     });
-    let report = notes.sync_and_embed(&*odd);
-    assert_eq!((report.embedded, report.failed), (4, 1));
-    let reason = report.reason.unwrap();
-    assert!(reason.contains("15 numbers instead of 16"), "{reason}");
-    assert_eq!(notes.embed(&*tiny(), None).embedded, 1);
+    let ended = sync::backfill(
+        &mut notes.writer(),
+        &*odd,
+        None,
+        None,
+        &Cancel::new(),
+        &mut |_| {},
+    );
+    let error = ended.unwrap_err().to_string();
+    assert!(error.contains("15 numbers instead of 16"), "{error}");
+    let status = notes.store().embedding_status().unwrap();
+    assert_eq!(status.failures, []);
+    // What was made before is kept.
+    let before = status.sources[0].1.embedded;
+    let rest = notes.embed(&*tiny(), None);
+    assert_eq!(before + rest.embedded as u64, 5);
+    assert!(rest.embedded >= 1);
 }
 
 #[test]
@@ -235,7 +249,15 @@ fn only_one_embeds_at_a_time_and_the_other_is_told() {
         if !inner_told.swap(true, Ordering::SeqCst) {
             let mut writer = Writer::open(&inner_notes.index_path(), "the second").unwrap();
             let second = Scripted::tiny();
-            let report = sync::backfill(&mut writer, &*second, None, None, &mut |_| {}).unwrap();
+            let report = sync::backfill(
+                &mut writer,
+                &*second,
+                None,
+                None,
+                &Cancel::new(),
+                &mut |_| {},
+            )
+            .unwrap();
             assert_eq!(report.elsewhere.as_deref(), Some("test"));
             assert_eq!((report.embedded, second.passages().len()), (0, 0));
         }
@@ -322,9 +344,16 @@ fn progress_ends_where_it_was_said_to() {
     notes.sync();
     let mut told = Vec::new();
     let model = tiny();
-    sync::backfill(&mut notes.writer(), &*model, None, None, &mut |event| {
-        told.push(event);
-    })
+    sync::backfill(
+        &mut notes.writer(),
+        &*model,
+        None,
+        None,
+        &Cancel::new(),
+        &mut |event| {
+            told.push(event);
+        },
+    )
     .unwrap();
     let [
         EmbeddingProgress::Found {
@@ -345,4 +374,178 @@ fn progress_ends_where_it_was_said_to() {
         }
     );
     assert_eq!(told.len(), 4);
+}
+
+/// As many notes of one passage each, all of them different.
+fn many_notes(count: usize) -> Collection {
+    let notes = Collection::new(&[]);
+    for number in 0..count {
+        notes.write(&format!("{number}.md"), format!("noodles {number}"));
+    }
+    notes.sync();
+    notes
+}
+
+#[test]
+fn one_bad_text_in_a_batch_costs_the_others_nothing() {
+    let notes = many_notes(8);
+    let model = Scripted::before_calls(8, 1, |_, texts| {
+        match texts.iter().position(|text| text.ends_with("noodles 5")) {
+            Some(index) => Err(EmbedError::Text {
+                model: "tiny".to_owned(),
+                index,
+                detail: "too hot".to_owned(),
+            }),
+            None => Ok(()),
+        }
+    });
+    let report = notes.embed(&*model, None);
+    assert_eq!((report.embedded, report.failed, report.left), (7, 1, 0));
+    assert_eq!((report.stopped, report.elsewhere), (None, None));
+    let sizes: Vec<usize> = model.batches().iter().map(Vec::len).collect();
+    assert_eq!(sizes, [8, 7]);
+    let status = notes.store().embedding_status().unwrap();
+    assert_eq!(status.sources[0].1.embedded, 7);
+    let [(reason, 1)] = &status.failures[..] else {
+        panic!("{:?}", status.failures);
+    };
+    assert!(reason.contains("too hot"), "{reason}");
+}
+
+#[test]
+fn a_busy_service_is_waited_for() {
+    let notes = many_notes(8);
+    let model = Scripted::before_calls(8, 1, |call, _| match call {
+        0 | 1 => Err(busy(Some(Duration::from_millis(1)))),
+        _ => Ok(()),
+    });
+    let report = notes.embed(&*model, None);
+    assert_eq!((report.embedded, report.failed, report.left), (8, 0, 0));
+    assert_eq!(report.stopped, None);
+    assert_eq!(model.batches().len(), 3);
+    assert_eq!(notes.store().embedding_status().unwrap().failures, []);
+}
+
+#[test]
+fn a_service_that_stays_busy_ends_the_run_with_the_time() {
+    let notes = many_notes(8);
+    let model = Scripted::before_calls(4, 2, |_, _| Err(busy(None)));
+    let until = Instant::now() + Duration::from_millis(400);
+    let report = notes.embed(&*model, Some(until));
+    assert_eq!((report.embedded, report.failed, report.left), (0, 0, 8));
+    let stopped = report.stopped.unwrap();
+    assert!(
+        stopped.contains("tiny is busy: too many calls"),
+        "{stopped}"
+    );
+    assert!(!model.batches().is_empty());
+    assert_eq!(notes.store().embedding_status().unwrap().failures, []);
+    assert_eq!(notes.embed(&*tiny(), None).embedded, 8);
+}
+
+#[test]
+fn a_refusal_ends_the_run_and_is_held_against_no_passage() {
+    for workers in [1, 3] {
+        let notes = many_notes(60);
+        let model = Scripted::before_calls(4, workers, |_, _| Err(refused()));
+        let report = notes.embed(&*model, None);
+        assert_eq!((report.embedded, report.failed, report.left), (0, 0, 60));
+        let stopped = report.stopped.unwrap();
+        assert!(stopped.contains("the key is unknown"), "{stopped}");
+        assert!((1..=workers).contains(&model.batches().len()));
+        assert_eq!(notes.store().embedding_status().unwrap().failures, []);
+        assert_eq!(notes.embed(&*tiny(), None).embedded, 60);
+    }
+}
+
+#[test]
+fn what_was_made_before_a_refusal_is_kept() {
+    let notes = many_notes(60);
+    let model = Scripted::before_calls(4, 1, |call, _| match call {
+        0..3 => Ok(()),
+        _ => Err(refused()),
+    });
+    let report = notes.embed_cached(&*model);
+    assert_eq!((report.embedded, report.left), (12, 48));
+    assert!(report.stopped.is_some());
+    assert_eq!(notes.cache().size().unwrap().0, 12);
+    let rest = notes.embed(&*tiny(), None);
+    assert_eq!((rest.embedded, rest.stopped), (48, None));
+}
+
+#[test]
+fn what_a_broken_service_made_is_in_the_cache() {
+    let notes = many_notes(60);
+    let model = Scripted::before_calls(4, 1, |call, _| match call {
+        0..3 => Ok(()),
+        _ => Err(EmbedError::Broken {
+            model: "tiny".to_owned(),
+            path: None,
+            detail: "gone in the middle".to_owned(),
+        }),
+    });
+    let (mut cache, cancel) = (notes.cache(), Cancel::new());
+    let (mut writer, cache) = (notes.writer(), Some(&mut cache));
+    let ended = sync::backfill(&mut writer, &*model, cache, None, &cancel, &mut |_| {});
+    assert!(matches!(ended, Err(Error::Embedding { .. })), "{ended:?}");
+    drop(writer);
+    assert_eq!(model.batches().len(), 4);
+    assert_eq!(notes.cache().size().unwrap().0, 12);
+    assert_eq!(notes.store().embedding_status().unwrap().failures, []);
+    assert_eq!(notes.embed(&*tiny(), None).embedded, 48);
+}
+
+#[test]
+fn a_vector_is_in_the_cache_before_the_next_call_is_done() {
+    let notes = Arc::new(many_notes(8));
+    let inner = Arc::clone(&notes);
+    let model = Scripted::before_calls(4, 1, move |call, _| {
+        // Only a cache that is written while the model works lets this end.
+        while call > 0 && inner.cache().size().unwrap().0 < 4 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    });
+    assert_eq!(notes.embed_cached(&*model).embedded, 8);
+    assert_eq!(model.batches().len(), 2);
+}
+
+#[test]
+fn a_cancelled_run_keeps_what_it_made_and_says_what_is_left() {
+    let notes = many_notes(100);
+    let cancel = Cancel::new();
+    let inner = cancel.clone();
+    let model = Scripted::before_calls(4, 1, move |call, _| {
+        if call == 14 {
+            inner.cancel();
+        }
+        Ok(())
+    });
+    let report = notes.embed_until(&*model, None, &cancel);
+    // The call under way is finished, and none is begun after it.
+    assert_eq!(model.batches().len(), 15);
+    assert_eq!((report.embedded, report.left), (60, 40));
+    assert_eq!((report.failed, report.stopped), (0, None));
+    let status = notes.store().embedding_status().unwrap();
+    assert_eq!(status.sources[0].1.embedded, 60);
+    // Cancelled from the start, nothing happens.
+    let report = notes.embed_until(&*model, None, &cancel);
+    assert_eq!((report.embedded, report.left), (0, 40));
+    assert_eq!(model.batches().len(), 15);
+    assert_eq!(notes.embed(&*tiny(), None).embedded, 40);
+}
+
+#[test]
+fn a_service_gets_full_batches_although_texts_repeat() {
+    let notes = many_notes(64);
+    for number in 0..10 {
+        notes.write(&format!("copies/{number}/7.md"), "noodles 7");
+    }
+    notes.sync();
+    let model = Scripted::before_calls(32, 1, |_, _| Ok(()));
+    let report = notes.embed(&*model, None);
+    assert_eq!((report.embedded, report.left), (74, 0));
+    let sizes: Vec<usize> = model.batches().iter().map(Vec::len).collect();
+    assert_eq!(sizes, [32, 32]);
+    assert_eq!(model.passages().iter().collect::<HashSet<_>>().len(), 64);
 }

@@ -7,6 +7,7 @@
 
 mod answers;
 mod collection;
+mod contract;
 mod degradation;
 mod embedders;
 mod embedding;

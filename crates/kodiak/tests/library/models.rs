@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use kodiak::Error;
-use kodiak::embed::{Embedder, OnnxEmbedder};
+use kodiak::embed::{EmbedError, Embedder, OnnxEmbedder};
 use kodiak::search::Mode;
 use kodiak::sync;
+use kodiak::{Cancel, Error};
 
 use crate::collection::{Collection, ask, ask_in, paths, topics};
 use crate::embedders::{Scripted, failure, install, other_tiny, tiny};
@@ -27,7 +27,14 @@ fn a_broken_model_ends_the_run_and_words_still_answer() {
         let sound = std::fs::read(&path).unwrap();
         std::fs::write(&path, "nothing of the kind").unwrap();
         let broken = Arc::new(OnnxEmbedder::new(model.clone()));
-        let ended = sync::backfill(&mut notes.writer(), &*broken, None, None, &mut |_| {});
+        let ended = sync::backfill(
+            &mut notes.writer(),
+            &*broken,
+            None,
+            None,
+            &Cancel::new(),
+            &mut |_| {},
+        );
         assert!(matches!(ended, Err(Error::ModelFiles { .. })), "{ended:?}");
         let status = notes.store().embedding_status().unwrap();
         assert_eq!(status.failures, []);
@@ -99,14 +106,22 @@ fn a_partly_filled_successor_is_counted_apart() {
     let asked = AtomicUsize::new(0);
     let breaking = Scripted::named(new.identity().clone(), move |text, role| {
         if asked.fetch_add(1, Ordering::SeqCst) >= 48 {
-            return Err(Error::ModelFiles {
-                path: "model.onnx".into(),
+            return Err(EmbedError::Broken {
+                model: "tiny-2".into(),
+                path: Some("model.onnx".into()),
                 detail: "gone in the middle".into(),
             });
         }
-        other_tiny().embed(text, role)
+        other_tiny().embed_one(text, role)
     });
-    let ended = sync::backfill(&mut notes.writer(), &*breaking, None, None, &mut |_| {});
+    let ended = sync::backfill(
+        &mut notes.writer(),
+        &*breaking,
+        None,
+        None,
+        &Cancel::new(),
+        &mut |_| {},
+    );
     assert!(ended.is_err());
     let status = notes.store().embedding_status().unwrap();
     let counts: Vec<u64> = status.models.iter().map(|(_, count)| *count).collect();
@@ -153,7 +168,7 @@ fn one_stubborn_passage_does_not_keep_the_successor_out() {
         if text.contains("Sourdough") {
             return Err(failure("too sour"));
         }
-        other_tiny().embed(text, role)
+        other_tiny().embed_one(text, role)
     });
     let report = notes.embed(&*failing, None);
     assert_eq!((report.embedded, report.failed), (4, 1));

@@ -1,5 +1,6 @@
 //! Other numbers than today's: they are what is ranked with and cut by.
 
+use kodiak::Cancel;
 use kodiak::access::Guard;
 use kodiak::chunk::Cutting;
 use kodiak::rank::{Bm25, KeywordRoute, Tuning};
@@ -173,7 +174,15 @@ fn a_writer_cuts_in_its_own_way_whoever_prepared_the_document() {
         let model = Scripted::tiny();
         let mut writer = notes.writer().with_cutting(cutting);
         sync::sync(&mut writer, &notes.source(), "notes", &mut |_| {}).unwrap();
-        sync::backfill(&mut writer, &*model, None, None, &mut |_| {}).unwrap();
+        sync::backfill(
+            &mut writer,
+            &*model,
+            None,
+            None,
+            &Cancel::new(),
+            &mut |_| {},
+        )
+        .unwrap();
         model.passages()
     };
     let usual = embedded(Cutting::default());

@@ -94,7 +94,7 @@ fn what_a_document_says_overall_follows_its_changes() {
         long(["noodles broth ", "hotel ferry ", "inbox review "]),
     );
     notes.sync_and_embed(&*tiny());
-    let query = tiny().embed("noodles", Role::Query).unwrap();
+    let query = tiny().embed_one("noodles", Role::Query).unwrap();
     let overall = |store: &SqliteStore| {
         let found = store.with_path(None, "long.md", &Filter::default(), 2);
         let row = found.unwrap()[0].0;

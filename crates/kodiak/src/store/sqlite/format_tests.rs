@@ -6,9 +6,10 @@ use std::sync::Arc;
 use rusqlite::params;
 
 use super::*;
+use crate::Cancel;
 use crate::access::Guard;
 use crate::document::DocumentId;
-use crate::embed::{Embedder, Identity, Role};
+use crate::embed::{EmbedError, Embedder, Identity, Limits, Role};
 use crate::search::{Answer, Mode, Request, Router};
 use crate::sync::backfill;
 
@@ -38,9 +39,20 @@ impl Embedder for Topics {
         0.5
     }
 
-    fn embed(&self, text: &str, _: Role) -> Result<Vec<f32>> {
-        let has = |words: [&str; 2]| f32::from(words.iter().any(|&word| text.contains(word)));
-        Ok(vec![has(["noodles", "supper"]), has(["taxes", "money"])])
+    fn limits(&self) -> Limits {
+        Limits {
+            max_tokens: 512,
+            max_batch: 4,
+            concurrency: 1,
+        }
+    }
+
+    fn embed(&self, texts: &[&str], _: Role) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let vector = |text: &&str| {
+            let has = |words: [&str; 2]| f32::from(words.iter().any(|&word| text.contains(word)));
+            vec![has(["noodles", "supper"]), has(["taxes", "money"])]
+        };
+        Ok(texts.iter().map(vector).collect())
     }
 }
 
@@ -162,7 +174,15 @@ fn a_writer_upgrades_it_and_a_backfill_gives_it_meaning() {
     let mut writer = Writer::open(&path, "test").unwrap();
     assert_eq!(writer.version().unwrap(), 2);
     assert_eq!(found(&search(&path, "noodles", Mode::Auto)), ["ramen.md"]);
-    let report = backfill(&mut writer, &*Topics::new(), None, None, &mut |_| {}).unwrap();
+    let report = backfill(
+        &mut writer,
+        &*Topics::new(),
+        None,
+        None,
+        &Cancel::new(),
+        &mut |_| {},
+    )
+    .unwrap();
     // The empty note is embedded by its title.
     assert_eq!((report.embedded, report.left), (3, 0));
     drop(writer);
@@ -201,13 +221,29 @@ fn documents_cut_by_other_rules_are_cut_and_embedded_anew() {
     let path = folder.path().join("index.db");
     write_format_1(&path);
     let mut writer = Writer::open(&path, "test").unwrap();
-    backfill(&mut writer, &*Topics::new(), None, None, &mut |_| {}).unwrap();
+    backfill(
+        &mut writer,
+        &*Topics::new(),
+        None,
+        None,
+        &Cancel::new(),
+        &mut |_| {},
+    )
+    .unwrap();
     writer
         .with(|connection| {
             connection.execute_batch("UPDATE documents SET chunked = 99 WHERE key = 'ramen.md'")
         })
         .unwrap();
-    let report = backfill(&mut writer, &*Topics::new(), None, None, &mut |_| {}).unwrap();
+    let report = backfill(
+        &mut writer,
+        &*Topics::new(),
+        None,
+        None,
+        &Cancel::new(),
+        &mut |_| {},
+    )
+    .unwrap();
     assert_eq!((report.embedded, report.left), (1, 0));
     assert_eq!(
         found(&search(&path, "supper", Mode::Semantic)),

@@ -1,0 +1,215 @@
+//! Drives an embedder over texts: batches, workers, and what each kind of
+//! failure asks for.
+//!
+//! Owns when something is tried again and when the run ends. Where texts come
+//! from and where vectors go is the backfill's. Workers are plain threads: an
+//! embedder may wait for a network, which must not keep a pool of cores busy.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::cancel::Cancel;
+use crate::embed::{EmbedError, Embedder, Role, fitting};
+
+/// The first pause for an embedder that is busy and does not say how long; each
+/// further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// The longest of those pauses.
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+/// How often a pause is interrupted to see whether the run is over.
+const POLL: Duration = Duration::from_millis(20);
+
+/// A text's vector, or why it has none.
+pub(super) type Outcome = Result<Vec<f32>, String>;
+
+/// An embedder, and how long it may work.
+#[derive(Clone, Copy)]
+pub(super) struct Drive<'a> {
+    pub(super) embedder: &'a dyn Embedder,
+    pub(super) until: Option<Instant>,
+    pub(super) cancel: &'a Cancel,
+}
+
+impl Drive<'_> {
+    /// Whether the time is up or somebody asked to stop.
+    pub(super) fn is_over(&self) -> bool {
+        self.cancel.is_cancelled() || self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// Returns how many texts to hand to [`Drive::run`] at a time: at least so
+    /// many, and as many as fill every worker's batch.
+    pub(super) fn group_size(&self, at_least: usize) -> usize {
+        let limits = self.embedder.limits();
+        let round = limits
+            .max_batch
+            .max(1)
+            .saturating_mul(limits.concurrency.max(1));
+        at_least.checked_next_multiple_of(round).unwrap_or(round)
+    }
+
+    /// Embeds texts and hands over what becomes of each, by its index, as soon
+    /// as it is known. A text that is not handed over was not tried, because
+    /// the time was up, somebody asked to stop or the embedder failed in a way
+    /// that is no text's fault. That failure is what is returned.
+    pub(super) fn run(
+        &self,
+        texts: &[&str],
+        known: &mut dyn FnMut(Vec<(usize, Outcome)>),
+    ) -> Option<EmbedError> {
+        let limits = self.embedder.limits();
+        let crew = Crew {
+            drive: *self,
+            texts,
+            max_batch: limits.max_batch.max(1),
+            next: AtomicUsize::new(0),
+            has_failed: AtomicBool::new(false),
+            failure: Mutex::default(),
+        };
+        let batches = texts.len().div_ceil(crew.max_batch);
+        let (sender, receiver) = channel();
+        thread::scope(|scope| {
+            let mut workers = 0;
+            for _ in 0..limits.concurrency.max(1).min(batches) {
+                let (crew, sender) = (&crew, sender.clone());
+                let started = thread::Builder::new()
+                    .name("embedding".to_owned())
+                    .spawn_scoped(scope, move || crew.work(&sender));
+                if started.is_err() {
+                    break;
+                }
+                workers += 1;
+            }
+            if workers == 0 {
+                // Where there is no thread to be had, this one does.
+                crew.work(&sender);
+            }
+            drop(sender);
+            while let Ok(mut outcomes) = receiver.recv() {
+                outcomes.extend(receiver.try_iter().flatten());
+                known(outcomes);
+            }
+        });
+        let failure = crew.failure.into_inner();
+        failure.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The workers of one run, and what they share.
+struct Crew<'a> {
+    drive: Drive<'a>,
+    texts: &'a [&'a str],
+    max_batch: usize,
+    /// The first text that no worker has taken yet.
+    next: AtomicUsize,
+    has_failed: AtomicBool,
+    /// What ended the run. Set once, before `has_failed`.
+    failure: Mutex<Option<EmbedError>>,
+}
+
+impl Crew<'_> {
+    fn is_over(&self) -> bool {
+        self.has_failed.load(Ordering::Acquire) || self.drive.is_over()
+    }
+
+    /// Takes batch after batch until none is left or the run is over.
+    fn work(&self, sender: &Sender<Vec<(usize, Outcome)>>) {
+        while !self.is_over() {
+            let start = self.next.fetch_add(self.max_batch, Ordering::Relaxed);
+            if start >= self.texts.len() {
+                return;
+            }
+            let end = start.saturating_add(self.max_batch).min(self.texts.len());
+            if let Err(failure) = self.embed(start..end, sender) {
+                let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+                first.get_or_insert(failure);
+                self.has_failed.store(true, Ordering::Release);
+            }
+        }
+    }
+
+    /// Embeds one batch, with as many calls as it takes.
+    fn embed(
+        &self,
+        batch: Range<usize>,
+        sender: &Sender<Vec<(usize, Outcome)>>,
+    ) -> Result<(), EmbedError> {
+        let mut left: Vec<usize> = batch.collect();
+        let mut pauses = 0;
+        while !left.is_empty() && !self.is_over() {
+            match self.call(&left) {
+                Ok(vectors) => {
+                    let made = left.drain(..).zip(vectors.into_iter().map(Ok));
+                    hand_over(sender, made.collect());
+                }
+                Err(EmbedError::Text { model, index, .. }) if index >= left.len() => {
+                    let count = left.len();
+                    return Err(EmbedError::Broken {
+                        model,
+                        path: None,
+                        detail: format!("it failed on text {index} of {count}, counted from 0"),
+                    });
+                }
+                Err(error @ EmbedError::Text { index, .. }) => {
+                    let failed = left.remove(index);
+                    hand_over(sender, vec![(failed, Err(error.to_string()))]);
+                }
+                Err(ref error @ EmbedError::Busy { retry_after, .. }) => {
+                    let pause = retry_after.unwrap_or_else(|| pause_after(pauses));
+                    pauses += 1;
+                    if !self.pause(pause) {
+                        return Err(error.clone());
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn call(&self, batch: &[usize]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let texts: Vec<&str> = batch.iter().map(|&index| self.texts[index]).collect();
+        let embedder = self.drive.embedder;
+        let vectors = embedder.embed(&texts, Role::Document)?;
+        fitting(vectors, texts.len(), embedder.identity())
+    }
+
+    /// Waits, unless the run is over sooner. Returns `false` at once if the time
+    /// would be up before the pause is: nothing could be done after it.
+    fn pause(&self, pause: Duration) -> bool {
+        let started = Instant::now();
+        let end = started.checked_add(pause);
+        if let Some(until) = self.drive.until
+            && end.is_none_or(|end| end >= until)
+        {
+            return false;
+        }
+        while !self.is_over() {
+            let left = pause.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            thread::sleep(left.min(POLL));
+        }
+        true
+    }
+}
+
+/// Returns the pause for an embedder that was busy after so many pauses already.
+fn pause_after(pauses: u32) -> Duration {
+    FIRST_PAUSE
+        .saturating_mul(2_u32.saturating_pow(pauses))
+        .min(LONGEST_PAUSE)
+}
+
+fn hand_over(sender: &Sender<Vec<(usize, Outcome)>>, outcomes: Vec<(usize, Outcome)>) {
+    // The receiver outlives all workers.
+    let _ = sender.send(outcomes);
+}
+
+#[cfg(test)]
+#[path = "drive_tests.rs"]
+mod tests;
