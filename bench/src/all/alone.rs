@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use kodiak::{Cancel, Stop};
 use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::search::{Answer, Mode, Request, Router};
 use kodiak::store::{Reader, SqliteStore, Writer};
 use kodiak::sync::{EmbeddingProgress, backfill};
+use kodiak::{Cancel, Stop};
 
 use super::findings::{Column, say};
 use super::pretend::Pretender;

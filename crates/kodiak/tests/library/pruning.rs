@@ -1,12 +1,12 @@
 //! Above two thousand documents the rarer words choose what is ranked.
 
-use kodiak::Document;
 use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::search::{Mode, Request, Router};
 use kodiak::store::sqlite::Prepared;
 use kodiak::store::{SqliteStore, Writer};
 use kodiak::sync;
+use kodiak::{Cancel, Document};
 use tempfile::TempDir;
 
 use crate::embedders::{Scripted, tiny};
@@ -98,7 +98,15 @@ fn rare_words_choose_where_both_retrievers_run() {
         vector[0] = 1.0;
         Ok(vector)
     });
-    sync::backfill(&mut writer, &*model, None, None, &mut |_| {}).unwrap();
+    sync::backfill(
+        &mut writer,
+        &*model,
+        None,
+        None,
+        &Cancel::new(),
+        &mut |_| {},
+    )
+    .unwrap();
     drop(writer);
     let store = SqliteStore::open(&folder.path().join("index.db")).unwrap();
     let router = Router::new(&store, &[], Guard::local()).with_embedder(Some(model));
