@@ -1,14 +1,19 @@
 //! The YAML block at the head of a note: where it ends and what it says.
 //!
-//! Owns finding the block and reading it within fixed bounds. Taking typed
+//! Owns finding the block, reading it within fixed bounds, and writing it so
+//! that it reads back equal. Taking typed
 //! values out of its fields is the business of `fields`, and which field means
 //! what for a document that of `note`.
+
+mod write;
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use serde_saphyr::{NonFiniteFloatPolicy, Spanned, UserMessageFormatter};
+
+pub use write::{FieldChange, edit, write};
 
 /// The longest block that is read as frontmatter, in bytes. Real ones stay
 /// under a few KiB; the bound keeps a hostile one from costing anything.
