@@ -23,7 +23,7 @@ pub(crate) fn measure(path: &Path, pairs: &Path, most: usize, report: &mut Repor
         kodiak::source::markdown::FolderOptions::default(),
     )?;
     let mut writer = Writer::open(&index, "bench")?;
-    kodiak::sync::sync(&mut writer, &source, "bench", &mut |_| {})?;
+    kodiak::sync::sync(&mut writer, &source, &mut |_| {})?;
     drop(writer);
 
     let store = SqliteStore::open(&index)?;

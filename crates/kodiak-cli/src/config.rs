@@ -10,7 +10,7 @@ mod size;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use kodiak::source::markdown::{DEFAULT_MAX_BYTES, FolderOptions};
+use kodiak::source::markdown::DEFAULT_MAX_BYTES;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::refusal;
@@ -153,14 +153,6 @@ impl Config {
             .iter()
             .map(|source| source.name.clone())
             .collect()
-    }
-
-    /// What to take from a folder with these globs.
-    pub(crate) fn folder_options(&self, globs: &[String]) -> FolderOptions {
-        FolderOptions {
-            globs: globs.to_vec(),
-            max_bytes: self.max_file_size.0,
-        }
     }
 }
 

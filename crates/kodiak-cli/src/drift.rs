@@ -1,12 +1,11 @@
-//! How far the index is behind its sources, found cheaply: nothing is read.
+//! How far the index is behind its sources, in numbers and words.
 
-use std::collections::HashSet;
-
-use kodiak::source::{MarkdownFolder, Source};
-use kodiak::store::{SourceStatus, SqliteStore};
+use kodiak::source::Source;
+use kodiak::store::SqliteStore;
+use kodiak::sync;
 use serde::Serialize;
 
-/// What happened in a source's folder since it was indexed.
+/// How much happened in a source since it was indexed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Drift {
     pub(crate) new: usize,
@@ -15,29 +14,14 @@ pub(crate) struct Drift {
 }
 
 impl Drift {
-    /// Compares a folder with what the index knows of it.
-    pub(crate) fn between(
-        store: &SqliteStore,
-        folder: &MarkdownFolder,
-        status: &SourceStatus,
-    ) -> kodiak::Result<Self> {
-        let mut indexed = store.stamps(&status.name)?;
-        let skipped: HashSet<&str> = status.skipped.iter().map(|(key, _)| key.as_str()).collect();
-        let mut drift = Self::default();
-        let listing = folder.list()?;
-        for entry in listing.entries {
-            match indexed.remove(&entry.key) {
-                Some(known) => drift.changed += usize::from(known.differs_from(entry.stamp)),
-                None => drift.new += usize::from(!skipped.contains(entry.key.as_str())),
-            }
-        }
-        // What lies in a folder that cannot be read may well be there.
-        let hidden = |key: &String| {
-            let mut folders = listing.left_out.iter().filter(|one| one.key.ends_with('/'));
-            folders.any(|folder| key.starts_with(&folder.key))
-        };
-        drift.gone = indexed.keys().filter(|key| !hidden(key)).count();
-        Ok(drift)
+    /// Compares a source with what the index knows of it.
+    pub(crate) fn between(store: &SqliteStore, source: &dyn Source) -> kodiak::Result<Self> {
+        let changes = sync::changes(source, store)?;
+        Ok(Self {
+            new: changes.new.len(),
+            changed: changes.changed.len(),
+            gone: changes.gone.len(),
+        })
     }
 
     /// Whether the index is in step.

@@ -1,7 +1,7 @@
 //! Running the sync with someone watching: progress while it runs, one line
 //! when it is done.
 
-use kodiak::source::{MarkdownFolder, Source};
+use kodiak::source::Source;
 use kodiak::store::Writer;
 use kodiak::sync::{self, Report};
 
@@ -19,24 +19,23 @@ pub(crate) enum Telling {
     Changes,
 }
 
-/// Brings the index in step with one folder.
+/// Brings the index in step with one source.
 pub(crate) fn sync(
     writer: &mut Writer,
-    folder: &MarkdownFolder,
+    source: &dyn Source,
     output: &Output,
     telling: Telling,
 ) -> kodiak::Result<Report> {
-    let place = folder.root().to_string_lossy();
-    let mut progress = Progress::new(output, folder.name());
+    let mut progress = Progress::new(output, source.name());
     let mut watch = |event| progress.event(event);
-    let report = sync::sync(writer, folder, &place, &mut watch);
+    let report = sync::sync(writer, source, &mut watch);
     drop(progress);
     let report = report?;
     if telling == Telling::Always || report.changed() {
-        output.notice(&summary(folder.name(), &report));
+        output.notice(&summary(source.name(), &report));
     }
     if report.seen == 0 {
-        output.warning(&format!("no notes found in {}", folder.root().display()));
+        output.warning(&format!("no notes found in {}", source.location()));
     }
     Ok(report)
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use kodiak::source::{MarkdownFolder, Source};
+use kodiak::source::Source;
 
 use crate::config::{Config, Kind, RegisteredSource, edit, tidy_name};
 use crate::context::Context;
@@ -39,7 +39,7 @@ pub(crate) fn register(
     let mut writer = context.writer(verb)?;
     // Again, now that no other process edits the config.
     let config = context.config()?;
-    let (standing, folder) = check(&config, wanted)?;
+    let (standing, opened) = check(&config, wanted)?;
     let output = context.output;
     let source = match standing {
         Standing::New(source) => {
@@ -61,23 +61,23 @@ pub(crate) fn register(
             source
         }
     };
-    indexing::sync(&mut writer, &folder, output, Telling::Always)?;
+    indexing::sync(&mut writer, &*opened, output, Telling::Always)?;
     Ok(source)
 }
 
 /// Finds out how the folder stands to the config, and that it holds notes.
-fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<(Standing, MarkdownFolder)> {
+fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<(Standing, Box<dyn Source>)> {
     let standing = standing(config, wanted)?;
     let (source, new_globs) = match &standing {
         Standing::New(source) => (source, true),
         Standing::Known(source) => (source, !wanted.globs.is_empty()),
     };
-    let folder = registry::open(config, source)?;
+    let opened = registry::open(config, source)?;
     // A known folder that was emptied is the sync's business.
-    if new_globs && folder.list()?.entries.is_empty() {
+    if new_globs && opened.list()?.entries.is_empty() {
         return Err(no_notes(&wanted.folder, wanted.globs));
     }
-    Ok((standing, folder))
+    Ok((standing, opened))
 }
 
 fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {

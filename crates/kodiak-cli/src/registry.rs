@@ -1,36 +1,38 @@
-//! The registered sources as folders: opening them, and finding the one that a
-//! path belongs to.
+//! The registered sources: opening them, and finding the one that a path belongs
+//! to. What a kind of source is called here, only this file knows how to open.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use kodiak::Error;
+use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{MarkdownFolder, Source};
 
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::failure::refusal;
 use crate::paths;
 
-/// The folder of a registered source, if it is there.
-pub(crate) fn open(config: &Config, source: &RegisteredSource) -> kodiak::Result<MarkdownFolder> {
+/// Opens a registered source, if it is there.
+pub(crate) fn open(config: &Config, source: &RegisteredSource) -> kodiak::Result<Box<dyn Source>> {
     match source.kind {
-        Kind::Markdown => MarkdownFolder::new(
-            source.name.as_str(),
-            &source.path,
-            config.folder_options(&source.globs),
-        ),
+        Kind::Markdown => {
+            let options = FolderOptions {
+                globs: source.globs.clone(),
+                max_bytes: config.max_file_size.0,
+                ..FolderOptions::default()
+            };
+            let folder = MarkdownFolder::new(source.name.as_str(), &source.path, options)?;
+            Ok(Box::new(folder))
+        }
     }
 }
 
-/// Every source whose folder is there. The others are not to stand in the way
+/// Every source that is there. The others are not to stand in the way
 /// of a search.
 pub(crate) fn present(config: &Config) -> Vec<Box<dyn Source>> {
-    let folders = config
-        .sources
-        .iter()
-        .filter_map(|source| open(config, source).ok());
-    folders
-        .map(|folder| Box::new(folder) as Box<dyn Source>)
+    let registered = config.sources.iter();
+    registered
+        .filter_map(|source| open(config, source).ok())
         .collect()
 }
 

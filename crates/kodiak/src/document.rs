@@ -45,21 +45,83 @@ impl fmt::Debug for DocumentId {
     }
 }
 
-/// What tells cheaply whether a document may have changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp {
-    /// Size in bytes.
-    pub size: u64,
-    /// Modification time in nanoseconds since 1970.
-    pub modified_ns: i64,
+/// Which state of something in a source was seen: equal versions mean equal
+/// content, as far as the source can tell without reading it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Version(pub [u8; 16]);
+
+impl Version {
+    /// The version of what must be read again: it was not read yet, or its
+    /// version could not be trusted when it was.
+    pub const UNKNOWN: Self = Self([0; 16]);
+
+    /// Makes a version of whatever changes when the content does.
+    pub fn of(state: &[u8]) -> Self {
+        let mut version = [0; 16];
+        version.copy_from_slice(&blake3::hash(state).as_bytes()[..16]);
+        Self(version)
+    }
+
+    /// Tells whether this is a version at all.
+    pub fn is_known(self) -> bool {
+        self != Self::UNKNOWN
+    }
+
+    /// Tells whether what had this version when it was indexed has certainly
+    /// another now. An unknown version says nothing.
+    pub fn differs_from(self, now: Self) -> bool {
+        self.is_known() && now.is_known() && self != now
+    }
 }
 
-impl Stamp {
-    /// Whether what had this stamp when it was indexed has another now. A time
-    /// that was not trusted then is stored as zero and says nothing.
-    pub fn differs_from(self, now: Self) -> bool {
-        self.size != now.size || (self.modified_ns != 0 && self.modified_ns != now.modified_ns)
+/// How the text of a document is marked up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Markup {
+    /// Markdown, whichever dialect.
+    #[default]
+    Markdown,
+    /// Org mode.
+    Org,
+    /// Nothing but text.
+    Plain,
+}
+
+impl Markup {
+    /// Returns the name it is stored under.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::Org => "org",
+            Self::Plain => "plain",
+        }
     }
+
+    /// Returns the markup of this name; Markdown for a name nobody knows.
+    pub fn named(name: &str) -> Self {
+        let all = [Self::Markdown, Self::Org, Self::Plain];
+        let known = all.into_iter().find(|markup| markup.name() == name);
+        known.unwrap_or_default()
+    }
+
+    /// Returns the markup of a file with this extension.
+    pub fn of_extension(extension: &str) -> Self {
+        if extension.eq_ignore_ascii_case("org") {
+            Self::Org
+        } else if extension.eq_ignore_ascii_case("txt") {
+            Self::Plain
+        } else {
+            Self::Markdown
+        }
+    }
+}
+
+/// The conversation or session a document is part of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thread {
+    /// Its name within the source. Names that differ in case only are one.
+    pub name: String,
+    /// The document's place in it, where known; otherwise its date counts.
+    pub position: Option<i64>,
 }
 
 /// One thing that was written: a note, a page, a memory.
@@ -88,10 +150,16 @@ pub struct Document {
     pub updated_at: Timestamp,
     /// Every other field of its frontmatter.
     pub fields: Map<String, Value>,
-    /// blake3 of the whole file.
+    /// How its text is marked up.
+    pub markup: Markup,
+    /// The conversation or session it is part of.
+    pub thread: Option<Thread>,
+    /// Who wrote or said it, where known.
+    pub author: Option<String>,
+    /// The project it belongs to.
+    pub project: Option<String>,
+    /// blake3 of all that was read of it: of a file, the whole file.
     pub hash: [u8; 32],
-    /// Size and time when it was read.
-    pub stamp: Stamp,
     /// What is wrong with it though it could be indexed, such as broken frontmatter.
     pub problem: Option<String>,
 }
@@ -213,12 +281,26 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_zero_says_nothing() {
-        let stamp = |size, modified_ns| Stamp { size, modified_ns };
-        assert!(!stamp(1, 5).differs_from(stamp(1, 5)));
-        assert!(stamp(1, 5).differs_from(stamp(1, 6)));
-        assert!(stamp(1, 0).differs_from(stamp(2, 6)));
-        assert!(!stamp(1, 0).differs_from(stamp(1, 6)));
+    fn an_unknown_version_says_nothing() {
+        let (one, other) = (Version::of(b"one"), Version::of(b"other"));
+        assert!(one.is_known() && one == Version::of(b"one"));
+        assert!(one.differs_from(other) && !one.differs_from(one));
+        assert!(!one.differs_from(Version::UNKNOWN) && !Version::UNKNOWN.differs_from(one));
+    }
+
+    #[test]
+    fn a_markup_is_known_by_its_name_and_by_extensions() {
+        for markup in [Markup::Markdown, Markup::Org, Markup::Plain] {
+            assert_eq!(Markup::named(markup.name()), markup);
+        }
+        for (extension, markup) in [
+            ("md", Markup::Markdown),
+            ("ORG", Markup::Org),
+            ("txt", Markup::Plain),
+            ("", Markup::Markdown),
+        ] {
+            assert_eq!(Markup::of_extension(extension), markup, "{extension}");
+        }
     }
 
     #[test]

@@ -29,5 +29,7 @@ pub mod vector;
 pub mod watch;
 
 pub use cancel::{Cancel, Stop};
-pub use document::{Document, DocumentId, LineRange, Reference, Stamp, Timestamp};
+pub use document::{
+    Document, DocumentId, LineRange, Markup, Reference, Thread, Timestamp, Version,
+};
 pub use error::{Cause, Error, Result};

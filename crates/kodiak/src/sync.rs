@@ -4,19 +4,21 @@
 //! batches. Every batch is a transaction, so that a process that dies loses at
 //! most one and the next sync goes on from there.
 
+mod changes;
 mod embedding;
 mod queue;
 
-use std::collections::{BTreeMap, HashMap};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::date;
-use crate::document::Stamp;
+use crate::document::{Document, Version};
 use crate::embed::Identity;
 use crate::error::Result;
-use crate::source::{Entry, LeftOut, Listing, Reading, Source};
-use crate::store::sqlite::{Prepared, Preparer, State};
+use crate::source::{LeftOut, Reading, Source};
+use crate::store::sqlite::{EntryState, KnownDocument, Prepared, Preparer};
 use crate::store::{EmbeddingCache, Writer};
+use changes::{Candidate, compare};
+pub use changes::{Changes, changes};
 pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
 use queue::{Closing, ReadingQueue};
 
@@ -27,10 +29,6 @@ const BATCH_BYTES: u64 = 8 << 20;
 
 /// So many documents go into the full text at once, while others are read.
 const SHOWN_TOGETHER: usize = 1_000;
-
-/// A file written this shortly before it was listed may be written again
-/// without its time changing, so its stamp is not trusted next time.
-const TOO_FRESH_NS: i64 = 50_000_000;
 
 /// How a sync changed the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,10 +67,9 @@ pub enum Progress {
 pub fn sync(
     writer: &mut Writer,
     source: &dyn Source,
-    place: &str,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
-    run(writer, source, place, Commit::EachBatch, progress)
+    run(writer, source, Commit::EachBatch, progress)
 }
 
 /// Empties the index and fills it from `sources`, in one transaction: readers
@@ -81,7 +78,7 @@ pub fn sync(
 /// from the cache, as far as it has them.
 pub fn rebuild<'a>(
     writer: &mut Writer,
-    sources: impl IntoIterator<Item = (&'a dyn Source, &'a str)>,
+    sources: impl IntoIterator<Item = &'a dyn Source>,
     vectors: Option<(&Identity, &EmbeddingCache)>,
     progress: &mut dyn FnMut(&str, Progress),
 ) -> Result<Vec<Report>> {
@@ -89,9 +86,9 @@ pub fn rebuild<'a>(
     let fill = || {
         writer.start_over()?;
         let mut reports = Vec::new();
-        for (source, place) in sources {
+        for source in sources {
             let mut progress = |event| progress(source.name(), event);
-            reports.push(run(writer, source, place, Commit::Never, &mut progress)?);
+            reports.push(run(writer, source, Commit::Never, &mut progress)?);
         }
         writer.rebuild_vocabulary()?;
         if let Some((identity, cache)) = vectors {
@@ -122,46 +119,32 @@ enum Commit {
 fn run(
     writer: &mut Writer,
     source: &dyn Source,
-    place: &str,
     commit: Commit,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
-    let started_ns = now_ns();
-    let Listing {
-        mut entries,
-        left_out,
-    } = source.list()?;
-    entries.sort_unstable_by(|one, other| one.key.cmp(&other.key));
-    let mut states = writer.states(source.name())?;
-    let before = states.values().filter(|state| state.hash.is_some()).count();
+    let listing = source.list()?;
+    let left_out = listing.left_out.clone();
+    let states = writer.entry_states(source.name())?;
+    let before: u64 = states.values().map(|state| state.documents).sum();
     let mut report = Report {
-        seen: entries.len(),
-        skipped: left_out.len(),
+        seen: listing.entries.len(),
         ..Report::default()
     };
-    let mut to_read = Vec::new();
-    for mut entry in entries {
-        let known = states.remove(&entry.key);
-        if known
-            .as_ref()
-            .is_some_and(|state| state.stamp == entry.stamp)
-        {
-            report.skipped += usize::from(known.is_some_and(|state| state.hash.is_none()));
-            continue;
-        }
-        if entry.stamp.modified_ns > started_ns - TOO_FRESH_NS {
-            entry.stamp.modified_ns = 0;
-        }
-        to_read.push((entry, known));
-    }
-    let gone = gone_for_good(states, &left_out);
+    let compared = compare(listing, states);
+    report.skipped = left_out.len() + compared.still_skipped;
+    let to_read = compared
+        .to_read
+        .into_iter()
+        .map(|candidate| ToRead::new(writer, candidate))
+        .collect::<Result<Vec<_>>>()?;
     progress(Progress::Found(to_read.len()));
 
     let mut batches = Batches::new(writer, commit)?;
     let store = || {
-        batches.writer.put_source(source.name(), place)?;
+        let location = source.location();
+        batches.writer.put_source(source.name(), &location)?;
         store_read(source, &to_read, &mut batches, &mut report, progress)?;
-        remove_gone(source, gone, &mut batches, &mut report)?;
+        remove_gone(source, compared.gone, &mut batches, &mut report)?;
         note_left_out(source, left_out, &mut batches)?;
         batches.writer.mark_synced(source.name(), date::now())?;
         batches.finish()
@@ -173,7 +156,7 @@ fn run(
         }
         return Err(error);
     }
-    report.documents = before + report.added - report.removed;
+    report.documents = before as usize + report.added - report.removed;
     if commit == Commit::EachBatch && report.changed() {
         writer.refresh_vocabulary()?;
         writer.settle()?;
@@ -181,9 +164,37 @@ fn run(
     Ok(report)
 }
 
+/// An entry to read, with what is indexed from it.
+#[derive(Debug)]
+struct ToRead {
+    candidate: Candidate,
+    /// The content of each of its documents, by key.
+    known: HashMap<String, [u8; 32]>,
+}
+
+impl ToRead {
+    fn new(writer: &Writer, candidate: Candidate) -> Result<Self> {
+        let row = candidate.known.and_then(|state| state.row);
+        let known = match row {
+            Some(row) => writer.documents_of_entry(row)?,
+            None => Vec::new(),
+        };
+        let by_key = |known: KnownDocument| (known.key, known.hash);
+        Ok(Self {
+            candidate,
+            known: known.into_iter().map(by_key).collect(),
+        })
+    }
+
+    /// About how many bytes reading it yields.
+    fn size(&self) -> u64 {
+        self.candidate.entry.size_hint
+    }
+}
+
 fn store_read(
     source: &dyn Source,
-    to_read: &[(Entry, Option<State>)],
+    to_read: &[ToRead],
     batches: &mut Batches<'_>,
     report: &mut Report,
     progress: &mut dyn FnMut(Progress),
@@ -198,8 +209,8 @@ fn store_read(
             let (sender, queue) = (sender.clone(), &queue);
             let mut preparer = batches.writer.preparer();
             scope.spawn(move || {
-                while let Some((at, entry, known)) = queue.next() {
-                    let outcome = read_one(source, entry, known, &mut preparer);
+                while let Some((at, to_read)) = queue.next() {
+                    let outcome = read_one(source, to_read, &mut preparer);
                     // A closed channel means the writer gave up: stop reading.
                     if sender.send((at, outcome)).is_err() {
                         break;
@@ -217,9 +228,9 @@ fn store_read(
         for (at, outcome) in receiver {
             early.insert(at, outcome);
             while let Some(outcome) = early.remove(&done) {
-                let (entry, known) = &to_read[done];
-                store_one(source, entry, known.as_ref(), outcome?, batches, report)?;
-                queue.stored(entry);
+                let to_read = &to_read[done];
+                store_one(source, to_read, outcome?, batches, report)?;
+                queue.stored(to_read);
                 done += 1;
                 progress(Progress::Done(done));
             }
@@ -228,32 +239,56 @@ fn store_read(
     })
 }
 
+/// What came of reading an entry.
 enum Outcome {
-    Changed(Box<Prepared>),
-    Unchanged,
-    Skipped(String),
+    Read {
+        version: Version,
+        documents: Vec<ReadDocument>,
+    },
+    Skipped {
+        reason: String,
+        version: Version,
+    },
     Unavailable(String),
     Gone,
 }
 
-fn read_one(
-    source: &dyn Source,
-    entry: &Entry,
-    known: Option<&State>,
-    preparer: &mut Preparer,
-) -> Result<Outcome> {
-    Ok(match source.read(entry)? {
-        Reading::Document(mut document) => {
-            if known.is_some_and(|state| state.hash == Some(document.hash)) {
-                Outcome::Unchanged
-            } else {
-                if entry.stamp.modified_ns == 0 {
-                    document.stamp.modified_ns = 0;
-                }
-                Outcome::Changed(Box::new(preparer.prepare(*document)))
-            }
+/// A document that was read.
+enum ReadDocument {
+    /// Its content is new to the index.
+    Changed(Box<Prepared>),
+    /// Its content is indexed already; what else is known of it may have moved.
+    Same(Box<Document>),
+}
+
+impl ReadDocument {
+    fn key(&self) -> &str {
+        match self {
+            Self::Changed(prepared) => &prepared.document().key,
+            Self::Same(document) => &document.key,
         }
-        Reading::Skipped(reason) => Outcome::Skipped(reason),
+    }
+}
+
+fn read_one(source: &dyn Source, to_read: &ToRead, preparer: &mut Preparer) -> Result<Outcome> {
+    let mut documents: Vec<ReadDocument> = Vec::new();
+    let mut emitted = HashSet::new();
+    let reading = source.read(&to_read.candidate.entry, &mut |mut document| {
+        // A key names one document; a second one would replace the first.
+        if !emitted.insert(document.key.clone()) {
+            return;
+        }
+        if to_read.known.get(&document.key) == Some(&document.hash) {
+            // What is stored already need not wait in memory.
+            (document.front, document.body) = (String::new(), String::new());
+            documents.push(ReadDocument::Same(Box::new(document)));
+        } else {
+            documents.push(ReadDocument::Changed(Box::new(preparer.prepare(document))));
+        }
+    })?;
+    Ok(match reading {
+        Reading::Read { version } => Outcome::Read { version, documents },
+        Reading::Skipped { reason, version } => Outcome::Skipped { reason, version },
         Reading::Unavailable(reason) => Outcome::Unavailable(reason),
         Reading::Gone => Outcome::Gone,
     })
@@ -261,57 +296,58 @@ fn read_one(
 
 fn store_one(
     source: &dyn Source,
-    entry: &Entry,
-    known: Option<&State>,
+    to_read: &ToRead,
     outcome: Outcome,
     batches: &mut Batches<'_>,
     report: &mut Report,
 ) -> Result<()> {
-    let indexed_before = known.is_some_and(|state| state.hash.is_some());
+    let (name, size) = (source.name(), to_read.size());
+    let key = &to_read.candidate.entry.key;
+    let writer = &mut *batches.writer;
+    let mut stored = 1;
     match outcome {
-        Outcome::Changed(prepared) => {
-            batches.writer.put(&prepared)?;
-            if indexed_before {
-                report.updated += 1;
-            } else {
-                report.added += 1;
+        Outcome::Read { version, documents } => {
+            stored = documents.len().max(1);
+            let entry = writer.put_entry(name, key, version, size, None)?;
+            let mut gone: HashSet<&str> = to_read.known.keys().map(String::as_str).collect();
+            for document in &documents {
+                let known = gone.remove(document.key());
+                match document {
+                    ReadDocument::Changed(prepared) => {
+                        writer.put_from(entry, prepared)?;
+                        if known {
+                            report.updated += 1;
+                        } else {
+                            report.added += 1;
+                        }
+                    }
+                    ReadDocument::Same(document) => writer.touch(entry, document)?,
+                }
+            }
+            let mut gone: Vec<&str> = gone.into_iter().collect();
+            gone.sort_unstable();
+            for key in gone {
+                let removed = writer.remove_from_entry(name, entry, key)?;
+                report.removed += usize::from(removed);
             }
         }
-        Outcome::Unchanged => batches.writer.touch(source.name(), entry)?,
-        Outcome::Skipped(reason) => {
-            batches.writer.skip(source.name(), entry, &reason)?;
+        Outcome::Skipped { reason, version } => {
+            let entry = writer.put_entry(name, key, version, size, Some(&reason))?;
+            report.removed += writer.clear_entry(name, entry)?;
             report.skipped += 1;
-            report.removed += usize::from(indexed_before);
         }
         Outcome::Unavailable(reason) => {
-            // Without a time it counts as changed, and is tried again.
-            let mut untimed = entry.clone();
-            untimed.stamp.modified_ns = 0;
-            batches.writer.skip(source.name(), &untimed, &reason)?;
+            // Without a version it is tried again; what was indexed stays.
+            writer.put_entry(name, key, Version::UNKNOWN, size, Some(&reason))?;
             report.skipped += 1;
-            report.removed += usize::from(indexed_before);
         }
         Outcome::Gone => {
-            batches.writer.remove(source.name(), &entry.key)?;
-            report.removed += usize::from(indexed_before);
+            if let Some(entry) = to_read.candidate.known.and_then(|state| state.row) {
+                report.removed += writer.remove_entry(name, entry)?;
+            }
         }
     }
-    batches.count(entry.stamp.size)
-}
-
-/// What is known and no longer listed, but for what lies in a folder that could
-/// not be listed: that may well be there.
-fn gone_for_good(
-    mut states: HashMap<String, State>,
-    left_out: &[LeftOut],
-) -> HashMap<String, State> {
-    let folders: Vec<&str> = left_out
-        .iter()
-        .map(|left_out| left_out.key.as_str())
-        .filter(|key| key.ends_with('/'))
-        .collect();
-    states.retain(|key, _| !folders.iter().any(|folder| key.starts_with(folder)));
-    states
+    batches.count(stored, size)
 }
 
 fn note_left_out(
@@ -320,26 +356,27 @@ fn note_left_out(
     batches: &mut Batches<'_>,
 ) -> Result<()> {
     for LeftOut { key, reason } in left_out {
-        let entry = Entry {
-            key,
-            stamp: Stamp::default(),
-        };
-        batches.writer.skip(source.name(), &entry, &reason)?;
-        batches.count(0)?;
+        let (name, unknown) = (source.name(), Version::UNKNOWN);
+        batches
+            .writer
+            .put_entry(name, &key, unknown, 0, Some(&reason))?;
+        batches.count(1, 0)?;
     }
     Ok(())
 }
 
 fn remove_gone(
     source: &dyn Source,
-    gone: HashMap<String, State>,
+    gone: Vec<(String, EntryState)>,
     batches: &mut Batches<'_>,
     report: &mut Report,
 ) -> Result<()> {
-    for (key, state) in gone {
-        batches.writer.remove(source.name(), &key)?;
-        report.removed += usize::from(state.hash.is_some());
-        batches.count(state.stamp.size)?;
+    for (_, state) in gone {
+        if let Some(entry) = state.row {
+            let removed = batches.writer.remove_entry(source.name(), entry)?;
+            report.removed += removed;
+            batches.count(removed.max(1), state.size)?;
+        }
     }
     Ok(())
 }
@@ -349,6 +386,8 @@ struct Batches<'a> {
     writer: &'a mut Writer,
     commit: Commit,
     documents: usize,
+    /// How many of them are not in the full text yet.
+    hidden: usize,
     bytes: u64,
 }
 
@@ -361,20 +400,25 @@ impl<'a> Batches<'a> {
             writer,
             commit,
             documents: 0,
+            hidden: 0,
             bytes: 0,
         })
     }
 
-    fn count(&mut self, bytes: u64) -> Result<()> {
-        self.documents += 1;
+    /// Counts an entry with so many documents, which is stored completely: the
+    /// documents of one are never divided among transactions.
+    fn count(&mut self, documents: usize, bytes: u64) -> Result<()> {
+        self.documents += documents;
+        self.hidden += documents;
         self.bytes += bytes;
         if self.documents < BATCH_DOCUMENTS && self.bytes < BATCH_BYTES {
-            if self.documents.is_multiple_of(SHOWN_TOGETHER) {
+            if self.hidden >= SHOWN_TOGETHER {
+                self.hidden = 0;
                 self.writer.show()?;
             }
             return Ok(());
         }
-        (self.documents, self.bytes) = (0, 0);
+        (self.documents, self.hidden, self.bytes) = (0, 0, 0);
         match self.commit {
             Commit::EachBatch => {
                 self.writer.commit()?;
@@ -390,9 +434,4 @@ impl<'a> Batches<'a> {
             Commit::Never => self.writer.flush(),
         }
     }
-}
-
-fn now_ns() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_nanos() as i64)
 }

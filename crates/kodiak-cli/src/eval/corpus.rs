@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{Entry, MarkdownFolder, Reading, Source};
-use kodiak::{Document, Stamp};
+use kodiak::source::{Entry, MarkdownFolder, Reading, Source, speaker};
+use kodiak::{Document, Thread};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -70,12 +70,15 @@ fn notes(reference: &Path) -> Result<impl Iterator<Item = Result<Document>> + us
         .with_context(|| reference.display().to_string())?;
     let mut entries = source.list()?.entries;
     entries.sort_unstable_by(|one, other| one.key.cmp(&other.key));
-    let read = move |entry: Entry| match source.read(&entry) {
-        Ok(Reading::Document(document)) => Some(Ok(*document)),
-        Ok(_) => None,
-        Err(error) => Some(Err(error.into())),
+    let read = move |entry: Entry| {
+        let mut documents = Vec::new();
+        match source.read(&entry, &mut |document| documents.push(Ok(document))) {
+            Ok(Reading::Read { .. }) => documents,
+            Ok(_) => Vec::new(),
+            Err(error) => vec![Err(error.into())],
+        }
     };
-    Ok(entries.into_iter().filter_map(read))
+    Ok(entries.into_iter().flat_map(read))
 }
 
 fn folder_of_notes(reference: &Path) -> Result<PathBuf> {
@@ -95,15 +98,21 @@ fn parse_document(line: &str) -> Result<Document> {
     // What a search is confined to in sets of many small haystacks: one
     // conversation or one long text, whose parts come in order.
     let group = take_identifier(&mut object, "group")?;
-    let group = group.map(|group| (THREAD.to_owned(), Value::String(group)));
+    let author = group.as_ref().and(speaker(&body)).map(str::to_owned);
+    let field = group.clone();
+    let field = field.map(|group| (THREAD.to_owned(), Value::String(group)));
     Ok(Document {
         source: SOURCE.to_owned(),
         key,
         kind: "note".to_owned(),
         title,
         body,
-        fields: Map::from_iter(group),
-        stamp: Stamp::default(),
+        fields: Map::from_iter(field),
+        thread: group.map(|name| Thread {
+            name,
+            position: None,
+        }),
+        author,
         ..Document::default()
     })
 }

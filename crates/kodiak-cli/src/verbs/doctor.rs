@@ -205,8 +205,8 @@ fn compare(
         .unwrap_or_default();
     for source in &config.sources {
         let name = &source.name;
-        let folder = match registry::open(config, source) {
-            Ok(folder) => folder,
+        let opened = match registry::open(config, source) {
+            Ok(opened) => opened,
             Err(error) => {
                 examination.error(&format!("{name}: "), &told_of(source, error));
                 continue;
@@ -215,13 +215,13 @@ fn compare(
         let Some(store) = store else {
             continue;
         };
-        let Some(status) = indexed.iter().find(|status| status.name == *name) else {
+        if !indexed.iter().any(|status| status.name == *name) {
             examination.behind(format!("{name}: not indexed yet"));
             continue;
-        };
-        match Drift::between(store, &folder, status) {
+        }
+        match Drift::between(store, &*opened) {
             Ok(drift) if drift.is_none() => {
-                examination.ok(format!("{name}: in step with {}", folder.root().display()));
+                examination.ok(format!("{name}: in step with {}", opened.location()));
             }
             Ok(drift) => {
                 examination.behind(format!("{name}: {} since it was indexed", drift.phrase()));

@@ -53,10 +53,10 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
         .iter()
         .find(|source| source.name() == document.source);
     if let Some(source) = source {
-        let now = source.look(&document.key);
+        let now = source.presence(&document.entry);
         match now {
             Presence::Gone => output.notice("the file is gone: this is what was indexed"),
-            Presence::There(now) if document.stamp.differs_from(now) => {
+            Presence::There(now) if document.version.differs_from(now) => {
                 output.notice("the file has changed since: this is what was indexed");
             }
             Presence::There(_) | Presence::Unknown => {}

@@ -2,6 +2,7 @@
 //! long as it runs.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use kodiak::Error;
 use kodiak::embed::{Identity, OnnxEmbedder};
-use kodiak::source::{MarkdownFolder, Source};
+use kodiak::source::Source;
 use kodiak::store::{EmbeddingCache, Writer};
 
 use super::Outcome;
@@ -76,7 +77,7 @@ pub(super) fn sync_each<'a>(
     let mut left_out = Vec::new();
     for source in sources {
         let synced = registry::open(config, source)
-            .and_then(|folder| indexing::sync(writer, &folder, context.output, Telling::Always));
+            .and_then(|opened| indexing::sync(writer, &*opened, context.output, Telling::Always));
         match synced {
             Ok(_) => {}
             Err(error) if concerns_source(&error) => {
@@ -113,22 +114,14 @@ fn rebuild(
     arguments: &IndexArguments,
 ) -> anyhow::Result<Outcome> {
     // All of them before anything is done: what cannot be read cannot be rebuilt.
-    let mut folders = Vec::new();
+    let mut sources = Vec::new();
     for source in &config.sources {
-        let folder = registry::open(config, source).map_err(|error| {
+        let opened = registry::open(config, source).map_err(|error| {
             let said = format!("{}: the index was left as it is", source.name);
             registry::told_of(source, error).context(said)
         })?;
-        folders.push(folder);
+        sources.push(opened);
     }
-    let places: Vec<String> = folders
-        .iter()
-        .map(|folder| folder.root().to_string_lossy().into_owned())
-        .collect();
-    let pairs = folders
-        .iter()
-        .zip(&places)
-        .map(|(folder, place)| (folder as &dyn Source, place.as_str()));
 
     let output = context.output;
     let mut writer = context.writer("index --rebuild")?;
@@ -145,10 +138,11 @@ fn rebuild(
     };
     let (identity, cache) = vectors_to_keep(context, &writer, arguments)?;
     let kept = identity.as_ref().zip(cache.as_ref());
-    let reports = kodiak::sync::rebuild(&mut writer, pairs, kept, &mut watch);
+    let opened = sources.iter().map(AsRef::as_ref);
+    let reports = kodiak::sync::rebuild(&mut writer, opened, kept, &mut watch);
     drop(shown);
-    for (folder, report) in folders.iter().zip(reports?) {
-        output.notice(&summary(folder.name(), &report));
+    for (source, report) in sources.iter().zip(reports?) {
+        output.notice(&summary(source.name(), &report));
     }
     Ok(Outcome::Done)
 }
@@ -196,22 +190,26 @@ fn watch_config(
     // Loaded once, when something is first embedded.
     let embedder =
         models::for_indexing(context, config, arguments.no_semantic).map(OnnxEmbedder::new);
-    let folders: Vec<MarkdownFolder> = config
+    let sources: Vec<Box<dyn Source>> = config
         .sources
         .iter()
         .filter(|source| names.is_empty() || names.contains(&source.name))
         .filter_map(|source| registry::open(config, source).ok())
         .collect();
-    if folders.is_empty() {
+    if sources.is_empty() {
         return Err(refusal(
             "there is no folder to watch",
             "`kodiak sources` lists the folders that are missing",
         ));
     }
-    let mut roots: Vec<PathBuf> = folders
-        .iter()
-        .map(|folder| folder.root().to_owned())
-        .collect();
+    // Which source each path belongs to.
+    let mut owners = Vec::new();
+    let mut roots: Vec<PathBuf> = Vec::new();
+    for (number, source) in sources.iter().enumerate() {
+        let paths = source.watch_paths();
+        owners.resize(owners.len() + paths.len(), number);
+        roots.extend(paths);
+    }
     require_index_outside(context, &roots)?;
     if context.config_path.is_file() {
         // Watched as one more folder, which nothing is synced from.
@@ -220,8 +218,12 @@ fn watch_config(
     let failure = Cell::new(None);
     let reread = Cell::new(None);
     let sync = |which: &[usize]| {
-        let changed: Vec<&MarkdownFolder> =
-            which.iter().filter_map(|&at| folders.get(at)).collect();
+        let numbers: BTreeSet<usize> = which
+            .iter()
+            .filter_map(|&at| owners.get(at))
+            .copied()
+            .collect();
+        let changed: Vec<&dyn Source> = numbers.iter().map(|&at| &*sources[at]).collect();
         match sync_changed(context, config, &changed) {
             Ok(None) => {
                 if let Some(embedder) = &embedder {
@@ -242,7 +244,7 @@ fn watch_config(
     // Once more when nothing can be missed any more: the first sync took a
     // while in which nobody watched.
     let mut ready = || {
-        let all: Vec<usize> = (0..folders.len()).collect();
+        let all: Vec<usize> = (0..owners.len()).collect();
         sync(&all)?;
         let watched = counted(all.len() as u64, "folder");
         context
@@ -296,14 +298,14 @@ fn require_index_outside(context: &Context<'_>, roots: &[PathBuf]) -> anyhow::Re
     }
 }
 
-/// Syncs the folders that changed, holding the lock no longer than that takes.
+/// Syncs the sources that changed, holding the lock no longer than that takes.
 /// If the config is another by now, nothing is done and it is given back.
 fn sync_changed(
     context: &Context<'_>,
     config: &Config,
-    folders: &[&MarkdownFolder],
+    sources: &[&dyn Source],
 ) -> kodiak::Result<Option<Config>> {
-    if folders.is_empty() {
+    if sources.is_empty() {
         return Ok(changed_config(context, config));
     }
     let mut writer = patient_writer(context)?;
@@ -312,8 +314,8 @@ fn sync_changed(
     if let Some(another) = changed_config(context, config) {
         return Ok(Some(another));
     }
-    for folder in folders {
-        match indexing::sync(&mut writer, folder, context.output, Telling::Changes) {
+    for source in sources {
+        match indexing::sync(&mut writer, *source, context.output, Telling::Changes) {
             Ok(_) => {}
             // It may come back: a drive, a folder that is being replaced.
             Err(error) if concerns_source(&error) => {

@@ -158,12 +158,8 @@ fn registered(
     let Some(store) = store else {
         return state;
     };
-    let unknown = SourceStatus {
-        name: source.name.clone(),
-        ..SourceStatus::default()
-    };
-    let compared = registry::open(config, source)
-        .and_then(|folder| Drift::between(store, &folder, status.unwrap_or(&unknown)));
+    let compared =
+        registry::open(config, source).and_then(|opened| Drift::between(store, &*opened));
     match compared {
         Ok(drift) => state.drift = Some(drift),
         Err(error) => state.error = Some(failure::message(&error.into())),

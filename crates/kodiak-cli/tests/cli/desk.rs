@@ -6,7 +6,8 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime};
 
 /// The model that people get who ask for nothing special.
 pub(crate) const REAL_MODEL: &str = "all-minilm-l6-v2";
@@ -18,7 +19,12 @@ pub(crate) struct Desk {
     /// The model that every run is told to use, and that nothing may be fetched.
     /// Without one, runs are told neither.
     model: Option<&'static str>,
+    /// When a file was last written.
+    written: Mutex<Option<Instant>>,
 }
+
+/// How old a file must be for its version to be trusted.
+const TRUSTED_AGE: Duration = Duration::from_millis(60);
 
 /// What came of one run.
 pub(crate) struct Run {
@@ -79,6 +85,7 @@ impl Desk {
             _folder: folder,
             root,
             model,
+            written: Mutex::default(),
         }
     }
 
@@ -104,6 +111,7 @@ impl Desk {
     pub(crate) fn copy_examples(&self) {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/notes");
         copy(&examples, &self.path("notes"));
+        *self.written.lock().unwrap() = Some(Instant::now());
     }
 
     /// One with the example notes, indexed.
@@ -136,6 +144,7 @@ impl Desk {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         age(&path, 0);
+        *self.written.lock().unwrap() = Some(Instant::now());
         path
     }
 
@@ -173,6 +182,10 @@ impl Desk {
     }
 
     pub(crate) fn finish(&self, command: &mut Command) -> Run {
+        // A file that was written just now is read once more by the next run.
+        if let Some(written) = self.written.lock().unwrap().take() {
+            std::thread::sleep(TRUSTED_AGE.saturating_sub(written.elapsed()));
+        }
         let output = command.output().unwrap();
         Run {
             code: output.status.code(),

@@ -144,10 +144,10 @@ impl Presenter<'_> {
         else {
             return Freshness::Same;
         };
-        match source.look(&document.key) {
+        match source.presence(&document.entry) {
             Presence::Gone => Freshness::Gone,
             Presence::Unknown => Freshness::Unknown,
-            Presence::There(now) if document.stamp.differs_from(now) => Freshness::Changed,
+            Presence::There(now) if document.version.differs_from(now) => Freshness::Changed,
             Presence::There(_) => Freshness::Same,
         }
     }

@@ -93,7 +93,8 @@ impl Scoring<'_> {
             return Ok(vec![Turn::default(); rows.len()]);
         }
         let in_threads: HashSet<Row> = threads.iter().flatten().copied().collect();
-        let wanted = rows.iter().copied().filter(|row| in_threads.contains(row));
+        let in_thread = |row: &Row| in_threads.contains(row);
+        let wanted: Vec<Row> = rows.iter().copied().filter(in_thread).collect();
         let known: HashSet<&str> = match self.terms {
             // A common word that is a name as well, such as Will, names nobody.
             Terms::Planned(terms) => terms
@@ -104,12 +105,14 @@ impl Scoring<'_> {
             Terms::Literal(_) => HashSet::new(),
         };
         let mut cutter = Cutter::new(self.store.stemming());
-        let bodies = self
-            .store
-            .bodies(&wanted.collect::<Vec<_>>(), turn::LONGEST)?;
+        let bodies = self.store.bodies(&wanted, turn::LONGEST)?;
+        let authors = self.store.authors_of(&wanted)?;
         let turns: HashMap<Row, Turn> = bodies
             .iter()
-            .map(|(row, body)| (*row, turn::read(body, &known, &mut cutter)))
+            .map(|(row, body)| {
+                let author = authors.get(row).map(String::as_str);
+                (*row, turn::read(author, body, &known, &mut cutter))
+            })
             .collect();
         let of_row = |row| turns.get(row).copied().unwrap_or_default();
         Ok(rows.iter().map(of_row).collect())

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::document::Stamp;
+use crate::document::{Markup, Version};
 
 fn term(term: &str, weight: f64) -> PlannedTerm {
     PlannedTerm {
@@ -28,7 +28,14 @@ fn document(body: &str) -> StoredDocument {
         tags: vec!["deep-work".into(), "focus".into()],
         created_at: None,
         updated_at: 0,
-        stamp: Stamp::default(),
+        markup: Markup::default(),
+        thread: None,
+        author: None,
+        project: None,
+        fields: Vec::new(),
+        entry: String::new(),
+        version: Version::UNKNOWN,
+        hash: [0; 32],
         front: String::new(),
         body: body.into(),
     }

@@ -1,4 +1,5 @@
-//! A turn of a conversation: who speaks, and how much of it asks.
+//! A turn of a conversation: whether the query names who speaks, and how much
+//! of it asks.
 //!
 //! A question has the words of another question, its answer seldom does. And
 //! whoever asks what someone said means what that one said, not what was said
@@ -12,16 +13,19 @@ use crate::text::{Cutter, Purpose};
 
 /// What is longer, in bytes, is a record and no turn.
 pub(super) const LONGEST: usize = 16 << 10;
-/// Longer beginnings with a colon after them are no names.
-const LONGEST_NAME: usize = 40;
 /// What ends a sentence.
 const ENDS: [char; 6] = ['.', '!', '?', '。', '！', '？'];
 const ASKS: [char; 2] = ['?', '？'];
 
-/// Reads a turn off its text, for a query with these terms.
-pub(super) fn read(text: &str, terms: &HashSet<&str>, cutter: &mut Cutter) -> Turn {
+/// Reads a turn of this author off its text, for a query with these terms.
+pub(super) fn read(
+    author: Option<&str>,
+    text: &str,
+    terms: &HashSet<&str>,
+    cutter: &mut Cutter,
+) -> Turn {
     let mut named = false;
-    if let Some(name) = speaker(text) {
+    if let Some(name) = author {
         let _ = cutter.each_term(name, Purpose::Query, |term| {
             named |= terms.contains(term.text);
             ControlFlow::<()>::Continue(())
@@ -31,20 +35,6 @@ pub(super) fn read(text: &str, terms: &HashSet<&str>, cutter: &mut Cutter) -> Tu
         named,
         asking: asking(text),
     }
-}
-
-/// The name before the colon that a transcript begins with.
-fn speaker(text: &str) -> Option<&str> {
-    let line = text.trim_start().lines().next()?;
-    let (name, said) = line.split_once([':', '：'])?;
-    if said.starts_with(|sign: char| sign != '*' && sign.is_ascii_graphic()) {
-        return None;
-    }
-    let name = name.trim_matches(|sign: char| sign == '*' || sign.is_whitespace());
-    let begins = name.chars().next().is_some_and(char::is_alphabetic);
-    let inside = |sign: char| sign.is_alphanumeric() || matches!(sign, ' ' | '.' | '\'' | '-');
-    let fits = begins && name.chars().all(inside) && name.chars().count() <= LONGEST_NAME;
-    fits.then_some(name)
 }
 
 fn asking(text: &str) -> f64 {
@@ -86,31 +76,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_speaker_is_named_before_a_colon() {
-        for (text, name) in [
-            ("Caroline: Hey Mel!", Some("Caroline")),
-            ("\n**Dr. O'Neil:** yes", Some("Dr. O'Neil")),
-            ("用户：你好", Some("用户")),
-            ("user:", Some("user")),
-            ("https://example.org", None),
-            ("well, this: that", None),
-            ("no colon here\nbut: there", None),
-            ("12: noon", None),
-            (": nothing", None),
-            ("", None),
-        ] {
-            assert_eq!(speaker(text), name, "{text}");
-        }
-        assert_eq!(speaker(&format!("{}: x", "a".repeat(41))), None);
-    }
-
-    #[test]
     fn a_query_names_who_speaks_by_any_form_of_the_name() {
         let terms = HashSet::from(["carolin", "paint"]);
-        let turn = |text| read(text, &terms, &mut Cutter::default());
-        assert!(turn("Caroline: I paint.").named);
-        assert!(!turn("Mel: Caroline paints.").named);
-        assert!(!turn("painted a lake").named);
+        let turn = |author, text| read(author, text, &terms, &mut Cutter::default());
+        assert!(turn(Some("Caroline"), "I paint.").named);
+        assert!(!turn(Some("Mel"), "Caroline paints.").named);
+        assert!(!turn(None, "Caroline painted a lake").named);
     }
 
     #[test]
@@ -136,7 +107,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_a_turn(text in "\\PC{0,60}") {
-            let turn = read(&text, &HashSet::new(), &mut Cutter::default());
+            let turn = read(Some(&text), &text, &HashSet::new(), &mut Cutter::default());
             prop_assert!((0.0..=1.0).contains(&turn.asking) && !turn.named);
         }
     }

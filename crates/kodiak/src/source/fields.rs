@@ -76,6 +76,24 @@ pub(super) fn take_list(fields: &mut Map<String, Value>, names: &[&str]) -> Vec<
     list
 }
 
+/// Returns the texts of the first of the named fields that holds any, and
+/// leaves it among the fields. A text is one text, whatever is in it.
+pub(super) fn list_in(fields: &Map<String, Value>, names: &[&str]) -> Vec<String> {
+    let texts = |name: &&str| {
+        let exact = fields.get(*name);
+        let value = exact.or_else(|| {
+            let mut all = fields.iter();
+            all.find_map(|(key, value)| key.eq_ignore_ascii_case(name).then_some(value))
+        });
+        let texts: Vec<String> = match value {
+            Some(Value::Array(items)) => items.iter().filter_map(text_of).collect(),
+            other => other.and_then(text_of).into_iter().collect(),
+        };
+        (!texts.is_empty()).then_some(texts)
+    };
+    names.iter().find_map(texts).unwrap_or_default()
+}
+
 fn list_of(value: &Value) -> Option<Vec<String>> {
     match value {
         // A list inside the list is part of it.
@@ -112,6 +130,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn texts_are_found_and_stay() {
+        let Value::Object(fields) = json!({
+            "Thread": 12, "session": "s", "author": ["Ana, M.D.", null, " Ben "],
+            "project": {"name": "x"}, "empty": " ",
+        }) else {
+            unreachable!()
+        };
+        assert_eq!(list_in(&fields, &["thread", "session"]), ["12"]);
+        assert_eq!(list_in(&fields, &["empty", "session"]), ["s"]);
+        assert_eq!(list_in(&fields, &["author"]), ["Ana, M.D.", "Ben"]);
+        assert_eq!(list_in(&fields, &["project", "none"]), [] as [&str; 0]);
+        assert_eq!(fields.len(), 5);
+    }
 
     #[test]
     fn fields_are_taken_by_name_and_kept_when_they_make_no_sense() {

@@ -1,23 +1,26 @@
 //! A folder of notes: markdown, plain text, Org.
 //!
 //! Owns the files: which there are, reading one safely, and never leaving the
-//! folder. What a file's text means is `note`'s to say.
+//! folder. What a file's text means is `note`'s to say, which version of a file
+//! it is `version`'s.
 
-use std::fs::{self, File, Metadata};
+mod version;
+
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::UNIX_EPOCH;
 
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{DirEntry, Match, WalkBuilder, WalkState};
 
-use crate::document::Stamp;
+use crate::document::{Document, Version};
 use crate::error::{Error, Result};
 
 pub use super::note::document_from_text;
 use super::{Entry, LeftOut, Listing, Presence, Reading, Source};
+use version::FileState;
 
 /// The largest file that is read unless the options say otherwise: 10 MiB.
 pub const DEFAULT_MAX_BYTES: u64 = 10 * 1024 * 1024;
@@ -123,9 +126,11 @@ impl MarkdownFolder {
             });
         } else if let Ok(metadata) = file.metadata() {
             // One that vanished since it was listed is gone like any other.
+            let state = FileState::of(&metadata);
             listing.entries.push(Entry {
                 key,
-                stamp: stamp_of(&metadata),
+                version: state.version(self.options.max_bytes),
+                size_hint: state.size,
             });
         }
     }
@@ -165,6 +170,18 @@ impl MarkdownFolder {
 impl Source for MarkdownFolder {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn kind(&self) -> &'static str {
+        "markdown"
+    }
+
+    fn location(&self) -> String {
+        self.root.to_string_lossy().into_owned()
+    }
+
+    fn watch_paths(&self) -> Vec<PathBuf> {
+        vec![self.root.clone()]
     }
 
     fn list(&self) -> Result<Listing> {
@@ -210,27 +227,35 @@ impl Source for MarkdownFolder {
         Ok(listed.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn read(&self, entry: &Entry) -> Result<Reading> {
-        if !stays_inside(&entry.key) {
-            return Ok(skipped("leaves the folder"));
-        }
-        let path = self.path_of(&entry.key);
-        match self.read_file(&path) {
-            Ok(Ok((text, stamp))) => {
-                let document = document_from_text(&self.name, &entry.key, &text, stamp);
-                Ok(Reading::Document(Box::new(document)))
+    fn read(&self, entry: &Entry, emit: &mut dyn FnMut(Document)) -> Result<Reading> {
+        let file = match self.read_file(&entry.key) {
+            Ok(file) => file,
+            Err(error) => return self.failed(&error),
+        };
+        // A write while we read is seen as a change later.
+        let version = if file.too_fresh {
+            Version::UNKNOWN
+        } else {
+            file.state.version(self.options.max_bytes)
+        };
+        Ok(match file.content {
+            Ok(text) => {
+                let modified = file.state.modified_at();
+                emit(document_from_text(&self.name, &entry.key, &text, modified));
+                Reading::Read { version }
             }
-            Ok(Err(reading)) => Ok(reading),
-            Err(error) => self.failed(&error),
-        }
+            Err(reason) => Reading::Skipped { reason, version },
+        })
     }
 
-    fn look(&self, key: &str) -> Presence {
-        if !stays_inside(key) {
+    fn presence(&self, entry_key: &str) -> Presence {
+        if !stays_inside(entry_key) {
             return Presence::Gone;
         }
-        match fs::symlink_metadata(self.path_of(key)) {
-            Ok(metadata) if metadata.is_file() => Presence::There(stamp_of(&metadata)),
+        match fs::symlink_metadata(self.path_of(entry_key)) {
+            Ok(metadata) if metadata.is_file() => {
+                Presence::There(FileState::of(&metadata).version(self.options.max_bytes))
+            }
             Ok(_) => Presence::Gone,
             Err(error) => match self.failed(&error) {
                 Ok(Reading::Gone) => Presence::Gone,
@@ -240,43 +265,68 @@ impl Source for MarkdownFolder {
     }
 }
 
+/// A file that was looked at.
+struct LookedAt {
+    state: FileState,
+    /// Whether it may be written again without its state telling.
+    too_fresh: bool,
+    /// Its text, or why it is not to be indexed.
+    content: Result<String, String>,
+}
+
 impl MarkdownFolder {
     /// Reads a file's text, or says why it is not to be indexed.
-    fn read_file(&self, path: &Path) -> io::Result<Result<(String, Stamp), Reading>> {
+    fn read_file(&self, key: &str) -> io::Result<LookedAt> {
+        let refused = |reason: &str, state: FileState| {
+            Ok(LookedAt {
+                too_fresh: state.is_fresh(),
+                state,
+                content: Err(reason.to_owned()),
+            })
+        };
+        if !stays_inside(key) {
+            return refused("leaves the folder", FileState::default());
+        }
+        let path = self.path_of(key);
         // Before opening: to open a pipe is to wait for its writer.
-        let metadata = fs::symlink_metadata(path)?;
+        let metadata = fs::symlink_metadata(&path)?;
+        let state = FileState::of(&metadata);
         // A link on the way to the file counts as much as the file being one.
         if !path.canonicalize()?.starts_with(&self.root) {
-            return Ok(Err(skipped("leaves the folder")));
+            return refused("leaves the folder", state);
         }
         if metadata.is_symlink() {
-            return Ok(Err(skipped("is a link")));
+            return refused("is a link", state);
         }
         if !metadata.is_file() {
-            return Ok(Err(skipped("is not a file")));
+            return refused("is not a file", state);
         }
-        let file = File::open(path)?;
+        let file = File::open(&path)?;
         // Before reading: a write while we read is then seen as a change later.
-        let stamp = stamp_of(&file.metadata()?);
+        let state = FileState::of(&file.metadata()?);
+        Ok(LookedAt {
+            too_fresh: state.is_fresh(),
+            state,
+            content: self.content(file, state.size)?,
+        })
+    }
+
+    /// Reads what a file of about this size holds, if it is text.
+    fn content(&self, file: File, size: u64) -> io::Result<Result<String, String>> {
         let limit = self.options.max_bytes;
-        // The limit is a setting: the same file may be read another time.
-        let too_large = || {
-            let reason = format!("larger than {}", size(limit));
-            Ok(Err(Reading::Unavailable(reason)))
-        };
-        if stamp.size > limit {
+        let too_large = || Ok(Err(format!("larger than {}", bytes_in_words(limit))));
+        if size > limit {
             return too_large();
         }
-        let mut bytes = Vec::with_capacity(stamp.size as usize + 1);
+        let mut bytes = Vec::with_capacity(size as usize + 1);
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit {
             return too_large();
         }
         if bytes.contains(&0) {
-            return Ok(Err(skipped("binary")));
+            return Ok(Err("binary".to_owned()));
         }
-        let text = String::from_utf8(bytes).map_err(|_| skipped("not valid UTF-8"));
-        Ok(text.map(|text| (text, stamp)))
+        Ok(String::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned()))
     }
 }
 
@@ -351,20 +401,6 @@ fn stays_inside(key: &str) -> bool {
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
-fn stamp_of(metadata: &Metadata) -> Stamp {
-    let modified_ns = match metadata.modified().map(|at| at.duration_since(UNIX_EPOCH)) {
-        Ok(Ok(after)) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-        Ok(Err(before)) => {
-            i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanoseconds| -nanoseconds)
-        }
-        Err(_) => 0,
-    };
-    Stamp {
-        size: metadata.len(),
-        modified_ns,
-    }
-}
-
 fn path_of_error(error: &ignore::Error) -> Option<&Path> {
     match error {
         ignore::Error::WithPath { path, .. } => Some(path),
@@ -382,11 +418,7 @@ fn unreadable(error: &io::Error) -> String {
     format!("could not be read: {reason}")
 }
 
-fn skipped(reason: &str) -> Reading {
-    Reading::Skipped(reason.to_owned())
-}
-
-fn size(bytes: u64) -> String {
+fn bytes_in_words(bytes: u64) -> String {
     const KIB: u64 = 1024;
     const MIB: u64 = 1024 * 1024;
     match bytes {

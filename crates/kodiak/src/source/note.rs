@@ -6,23 +6,22 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::document::{Document, Stamp};
+use crate::document::{Document, Markup, Thread, Timestamp};
 
-use super::fields::{take_date, take_list, take_string, take_text};
+use super::fields::{list_in, take_date, take_list, take_string, take_text};
 use super::inline_tags::Tags;
+use super::speaker::speaker;
 use super::{frontmatter, heading, org, outline};
 
-const NANOSECONDS: i64 = 1_000_000_000;
-
 /// Makes a document of a file's text. Any text makes one; what is wrong with it
-/// is in [`Document::problem`]. `front` and `body` together are the text.
-pub fn document_from_text(source: &str, key: &str, text: &str, stamp: Stamp) -> Document {
+/// is in [`Document::problem`]. `front` and `body` together are the text. A file
+/// that does not say when it was changed was changed when it was `modified`.
+pub fn document_from_text(source: &str, key: &str, text: &str, modified: Timestamp) -> Document {
     let (stem, extension) = divide_name(key);
-    let org = extension.eq_ignore_ascii_case("org");
-    let divided = if org || extension.eq_ignore_ascii_case("txt") {
-        frontmatter::divide_mark(text)
-    } else {
-        frontmatter::divide(text)
+    let markup = Markup::of_extension(extension);
+    let divided = match markup {
+        Markup::Markdown => frontmatter::divide(text),
+        Markup::Org | Markup::Plain => frontmatter::divide_mark(text),
     };
     let mut fields = divided.fields;
 
@@ -32,11 +31,25 @@ pub fn document_from_text(source: &str, key: &str, text: &str, stamp: Stamp) -> 
     for tag in take_list(&mut fields, &["tags", "tag", "keywords"]) {
         tags.add(&tag);
     }
-    let scan = if org { org::scan } else { outline::scan };
+    let scan = match markup {
+        Markup::Org => org::scan,
+        Markup::Markdown | Markup::Plain => outline::scan,
+    };
     let found_title = scan(divided.body, &mut tags);
     let kind = take_text(&mut fields, &["kind", "memory_kind"])
         .or_else(|| take_string(&mut fields, &["type"]));
     let updated_at = take_date(&mut fields, &["updated_at", "updated", "modified"]);
+    // These stay among the fields, where `--where` looks for them.
+    let thread = list_in(&fields, &["thread", "session"]).into_iter().next();
+    let author = Some(list_in(&fields, &["author", "speaker"]).join(", "))
+        .filter(|names| !names.is_empty())
+        .or_else(|| {
+            thread
+                .as_ref()
+                .and(speaker(divided.body))
+                .map(str::to_owned)
+        });
+    let project = list_in(&fields, &["project"]).into_iter().next();
 
     Document {
         source: source.to_owned(),
@@ -50,10 +63,16 @@ pub fn document_from_text(source: &str, key: &str, text: &str, stamp: Stamp) -> 
         category: take_text(&mut fields, &["category", "auto_category"]),
         tags: tags.into_list(),
         created_at: take_date(&mut fields, &["created_at", "created", "date"]),
-        updated_at: updated_at.unwrap_or(stamp.modified_ns.div_euclid(NANOSECONDS)),
+        updated_at: updated_at.unwrap_or(modified),
         fields,
+        markup,
+        thread: thread.map(|name| Thread {
+            name,
+            position: None,
+        }),
+        author,
+        project,
         hash: *blake3::hash(text.as_bytes()).as_bytes(),
-        stamp,
         problem: divided.problem,
     }
 }

@@ -6,11 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn document(key: &str, text: &str) -> Document {
-    let stamp = Stamp {
-        size: text.len() as u64,
-        modified_ns: -1,
-    };
-    document_from_text("notes", key, text, stamp)
+    document_from_text("notes", key, text, -1)
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub use vector_index::{ModelNumber, VectorIndex};
 
 use std::ops::Range;
 
-use crate::document::{Stamp, Timestamp};
+use crate::document::{Markup, Thread, Timestamp, Version};
 use crate::embed::Identity;
 
 /// A document's number inside one index; other indexes number differently.
@@ -130,8 +130,23 @@ pub struct StoredDocument {
     pub created_at: Option<Timestamp>,
     /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Size and time of what was indexed.
-    pub stamp: Stamp,
+    /// How its text is marked up.
+    pub markup: Markup,
+    /// The conversation or session it is part of.
+    pub thread: Option<Thread>,
+    /// Who wrote or said it, where known.
+    pub author: Option<String>,
+    /// The project it belongs to.
+    pub project: Option<String>,
+    /// Every other field, in the order written: a list gives one pair for each
+    /// element, names inside a mapping are joined with a dot.
+    pub fields: Vec<(String, String)>,
+    /// The key of the entry of the source that yielded it.
+    pub entry: String,
+    /// The version of that entry which was indexed.
+    pub version: Version,
+    /// blake3 of what was indexed of it.
+    pub hash: [u8; 32],
     /// Its frontmatter block.
     pub front: String,
     /// Its text.

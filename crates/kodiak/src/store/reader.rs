@@ -4,6 +4,7 @@
 //! store. What documents are worth is not a store's to say: it finds where terms
 //! stand and hands the positions to [`crate::rank`].
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::vectors::Bitmap;
@@ -133,6 +134,9 @@ pub trait Reader: Send {
     /// Returns the threads that any of these documents are in, each with all of
     /// its documents in order.
     fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>>;
+
+    /// Returns who wrote or said each of these documents, where known.
+    fn authors_of(&self, rows: &[Row]) -> Result<HashMap<Row, String>>;
 
     /// Returns an index over the vectors that answer; `None` where nothing is
     /// embedded. It may lag behind: [`Reader::vectors_after`] has the rest.

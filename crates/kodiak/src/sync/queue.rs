@@ -2,8 +2,7 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::source::Entry;
-use crate::store::sqlite::State;
+use super::ToRead;
 
 /// How much may be read ahead of what is stored.
 const WAITING_BYTES: u64 = 12 << 20;
@@ -12,7 +11,7 @@ const WAITING_BYTES: u64 = 12 << 20;
 /// they read waits to be stored. Taking an entry and its room is one step, so
 /// that the entry the writer waits for is never the one held back.
 pub(super) struct ReadingQueue<'a> {
-    entries: &'a [(Entry, Option<State>)],
+    entries: &'a [ToRead],
     state: Mutex<QueueState>,
     room: Condvar,
 }
@@ -25,7 +24,7 @@ struct QueueState {
 }
 
 impl<'a> ReadingQueue<'a> {
-    pub(super) fn new(entries: &'a [(Entry, Option<State>)]) -> Self {
+    pub(super) fn new(entries: &'a [ToRead]) -> Self {
         Self {
             entries,
             state: Mutex::default(),
@@ -39,15 +38,15 @@ impl<'a> ReadingQueue<'a> {
     }
 
     /// The next entry to read, once there is room for it.
-    pub(super) fn next(&self) -> Option<(usize, &'a Entry, Option<&'a State>)> {
+    pub(super) fn next(&self) -> Option<(usize, &'a ToRead)> {
         let mut state = self.lock();
         loop {
             let at = state.next;
-            let (entry, known) = self.entries.get(at).filter(|_| !state.closed)?;
+            let entry = self.entries.get(at).filter(|_| !state.closed)?;
             if state.bytes_waiting == 0 || state.bytes_waiting + cost(entry) <= WAITING_BYTES {
                 state.next += 1;
                 state.bytes_waiting += cost(entry);
-                return Some((at, entry, known.as_ref()));
+                return Some((at, entry));
             }
             state = self
                 .room
@@ -57,15 +56,15 @@ impl<'a> ReadingQueue<'a> {
     }
 
     /// Makes room: this entry no longer waits.
-    pub(super) fn stored(&self, entry: &Entry) {
+    pub(super) fn stored(&self, entry: &ToRead) {
         self.lock().bytes_waiting -= cost(entry);
         self.room.notify_all();
     }
 }
 
 /// What an entry takes up while it waits: its text and its words.
-fn cost(entry: &Entry) -> u64 {
-    2 * entry.stamp.size + 1024
+fn cost(entry: &ToRead) -> u64 {
+    2 * entry.size() + 1024
 }
 
 /// Lets every waiting reader go when dropped.

@@ -64,7 +64,7 @@ impl Collection {
     }
 
     pub(crate) fn sync(&self) -> Report {
-        sync::sync(&mut self.writer(), &self.source(), "notes", &mut |_| {}).unwrap()
+        sync::sync(&mut self.writer(), &self.source(), &mut |_| {}).unwrap()
     }
 
     pub(crate) fn store(&self) -> SqliteStore {
@@ -128,7 +128,7 @@ impl Collection {
     /// Makes the index again, with these vectors or none.
     pub(crate) fn rebuild_with(&self, vectors: Option<(&Identity, &EmbeddingCache)>) {
         let source = self.source();
-        let sources: [(&dyn Source, &str); 1] = [(&source, "notes")];
+        let sources: [&dyn Source; 1] = [&source];
         sync::rebuild(&mut self.writer(), sources, vectors, &mut |_, _| {}).unwrap();
     }
 

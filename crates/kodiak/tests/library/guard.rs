@@ -1,5 +1,6 @@
 //! What filters and guards leave: inside both rankings, and in every count.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use kodiak::access::{Capability, Guard};
@@ -144,7 +145,7 @@ fn two_sources() -> Collection {
     for name in ["open", "secret"] {
         let root = notes.root().join(name);
         let source = MarkdownFolder::new(name, &root, FolderOptions::default()).unwrap();
-        sync::sync(&mut notes.writer(), &source, name, &mut |_| {}).unwrap();
+        sync::sync(&mut notes.writer(), &source, &mut |_| {}).unwrap();
     }
     notes.embed(&*Scripted::tiny_failing_on("unembeddable"), None);
     notes
@@ -329,6 +330,7 @@ impl Reader for Untouchable {
         vectors_after(&dyn VectorIndex, &mut dyn FnMut(Row, i64, Vec<f32>)) -> ();
         place_of(i64) -> Option<Place>;
         threads_of(&[Row]) -> Vec<Vec<Row>>;
+        authors_of(&[Row]) -> HashMap<Row, String>;
         bodies(&[Row], usize) -> Vec<(Row, String)>;
         vectors_of(Row) -> Vec<Vec<f32>>;
     }

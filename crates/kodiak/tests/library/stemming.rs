@@ -23,7 +23,7 @@ fn forms() -> Collection {
 fn whole() -> Collection {
     let notes = forms();
     let mut writer = notes.writer().with_stemming(Stemming::None).unwrap();
-    sync::sync(&mut writer, &notes.source(), "notes", &mut |_| {}).unwrap();
+    sync::sync(&mut writer, &notes.source(), &mut |_| {}).unwrap();
     drop(writer);
     notes
 }
@@ -194,7 +194,7 @@ fn an_emptied_index_can_be_filled_otherwise() {
     writer.remove_source("notes").unwrap();
     writer.commit().unwrap();
     let mut writer = writer.with_stemming(Stemming::English).unwrap();
-    sync::sync(&mut writer, &notes.source(), "notes", &mut |_| {}).unwrap();
+    sync::sync(&mut writer, &notes.source(), &mut |_| {}).unwrap();
     drop(writer);
     assert_eq!(notes.store().stemming(), Stemming::English);
     assert_eq!(notes.store().examine().unwrap(), []);

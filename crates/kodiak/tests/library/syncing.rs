@@ -94,11 +94,74 @@ fn what_could_not_be_read_is_tried_again() {
     };
     let sync = |max_bytes| {
         let source = MarkdownFolder::new("notes", &notes.root(), options(max_bytes)).unwrap();
-        sync::sync(&mut notes.writer(), &source, "notes", &mut |_| {}).unwrap()
+        sync::sync(&mut notes.writer(), &source, &mut |_| {}).unwrap()
     };
     assert_eq!(changes(sync(10)), report(2, 1, 0, 0, 1));
     assert_eq!(changes(sync(10)), report(2, 0, 0, 0, 1));
     assert_eq!(changes(sync(1_000)), report(2, 1, 0, 0, 0));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_rewrite_that_keeps_size_and_time_is_noticed() {
+    let notes = Collection::new(&[]);
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+    let write = |text: &str| {
+        notes.write("a.md", text);
+        let file = std::fs::File::options()
+            .write(true)
+            .open(notes.root().join("a.md"));
+        file.unwrap().set_modified(long_ago).unwrap();
+    };
+    write("apples");
+    notes.sync();
+    write("cherry");
+    assert_eq!(changes(notes.sync()), report(1, 0, 1, 0, 0));
+    assert_eq!(notes.found("cherry"), ["a.md"]);
+}
+
+#[test]
+fn a_new_size_limit_applies_to_files_that_did_not_change() {
+    let notes = Collection::new(&[("a.md", "apple"), ("long.md", "a longer text about pears")]);
+    let sync = |max_bytes| {
+        let options = FolderOptions {
+            max_bytes,
+            ..FolderOptions::default()
+        };
+        let source = MarkdownFolder::new("notes", &notes.root(), options).unwrap();
+        sync::sync(&mut notes.writer(), &source, &mut |_| {}).unwrap()
+    };
+    // Old enough for their times to be trusted.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    assert_eq!(changes(sync(1_000)), report(2, 2, 0, 0, 0));
+    assert_eq!(changes(sync(10)), report(2, 0, 0, 1, 1));
+    assert_eq!(notes.found("pears"), [] as [&str; 0]);
+    assert_eq!(changes(sync(1_000)), report(2, 1, 0, 0, 0));
+    assert_eq!(notes.found("pears"), ["long.md"]);
+}
+
+#[test]
+fn a_touched_file_moves_its_date_and_nothing_else() {
+    let notes = Collection::new(&[("a.md", "apple")]);
+    let set_modified = |seconds| {
+        let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        let file = std::fs::File::options()
+            .write(true)
+            .open(notes.root().join("a.md"));
+        file.unwrap().set_modified(at).unwrap();
+    };
+    let dates = || {
+        let hits = notes.answer(&crate::collection::ask("apple")).hits;
+        hits.into_iter()
+            .map(|hit| hit.updated_at)
+            .collect::<Vec<_>>()
+    };
+    set_modified(1_000_000_000);
+    notes.sync();
+    assert_eq!(dates(), ["2001-09-09T01:46:40Z"]);
+    set_modified(1_100_000_000);
+    assert_eq!(changes(notes.sync()), report(1, 0, 0, 0, 0));
+    assert_eq!(dates(), ["2004-11-09T11:33:20Z"]);
 }
 
 #[cfg(unix)]
@@ -163,18 +226,13 @@ fn a_missing_folder_loses_nothing() {
     notes.sync();
     let source = notes.source();
     std::fs::rename(notes.root(), notes.root().with_extension("away")).unwrap();
-    let failed: Result<Report> = sync::sync(&mut notes.writer(), &source, "notes", &mut |_| {});
+    let failed: Result<Report> = sync::sync(&mut notes.writer(), &source, &mut |_| {});
     assert!(
         matches!(failed, Err(Error::FolderMissing { .. })),
         "{failed:?}"
     );
     let sources: [&dyn Source; 1] = [&source];
-    let rebuilt = sync::rebuild(
-        &mut notes.writer(),
-        sources.map(|source| (source, "notes")),
-        None,
-        &mut |_, _| {},
-    );
+    let rebuilt = sync::rebuild(&mut notes.writer(), sources, None, &mut |_, _| {});
     assert!(rebuilt.is_err());
     std::fs::rename(notes.root().with_extension("away"), notes.root()).unwrap();
     assert_eq!(notes.found("apple"), ["a.md"]);
@@ -190,7 +248,7 @@ fn a_rebuild_gives_the_same_index_under_the_same_ids() {
     };
     let before = ids(&notes);
     let source = folder(&notes.root());
-    let sources: [(&dyn Source, &str); 1] = [(&source, "notes")];
+    let sources: [&dyn Source; 1] = [&source];
     let reports = sync::rebuild(&mut notes.writer(), sources, None, &mut |_, _| {}).unwrap();
     assert_eq!(changes(reports[0]), report(2, 2, 0, 0, 0));
     assert_eq!(reports[0].documents, 2);

@@ -1,11 +1,11 @@
 //! Documents that belong together in order: a conversation, a session.
 
-use kodiak::Document;
 use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::rank::Fusion;
 use kodiak::search::{Mode, Request, Router};
 use kodiak::store::{SqliteStore, Writer};
+use kodiak::{Document, Thread};
 
 use crate::collection::{Collection, ask_in, paths};
 use crate::embedders::{Scripted, tiny};
@@ -99,26 +99,30 @@ fn threads_are_of_one_source_and_in_order() {
     let place = tempfile::tempdir().unwrap();
     let index = place.path().join("index.db");
     let mut writer = Writer::open(&index, "test").unwrap();
-    let put = |writer: &mut Writer, source: &str, key: &str, field: &str, at: Option<i64>| {
-        let document = Document {
-            source: source.to_owned(),
-            key: key.to_owned(),
-            kind: "note".to_owned(),
-            title: key.to_owned(),
-            created_at: at,
-            fields: serde_json::Map::from_iter([(field.to_owned(), "one".into())]),
-            ..Document::default()
+    let put =
+        |writer: &mut Writer, source: &str, key: &str, thread: Option<&str>, at: Option<i64>| {
+            let document = Document {
+                source: source.to_owned(),
+                key: key.to_owned(),
+                kind: "note".to_owned(),
+                title: key.to_owned(),
+                created_at: at,
+                thread: thread.map(|name| Thread {
+                    name: name.to_owned(),
+                    position: None,
+                }),
+                ..Document::default()
+            };
+            writer
+                .put(&kodiak::store::sqlite::Prepared::new(document))
+                .unwrap();
         };
-        writer
-            .put(&kodiak::store::sqlite::Prepared::new(document))
-            .unwrap();
-    };
     writer.begin().unwrap();
-    put(&mut writer, "mine", "late", "thread", Some(30));
-    put(&mut writer, "mine", "early", "Thread", Some(10));
-    put(&mut writer, "theirs", "other", "thread", Some(20));
-    put(&mut writer, "mine", "session", "session", Some(20));
-    put(&mut writer, "mine", "group", "group", Some(20));
+    put(&mut writer, "mine", "late", Some("one"), Some(30));
+    put(&mut writer, "mine", "early", Some("One"), Some(10));
+    put(&mut writer, "theirs", "other", Some("one"), Some(20));
+    put(&mut writer, "mine", "session", Some("two"), Some(20));
+    put(&mut writer, "mine", "group", None, Some(20));
     writer.commit().unwrap();
     drop(writer);
     let store = SqliteStore::open(&index).unwrap();
@@ -137,7 +141,7 @@ fn threads_are_of_one_source_and_in_order() {
     assert_eq!(threads(&[]), [] as [Vec<i64>; 0]);
     assert_eq!(
         threads(&["session", "other", "early"]),
-        [mine, vec![row("other")], vec![row("session")]]
+        [mine, vec![row("session")], vec![row("other")]]
     );
 }
 

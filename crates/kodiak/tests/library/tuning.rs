@@ -173,7 +173,7 @@ fn a_writer_cuts_in_its_own_way_whoever_prepared_the_document() {
         std::fs::remove_file(notes.index_path()).ok();
         let model = Scripted::tiny();
         let mut writer = notes.writer().with_cutting(cutting);
-        sync::sync(&mut writer, &notes.source(), "notes", &mut |_| {}).unwrap();
+        sync::sync(&mut writer, &notes.source(), &mut |_| {}).unwrap();
         sync::backfill(
             &mut writer,
             &*model,

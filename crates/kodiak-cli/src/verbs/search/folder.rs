@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use kodiak::Error;
 use kodiak::search::Notice;
-use kodiak::source::{MarkdownFolder, Source};
+use kodiak::source::Source;
 use kodiak::store::SqliteStore;
 
 use crate::config::{Config, RegisteredSource};
@@ -71,11 +71,11 @@ fn attempt(context: &Context<'_>, typed: &Path, patient: bool) -> anyhow::Result
     let config = context.config()?;
     if let Some(source) = registry::registered_at(&config, &folder) {
         let opened = registry::open(&config, source)?;
-        return refreshed(context, &opened, String::new(), patient);
+        return refreshed(context, &*opened, String::new(), patient);
     }
     for (source, inside) in registry::around(&config, &folder) {
         if let Some(opened) = covering(&config, source, &inside)? {
-            return refreshed(context, &opened, inside, patient);
+            return refreshed(context, &*opened, inside, patient);
         }
     }
     let wanted = Wanted {
@@ -91,13 +91,13 @@ fn attempt(context: &Context<'_>, typed: &Path, patient: bool) -> anyhow::Result
     })
 }
 
-/// The source's folder, if it takes notes from this part of it: the part may be
+/// The source, if it takes notes from this part of it: the part may be
 /// hidden, ignored, or left out by globs.
 fn covering(
     config: &Config,
     source: &RegisteredSource,
     inside: &str,
-) -> kodiak::Result<Option<MarkdownFolder>> {
+) -> kodiak::Result<Option<Box<dyn Source>>> {
     let opened = registry::open(config, source)?;
     let covers = opened
         .list()?
@@ -111,14 +111,14 @@ fn covering(
 /// search it, unless another process is about to index it for the first time.
 fn refreshed(
     context: &Context<'_>,
-    folder: &MarkdownFolder,
+    source: &dyn Source,
     inside: String,
     patient: bool,
 ) -> anyhow::Result<Scope> {
     let synced = context.writer("search --in").and_then(|mut writer| {
-        indexing::sync(&mut writer, folder, context.output, Telling::Changes)
+        indexing::sync(&mut writer, source, context.output, Telling::Changes)
     });
-    let name = folder.name().to_owned();
+    let name = source.name().to_owned();
     let mut notice = None;
     if let Err(error) = synced {
         if patient && is_locked(Some(&error)) && !was_synced(context, &name) {

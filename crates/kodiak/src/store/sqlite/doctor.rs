@@ -286,7 +286,9 @@ impl Writer {
     fn refill(&mut self) -> Result<()> {
         self.with(|connection| {
             connection.execute_batch(
-                "DELETE FROM documents WHERE id NOT IN (SELECT document FROM bodies);
+                "UPDATE entries SET version = zeroblob(16) WHERE id IN
+                    (SELECT entry FROM documents WHERE id NOT IN (SELECT document FROM bodies));
+                 DELETE FROM documents WHERE id NOT IN (SELECT document FROM bodies);
                  DELETE FROM bodies WHERE document NOT IN (SELECT id FROM documents);
                  DELETE FROM document_tags WHERE document NOT IN (SELECT id FROM documents);
                  DELETE FROM fields WHERE document NOT IN (SELECT id FROM documents);

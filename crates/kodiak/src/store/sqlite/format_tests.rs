@@ -62,8 +62,13 @@ const NOTES: [(&str, &str, &str); 3] = [
     ("empty.md", "Nothing", ""),
 ];
 
-/// Writes an index as the first version did: only its tables, only its rows.
+/// Writes an index as the first version did.
 fn write_format_1(path: &Path) {
+    write_format(path, 1);
+}
+
+/// Writes an index as an earlier version did: only its tables, only its rows.
+fn write_format(path: &Path, format: u32) {
     let store = SqliteStore::wrap(Connection::open(path).unwrap(), path).unwrap();
     let connection = &store.connection;
     connection
@@ -72,8 +77,12 @@ fn write_format_1(path: &Path) {
     connection
         .execute_batch("PRAGMA journal_mode = WAL; BEGIN")
         .unwrap();
-    connection.execute_batch(MIGRATIONS[0]).unwrap();
-    connection.pragma_update(None, "user_version", 1).unwrap();
+    for migration in &MIGRATIONS[..format as usize] {
+        connection.execute_batch(migration).unwrap();
+    }
+    connection
+        .pragma_update(None, "user_version", format)
+        .unwrap();
     connection
         .execute(
             "INSERT INTO sources (name, place, synced_at) VALUES ('notes', '/notes', 1)",
@@ -172,7 +181,7 @@ fn a_writer_upgrades_it_and_a_backfill_gives_it_meaning() {
     // One who had it open before goes on.
     let early = SqliteStore::open(&path).unwrap();
     let mut writer = Writer::open(&path, "test").unwrap();
-    assert_eq!(writer.version().unwrap(), 2);
+    assert_eq!(writer.version().unwrap(), MIGRATIONS.len() as u32);
     assert_eq!(found(&search(&path, "noodles", Mode::Auto)), ["ramen.md"]);
     let report = backfill(
         &mut writer,
@@ -249,4 +258,189 @@ fn documents_cut_by_other_rules_are_cut_and_embedded_anew() {
         found(&search(&path, "supper", Mode::Semantic)),
         ["ramen.md"]
     );
+}
+
+/// The fields, the vectors and the skipped file of an index of format 2.
+fn fill_format_2(path: &Path) {
+    let store = SqliteStore::wrap(Connection::open(path).unwrap(), path).unwrap();
+    store
+        .with(|connection| {
+            connection.execute_batch(
+                "INSERT INTO fields (document, name, value) VALUES
+                    (1, 'Session', 'Summer'), (1, 'rating', '5'), (1, 'author', 'Ana'),
+                    (2, 'thread', 'summer'), (2, 'session', 'other'), (2, 'project', 'Home');
+                 UPDATE documents SET created_at = 20, hash = zeroblob(32) WHERE id = 1;
+                 UPDATE documents SET created_at = 10, size = 28, modified_ns = 5 WHERE id = 2;
+                 INSERT INTO skipped VALUES ('notes', 'binary.md', 7, 5, 'binary');",
+            )?;
+            // Chunked by the rules that hold.
+            connection.execute("UPDATE documents SET chunked = ?1", [crate::chunk::FORMAT])?;
+            let model = Topics::new();
+            connection.execute(
+                "INSERT INTO models (key, name, dimensions, serving) VALUES (?1, 'topics', 2, 1)",
+                [model.identity().key()],
+            )?;
+            for (number, (_, title, body)) in NOTES.iter().enumerate() {
+                let row = number as i64 + 1;
+                connection.execute(
+                    "INSERT INTO chunks (document, ordinal, start_byte, end_byte, start_line,
+                        end_line, heading, text_hash)
+                     VALUES (?1, 0, 0, ?2, 1, 1, '', zeroblob(16))",
+                    params![row, body.len()],
+                )?;
+                let text = format!("{title} {body}");
+                let vector = model.embed_one(&text, Role::Document).unwrap();
+                connection.execute(
+                    "INSERT INTO embeddings (chunk, model, vector) VALUES (?1, 1, ?2)",
+                    params![row, vector_bytes(&vector)],
+                )?;
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+fn bytes_of(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap()
+}
+
+/// What an index tells of its threads, its documents and what was skipped.
+fn told(store: &SqliteStore) -> String {
+    let documents = store.documents(&[1, 2, 3]).unwrap();
+    let documents: Vec<_> = documents
+        .iter()
+        .map(|one| {
+            (
+                one.thread.as_ref().map(|thread| thread.name.as_str()),
+                one.author.as_deref(),
+                one.project.as_deref(),
+                one.markup,
+                one.entry.as_str(),
+                one.version.is_known(),
+                one.fields.len(),
+            )
+        })
+        .collect();
+    let sources = store.sources().unwrap();
+    let threads = store.threads_of(&[1, 2, 3]).unwrap();
+    let authors = store.authors_of(&[1, 2, 3]).unwrap();
+    format!(
+        "{documents:?} {threads:?} {authors:?} {:?}",
+        sources[0].skipped
+    )
+}
+
+#[test]
+fn an_index_of_format_2_is_read_without_being_written_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.db");
+    write_format(&path, 2);
+    fill_format_2(&path);
+    // Nothing of it is in a log that a reader would have to write to.
+    let connection = Connection::open(&path).unwrap();
+    connection
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        .unwrap();
+    drop(connection);
+    let before = bytes_of(&path);
+    let alone = tempfile::tempdir().unwrap();
+    let copy = alone.path().join("index.db");
+    std::fs::copy(&path, &copy).unwrap();
+    let mut permissions = std::fs::metadata(&copy).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&copy, permissions).unwrap();
+    assert_eq!(found(&search(&copy, "noodles", Mode::Auto)), ["ramen.md"]);
+    assert_eq!(found(&search(&copy, "money", Mode::Semantic)), ["taxes.md"]);
+    let store = SqliteStore::open(&copy).unwrap();
+    assert_eq!(store.version().unwrap(), 2);
+    insta::assert_snapshot!(
+        told(&store),
+        @r#"[(Some("Summer"), Some("Ana"), None, Markdown, "ramen.md", false, 3), (Some("summer"), None, Some("Home"), Markdown, "taxes.md", false, 3), (None, None, None, Markdown, "empty.md", false, 0)] [[2, 1]] {1: "Ana"} [("binary.md", "binary")]"#
+    );
+    drop(store);
+    assert_eq!(bytes_of(&copy), before);
+}
+
+#[test]
+fn a_writer_migrates_format_2_and_nothing_is_embedded_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.db");
+    write_format(&path, 2);
+    fill_format_2(&path);
+    // One who has it open goes on, whichever format it is then.
+    let early = SqliteStore::open(&path).unwrap();
+    let before = told(&early);
+    let mut writer = Writer::open(&path, "test").unwrap();
+    assert_eq!(writer.version().unwrap(), MIGRATIONS.len() as u32);
+    assert_eq!(told(&writer), before);
+    assert_eq!(told(&early), before);
+    let belonging = writer.with(|connection| {
+        let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
+        statement.exists([])
+    });
+    assert!(!belonging.unwrap());
+    let cancel = Cancel::new();
+    let report = backfill(
+        &mut writer,
+        &*Topics::new(),
+        None,
+        None,
+        &cancel,
+        &mut |_| {},
+    )
+    .unwrap();
+    assert_eq!((report.embedded, report.left), (0, 0));
+    let states = writer.entry_states("notes").unwrap();
+    assert_eq!(states.len(), 4);
+    assert!(states.values().all(|state| !state.version.is_known()));
+    assert!(states["binary.md"].skipped && states["taxes.md"].size == 28);
+    let unused = ["meta", "size", "modified_ns"].map(|column| {
+        let sql = format!("SELECT {column} FROM documents");
+        writer
+            .with(|connection| connection.prepare(&sql).map(drop))
+            .is_err()
+    });
+    assert_eq!(unused, [true; 3]);
+    drop(writer);
+    assert_eq!(found(&search(&path, "money", Mode::Semantic)), ["taxes.md"]);
+}
+
+#[test]
+fn the_first_sync_after_a_migration_reads_all_and_rewrites_nothing() {
+    use crate::source::MarkdownFolder;
+    use crate::source::markdown::FolderOptions;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.db");
+    write_format(&path, 2);
+    fill_format_2(&path);
+    let notes = folder.path().join("notes");
+    std::fs::create_dir(&notes).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    for (key, title, body) in NOTES {
+        let front = format!("---\ntitle: {title}\nthread: summer\n---\n");
+        let text = format!("{front}Ben: {body}");
+        std::fs::write(notes.join(key), &text).unwrap();
+        connection
+            .execute(
+                "UPDATE documents SET hash = ?2 WHERE key = ?1",
+                params![key, blake3::hash(text.as_bytes()).as_bytes()],
+            )
+            .unwrap();
+    }
+    drop(connection);
+    let source = MarkdownFolder::new("notes", &notes, FolderOptions::default()).unwrap();
+    let mut writer = Writer::open(&path, "test").unwrap();
+    let rows = |writer: &Writer| {
+        let documents = writer.documents(&[1, 2, 3]).unwrap();
+        let authors = documents.iter().filter_map(|one| one.author.clone());
+        (documents.len(), authors.collect::<Vec<_>>())
+    };
+    // Unknown versions say nothing, the sizes do.
+    let changes = crate::sync::changes(&source, &writer).unwrap();
+    assert_eq!((changes.new.len(), changes.gone.len()), (0, 0));
+    let report = crate::sync::sync(&mut writer, &source, &mut |_| {}).unwrap();
+    assert_eq!((report.seen, report.changed()), (3, false), "{report:?}");
+    // The rows are the same; what only the text tells is there now.
+    assert_eq!(rows(&writer), (3, vec!["Ben".to_owned(); 3]));
+    assert!(crate::sync::changes(&source, &writer).unwrap().is_empty());
 }

@@ -5,7 +5,9 @@
 mod counts;
 mod coverage;
 mod doctor;
+mod earlier;
 mod embeddings;
+mod entries;
 mod filter;
 mod fts5;
 mod lexical;
@@ -42,14 +44,16 @@ use fts5::Bar;
 pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
 pub use embeddings::Pending;
+pub use entries::{EntryRow, EntryState, KnownDocument};
 pub use prepared::{Prepared, Preparer};
 use vector_file::OpenVectors;
-pub use write::{State, Writer};
+pub use write::Writer;
 
 /// Numbered, in order, never edited once released.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_meaning.sql"),
+    include_str!("migrations/0004_entries.sql"),
 ];
 
 /// Marks a file as an index of ours: "Kodi" in ASCII.
@@ -73,6 +77,9 @@ pub struct SqliteStore {
     /// How much was embedded in a state of the index: counting takes longer
     /// than most searches.
     coverage: Cell<Option<(Revision, Coverage)>>,
+    /// Whether views of this connection stand in for tables that an index of an
+    /// earlier format lacks.
+    shadowed: Cell<bool>,
 }
 
 impl SqliteStore {
@@ -96,6 +103,10 @@ impl SqliteStore {
             });
         }
         store.configure("PRAGMA mmap_size = 268435456; PRAGMA cache_size = -8000;")?;
+        if store.with(earlier::lacks_entries)? {
+            store.with(|connection| earlier::shadow(connection, version))?;
+            store.shadowed.set(true);
+        }
         Ok(store)
     }
 
@@ -136,6 +147,7 @@ impl SqliteStore {
             bar,
             vectors: RefCell::default(),
             coverage: Cell::default(),
+            shadowed: Cell::default(),
         };
         // Without this, SQLite prepares statements again for every new value.
         store.with(|connection| {
@@ -236,6 +248,14 @@ impl SqliteStore {
 
     /// Runs SQL and puts the index's path on what goes wrong.
     fn with<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let run = |connection: &Connection| {
+            // A writer may have migrated the index since it was opened here.
+            if self.shadowed.get() && !earlier::lacks_entries(connection)? {
+                earlier::unshadow(connection)?;
+                self.shadowed.set(false);
+            }
+            run(connection)
+        };
         run(&self.connection).map_err(|source| self.error(source))
     }
 

@@ -1,13 +1,11 @@
 //! Reading documents, counts and the state of the index.
 
-use std::collections::HashMap;
-
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params, params_from_iter};
 
 use super::SqliteStore;
 use super::filter::conditions;
-use crate::document::{SHORTEST_ID, Stamp};
+use crate::document::{Markup, SHORTEST_ID, Thread, Version};
 use crate::error::Result;
 use crate::rank::Corpus;
 use crate::store::{Filter, Name, Row, SourceStatus, StoredDocument};
@@ -54,16 +52,19 @@ impl SqliteStore {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT d.id, d.uid, d.source, d.key, d.kind, d.title, d.category,
-                        d.created_at, d.updated_at, d.size, d.modified_ns, b.front, b.body,
+                        d.created_at, d.updated_at, d.markup, d.thread, d.position, d.author,
+                        d.project, d.hash, e.key, e.version, b.front, b.body,
                         (SELECT group_concat(t.name, char(10) ORDER BY dt.ordinal) FROM document_tags AS dt
                          JOIN tags AS t ON t.id = dt.tag WHERE dt.document = d.id)
                  FROM documents AS d JOIN bodies AS b ON b.document = d.id
+                 LEFT JOIN entries AS e ON e.id = d.entry
                  WHERE d.id = ?1 AND d.deleted_at IS NULL",
             )?;
             let mut documents = Vec::with_capacity(rows.len());
             for row in rows {
                 if let Some(mut document) = statement.query_row([row], stored_document).optional()? {
                     document.short_id = shortest_id(connection, &document.uid)?;
+                    document.fields = fields_of(connection, document.row)?;
                     documents.push(document);
                 }
             }
@@ -183,7 +184,8 @@ impl SqliteStore {
             for source in &mut sources {
                 source.skipped = pairs(
                     connection,
-                    "SELECT key, reason FROM skipped WHERE source = ?1 ORDER BY key",
+                    "SELECT key, skipped FROM entries WHERE source = ?1
+                     AND skipped IS NOT NULL ORDER BY key",
                     &source.name,
                 )?;
                 source.problems = pairs(
@@ -226,24 +228,6 @@ impl SqliteStore {
             connection.query_row("SELECT count(*) FROM vocabulary", [], |row| row.get(0))
         })
     }
-
-    /// The stamp of every document of a source, by key.
-    pub fn stamps(&self, source: &str) -> Result<HashMap<String, Stamp>> {
-        self.with(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT key, size, modified_ns FROM documents
-                 WHERE source = ?1 AND deleted_at IS NULL",
-            )?;
-            let rows = statement.query_map([source], |row| {
-                let stamp = Stamp {
-                    size: row.get(1)?,
-                    modified_ns: row.get(2)?,
-                };
-                Ok((row.get(0)?, stamp))
-            })?;
-            rows.collect()
-        })
-    }
 }
 
 fn pairs(
@@ -257,30 +241,54 @@ fn pairs(
 }
 
 fn stored_document(row: &SqlRow<'_>) -> rusqlite::Result<StoredDocument> {
-    let tags: Option<String> = row.get(13)?;
+    let tags: Option<String> = row.get(19)?;
+    let thread: Option<String> = row.get(10)?;
+    let position = row.get(11)?;
+    let entry: Option<String> = row.get(15)?;
+    let key: String = row.get(3)?;
     Ok(StoredDocument {
         row: row.get(0)?,
         uid: row.get(1)?,
         short_id: String::new(),
         source: row.get(2)?,
-        key: row.get(3)?,
         kind: row.get(4)?,
         title: row.get(5)?,
         category: row.get(6)?,
         created_at: row.get(7)?,
         updated_at: row.get(8)?,
-        stamp: Stamp {
-            size: row.get(9)?,
-            modified_ns: row.get(10)?,
+        markup: Markup::named(row.get_ref(9)?.as_str()?),
+        thread: thread.map(|name| Thread { name, position }),
+        author: row.get(12)?,
+        project: row.get(13)?,
+        fields: Vec::new(),
+        hash: fixed(row.get_ref(14)?.as_blob()?),
+        entry: entry.unwrap_or_else(|| key.clone()),
+        version: match row.get_ref(16)?.as_blob_or_null()? {
+            Some(version) => Version(fixed(version)),
+            None => Version::UNKNOWN,
         },
-        front: row.get(11)?,
-        body: row.get(12)?,
+        key,
+        front: row.get(17)?,
+        body: row.get(18)?,
         tags: tags
             .iter()
             .flat_map(|names| names.split('\n'))
             .map(str::to_owned)
             .collect(),
     })
+}
+
+/// Returns the fields of a document in the order they were written.
+fn fields_of(connection: &Connection, row: Row) -> rusqlite::Result<Vec<(String, String)>> {
+    let mut statement = connection
+        .prepare_cached("SELECT name, value FROM fields WHERE document = ?1 ORDER BY rowid")?;
+    let rows = statement.query_map([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
+}
+
+/// Reads bytes of a known length; others are all zero, and so say nothing.
+pub(super) fn fixed<const LENGTH: usize>(bytes: &[u8]) -> [u8; LENGTH] {
+    bytes.try_into().unwrap_or([0; LENGTH])
 }
 
 /// One digit more than what the nearest ids on either side share.

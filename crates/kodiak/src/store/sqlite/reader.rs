@@ -1,5 +1,6 @@
 //! SQLite as the store that a search reads.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::SqliteStore;
@@ -80,6 +81,7 @@ impl Reader for SqliteStore {
         places(filter: &Filter) -> Result<Vec<(String, String)>>;
         incomplete_sources(filter: &Filter) -> Result<Vec<String>>;
         threads_of(rows: &[Row]) -> Result<Vec<Vec<Row>>>;
+        authors_of(rows: &[Row]) -> Result<HashMap<Row, String>>;
         vectors() -> Result<Option<Arc<dyn VectorIndex>>>;
         coverage(filter: &Filter) -> Result<Coverage>;
         chunk_vector(vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>>;

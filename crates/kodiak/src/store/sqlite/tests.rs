@@ -133,19 +133,47 @@ fn the_full_text_follows_every_kind_of_change() {
     // counts are the writer's to keep, so they are counted anew before looking
     // for drift.
     let changes = [
-        ("UPDATE documents SET title = 'Delta' WHERE key = 'a.md'", "delta", vec!["a.md"]),
-        ("UPDATE bodies SET body = 'cherries' WHERE document = 1", "cherry", vec!["a.md"]),
-        ("UPDATE documents SET deleted_at = 5 WHERE key = 'a.md'", "pear", vec!["b.md"]),
+        (
+            "UPDATE documents SET title = 'Delta' WHERE key = 'a.md'",
+            "delta",
+            vec!["a.md"],
+        ),
+        (
+            "UPDATE bodies SET body = 'cherries' WHERE document = 1",
+            "cherry",
+            vec!["a.md"],
+        ),
+        (
+            "UPDATE documents SET deleted_at = 5 WHERE key = 'a.md'",
+            "pear",
+            vec!["b.md"],
+        ),
         (
             "UPDATE documents SET deleted_at = 5; UPDATE documents SET deleted_at = NULL",
             "pear",
             vec!["a.md", "b.md"],
         ),
-        ("DELETE FROM documents WHERE key = 'b.md'", "pear", vec!["a.md"]),
-        ("UPDATE tags SET name = 'obst' WHERE name = 'fruit'", "obst", vec!["a.md", "b.md"]),
-        ("UPDATE tags SET name = 'obst' WHERE name = 'fruit'", "fruit", vec![]),
+        (
+            "DELETE FROM documents WHERE key = 'b.md'",
+            "pear",
+            vec!["a.md"],
+        ),
+        (
+            "UPDATE tags SET name = 'obst' WHERE name = 'fruit'",
+            "obst",
+            vec!["a.md", "b.md"],
+        ),
+        (
+            "UPDATE tags SET name = 'obst' WHERE name = 'fruit'",
+            "fruit",
+            vec![],
+        ),
         ("DELETE FROM tags WHERE name = 'fruit'", "fruit", vec![]),
-        ("DELETE FROM document_tags WHERE document = 2", "fruit", vec!["a.md"]),
+        (
+            "DELETE FROM document_tags WHERE document = 2",
+            "fruit",
+            vec!["a.md"],
+        ),
         (
             "INSERT INTO document_tags SELECT 3, id, 0 FROM tags WHERE name = 'fruit'",
             "fruit",
@@ -167,13 +195,17 @@ fn the_full_text_follows_every_kind_of_change() {
             vec!["c.md"],
         ),
         (
-            "INSERT OR REPLACE INTO documents (id, uid, source, key, kind, title, updated_at, hash, size, modified_ns)
-             VALUES (2, 'ff', 'notes', 'b.md', 'note', 'Epsilon', 1, x'', 0, 0);
+            "INSERT OR REPLACE INTO documents (id, uid, source, key, kind, title, updated_at, hash)
+             VALUES (2, 'ff', 'notes', 'b.md', 'note', 'Epsilon', 1, x'');
              INSERT OR REPLACE INTO bodies (document, front, body) VALUES (2, '', 'new')",
             "epsilon",
             vec!["b.md"],
         ),
-        ("DELETE FROM bodies WHERE document = 1; DELETE FROM documents WHERE id = 1", "apple", vec![]),
+        (
+            "DELETE FROM bodies WHERE document = 1; DELETE FROM documents WHERE id = 1",
+            "apple",
+            vec![],
+        ),
     ];
     for (change, word, expected) in changes {
         let (_fixture, mut writer) = fixture(three());

@@ -1,76 +1,82 @@
 //! Threads: documents of one source that belong together, in order.
 //!
-//! A document is in a thread by its field `thread`, or `session` where that is
-//! what its maker calls it. The order is that in which the documents were
-//! written, and where that is not known, that in which they were indexed.
+//! Which thread a document is in, its source says. The order is that of their
+//! positions; where those are not known, that in which they were written, and
+//! where that is not known either, that in which they were indexed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::SqliteStore;
 use crate::error::Result;
 use crate::store::Row;
 
-/// The fields that name a thread, the first going before the second.
-const FIELDS: [&str; 2] = ["thread", "session"];
-
 impl SqliteStore {
     /// The threads that any of these documents are in, each with all of its
-    /// documents in order. Those named `thread` come first.
+    /// documents in order.
     pub fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>> {
         self.with(|connection| {
-            let mut threads = Vec::new();
-            for field in FIELDS {
-                // Most collections have none, and are spared the looking.
-                let any = connection
-                    .prepare_cached("SELECT EXISTS (SELECT 1 FROM fields WHERE name = ?1)")?
-                    .query_row([field], |row| row.get::<_, bool>(0))?;
-                if any {
-                    for (source, name) in names(connection, field, rows)? {
-                        threads.push(members(connection, field, &source, &name)?);
-                    }
-                }
+            // Most collections have none, and are spared the looking. Without
+            // the index of threads, it costs more to find out.
+            let any = self.shadowed.get()
+                || connection
+                    .prepare_cached(
+                        "SELECT EXISTS (SELECT 1 FROM documents WHERE thread IS NOT NULL)",
+                    )?
+                    .query_row([], |row| row.get(0))?;
+            if !any {
+                return Ok(Vec::new());
             }
-            Ok(threads)
+            let names = names(connection, rows)?;
+            let threads = names
+                .iter()
+                .map(|(source, name)| members(connection, source, name));
+            threads.collect()
+        })
+    }
+
+    /// Who wrote or said each of these documents, where known.
+    pub fn authors_of(&self, rows: &[Row]) -> Result<HashMap<Row, String>> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT author FROM documents WHERE id = ?1 AND author IS NOT NULL",
+            )?;
+            let mut authors = HashMap::new();
+            for &row in rows {
+                let author = statement
+                    .query_row([row], |found| found.get(0))
+                    .optional()?;
+                authors.extend(author.map(|author| (row, author)));
+            }
+            Ok(authors)
         })
     }
 }
 
 /// The source and the name of each thread that these documents are in.
-fn names(
-    connection: &Connection,
-    field: &str,
-    rows: &[Row],
-) -> rusqlite::Result<BTreeSet<(String, String)>> {
+fn names(connection: &Connection, rows: &[Row]) -> rusqlite::Result<BTreeSet<(String, String)>> {
     let mut statement = connection.prepare_cached(
-        "SELECT d.source, f.value FROM documents AS d JOIN fields AS f ON f.document = d.id
-         WHERE d.id = ?1 AND f.name = ?2 AND f.value <> ''",
+        "SELECT source, thread FROM documents WHERE id = ?1 AND thread IS NOT NULL",
     )?;
     let mut names = BTreeSet::new();
     for row in rows {
-        let mut found = statement.query(params![row, field])?;
-        while let Some(found) = found.next()? {
-            // Values that differ in case only are one.
-            let name: String = found.get(1)?;
-            names.insert((found.get(0)?, name.to_ascii_lowercase()));
-        }
+        let found: Option<(String, String)> = statement
+            .query_row([row], |found| Ok((found.get(0)?, found.get(1)?)))
+            .optional()?;
+        // Names that differ in case only are one.
+        names.extend(found.map(|(source, name)| (source, name.to_ascii_lowercase())));
     }
     Ok(names)
 }
 
 /// The documents of a thread, in order.
-fn members(
-    connection: &Connection,
-    field: &str,
-    source: &str,
-    name: &str,
-) -> rusqlite::Result<Vec<Row>> {
+fn members(connection: &Connection, source: &str, name: &str) -> rusqlite::Result<Vec<Row>> {
     let mut statement = connection.prepare_cached(
-        "SELECT d.id FROM fields AS f JOIN documents AS d ON d.id = f.document
-         WHERE f.name = ?1 AND f.value = ?2 AND d.source = ?3 AND d.deleted_at IS NULL
-         ORDER BY d.created_at, d.id",
+        "SELECT id FROM documents
+         WHERE source = ?1 AND thread = ?2 AND deleted_at IS NULL
+         ORDER BY position, created_at, id",
     )?;
-    let rows = statement.query_map(params![field, name, source], |row| row.get(0))?;
+    let rows = statement.query_map(params![source, name], |row| row.get(0))?;
     rows.collect()
 }

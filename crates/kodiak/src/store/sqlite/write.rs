@@ -3,7 +3,6 @@
 //! The counts behind ranking and correction move with the documents: they are
 //! gathered in memory and written in the same transaction.
 
-use std::collections::HashMap;
 use std::ops::{Deref, Range};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,11 +13,10 @@ use serde_json::{Map, Value};
 use super::counts::Counts;
 use super::prepared::{Prepared, Preparer};
 use super::words::KnownWords;
-use super::{SqliteStore, stemming};
+use super::{EntryRow, SqliteStore, stemming};
 use crate::chunk::{self, Cutting};
-use crate::document::Stamp;
+use crate::document::{Document, Version};
 use crate::error::{Error, Result};
-use crate::source::Entry;
 use crate::store::{Row, WriteLock};
 use crate::text::Stemming;
 
@@ -42,15 +40,6 @@ impl Deref for Writer {
     fn deref(&self) -> &SqliteStore {
         &self.store
     }
-}
-
-/// What the index knows of an entry, to tell whether it changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
-    /// Size and time when it was read.
-    pub stamp: Stamp,
-    /// blake3 of the content; `None` for what was left out.
-    pub hash: Option<[u8; 32]>,
 }
 
 impl Writer {
@@ -205,7 +194,7 @@ impl Writer {
                  AND type IN ('trigger', 'view', 'table')
                  ORDER BY CASE type WHEN 'trigger' THEN 0 WHEN 'view' THEN 1 ELSE 2 END,
                           CASE name WHEN 'documents' THEN 2 WHEN 'tags' THEN 2 WHEN 'models' THEN 2
-                                    WHEN 'chunks' THEN 1 ELSE 0 END",
+                                    WHEN 'chunks' THEN 1 WHEN 'entries' THEN 3 ELSE 0 END",
             )?;
             let objects: Vec<(String, String)> = statement
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -222,8 +211,17 @@ impl Writer {
         self.find_next_row()
     }
 
-    /// Adds a document or replaces the one with its source and key.
+    /// Adds a document or replaces the one with its source and key, as an entry
+    /// of its own.
     pub fn put(&mut self, prepared: &Prepared) -> Result<()> {
+        let Document { source, key, .. } = &prepared.document;
+        let entry = self.put_entry(source, key, Version::UNKNOWN, 0, None)?;
+        self.put_from(entry, prepared)
+    }
+
+    /// Adds a document that an entry yielded, or replaces the one with its
+    /// source and key.
+    pub fn put_from(&mut self, entry: EntryRow, prepared: &Prepared) -> Result<()> {
         let document = &prepared.document;
         // Words must be counted as the full text has them, and a passage's hash
         // must be that of the text a model will be shown.
@@ -234,7 +232,6 @@ impl Writer {
             again = self.preparer().cut(document);
             &again
         };
-        self.forget_skipped(&document.source, &document.key)?;
         self.take_out(&document.source, &document.key)?;
         self.counts.add(&pieces.words, 1);
         let row = self.next_row;
@@ -272,8 +269,10 @@ impl Writer {
             connection
                 .prepare_cached(
                     "INSERT INTO documents (id, uid, source, key, kind, title, category, created_at,
-                        updated_at, deleted_at, hash, size, modified_ns, problem, meta, chunked)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10, ?11, ?12, ?13, ?14, ?15)",
+                        updated_at, deleted_at, hash, problem, chunked, entry, markup, thread,
+                        position, author, project)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10, ?11, ?12, ?13, ?14, ?15,
+                        ?16, ?17, ?18)",
                 )?
                 .execute(params![
                     row,
@@ -286,85 +285,23 @@ impl Writer {
                     document.created_at,
                     document.updated_at,
                     document.hash,
-                    document.stamp.size,
-                    document.stamp.modified_ns,
                     document.problem,
-                    Value::Object(document.fields.clone()).to_string(),
                     chunk::FORMAT,
+                    entry,
+                    document.markup.name(),
+                    document.thread.as_ref().map(|thread| &thread.name),
+                    document.thread.as_ref().and_then(|thread| thread.position),
+                    document.author,
+                    document.project,
                 ])?;
             Ok(())
         })?;
         self.put_passages(row, &pieces.passages)
     }
 
-    /// Removes a document, or the record that it was left out.
+    /// Removes a document.
     pub fn remove(&mut self, source: &str, key: &str) -> Result<()> {
-        self.forget_skipped(source, key)?;
         self.take_out(source, key)
-    }
-
-    /// Notes that a document's file was written without changing.
-    pub fn touch(&mut self, source: &str, entry: &Entry) -> Result<()> {
-        self.with(|connection| {
-            connection
-                .prepare_cached(
-                    "UPDATE documents SET size = ?3, modified_ns = ?4
-                     WHERE source = ?1 AND key = ?2",
-                )?
-                .execute(params![
-                    source,
-                    entry.key,
-                    entry.stamp.size,
-                    entry.stamp.modified_ns
-                ])?;
-            Ok(())
-        })
-    }
-
-    /// Notes that an entry was left out, and why.
-    pub fn skip(&mut self, source: &str, entry: &Entry, reason: &str) -> Result<()> {
-        self.take_out(source, &entry.key)?;
-        self.with(|connection| {
-            connection
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO skipped (source, key, size, modified_ns, reason)
-                     VALUES (?1, ?2, ?3, ?4, ?5)",
-                )?
-                .execute(params![
-                    source,
-                    entry.key,
-                    entry.stamp.size,
-                    entry.stamp.modified_ns,
-                    reason
-                ])?;
-            Ok(())
-        })
-    }
-
-    /// What is known of every entry of a source, by key.
-    pub fn states(&self, source: &str) -> Result<HashMap<String, State>> {
-        self.with(|connection| {
-            let mut states = HashMap::new();
-            for sql in [
-                "SELECT key, size, modified_ns, hash FROM documents
-                 WHERE source = ?1 AND deleted_at IS NULL",
-                "SELECT key, size, modified_ns, NULL FROM skipped WHERE source = ?1",
-            ] {
-                let mut statement = connection.prepare_cached(sql)?;
-                let mut rows = statement.query([source])?;
-                while let Some(row) = rows.next()? {
-                    let state = State {
-                        stamp: Stamp {
-                            size: row.get(1)?,
-                            modified_ns: row.get(2)?,
-                        },
-                        hash: row.get(3)?,
-                    };
-                    states.insert(row.get(0)?, state);
-                }
-            }
-            Ok(states)
-        })
     }
 
     /// Makes a source known to the index, or notes where it moved to.
@@ -393,9 +330,10 @@ impl Writer {
 
     /// Forgets a source and everything indexed from it.
     pub fn remove_source(&mut self, name: &str) -> Result<()> {
-        let keys: Vec<String> = self.states(name)?.into_keys().collect();
-        for key in keys {
-            self.remove(name, &key)?;
+        for state in self.entry_states(name)?.into_values() {
+            if let Some(entry) = state.row {
+                self.remove_entry(name, entry)?;
+            }
         }
         self.with(|connection| {
             connection.execute("DELETE FROM sources WHERE name = ?1", [name])?;
@@ -414,17 +352,8 @@ impl Writer {
         })
     }
 
-    fn forget_skipped(&mut self, source: &str, key: &str) -> Result<()> {
-        self.with(|connection| {
-            connection
-                .prepare_cached("DELETE FROM skipped WHERE source = ?1 AND key = ?2")?
-                .execute([source, key])?;
-            Ok(())
-        })
-    }
-
     /// Deletes a document and takes it out of the counts.
-    fn take_out(&mut self, source: &str, key: &str) -> Result<()> {
+    pub(super) fn take_out(&mut self, source: &str, key: &str) -> Result<()> {
         let found: Option<(Row, bool, [String; 3])> = self.with(|connection| {
             // Counted is what can be found and what will be once flushed.
             connection

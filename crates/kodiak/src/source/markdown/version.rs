@@ -1,0 +1,170 @@
+//! Which state of a file was seen, and how far that can be trusted.
+//!
+//! Owns the rules of file systems: what moves when a file is written, and how
+//! soon after a write another may leave no trace.
+
+use std::fs::Metadata;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::document::{Timestamp, Version};
+
+/// A file changed this shortly before it is looked at may change again without
+/// its times moving: they are as coarse as the system's clock tick.
+const TOO_FRESH_NS: i64 = 50_000_000;
+
+const NANOSECONDS: i64 = 1_000_000_000;
+
+/// What a file system tells of a file besides its content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FileState {
+    /// Size in bytes.
+    pub(super) size: u64,
+    /// Modification time in nanoseconds since 1970.
+    modified_ns: i64,
+    /// When content or metadata last changed, in nanoseconds since 1970; zero
+    /// where the system does not tell. Unlike the modification time it cannot
+    /// be set.
+    changed_ns: i64,
+    /// Which file of the file system it is; zero where the system does not
+    /// tell. A file renamed over another is seen by it.
+    file: u64,
+}
+
+impl FileState {
+    /// Reads the state from a file's metadata.
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        let (changed_ns, file) = system(metadata);
+        Self {
+            size: metadata.len(),
+            modified_ns: metadata.modified().map_or(0, nanoseconds),
+            changed_ns,
+            file,
+        }
+    }
+
+    /// Returns the version of a file in this state. What is too large is not
+    /// read, so that the limit is part of its version.
+    pub(super) fn version(&self, max_bytes: u64) -> Version {
+        let mut bytes = Vec::with_capacity(40);
+        for number in [
+            self.size,
+            self.modified_ns as u64,
+            self.changed_ns as u64,
+            self.file,
+        ] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        if self.size > max_bytes {
+            bytes.extend_from_slice(&max_bytes.to_le_bytes());
+        }
+        Version::of(&bytes)
+    }
+
+    /// Returns when the file was last modified.
+    pub(super) fn modified_at(&self) -> Timestamp {
+        self.modified_ns.div_euclid(NANOSECONDS)
+    }
+
+    /// Tells whether the file may be written again without its state changing.
+    pub(super) fn is_fresh(&self) -> bool {
+        let last = self.modified_ns.max(self.changed_ns);
+        last > nanoseconds(SystemTime::now()).saturating_sub(TOO_FRESH_NS)
+    }
+}
+
+#[cfg(unix)]
+fn system(metadata: &Metadata) -> (i64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    let seconds = metadata.ctime().saturating_mul(NANOSECONDS);
+    (
+        seconds.saturating_add(metadata.ctime_nsec()),
+        metadata.ino(),
+    )
+}
+
+#[cfg(not(unix))]
+fn system(_: &Metadata) -> (i64, u64) {
+    (0, 0)
+}
+
+fn nanoseconds(at: SystemTime) -> i64 {
+    match at.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => {
+            i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanoseconds| -nanoseconds)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> FileState {
+        FileState {
+            size: 100,
+            modified_ns: 1,
+            changed_ns: 2,
+            file: 3,
+        }
+    }
+
+    #[test]
+    fn every_part_of_the_state_makes_another_version() {
+        let version = state().version(1_000);
+        assert_eq!(version, state().version(1_000));
+        assert_ne!(version, Version::UNKNOWN);
+        for other in [
+            FileState {
+                size: 101,
+                ..state()
+            },
+            FileState {
+                modified_ns: 2,
+                ..state()
+            },
+            FileState {
+                changed_ns: 3,
+                ..state()
+            },
+            FileState { file: 4, ..state() },
+        ] {
+            assert_ne!(version, other.version(1_000), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_part_of_the_version_of_what_is_above_it() {
+        let version = |limit| state().version(limit);
+        assert_eq!(version(100), version(1_000));
+        assert_ne!(version(99), version(100));
+        assert_ne!(version(99), version(98));
+    }
+
+    #[test]
+    fn a_file_is_fresh_by_whichever_time_is_later() {
+        let now = nanoseconds(SystemTime::now());
+        let fresh = |modified_ns, changed_ns| {
+            let state = FileState {
+                modified_ns,
+                changed_ns,
+                ..state()
+            };
+            state.is_fresh()
+        };
+        let hour = 3_600 * NANOSECONDS;
+        assert!(fresh(now, 0) && fresh(now - hour, now) && fresh(now + hour, 0));
+        assert!(!fresh(now - hour, now - hour));
+    }
+
+    #[test]
+    fn times_before_1970_are_negative() {
+        let before = UNIX_EPOCH - std::time::Duration::from_millis(1500);
+        assert_eq!(nanoseconds(before), -1_500_000_000);
+        let state = FileState {
+            modified_ns: -1_500_000_000,
+            ..state()
+        };
+        assert_eq!(state.modified_at(), -2);
+    }
+}

@@ -1,0 +1,174 @@
+//! The entries of sources: what was seen of each, and which documents it gave.
+//!
+//! Owns the bookkeeping that tells a sync what to read again. What to make of
+//! it is the sync's to decide.
+
+use std::collections::HashMap;
+
+use rusqlite::params;
+
+use super::read::fixed;
+use super::{SqliteStore, Writer};
+use crate::document::{Document, Version};
+use crate::error::Result;
+
+/// An entry's number inside one index.
+pub type EntryRow = i64;
+
+/// What the index knows of an entry, to tell whether it changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryState {
+    /// Its number in this index. An index of an earlier format has none for
+    /// what was skipped.
+    pub row: Option<EntryRow>,
+    /// The version that was indexed.
+    pub version: Version,
+    /// Its size when it was listed.
+    pub size: u64,
+    /// Whether it could not be read, or held nothing to index.
+    pub skipped: bool,
+    /// How many documents are indexed from it.
+    pub documents: u64,
+}
+
+/// A document that is indexed already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownDocument {
+    /// Its key.
+    pub key: String,
+    /// blake3 of what was indexed of it.
+    pub hash: [u8; 32],
+}
+
+impl SqliteStore {
+    /// Returns what is known of every entry of a source, by key.
+    pub fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT e.key, e.id, e.version, e.size, e.skipped IS NOT NULL,
+                        (SELECT count(*) FROM documents AS d
+                         WHERE d.entry = e.id AND d.deleted_at IS NULL)
+                 FROM entries AS e WHERE e.source = ?1",
+            )?;
+            let rows = statement.query_map([source], |row| {
+                let state = EntryState {
+                    row: row.get(1)?,
+                    version: Version(fixed(row.get_ref(2)?.as_blob()?)),
+                    size: row.get(3)?,
+                    skipped: row.get(4)?,
+                    documents: row.get(5)?,
+                };
+                Ok((row.get(0)?, state))
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Returns the documents that are indexed from an entry, in the order they
+    /// were stored.
+    pub fn documents_of_entry(&self, entry: EntryRow) -> Result<Vec<KnownDocument>> {
+        self.with(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT key, hash FROM documents WHERE entry = ?1 ORDER BY id")?;
+            let rows = statement.query_map([entry], |row| {
+                Ok(KnownDocument {
+                    key: row.get(0)?,
+                    hash: fixed(row.get_ref(1)?.as_blob()?),
+                })
+            })?;
+            rows.collect()
+        })
+    }
+}
+
+impl Writer {
+    /// Notes what was seen of an entry: its version, its size, and why it was
+    /// skipped if it was. Its documents stay as they are.
+    pub fn put_entry(
+        &mut self,
+        source: &str,
+        key: &str,
+        version: Version,
+        size: u64,
+        skipped: Option<&str>,
+    ) -> Result<EntryRow> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "INSERT INTO entries (source, key, version, size, skipped)
+                     VALUES (?1, ?2, ?3, ?4, ?5)
+                     ON CONFLICT (source, key) DO UPDATE SET version = excluded.version,
+                        size = excluded.size, skipped = excluded.skipped
+                     RETURNING id",
+                )?
+                .query_row(params![source, key, version.0, size, skipped], |row| {
+                    row.get(0)
+                })
+        })
+    }
+
+    /// Removes all documents of an entry and returns how many there were.
+    pub fn clear_entry(&mut self, source: &str, entry: EntryRow) -> Result<usize> {
+        let documents = self.documents_of_entry(entry)?;
+        for document in &documents {
+            self.take_out(source, &document.key)?;
+        }
+        Ok(documents.len())
+    }
+
+    /// Removes an entry with its documents and returns how many there were.
+    pub fn remove_entry(&mut self, source: &str, entry: EntryRow) -> Result<usize> {
+        let removed = self.clear_entry(source, entry)?;
+        self.with(|connection| {
+            connection
+                .prepare_cached("DELETE FROM entries WHERE id = ?1")?
+                .execute([entry])
+        })?;
+        Ok(removed)
+    }
+
+    /// Removes a document of an entry, unless another entry has it by now.
+    /// Returns whether it was removed.
+    pub fn remove_from_entry(&mut self, source: &str, entry: EntryRow, key: &str) -> Result<bool> {
+        let owned = self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT 1 FROM documents WHERE source = ?1 AND key = ?2 AND entry = ?3",
+                )?
+                .exists(params![source, key, entry])
+        })?;
+        if owned {
+            self.take_out(source, key)?;
+        }
+        Ok(owned)
+    }
+
+    /// Stores what may have moved of a document whose content is the same: its
+    /// dates, and what the source knows besides the content.
+    pub fn touch(&mut self, entry: EntryRow, document: &Document) -> Result<()> {
+        let thread = document.thread.as_ref();
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "UPDATE documents SET entry = ?3, created_at = ?4, updated_at = ?5,
+                        markup = ?6, thread = ?7, position = ?8, author = ?9, project = ?10
+                     WHERE source = ?1 AND key = ?2 AND (entry, created_at, updated_at,
+                        markup, thread, position, author, project)
+                        IS NOT (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                )?
+                .execute(params![
+                    document.source,
+                    document.key,
+                    entry,
+                    document.created_at,
+                    document.updated_at,
+                    document.markup.name(),
+                    thread.map(|thread| &thread.name),
+                    thread.and_then(|thread| thread.position),
+                    document.author,
+                    document.project,
+                ])?;
+            Ok(())
+        })
+    }
+}

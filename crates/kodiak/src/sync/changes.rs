@@ -1,0 +1,194 @@
+//! What is new, changed or gone in a source, found without reading anything.
+//!
+//! Owns the comparison of a listing with what the index knows. Reading and
+//! storing are the sync's.
+
+use std::collections::HashMap;
+
+use crate::error::Result;
+use crate::source::{Entry, Listing, Source};
+use crate::store::SqliteStore;
+use crate::store::sqlite::EntryState;
+
+/// The entries of a source that the index is behind with, by key, sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Entries that the index does not know.
+    pub new: Vec<String>,
+    /// Entries that were indexed in another version.
+    pub changed: Vec<String>,
+    /// Entries with indexed documents that are no longer there.
+    pub gone: Vec<String>,
+}
+
+impl Changes {
+    /// Tells whether the index is up to date.
+    pub fn is_empty(&self) -> bool {
+        self.new.is_empty() && self.changed.is_empty() && self.gone.is_empty()
+    }
+
+    /// Returns how many entries are new, changed or gone.
+    pub fn len(&self) -> usize {
+        self.new.len() + self.changed.len() + self.gone.len()
+    }
+}
+
+/// Compares a source with what is indexed of it, without reading any entry. An
+/// entry whose indexed version is unknown counts as changed only if its size
+/// is another.
+pub fn changes(source: &dyn Source, index: &SqliteStore) -> Result<Changes> {
+    let listing = source.list()?;
+    let compared = compare(listing, index.entry_states(source.name())?);
+    let mut changes = Changes::default();
+    for candidate in compared.to_read {
+        match candidate.change() {
+            Change::New => changes.new.push(candidate.entry.key),
+            Change::Changed => changes.changed.push(candidate.entry.key),
+            Change::Doubtful => {}
+        }
+    }
+    let gone = compared.gone.into_iter();
+    changes.gone = gone
+        .filter(|(_, state)| state.documents > 0)
+        .map(|(key, _)| key)
+        .collect();
+    Ok(changes)
+}
+
+/// An entry that a sync must read.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) entry: Entry,
+    pub(super) known: Option<EntryState>,
+}
+
+/// Why an entry must be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    New,
+    Changed,
+    /// It may have changed.
+    Doubtful,
+}
+
+impl Candidate {
+    fn change(&self) -> Change {
+        match &self.known {
+            None => Change::New,
+            Some(known)
+                if known.size != self.entry.size_hint
+                    || known.version.differs_from(self.entry.version) =>
+            {
+                Change::Changed
+            }
+            Some(_) => Change::Doubtful,
+        }
+    }
+}
+
+/// A listing, compared with what the index knows.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    /// What must be read, by key.
+    pub(super) to_read: Vec<Candidate>,
+    /// What is known and no longer there, by key.
+    pub(super) gone: Vec<(String, EntryState)>,
+    /// How many entries are still the same and still skipped.
+    pub(super) still_skipped: usize,
+}
+
+/// Tells apart what must be read, what is gone, and what is the same. What lies
+/// in a folder that could not be listed is not gone.
+pub(super) fn compare(mut listing: Listing, mut states: HashMap<String, EntryState>) -> Compared {
+    let mut compared = Compared::default();
+    for entry in std::mem::take(&mut listing.entries) {
+        let known = states.remove(&entry.key);
+        match &known {
+            Some(state) if state.version.is_known() && state.version == entry.version => {
+                compared.still_skipped += usize::from(state.skipped);
+            }
+            _ => compared.to_read.push(Candidate { entry, known }),
+        }
+    }
+    states.retain(|key, _| !listing.may_hide(key));
+    compared.gone.extend(states);
+    compared
+        .to_read
+        .sort_unstable_by(|one, other| one.entry.key.cmp(&other.entry.key));
+    compared
+        .gone
+        .sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    compared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Version;
+    use crate::source::LeftOut;
+
+    fn entry(key: &str, version: Version) -> Entry {
+        Entry {
+            key: key.to_owned(),
+            version,
+            size_hint: 10,
+        }
+    }
+
+    fn state(version: Version, size: u64) -> EntryState {
+        EntryState {
+            row: Some(1),
+            version,
+            size,
+            skipped: false,
+            documents: 1,
+        }
+    }
+
+    #[test]
+    fn everything_but_what_is_certainly_the_same_is_read() {
+        let (one, other) = (Version::of(b"1"), Version::of(b"2"));
+        let listing = Listing {
+            entries: vec![
+                entry("unlisted version", Version::UNKNOWN),
+                entry("same", one),
+                entry("new", one),
+                entry("changed", other),
+                entry("unknown", one),
+                entry("resized", one),
+            ],
+            left_out: vec![LeftOut {
+                key: "closed/".into(),
+                reason: String::new(),
+            }],
+        };
+        let states = HashMap::from([
+            ("same".to_owned(), state(one, 10)),
+            ("changed".to_owned(), state(one, 10)),
+            ("unknown".to_owned(), state(Version::UNKNOWN, 10)),
+            ("unlisted version".to_owned(), state(Version::UNKNOWN, 10)),
+            ("resized".to_owned(), state(Version::UNKNOWN, 9)),
+            ("gone".to_owned(), state(one, 10)),
+            ("closed/hidden".to_owned(), state(one, 10)),
+            ("closed/".to_owned(), state(Version::UNKNOWN, 0)),
+        ]);
+        let compared = compare(listing, states);
+        let read: Vec<_> = compared
+            .to_read
+            .iter()
+            .map(|one| (one.entry.key.as_str(), one.change()))
+            .collect();
+        assert_eq!(
+            read,
+            [
+                ("changed", Change::Changed),
+                ("new", Change::New),
+                ("resized", Change::Changed),
+                ("unknown", Change::Doubtful),
+                ("unlisted version", Change::Doubtful),
+            ]
+        );
+        let gone: Vec<_> = compared.gone.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(gone, ["gone"]);
+    }
+}
