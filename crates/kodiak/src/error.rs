@@ -202,6 +202,36 @@ pub enum Error {
         /// What is missing.
         capability: &'static str,
     },
+    /// A note changed between being read and being written.
+    #[error("{} changed since it was read: read it again and make the change to that", path.display())]
+    Conflict {
+        /// Its key.
+        key: String,
+        /// Its file.
+        path: PathBuf,
+    },
+    /// A new note was to have the key of one that exists.
+    #[error("there is a note '{key}' already: choose another name, or change that note")]
+    KeyTaken {
+        /// The key.
+        key: String,
+    },
+    /// A note cannot be saved under this key.
+    #[error("no note can be saved as '{}': {detail}", key.escape_debug())]
+    BadKey {
+        /// The key as given.
+        key: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// What is to be saved cannot be written as a note.
+    #[error("the note '{key}' cannot be written: {detail}")]
+    BadDraft {
+        /// Its key.
+        key: String,
+        /// What is wrong with it.
+        detail: String,
+    },
 }
 
 /// Why a database refused an operation. Which database it is stays inside the

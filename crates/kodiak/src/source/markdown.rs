@@ -2,8 +2,11 @@
 //!
 //! Owns the files: which there are, reading one safely, and never leaving the
 //! folder. What a file's text means is `note`'s to say, which version of a file
-//! it is `version`'s.
+//! it is `version`'s, and how notes are saved `save`'s.
 
+mod compose;
+mod names;
+mod save;
 mod version;
 
 use std::fs::{self, File};
@@ -19,7 +22,7 @@ use crate::document::{Document, Version};
 use crate::error::{Error, Result};
 
 pub use super::note::document_from_text;
-use super::{Entry, LeftOut, Listing, Presence, Reading, Source};
+use super::{Entry, LeftOut, Listing, Presence, Reading, Source, WritableSource};
 use version::FileState;
 
 /// The largest file that is read unless the options say otherwise: 10 MiB.
@@ -41,6 +44,8 @@ pub struct FolderOptions {
     pub globs: Vec<String>,
     /// The size in bytes above which a file is skipped.
     pub max_bytes: u64,
+    /// Whether notes may be saved into the folder.
+    pub writable: bool,
 }
 
 impl Default for FolderOptions {
@@ -48,6 +53,7 @@ impl Default for FolderOptions {
         Self {
             globs: Vec::new(),
             max_bytes: DEFAULT_MAX_BYTES,
+            writable: false,
         }
     }
 }
@@ -262,6 +268,10 @@ impl Source for MarkdownFolder {
                 _ => Presence::Unknown,
             },
         }
+    }
+
+    fn writable(&self) -> Option<&dyn WritableSource> {
+        self.options.writable.then_some(self as &dyn WritableSource)
     }
 }
 
