@@ -311,11 +311,10 @@ fn store_one(
             let entry = writer.put_entry(name, key, version, size, None)?;
             let mut gone: HashSet<&str> = to_read.known.keys().map(String::as_str).collect();
             for document in &documents {
-                let known = gone.remove(document.key());
+                gone.remove(document.key());
                 match document {
                     ReadDocument::Changed(prepared) => {
-                        writer.put_from(entry, prepared)?;
-                        if known {
+                        if writer.put_from(entry, prepared)? {
                             report.updated += 1;
                         } else {
                             report.added += 1;

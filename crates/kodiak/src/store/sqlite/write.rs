@@ -216,12 +216,12 @@ impl Writer {
     pub fn put(&mut self, prepared: &Prepared) -> Result<()> {
         let Document { source, key, .. } = &prepared.document;
         let entry = self.put_entry(source, key, Version::UNKNOWN, 0, None)?;
-        self.put_from(entry, prepared)
+        self.put_from(entry, prepared).map(drop)
     }
 
     /// Adds a document that an entry yielded, or replaces the one with its
-    /// source and key.
-    pub fn put_from(&mut self, entry: EntryRow, prepared: &Prepared) -> Result<()> {
+    /// source and key. Returns whether there was one.
+    pub fn put_from(&mut self, entry: EntryRow, prepared: &Prepared) -> Result<bool> {
         let document = &prepared.document;
         // Words must be counted as the full text has them, and a passage's hash
         // must be that of the text a model will be shown.
@@ -232,7 +232,7 @@ impl Writer {
             again = self.preparer().cut(document);
             &again
         };
-        self.take_out(&document.source, &document.key)?;
+        let replaced = self.take_out(&document.source, &document.key)?;
         self.counts.add(&pieces.words, 1);
         let row = self.next_row;
         self.next_row += 1;
@@ -296,12 +296,13 @@ impl Writer {
                 ])?;
             Ok(())
         })?;
-        self.put_passages(row, &pieces.passages)
+        self.put_passages(row, &pieces.passages)?;
+        Ok(replaced)
     }
 
     /// Removes a document.
     pub fn remove(&mut self, source: &str, key: &str) -> Result<()> {
-        self.take_out(source, key)
+        self.take_out(source, key).map(drop)
     }
 
     /// Makes a source known to the index, or notes where it moved to.
@@ -352,8 +353,9 @@ impl Writer {
         })
     }
 
-    /// Deletes a document and takes it out of the counts.
-    pub(super) fn take_out(&mut self, source: &str, key: &str) -> Result<()> {
+    /// Deletes a document and takes it out of the counts. Returns whether there
+    /// was one.
+    pub(super) fn take_out(&mut self, source: &str, key: &str) -> Result<bool> {
         let found: Option<(Row, bool, [String; 3])> = self.with(|connection| {
             // Counted is what can be found and what will be once flushed.
             connection
@@ -371,7 +373,7 @@ impl Writer {
                 .optional()
         })?;
         let Some((row, counted, texts)) = found else {
-            return Ok(());
+            return Ok(false);
         };
         if counted {
             let texts: [String; 3] = texts;
@@ -383,7 +385,7 @@ impl Writer {
             connection
                 .prepare_cached("DELETE FROM documents WHERE id = ?1")?
                 .execute([row])?;
-            Ok(())
+            Ok(true)
         })
     }
 
