@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kodiak::chunk::text_hash;
-use kodiak::embed::{EmbedError, Embedder, Identity, Limits, OnnxEmbedder, Role};
+use kodiak::embed::{EmbedError, Embedder, Identity, Limits, Role};
 use kodiak::store::EmbeddingCache;
 
 /// The cache of all evaluations, in the folder that holds the models.
@@ -14,16 +14,16 @@ const CACHE: &str = "eval-embeddings.db";
 
 /// An embedder that remembers queries.
 pub(super) struct Remembering {
-    inner: OnnxEmbedder,
+    inner: Box<dyn Embedder>,
     cache: Mutex<EmbeddingCache>,
     queries: Mutex<HashMap<String, Vec<f32>>>,
 }
 
 impl Remembering {
     /// Remembers what `inner` makes, in the folder of models and in memory.
-    pub(super) fn new(inner: OnnxEmbedder, models: &Path) -> kodiak::Result<Self> {
+    pub(super) fn new(inner: impl Embedder + 'static, models: &Path) -> kodiak::Result<Self> {
         Ok(Self {
-            inner,
+            inner: Box::new(inner),
             cache: Mutex::new(EmbeddingCache::open(&models.join(CACHE))?),
             queries: Mutex::default(),
         })
@@ -108,4 +108,90 @@ impl Embedder for Remembering {
 /// prefix of their own.
 fn key(query: &str) -> [u8; 16] {
     text_hash(&format!("query\n{query}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes a vector of a text's length, and fails on the text `bad`.
+    struct Lengths {
+        identity: Identity,
+    }
+
+    impl Embedder for Lengths {
+        fn identity(&self) -> &Identity {
+            &self.identity
+        }
+
+        fn minimum_similarity(&self) -> f32 {
+            0.0
+        }
+
+        fn limits(&self) -> Limits {
+            Limits {
+                max_tokens: 8,
+                max_batch: 8,
+                concurrency: 1,
+            }
+        }
+
+        fn embed(&self, texts: &[&str], _: Role) -> Result<Vec<Vec<f32>>, EmbedError> {
+            match texts.iter().position(|&text| text == "bad") {
+                Some(index) => Err(EmbedError::Text {
+                    model: self.identity.name.clone(),
+                    index,
+                    detail: "bad".to_owned(),
+                }),
+                None => Ok(texts.iter().map(|text| vec![text.len() as f32]).collect()),
+            }
+        }
+    }
+
+    fn identity() -> Identity {
+        Identity {
+            name: "lengths".to_owned(),
+            revision: "0".to_owned(),
+            dimensions: 1,
+        }
+    }
+
+    fn remembering(folder: &Path) -> Remembering {
+        let inner = Lengths {
+            identity: identity(),
+        };
+        Remembering::new(inner, folder).unwrap()
+    }
+
+    #[test]
+    fn vectors_of_earlier_runs_are_found_under_their_keys() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut cache = EmbeddingCache::open(&folder.path().join("eval-embeddings.db")).unwrap();
+        let kept = (text_hash("query\nnoodles"), vec![42.0]);
+        cache.put(&identity(), &[kept]).unwrap();
+        let embedder = remembering(folder.path());
+        let vectors = embedder
+            .embed(&["rice", "noodles", "ramen"], Role::Query)
+            .unwrap();
+        assert_eq!(vectors, [[4.0], [42.0], [5.0]]);
+        // A document of the same words is another text.
+        let document = embedder.embed_one("noodles", Role::Document).unwrap();
+        assert_eq!(document, [7.0]);
+        // What was made is kept for the next run.
+        drop(embedder);
+        let hashes = ["rice", "noodles", "ramen"].map(|text| text_hash(&format!("query\n{text}")));
+        let cached = cache.get(&identity(), &hashes).unwrap();
+        assert_eq!(cached, [Some(vec![4.0]), Some(vec![42.0]), Some(vec![5.0])]);
+    }
+
+    #[test]
+    fn the_failing_text_is_the_callers() {
+        let folder = tempfile::tempdir().unwrap();
+        let embedder = remembering(folder.path());
+        embedder.embed(&["rice", "ramen"], Role::Query).unwrap();
+        match embedder.embed(&["rice", "ramen", "bad"], Role::Query) {
+            Err(EmbedError::Text { index, .. }) => assert_eq!(index, 2),
+            other => panic!("{other:?}"),
+        }
+    }
 }
