@@ -4,7 +4,7 @@ use anyhow::Result;
 use kodiak::Document;
 use kodiak::access::Guard;
 use kodiak::search::{Request, Router};
-use kodiak::store::{SqliteStore, Writer};
+use kodiak::store::{SqliteStore, SqliteWriter};
 
 use crate::clock::cpu_ms;
 use crate::report::{Report, median};
@@ -82,7 +82,7 @@ pub(crate) fn fill(
     path: &std::path::Path,
     documents: impl Iterator<Item = (String, String)>,
 ) -> Result<()> {
-    let mut writer = Writer::open(path, "bench")?;
+    let mut writer = SqliteWriter::open(path, "bench")?;
     let mut preparer = writer.preparer();
     writer.begin()?;
     for (number, (title, body)) in documents.enumerate() {

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use kodiak::Cancel;
 use kodiak::access::Guard;
 use kodiak::search::Router;
 use kodiak::source::MarkdownFolder;
-use kodiak::store::{SqliteStore, Writer};
+use kodiak::store::{SqliteStore, SqliteWriter};
 
 use crate::clock::cpu_ms;
 use crate::report::{Report, median};
@@ -22,8 +23,8 @@ pub(crate) fn measure(path: &Path, pairs: &Path, most: usize, report: &mut Repor
         path,
         kodiak::source::markdown::FolderOptions::default(),
     )?;
-    let mut writer = Writer::open(&index, "bench")?;
-    kodiak::sync::sync(&mut writer, &source, &mut |_| {})?;
+    let mut writer = SqliteWriter::open(&index, "bench")?;
+    kodiak::sync::sync(&mut writer, &source, &Cancel::new(), &mut |_| {})?;
     drop(writer);
 
     let store = SqliteStore::open(&index)?;

@@ -12,7 +12,8 @@ use anyhow::{Context, Result, ensure};
 use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::search::{Answer, Mode, Request, Router};
-use kodiak::store::{Reader, SqliteStore, Writer};
+use kodiak::store::{Reader, SqliteStore, SqliteWriter};
+use kodiak::sync::HeldWriter;
 use kodiak::sync::{EmbeddingProgress, backfill};
 use kodiak::{Cancel, Stop};
 
@@ -125,7 +126,7 @@ fn fill(index: &Path, count: usize, report: &mut Report) -> Result<()> {
 }
 
 fn embed(index: &Path, pretender: &Pretender, report: &mut Report) -> Result<()> {
-    let mut writer = Writer::open(index, "bench")?;
+    let mut writer = SqliteWriter::open(index, "bench")?;
     let mut tenths = Tenths::of("storing vectors", 0);
     let mut progress = |event| match event {
         EmbeddingProgress::Found { passages, .. } => {
@@ -135,7 +136,7 @@ fn embed(index: &Path, pretender: &Pretender, report: &mut Report) -> Result<()>
     };
     let (done, used) = process_cpu_ms(|| {
         backfill(
-            &mut writer,
+            &HeldWriter::new(&mut writer),
             pretender,
             None,
             None,

@@ -1,12 +1,12 @@
-//! What a verb works with: the output, the config and the index.
+//! What a verb works with: the output, the config and the engine.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use kodiak::Error;
-use kodiak::store::{SqliteStore, Writer};
+use kodiak::{Engine, Error};
 
 use crate::arguments::Everywhere;
+use crate::assemble::{self, Purpose};
 use crate::config::Config;
 use crate::failure::refusal;
 use crate::output::Output;
@@ -61,27 +61,18 @@ impl<'a> Context<'a> {
         self.offline || config.offline
     }
 
-    /// Opens the index for reading.
-    pub(crate) fn store(&self, config: &Config) -> anyhow::Result<SqliteStore> {
-        match SqliteStore::open(&self.index_path) {
-            Err(error @ Error::NoIndex { .. }) if !config.sources.is_empty() => {
-                Err(refusal(error.to_string(), "run `kodiak index`"))
-            }
-            other => Ok(other?),
-        }
-    }
-
-    /// Opens the index for writing. Other writers are told which verb has it.
-    pub(crate) fn writer(&self, verb: &str) -> kodiak::Result<Writer> {
-        Writer::open(&self.index_path, &holder(verb))
+    /// Puts an engine together for a verb.
+    pub(crate) fn engine(&self, config: &Config, purpose: Purpose<'_>) -> anyhow::Result<Engine> {
+        Ok(assemble::engine(self, config, purpose)?)
     }
 }
 
-/// How other processes are told of this one.
-pub(crate) fn holder(verb: &str) -> String {
-    format!(
-        "process {} (kodiak {verb}, since {})",
-        std::process::id(),
-        kodiak::date::format(kodiak::date::now())
-    )
+/// Says what to run where there are sources but no index yet.
+pub(crate) fn explain_missing_index(error: Error, config: &Config) -> anyhow::Error {
+    match error {
+        error @ Error::NoIndex { .. } if !config.sources.is_empty() => {
+            refusal(error.to_string(), "run `kodiak index`")
+        }
+        other => other.into(),
+    }
 }

@@ -63,7 +63,7 @@ pub(crate) fn hints(error: &anyhow::Error) -> Vec<String> {
 }
 
 /// The first line: SQLite quotes the whole statement that failed below it.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default().trim_end();
     without_number(line.strip_suffix(" in").unwrap_or(line))
 }
@@ -79,7 +79,7 @@ fn without_number(text: &str) -> String {
     }
 }
 
-fn library_hints(error: &Error) -> Vec<String> {
+pub(crate) fn library_hints(error: &Error) -> Vec<String> {
     let one = |hint: &str| vec![hint.to_owned()];
     match error {
         Error::Io { action, source, .. } => io_hint(action, source.kind()),

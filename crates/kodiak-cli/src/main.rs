@@ -1,17 +1,17 @@
 //! The program `kodiak`: finds what you wrote, on your own machine.
 //!
 //! Parses the arguments, runs one verb, and decides the exit code. What the
-//! verbs have in common is beside them: `context` opens config and index,
-//! `registry` the sources, `output` prints, `failure` finds words for errors.
+//! verbs have in common is beside them: `context` reads the config, `assemble` puts the
+//! engine together, `listener` tells what it does, `output` prints, `failure` finds words for errors.
 
 mod arguments;
+mod assemble;
 mod config;
 mod context;
-mod drift;
 mod embedding;
 mod eval;
 mod failure;
-mod indexing;
+mod listener;
 mod models;
 mod nearest;
 mod output;

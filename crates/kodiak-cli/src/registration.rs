@@ -3,12 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use kodiak::source::Source;
+use kodiak::access::Guard;
+use kodiak::engine::{Event, Job};
 
+use crate::assemble::{self, Purpose};
 use crate::config::{Config, Kind, RegisteredSource, edit, tidy_name};
 use crate::context::Context;
 use crate::failure::refusal;
-use crate::indexing::{self, Telling};
+use crate::listener::{self, Listener, Telling};
 use crate::registry;
 
 /// A folder that is to be registered.
@@ -32,52 +34,83 @@ enum Standing {
 pub(crate) fn register(
     context: &Context<'_>,
     wanted: &Wanted<'_>,
-    verb: &str,
+    purpose: Purpose<'_>,
 ) -> anyhow::Result<RegisteredSource> {
     // Before the lock, so that a mistake makes neither index nor lock file.
     check(&context.config()?, wanted)?;
-    let mut writer = context.writer(verb)?;
+    let _lock = edit::lock(&context.config_path, purpose.verb)?;
     // Again, now that no other process edits the config.
-    let config = context.config()?;
-    let (standing, opened) = check(&config, wanted)?;
+    let mut config = context.config()?;
+    let standing = check(&config, wanted)?;
     let output = context.output;
-    let source = match standing {
-        Standing::New(source) => {
+    let source = match &standing {
+        Standing::New(source) | Standing::Known(source) => source.clone(),
+    };
+    match &standing {
+        Standing::New(_) => {
             tell_overlaps(context, &config, &wanted.folder);
-            edit::add_source(&context.config_path, &source)?;
-            let place = source.path.display();
-            output.notice(&format!("added {place} as '{}'", source.name));
-            source
+            config.sources.push(source.clone());
         }
-        Standing::Known(source) => {
+        Standing::Known(_) => {
             output.notice(&format!(
                 "{} is already registered as '{}'",
                 source.path.display(),
                 source.name
             ));
-            if !wanted.globs.is_empty() {
-                edit::set_globs(&context.config_path, &source.name, wanted.globs)?;
+            for known in &mut config.sources {
+                if known.name == source.name {
+                    *known = source.clone();
+                }
             }
-            source
         }
+    }
+    let engine = context.engine(&config, purpose)?;
+    let listener = Listener::new(output, Telling::Never);
+    let added = format!("added {} as '{}'", source.path.display(), source.name);
+    let synced = {
+        let event = |event: Event<'_>| listener.event(event);
+        engine.sync_only(
+            &Guard::local(),
+            std::slice::from_ref(&source.name),
+            &Job::new(&event),
+        )
     };
-    indexing::sync(&mut writer, &*opened, output, Telling::Always)?;
+    listener.end();
+    let report = synced?;
+    if let Some(failure) = report.failed.into_iter().next() {
+        return Err(failure.error.into());
+    }
+    // What the engine accepted is what is written down.
+    match standing {
+        Standing::New(_) => {
+            edit::add_source(&context.config_path, &source)?;
+            output.notice(&added);
+        }
+        Standing::Known(_) if !wanted.globs.is_empty() => {
+            edit::set_globs(&context.config_path, &source.name, wanted.globs)?;
+        }
+        Standing::Known(_) => {}
+    }
+    let location = source.path.display().to_string();
+    for (name, report) in &report.synced {
+        listener::tell(output, name, &location, report);
+    }
     Ok(source)
 }
 
 /// Finds out how the folder stands to the config, and that it holds notes.
-fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<(Standing, Box<dyn Source>)> {
+fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     let standing = standing(config, wanted)?;
     let (source, new_globs) = match &standing {
         Standing::New(source) => (source, true),
         Standing::Known(source) => (source, !wanted.globs.is_empty()),
     };
-    let opened = registry::open(config, source)?;
+    let opened = assemble::source(config, source)?;
     // A known folder that was emptied is the sync's business.
     if new_globs && opened.list()?.entries.is_empty() {
         return Err(no_notes(&wanted.folder, wanted.globs));
     }
-    Ok((standing, opened))
+    Ok(standing)
 }
 
 fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {

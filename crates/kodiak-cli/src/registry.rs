@@ -1,40 +1,14 @@
-//! The registered sources: opening them, and finding the one that a path belongs
-//! to. What a kind of source is called here, only this file knows how to open.
+//! The registered sources: finding the one that a path belongs to, and telling what
+//! is wrong with one.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use kodiak::Error;
-use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{MarkdownFolder, Source};
 
-use crate::config::{Config, Kind, RegisteredSource};
-use crate::failure::refusal;
+use crate::config::{Config, RegisteredSource};
+use crate::failure::{self, refusal};
 use crate::paths;
-
-/// Opens a registered source, if it is there.
-pub(crate) fn open(config: &Config, source: &RegisteredSource) -> kodiak::Result<Box<dyn Source>> {
-    match source.kind {
-        Kind::Markdown => {
-            let options = FolderOptions {
-                globs: source.globs.clone(),
-                max_bytes: config.max_file_size.0,
-                ..FolderOptions::default()
-            };
-            let folder = MarkdownFolder::new(source.name.as_str(), &source.path, options)?;
-            Ok(Box::new(folder))
-        }
-    }
-}
-
-/// Every source that is there. The others are not to stand in the way
-/// of a search.
-pub(crate) fn present(config: &Config) -> Vec<Box<dyn Source>> {
-    let registered = config.sources.iter();
-    registered
-        .filter_map(|source| open(config, source).ok())
-        .collect()
-}
 
 /// The sources of these names; all if none are named.
 pub(crate) fn named<'a>(
@@ -80,15 +54,20 @@ pub(crate) fn existing_folder(typed: &Path) -> kodiak::Result<PathBuf> {
 
 /// What is wrong with a registered source, with what to do about it: its path
 /// was right once, unlike one that was typed just now.
-pub(crate) fn told_of(source: &RegisteredSource, error: Error) -> anyhow::Error {
-    match error {
-        Error::FolderMissing { .. } | Error::NotAFolder { .. } => {
-            let name = &source.name;
-            let hint = format!("connect its drive, or run `kodiak remove {name}` to forget it");
-            refusal(error.to_string(), hint)
-        }
-        _ => error.into(),
-    }
+pub(crate) fn told_of(name: &str, error: &Error) -> anyhow::Error {
+    let missing = matches!(
+        error,
+        Error::FolderMissing { .. } | Error::NotAFolder { .. }
+    );
+    let hint = if missing {
+        format!("connect its drive, or run `kodiak remove {name}` to forget it")
+    } else {
+        failure::library_hints(error)
+            .into_iter()
+            .next()
+            .unwrap_or_default()
+    };
+    refusal(failure::one_line(&error.to_string()), hint)
 }
 
 /// The source registered for exactly this folder.
@@ -138,6 +117,7 @@ fn file_above(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Kind;
 
     fn config(folder: &Path) -> Config {
         let mut config = Config::default();
@@ -185,7 +165,6 @@ mod tests {
         let below = inside(&config, &root.join("outer"));
         assert_eq!(below.len(), 1);
         assert_eq!(below[0].name, "inner");
-        assert_eq!(present(&config).len(), 2);
     }
 
     #[test]

@@ -74,6 +74,12 @@ impl Guard {
         })
     }
 
+    /// Returns whether this source exists for the caller.
+    pub fn admits(&self, source: &str) -> bool {
+        let among = |scope: &[String]| scope.iter().any(|name| name == source);
+        self.scope.as_deref().is_none_or(among)
+    }
+
     /// The filter with what is outside of the scope shut out.
     pub fn narrow(&self, filter: &Filter) -> Filter {
         Filter {

@@ -232,6 +232,21 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
+    /// A source takes no documents.
+    #[error("nothing can be saved into '{name}'")]
+    NotWritable {
+        /// Its name.
+        name: String,
+    },
+    /// Two sources have one name.
+    #[error("two sources are named '{name}'")]
+    DuplicateSource {
+        /// The name.
+        name: String,
+    },
+    /// The work was cancelled. What was done by then stays.
+    #[error("cancelled")]
+    Cancelled,
 }
 
 /// Why a database refused an operation. Which database it is stays inside the
@@ -270,6 +285,25 @@ impl Error {
         match self {
             Self::Io { source, .. } => source.kind() == std::io::ErrorKind::StorageFull,
             Self::Database { cause, .. } | Self::Cache { cause, .. } => *cause == Cause::DiskFull,
+            _ => false,
+        }
+    }
+
+    /// Returns whether the index itself is broken, so that only building it anew
+    /// helps: its file, or what its tables hold.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Corrupt { .. } => true,
+            Self::Database { cause, .. } => *cause == Cause::Refused,
+            _ => false,
+        }
+    }
+
+    /// Returns whether only a source is concerned, and not the index.
+    pub fn concerns_source(&self) -> bool {
+        match self {
+            Self::FolderMissing { .. } | Self::NotAFolder { .. } | Self::BadGlob { .. } => true,
+            Self::Io { action, .. } => *action == "read",
             _ => false,
         }
     }

@@ -1,14 +1,24 @@
 //! Kodiak finds what you wrote, by word and by meaning, on your own machine.
 //!
+//! An [`Engine`] is an index with its sources and its model. It syncs, embeds,
+//! searches, reads and writes documents, and repairs itself:
+//!
+//! ```
+#![doc = include_str!("../examples/embed.rs")]
+//! ```
+//!
+//! With a model ([`EngineBuilder::model`](engine::EngineBuilder::model)) and
+//! [`Engine::embed`], questions are answered by meaning too.
+//!
 //! Data flows one way:
 //!
 //! ```text
-//! source → Document → { full text | vocabulary | passages → vectors }
-//! query  → parse → correct → { words ‖ meanings } → fuse → snippet → Answer
+//! source → Document → AnalyzedDocument → store { full text | vocabulary | chunks → vectors }
+//! Request → Plan → { lexical ‖ semantic } candidates → join → score → rescore → Answer
 //! ```
 //!
-//! The library never prints and never reads the environment or the home
-//! folder: its caller resolves paths and hands them in.
+//! The library never prints and never reads the environment or the home folder:
+//! its caller resolves paths and hands them in.
 
 pub mod access;
 mod cancel;
@@ -16,6 +26,7 @@ pub mod chunk;
 pub mod date;
 pub mod document;
 pub mod embed;
+pub mod engine;
 pub mod error;
 pub mod model;
 pub mod rank;
@@ -32,4 +43,5 @@ pub use cancel::{Cancel, Stop};
 pub use document::{
     Document, DocumentId, LineRange, Markup, Reference, Thread, Timestamp, Version,
 };
+pub use engine::{Engine, Event, Job};
 pub use error::{Cause, Error, Result};

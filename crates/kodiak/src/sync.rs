@@ -4,19 +4,23 @@
 //! batches. Every batch is a transaction, so that a process that dies loses at
 //! most one and the next sync goes on from there.
 
+mod access;
 mod changes;
 mod embedding;
 mod queue;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::cancel::Cancel;
 use crate::date;
 use crate::document::{Document, Version};
 use crate::embed::Identity;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::source::{LeftOut, Reading, Source};
-use crate::store::sqlite::{EntryState, KnownDocument, Prepared, Preparer};
-use crate::store::{EmbeddingCache, Writer};
+use crate::store::sqlite::{Prepared, Preparer};
+use crate::store::{EmbeddingCache, EntryState, KnownDocument, Writer};
+pub(crate) use access::KeptWriter;
+pub use access::{DirectAccess, HeldWriter, WriteAccess};
 use changes::{Candidate, compare};
 pub use changes::{Changes, changes};
 pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
@@ -63,32 +67,36 @@ pub enum Progress {
     Done(usize),
 }
 
-/// Brings the index in step with `source`, in transactions of its own.
+/// Brings the index in step with `source`, in transactions of its own. Cancelled,
+/// it keeps what it has committed, and the next sync goes on from there.
 pub fn sync(
-    writer: &mut Writer,
+    writer: &mut dyn Writer,
     source: &dyn Source,
+    cancel: &Cancel,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
-    run(writer, source, Commit::EachBatch, progress)
+    run(writer, source, Commit::EachBatch, cancel, progress)
 }
 
 /// Empties the index and fills it from `sources`, in one transaction: readers
 /// see the old index until the new one is complete, and still see it if this
 /// fails. A source that cannot be listed fails the whole. Vectors come back
 /// from the cache, as far as it has them.
-pub fn rebuild<'a>(
-    writer: &mut Writer,
-    sources: impl IntoIterator<Item = &'a dyn Source>,
+pub fn rebuild(
+    writer: &mut dyn Writer,
+    sources: &[&dyn Source],
     vectors: Option<(&Identity, &EmbeddingCache)>,
+    cancel: &Cancel,
     progress: &mut dyn FnMut(&str, Progress),
 ) -> Result<Vec<Report>> {
     writer.begin()?;
-    let fill = || {
+    let mut fill = || {
         writer.start_over()?;
         let mut reports = Vec::new();
         for source in sources {
             let mut progress = |event| progress(source.name(), event);
-            reports.push(run(writer, source, Commit::Never, &mut progress)?);
+            let report = run(writer, *source, Commit::Never, cancel, &mut progress)?;
+            reports.push(report);
         }
         writer.rebuild_vocabulary()?;
         if let Some((identity, cache)) = vectors {
@@ -117,14 +125,15 @@ enum Commit {
 }
 
 fn run(
-    writer: &mut Writer,
+    writer: &mut dyn Writer,
     source: &dyn Source,
     commit: Commit,
+    cancel: &Cancel,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
     let listing = source.list()?;
     let left_out = listing.left_out.clone();
-    let states = writer.entry_states(source.name())?;
+    let states = writer.reader().entry_states(source.name())?;
     let before: u64 = states.values().map(|state| state.documents).sum();
     let mut report = Report {
         seen: listing.entries.len(),
@@ -143,7 +152,14 @@ fn run(
     let store = || {
         let location = source.location();
         batches.writer.put_source(source.name(), &location)?;
-        store_read(source, &to_read, &mut batches, &mut report, progress)?;
+        store_read(
+            source,
+            &to_read,
+            &mut batches,
+            &mut report,
+            cancel,
+            progress,
+        )?;
         remove_gone(source, compared.gone, &mut batches, &mut report)?;
         note_left_out(source, left_out, &mut batches)?;
         batches.writer.mark_synced(source.name(), date::now())?;
@@ -173,10 +189,10 @@ struct ToRead {
 }
 
 impl ToRead {
-    fn new(writer: &Writer, candidate: Candidate) -> Result<Self> {
+    fn new(writer: &dyn Writer, candidate: Candidate) -> Result<Self> {
         let row = candidate.known.and_then(|state| state.row);
         let known = match row {
-            Some(row) => writer.documents_of_entry(row)?,
+            Some(row) => writer.reader().documents_of_entry(row)?,
             None => Vec::new(),
         };
         let by_key = |known: KnownDocument| (known.key, known.hash);
@@ -197,6 +213,7 @@ fn store_read(
     to_read: &[ToRead],
     batches: &mut Batches<'_>,
     report: &mut Report,
+    cancel: &Cancel,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<()> {
     let threads = std::thread::available_parallelism()
@@ -207,7 +224,7 @@ fn store_read(
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let (sender, queue) = (sender.clone(), &queue);
-            let mut preparer = batches.writer.preparer();
+            let mut preparer = batches.writer.analyzer();
             scope.spawn(move || {
                 while let Some((at, to_read)) = queue.next() {
                     let outcome = read_one(source, to_read, &mut preparer);
@@ -227,6 +244,9 @@ fn store_read(
         let mut done = 0;
         for (at, outcome) in receiver {
             early.insert(at, outcome);
+            if cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
             while let Some(outcome) = early.remove(&done) {
                 let to_read = &to_read[done];
                 store_one(source, to_read, outcome?, batches, report)?;
@@ -382,7 +402,7 @@ fn remove_gone(
 
 /// Ends a transaction and begins the next when enough is in it.
 struct Batches<'a> {
-    writer: &'a mut Writer,
+    writer: &'a mut dyn Writer,
     commit: Commit,
     documents: usize,
     /// How many of them are not in the full text yet.
@@ -391,7 +411,7 @@ struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
-    fn new(writer: &'a mut Writer, commit: Commit) -> Result<Self> {
+    fn new(writer: &'a mut dyn Writer, commit: Commit) -> Result<Self> {
         if commit == Commit::EachBatch {
             writer.begin()?;
         }

@@ -2,18 +2,48 @@
 //!
 //! Comments, order and spacing are a person's and survive. The new file is
 //! written beside the old one and takes its place in one step, so that a crash
-//! or a full disk leaves the old one. Whoever edits holds the index's lock, so
-//! that two processes cannot undo each other's change.
+//! or a full disk leaves the old one. Whoever edits holds a lock, so that two
+//! processes cannot undo each other's change.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
+use kodiak::Error;
+use kodiak::store::WriteLock;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::{Config, RegisteredSource};
+use crate::assemble::holder;
 use crate::failure::refusal;
+
+/// How long another process may take to edit the config.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Takes the right to edit the config, once no other process has it.
+pub(crate) fn lock(path: &Path, verb: &str) -> anyhow::Result<WriteLock> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("could not create the folder {}", folder.display()))?;
+    }
+    let started = Instant::now();
+    loop {
+        match WriteLock::acquire(path, &holder(verb)) {
+            Err(Error::Locked { .. }) if started.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(25));
+            }
+            Err(Error::Locked { holder, .. }) => {
+                return Err(refusal(
+                    format!("the config {} is being edited by {holder}", path.display()),
+                    "wait for it to finish, or stop that process",
+                ));
+            }
+            ended => return Ok(ended?),
+        }
+    }
+}
 
 /// Writes a new source at the end of the list.
 pub(crate) fn add_source(path: &Path, source: &RegisteredSource) -> anyhow::Result<()> {

@@ -2,8 +2,8 @@
 //! asked again by the next run, is embedded once.
 
 use std::collections::HashMap;
-use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kodiak::chunk::text_hash;
 use kodiak::embed::{EmbedError, Embedder, Identity, Limits, Role};
@@ -14,23 +14,30 @@ const CACHE: &str = "eval-embeddings.db";
 
 /// An embedder that remembers queries.
 pub(super) struct Remembering {
-    inner: Box<dyn Embedder>,
+    inner: Arc<dyn Embedder>,
+    path: PathBuf,
     cache: Mutex<EmbeddingCache>,
     queries: Mutex<HashMap<String, Vec<f32>>>,
 }
 
 impl Remembering {
     /// Remembers what `inner` makes, in the folder of models and in memory.
-    pub(super) fn new(inner: impl Embedder + 'static, models: &Path) -> kodiak::Result<Self> {
+    pub(super) fn new(inner: Arc<dyn Embedder>, models: &Path) -> kodiak::Result<Self> {
+        let path = models.join(CACHE);
         Ok(Self {
-            inner: Box::new(inner),
-            cache: Mutex::new(EmbeddingCache::open(&models.join(CACHE))?),
+            inner,
+            cache: Mutex::new(EmbeddingCache::open(&path)?),
+            path,
             queries: Mutex::default(),
         })
     }
 
-    /// Runs `work` with the cache, for embedding documents.
-    pub(super) fn with_cache<T>(&self, work: impl FnOnce(&mut EmbeddingCache) -> T) -> T {
+    /// Returns where the cache is, which documents share.
+    pub(super) fn cache_path(&self) -> &Path {
+        &self.path
+    }
+
+    fn with_cache<T>(&self, work: impl FnOnce(&mut EmbeddingCache) -> T) -> T {
         work(&mut self.cache.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -160,7 +167,7 @@ mod tests {
         let inner = Lengths {
             identity: identity(),
         };
-        Remembering::new(inner, folder).unwrap()
+        Remembering::new(Arc::new(inner), folder).unwrap()
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use kodiak::embed::Embedder;
+use kodiak::engine::Event;
 
 use super::beir::{TestSet, split_label, with_layout};
 use super::figures::Row;
@@ -15,8 +16,9 @@ use super::runner::{Collection, Setting};
 use super::table;
 use super::variant::Variant;
 use crate::arguments::EvalArguments;
+use crate::listener::{Listener, Telling};
 use crate::output::Output;
-use crate::output::progress::{Embedding, Steps};
+use crate::output::progress::Steps;
 
 /// What is measured, and with what.
 pub(super) struct Measuring<'a> {
@@ -73,21 +75,20 @@ impl Measuring<'_> {
     fn collection(&self, set: &TestSet, variant: &Variant) -> anyhow::Result<Collection> {
         let title = labelled(format!("indexing {}", set.name), variant);
         let indexing = Steps::new(self.output, &title, None);
-        let mut embedding = self
-            .embedder
-            .map(|embedder| Embedding::new(self.output, &embedder.identity().name));
-        Collection::build(
+        let listener = Listener::new(self.output, Telling::Never);
+        let collection = Collection::build(
             set,
             variant.cutting,
             variant.stemming,
-            self.embedder.cloned(),
-            |done| indexing.done(done),
-            &mut |event| {
-                if let Some(embedding) = &mut embedding {
-                    embedding.event(event);
-                }
+            self.embedder,
+            &|event| match event {
+                Event::Indexed { entries, .. } => indexing.done(entries),
+                Event::EmbeddingFound { .. } | Event::Embedded { .. } => listener.event(event),
+                _ => {}
             },
-        )
+        );
+        listener.end();
+        collection
     }
 
     fn ask(

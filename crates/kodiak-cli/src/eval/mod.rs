@@ -8,6 +8,7 @@
 pub(crate) mod beir;
 mod compare;
 mod corpus;
+mod documents;
 mod figures;
 mod floors;
 mod meaning;
@@ -24,9 +25,10 @@ pub(crate) mod variant;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kodiak::embed::{Embedder, OnnxEmbedder};
+use kodiak::embed::Embedder;
 
 use crate::arguments::{EvalArguments, ModeArgument};
+use crate::assemble;
 use crate::context::Context;
 use crate::failure::refusal;
 use crate::models;
@@ -195,7 +197,7 @@ fn embedder(
     let Some(model) = models::for_indexing(context, &config, arguments.no_semantic) else {
         return Ok(None);
     };
-    let inner = OnnxEmbedder::new(model);
+    let inner = assemble::embedder(model);
     Ok(Some(Arc::new(Remembering::new(
         inner,
         &context.models_path()?,

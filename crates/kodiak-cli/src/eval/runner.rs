@@ -1,32 +1,30 @@
 //! Runs a test set's queries through the same entry point as a user's search.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use kodiak::Cancel;
+use kodiak::Engine;
 use kodiak::access::Guard;
 use kodiak::chunk::Cutting;
 use kodiak::embed::Embedder;
+use kodiak::engine::{Event, Job};
 use kodiak::rank::{Fusion, Tuning};
-use kodiak::search::{Mode, Request, Router};
-use kodiak::store::{SqliteStore, Writer};
-use kodiak::sync::{EmbeddingProgress, backfill};
+use kodiak::search::{Mode, Request};
 use kodiak::text::Stemming;
 
 use super::beir::TestSet;
+use super::documents::TestDocuments;
 use super::meaning::Remembering;
 use super::metrics::Tally;
 use super::query::JudgedQuery;
+use crate::assemble;
 use crate::failure::refusal;
 
 /// How deep rankings are judged.
 const DEPTH: usize = 100;
 /// Quality is measured here: a busy machine must not change the figures.
 const NO_HURRY: Duration = Duration::from_mins(10);
-/// Documents per transaction while filling it.
-const BATCH: usize = 2_000;
 
 /// One way of searching that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,22 +89,19 @@ impl Setting {
 
 /// A set's documents in an index of their own.
 pub(crate) struct Collection {
-    store: SqliteStore,
-    embedder: Option<Arc<Remembering>>,
+    engine: Engine,
     _folder: tempfile::TempDir,
 }
 
 impl Collection {
-    /// Indexes the documents of `set`, with words stemmed in this way, calling
-    /// `indexed` after each, and embeds their passages, cut in this way, if there
-    /// is a model.
+    /// Indexes the documents of `set`, stemmed and chunked in this way, and embeds
+    /// them if there is a model. `listener` is told how far that has come.
     pub(crate) fn build(
         set: &TestSet,
         cutting: Cutting,
         stemming: Stemming,
-        embedder: Option<Arc<Remembering>>,
-        mut indexed: impl FnMut(usize),
-        progress: &mut dyn FnMut(EmbeddingProgress),
+        embedder: Option<&Arc<Remembering>>,
+        listener: &(dyn Fn(Event<'_>) + Sync),
     ) -> Result<Self> {
         let folder = tempfile::tempdir().map_err(|error| {
             refusal(
@@ -114,20 +109,19 @@ impl Collection {
                 "set TMPDIR to a folder that can be written to",
             )
         })?;
-        let path = folder.path().join("index.db");
-        let mut writer = fill(&path, set, cutting, stemming, &mut indexed)?;
-        if let Some(embedder) = &embedder {
-            let report = embedder.with_cache(|cache| {
-                let cancel = Cancel::new();
-                backfill(
-                    &mut writer,
-                    &**embedder,
-                    Some(cache),
-                    None,
-                    &cancel,
-                    progress,
-                )
-            })?;
+        let documents = set.documents().collect::<Result<Vec<_>>>()?;
+        let index = folder.path().join("index.db");
+        let mut builder = assemble::throwaway(&index, cutting, stemming)
+            .source(TestDocuments(documents))
+            .deadline(NO_HURRY);
+        if let Some(embedder) = embedder {
+            let model: Arc<dyn Embedder> = embedder.clone();
+            builder = builder.model(model).cache(embedder.cache_path());
+        }
+        let engine = builder.open()?;
+        let (guard, job) = (Guard::local(), Job::new(listener));
+        engine.sync(&guard, &job)?;
+        if let Some(report) = engine.embed(&guard, None, &job)? {
             if let Some(reason) = report.stopped {
                 let left = format!("{} passages could not be embedded", report.left);
                 return Err(anyhow::Error::msg(reason).context(left));
@@ -137,10 +131,8 @@ impl Collection {
                 return Err(anyhow::Error::msg(reason).context(failed));
             }
         }
-        drop(writer);
         Ok(Self {
-            store: SqliteStore::open(&path)?,
-            embedder,
+            engine,
             _folder: folder,
         })
     }
@@ -154,10 +146,8 @@ impl Collection {
         tuning: &Tuning,
         mut asked: impl FnMut(usize),
     ) -> Result<Tally> {
-        let router = Router::new(&self.store, &[], Guard::local())
-            .with_embedder(self.embedder.clone().map(|one| one as Arc<dyn Embedder>))
-            .with_deadline(NO_HURRY)
-            .with_tuning(*tuning);
+        let engine = self.engine.with_tuning(*tuning);
+        let guard = Guard::local();
         let mut tally = Tally::default();
         for (number, query) in queries.iter().enumerate() {
             let request = Request {
@@ -172,7 +162,7 @@ impl Collection {
                 ..Request::default()
             };
             let started = Instant::now();
-            let answer = router.search(&request)?;
+            let answer = engine.search(&guard, &request)?;
             let took = started.elapsed();
             let ranked: Vec<&str> = answer.hits.iter().map(|hit| hit.path.as_str()).collect();
             tally.add(&ranked, &query.judged, took);
@@ -180,29 +170,4 @@ impl Collection {
         }
         Ok(tally)
     }
-}
-
-fn fill(
-    path: &Path,
-    set: &TestSet,
-    cutting: Cutting,
-    stemming: Stemming,
-    indexed: &mut dyn FnMut(usize),
-) -> Result<Writer> {
-    let mut writer = Writer::open(path, "kodiak eval")?
-        .with_cutting(cutting)
-        .with_stemming(stemming)?;
-    let mut preparer = writer.preparer();
-    writer.begin()?;
-    for (number, document) in set.documents().enumerate() {
-        writer.put(&preparer.prepare(document?))?;
-        if (number + 1) % BATCH == 0 {
-            writer.commit()?;
-            writer.begin()?;
-        }
-        indexed(number + 1);
-    }
-    writer.commit()?;
-    writer.refresh_vocabulary()?;
-    Ok(writer)
 }

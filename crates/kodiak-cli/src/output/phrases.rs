@@ -1,6 +1,8 @@
 //! Numbers, sizes, times and names as people say them.
 
 use kodiak::Timestamp;
+use kodiak::sync::Changes;
+use serde::Serialize;
 
 /// `1 document`, `42 documents`.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
@@ -41,6 +43,39 @@ pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
     match UNITS.iter().find(|(length, _)| age >= *length) {
         Some((length, unit)) => format!("{} ago", counted((age / length) as u64, unit)),
         None => "just now".to_owned(),
+    }
+}
+
+/// How much a source has changed since it was indexed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Counts {
+    pub(crate) new: usize,
+    pub(crate) changed: usize,
+    pub(crate) gone: usize,
+}
+
+impl Counts {
+    /// Counts what changed.
+    pub(crate) fn of(changes: &Changes) -> Self {
+        Self {
+            new: changes.new.len(),
+            changed: changes.changed.len(),
+            gone: changes.gone.len(),
+        }
+    }
+
+    /// `3 new, 1 changed`.
+    pub(crate) fn phrase(self) -> String {
+        let parts = [
+            (self.new, "new"),
+            (self.changed, "changed"),
+            (self.gone, "gone"),
+        ];
+        let said = parts.iter().filter(|(number, _)| *number > 0);
+        let said: Vec<String> = said
+            .map(|(number, what)| format!("{number} {what}"))
+            .collect();
+        said.join(", ")
     }
 }
 
@@ -102,6 +137,16 @@ mod tests {
         assert_eq!(size(1536), "1.5 KiB");
         assert_eq!(size((1 << 20) - 1), "1.0 MiB");
         assert_eq!(size(u64::MAX), "16777216.0 TiB");
+    }
+
+    #[test]
+    fn changes_are_counted_by_kind() {
+        let counts = Counts {
+            new: 3,
+            changed: 0,
+            gone: 1,
+        };
+        assert_eq!(counts.phrase(), "3 new, 1 gone");
     }
 
     #[test]

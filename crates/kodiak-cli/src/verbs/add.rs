@@ -2,8 +2,9 @@
 
 use super::Outcome;
 use crate::arguments::AddArguments;
+use crate::assemble::Purpose;
 use crate::context::Context;
-use crate::embedding::{self, Extent};
+use crate::embedding;
 use crate::registration::{Wanted, register};
 use crate::registry::existing_folder;
 
@@ -13,8 +14,11 @@ pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Re
         name: arguments.name.as_deref(),
         globs: &arguments.globs,
     };
-    register(context, &wanted, "add")?;
+    let no_semantic = arguments.no_semantic;
+    let purpose = Purpose::of("add").without_model(no_semantic);
+    register(context, &wanted, purpose)?;
     let config = context.config()?;
-    embedding::embed(context, &config, arguments.no_semantic, Extent::All, "add");
+    let engine = context.engine(&config, purpose)?;
+    embedding::embed(context, &config, &engine, no_semantic, None);
     Ok(Outcome::Done)
 }

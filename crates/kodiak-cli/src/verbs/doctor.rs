@@ -1,26 +1,27 @@
-//! `kodiak doctor`: examines config, index and sources, and repairs the index.
+//! `kodiak doctor`: examines config, index, sources and model, and repairs the
+//! index.
 //!
 //! The index is disposable, so every repair is safe: what is drifted is filled
 //! again, what is damaged is set aside and built anew from the notes.
 
-mod repair;
-
 use std::fmt::Write;
 
 use kodiak::Error;
-use kodiak::store::SqliteStore;
+use kodiak::access::Guard;
+use kodiak::engine::{self, Event, Job, Repair, Subject};
 use serde::Serialize;
 
 use super::Outcome;
 use crate::arguments::DoctorArguments;
+use crate::assemble::Purpose;
 use crate::config::Config;
 use crate::context::Context;
-use crate::drift::Drift;
 use crate::failure;
+use crate::listener::{Listener, Telling};
 use crate::output::escape::escaped;
-use crate::output::phrases::counted;
+use crate::output::phrases::{Counts, counted};
 use crate::output::style::{ERROR, OK, Painter};
-use crate::registry::{self, told_of};
+use crate::registry::told_of;
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -41,41 +42,15 @@ struct Findings {
     checks: Vec<Check>,
 }
 
-/// What the index file was found to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Health {
-    Sound,
-    /// There is none.
-    Missing,
-    /// Its tables contradict each other.
-    Inconsistent,
-    /// It cannot be read.
-    Damaged,
-}
-
-/// Everything that was looked at.
-#[derive(Debug)]
-struct Examination {
-    checks: Vec<Check>,
-    config: Option<Config>,
-    health: Health,
-    /// Whether an index run would change something.
-    behind: bool,
-}
-
 pub(super) fn run(arguments: &DoctorArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
-    let mut examination = examine(context)?;
     let mut fixed = Vec::new();
-    if arguments.fix && !examination.is_clean() {
-        fixed = repair::repair(context, &examination)?;
-        examination = examine(context)?;
+    let mut checks = examine(context, arguments.fix.then_some(&mut fixed))?;
+    // What was repaired is examined again.
+    if !fixed.is_empty() {
+        checks = examine(context, None)?;
     }
-    let ok = examination.is_clean();
-    let findings = Findings {
-        ok,
-        fixed,
-        checks: examination.checks,
-    };
+    let ok = checks.iter().all(|check| check.ok);
+    let findings = Findings { ok, fixed, checks };
     if arguments.json {
         context.output.json(&findings)?;
     } else {
@@ -86,160 +61,173 @@ pub(super) fn run(arguments: &DoctorArguments, context: &Context<'_>) -> anyhow:
     Ok(if ok { Outcome::Done } else { Outcome::Nothing })
 }
 
-impl Examination {
-    fn is_clean(&self) -> bool {
-        self.checks.iter().all(|check| check.ok)
-    }
-
-    fn ok(&mut self, message: impl Into<String>) {
-        self.checks.push(Check {
+impl Check {
+    fn ok(message: impl Into<String>) -> Self {
+        Self {
             ok: true,
             message: message.into(),
             examples: Vec::new(),
             hint: None,
-        });
+        }
     }
 
-    fn problem(&mut self, message: impl Into<String>, hint: impl Into<String>) {
+    fn problem(message: impl Into<String>, hint: impl Into<String>) -> Self {
         let hint = hint.into();
-        self.checks.push(Check {
+        Self {
             ok: false,
             message: message.into(),
             examples: Vec::new(),
             hint: (!hint.is_empty()).then_some(hint),
-        });
+        }
     }
 
-    /// A problem that an index run ends.
-    fn behind(&mut self, message: impl Into<String>) {
-        self.behind = true;
-        self.problem(message, "run `kodiak index`");
-    }
-
-    fn error(&mut self, prefix: &str, error: &anyhow::Error) {
+    fn error(prefix: &str, error: &anyhow::Error) -> Self {
         let hints = failure::hints(error);
         let hint = hints.into_iter().next().unwrap_or_default();
-        self.problem(format!("{prefix}{}", failure::message(error)), hint);
+        Self::problem(format!("{prefix}{}", failure::message(error)), hint)
     }
 }
 
-/// Looks at everything. An error is what keeps it from being looked at.
-fn examine(context: &Context<'_>) -> anyhow::Result<Examination> {
-    let mut examination = Examination {
-        checks: Vec::new(),
-        config: None,
-        health: Health::Sound,
-        behind: false,
+/// Looks at everything and repairs it, if somebody wants to know what was
+/// repaired. An error is what keeps it from being looked at.
+fn examine(context: &Context<'_>, fixed: Option<&mut Vec<String>>) -> anyhow::Result<Vec<Check>> {
+    let mut checks = Vec::new();
+    let path = context.config_path.display();
+    let config = match context.config() {
+        Ok(config) => config,
+        // Without the config nobody knows what the index is to be built from.
+        Err(error) => {
+            checks.push(Check::error("", &error));
+            let engine = context.engine(&Config::default(), purpose())?;
+            let diagnosis = engine.examine(&Guard::local())?;
+            let about_index = |check: &&engine::Check| {
+                matches!(
+                    check.subject,
+                    Subject::Index { .. } | Subject::NoIndex { .. } | Subject::Contradiction(_)
+                )
+            };
+            checks.extend(diagnosis.checks.iter().filter(about_index).map(describe));
+            return Ok(checks);
+        }
     };
-    match context.config() {
-        Ok(config) => {
-            let sources = counted(config.sources.len() as u64, "source");
-            let path = context.config_path.display();
-            examination.ok(format!("the config {path} registers {sources}"));
-            examination.config = Some(config);
-        }
-        Err(error) => examination.error("", &error),
+    let sources = counted(config.sources.len() as u64, "source");
+    checks.push(Check::ok(format!("the config {path} registers {sources}")));
+    let engine = context.engine(&config, purpose())?;
+    let diagnosis = engine.examine(&Guard::local())?;
+    if let Some(fixed) = fixed.filter(|_| !diagnosis.is_clean()) {
+        let listener = Listener::new(context.output, Telling::Always);
+        let event = |event: Event<'_>| listener.event(event);
+        let repaired = engine.repair(&Guard::local(), &diagnosis, &Job::new(&event));
+        listener.end();
+        fixed.extend(repaired?.iter().map(done));
     }
-    let store = examine_index(context, &mut examination)?;
-    if let Some(config) = examination.config.clone() {
-        compare(&config, store.as_ref(), &mut examination)?;
-    }
-    Ok(examination)
+    checks.extend(diagnosis.checks.iter().map(describe));
+    Ok(checks)
 }
 
-/// Checks the index against itself. Gives it back if it can be worked with.
-fn examine_index(
-    context: &Context<'_>,
-    examination: &mut Examination,
-) -> anyhow::Result<Option<SqliteStore>> {
-    let path = context.index_path.display();
-    let examined = SqliteStore::open(&context.index_path)
-        .and_then(|store| Ok((store.examine()?, store.corpus()?, store)));
-    match examined {
-        Ok((findings, corpus, store)) if findings.is_empty() => {
-            let documents = counted(corpus.documents, "document");
-            examination.ok(format!("the index {path} is sound and holds {documents}"));
-            Ok(Some(store))
-        }
-        Ok((findings, _, _)) => {
-            // Whether it is damage shows when it is repaired.
-            examination.health = Health::Inconsistent;
-            for finding in findings {
-                let message = format!("the index: {}", finding.problem);
-                examination.problem(message, "run `kodiak doctor --fix` to repair it");
-                if let Some(check) = examination.checks.last_mut() {
-                    check.examples = finding.examples;
-                }
+fn purpose() -> Purpose<'static> {
+    Purpose::of("doctor --fix")
+}
+
+/// A check in words.
+fn describe(check: &engine::Check) -> Check {
+    let problem = check.problem.as_ref();
+    match &check.subject {
+        Subject::Index { path, documents } => match problem {
+            None => {
+                let documents = counted(*documents, "document");
+                Check::ok(format!(
+                    "the index {} is sound and holds {documents}",
+                    path.display()
+                ))
             }
-            Ok(None)
-        }
-        Err(Error::NoIndex { .. }) => {
-            examination.health = Health::Missing;
-            let message = format!("there is no index at {path} yet");
-            match &examination.config {
-                Some(config) if config.sources.is_empty() => {
-                    examination.ok(format!("{message}, and nothing to index"));
-                }
-                _ => examination.problem(message, "run `kodiak index`"),
+            Some(error) => Check::problem(
+                failure::one_line(&error.to_string()),
+                "run `kodiak doctor --fix` to rebuild it from your notes",
+            ),
+        },
+        Subject::NoIndex { path, wanted } => {
+            let message = format!("there is no index at {} yet", path.display());
+            if *wanted {
+                Check::problem(message, "run `kodiak index`")
+            } else {
+                Check::ok(format!("{message}, and nothing to index"))
             }
-            Ok(None)
         }
-        Err(error @ Error::Corrupt { .. }) => {
-            examination.health = Health::Damaged;
-            examination.error("", &error.into());
-            Ok(None)
+        Subject::Contradiction(finding) => Check {
+            examples: finding.examples.clone(),
+            ..Check::problem(
+                format!("the index: {}", finding.problem),
+                "run `kodiak doctor --fix` to repair it",
+            )
+        },
+        Subject::Source {
+            name,
+            location,
+            changes,
+            indexed,
+        } => match problem {
+            Some(error) => Check::error(&format!("{name}: "), &told_of(name, error)),
+            None if !indexed => Check::problem(format!("{name}: not indexed yet"), INDEX),
+            None if changes.is_empty() => Check::ok(format!("{name}: in step with {location}")),
+            None => {
+                let changes = Counts::of(changes).phrase();
+                Check::problem(format!("{name}: {changes} since it was indexed"), INDEX)
+            }
+        },
+        Subject::Unregistered { name, documents } => {
+            let documents = counted(*documents, "document");
+            Check::problem(
+                format!("{name}: {documents} indexed but no longer registered"),
+                INDEX,
+            )
         }
-        Err(error) => Err(error.into()),
+        Subject::Model { name } => match problem {
+            None => Check::ok(format!("the model {name} is sound")),
+            Some(error @ Error::ModelMissing { .. }) => Check::problem(
+                error.to_string(),
+                format!("run `kodiak model install {name}`"),
+            ),
+            Some(error) => Check::problem(
+                failure::one_line(&error.to_string()),
+                format!("run `kodiak model remove {name}`, then `kodiak model install {name}`"),
+            ),
+        },
+        Subject::Embeddings { chunks, embedded } => {
+            let passages = counted(*chunks, "passage");
+            match problem {
+                Some(error) => Check::problem(failure::one_line(&error.to_string()), INDEX),
+                None if chunks == embedded => Check::ok(format!("all of {passages} embedded")),
+                None => Check::problem(format!("{embedded} of {passages} embedded"), INDEX),
+            }
+        }
+        _ => Check::ok(String::new()),
     }
 }
 
-/// Checks the index against the sources.
-fn compare(
-    config: &Config,
-    store: Option<&SqliteStore>,
-    examination: &mut Examination,
-) -> anyhow::Result<()> {
-    let indexed = store
-        .map(SqliteStore::sources)
-        .transpose()?
-        .unwrap_or_default();
-    for source in &config.sources {
-        let name = &source.name;
-        let opened = match registry::open(config, source) {
-            Ok(opened) => opened,
-            Err(error) => {
-                examination.error(&format!("{name}: "), &told_of(source, error));
-                continue;
-            }
-        };
-        let Some(store) = store else {
-            continue;
-        };
-        if !indexed.iter().any(|status| status.name == *name) {
-            examination.behind(format!("{name}: not indexed yet"));
-            continue;
+/// A repair in words.
+fn done(repair: &Repair) -> String {
+    match repair {
+        Repair::Refilled => "what is derived from the documents was filled again".to_owned(),
+        Repair::VectorsCorrected(count) => format!(
+            "{} replaced by what the cache has",
+            counted(*count as u64, "damaged vector")
+        ),
+        Repair::SetAside(aside) => {
+            format!("the damaged index was set aside as {}", aside.display())
         }
-        match Drift::between(store, &*opened) {
-            Ok(drift) if drift.is_none() => {
-                examination.ok(format!("{name}: in step with {}", opened.location()));
-            }
-            Ok(drift) => {
-                examination.behind(format!("{name}: {} since it was indexed", drift.phrase()));
-            }
-            Err(error) => examination.error(&format!("{name}: "), &error.into()),
+        Repair::Synced { complete: true, .. } => {
+            "the index was brought in step with the sources".to_owned()
         }
+        Repair::Synced { sources, .. } => {
+            format!("the index was brought in step with {}", sources.join(", "))
+        }
+        Repair::Embedded(count) => format!("{} embedded", counted(*count as u64, "passage")),
+        _ => String::new(),
     }
-    for status in indexed {
-        if config.source(&status.name).is_none() {
-            let documents = counted(status.documents, "document");
-            examination.behind(format!(
-                "{}: {documents} indexed but no longer registered",
-                status.name
-            ));
-        }
-    }
-    Ok(())
 }
+
+const INDEX: &str = "run `kodiak index`";
 
 fn told(findings: &Findings, painter: Painter) -> String {
     let mut text = String::new();

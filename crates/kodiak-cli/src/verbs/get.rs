@@ -4,21 +4,20 @@ use std::fmt::Write;
 use std::path::Path;
 
 use kodiak::access::Guard;
-use kodiak::search::{Found, Router};
-use kodiak::source::Presence;
-use kodiak::store::SqliteStore;
-use kodiak::{Error, Reference};
+use kodiak::search::{Found, Freshness};
+use kodiak::{Engine, Error, Reference};
 use serde::Serialize;
 
 use super::Outcome;
 use crate::arguments::GetArguments;
-use crate::context::Context;
+use crate::assemble::Purpose;
+use crate::config::Config;
+use crate::context::{Context, explain_missing_index};
 use crate::failure::refusal;
 use crate::output::Output;
 use crate::output::escape::escaped_lines;
 use crate::output::phrases::counted;
 use crate::output::style::DIM;
-use crate::registry;
 
 /// A note as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -40,27 +39,19 @@ struct Note<'a> {
 
 pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let config = context.config()?;
-    let store = context.store(&config)?;
-    let found = find(&store, &arguments.reference)?;
+    let engine = context.engine(&config, Purpose::of("get"))?;
+    let found = find(&engine, &config, &arguments.reference)?;
     let output = context.output;
     if arguments.json {
         output.json(&note(&found))?;
         return Ok(Outcome::Done);
     }
-    let document = &found.document;
-    let sources = registry::present(&config);
-    let source = sources
-        .iter()
-        .find(|source| source.name() == document.source);
-    if let Some(source) = source {
-        let now = source.presence(&document.entry);
-        match now {
-            Presence::Gone => output.notice("the file is gone: this is what was indexed"),
-            Presence::There(now) if document.version.differs_from(now) => {
-                output.notice("the file has changed since: this is what was indexed");
-            }
-            Presence::There(_) | Presence::Unknown => {}
+    match found.freshness {
+        Freshness::Gone => output.notice("the file is gone: this is what was indexed"),
+        Freshness::Changed => {
+            output.notice("the file has changed since: this is what was indexed");
         }
+        Freshness::Same | Freshness::Unknown => {}
     }
     output.answer(&printed(&found, arguments.line_numbers, output))?;
     Ok(Outcome::Done)
@@ -68,37 +59,41 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
 
 /// Finds the note by every reading of what was typed: a file of this name, the
 /// reference, and the text as it is, since a title may end like a line range.
-fn find(store: &SqliteStore, typed: &str) -> anyhow::Result<Found> {
-    let router = Router::new(store, &[], Guard::local());
+fn find(engine: &Engine, config: &Config, typed: &str) -> anyhow::Result<Found> {
+    let get = |reference: &Reference| engine.get(&Guard::local(), reference);
     let whole = Reference {
         target: typed.trim().to_owned(),
         lines: None,
     };
     let parsed: kodiak::Result<Reference> = typed.parse();
     for reference in parsed.iter().chain([&whole]).filter_map(as_file) {
-        if let Some(found) = look_up(&router, &reference)? {
+        if let Some(found) = look_up(get(&reference), &reference, config)? {
             return Ok(found);
         }
     }
     // What the likeliest reading has to say is what counts in the end.
     let error = match parsed {
-        Ok(reference) => match router.get(&reference) {
+        Ok(reference) => match get(&reference) {
             Ok(found) => return within(found, &reference),
             Err(error @ Error::NoDocument { .. }) if reference.lines.is_some() => error,
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(explain_missing_index(error, config)),
         },
         Err(error) => error,
     };
-    match look_up(&router, &whole)? {
+    match look_up(get(&whole), &whole, config)? {
         Some(found) => Ok(found),
         None => Err(error.into()),
     }
 }
 
-/// How the router can be asked for what was typed, by whichever reading of it
+/// How the engine can be asked for what was typed, by whichever reading of it
 /// finds a note.
-pub(super) fn reference(store: &SqliteStore, typed: &str) -> anyhow::Result<Reference> {
-    let found = find(store, typed)?;
+pub(super) fn reference(
+    engine: &Engine,
+    config: &Config,
+    typed: &str,
+) -> anyhow::Result<Reference> {
+    let found = find(engine, config, typed)?;
     Ok(Reference {
         target: found.document.uid,
         lines: None,
@@ -115,11 +110,15 @@ fn as_file(reference: &Reference) -> Option<Reference> {
     })
 }
 
-fn look_up(router: &Router<'_>, reference: &Reference) -> anyhow::Result<Option<Found>> {
-    match router.get(reference) {
+fn look_up(
+    found: kodiak::Result<Found>,
+    reference: &Reference,
+    config: &Config,
+) -> anyhow::Result<Option<Found>> {
+    match found {
         Ok(found) => within(found, reference).map(Some),
         Err(Error::NoDocument { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(explain_missing_index(error, config)),
     }
 }
 

@@ -2,33 +2,28 @@
 //! long as it runs.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context as _;
-use kodiak::Error;
-use kodiak::embed::{Identity, OnnxEmbedder};
-use kodiak::source::Source;
-use kodiak::store::{EmbeddingCache, Writer};
+use kodiak::Engine;
+use kodiak::access::Guard;
+use kodiak::engine::{Event, Job};
 
 use super::Outcome;
 use crate::arguments::IndexArguments;
-use crate::config::{Config, RegisteredSource};
+use crate::assemble::{self, Purpose};
+use crate::config::Config;
 use crate::context::Context;
-use crate::embedding::{self, Extent};
+use crate::embedding;
 use crate::failure::refusal;
-use crate::indexing::{self, Telling, forget_unregistered, summary};
+use crate::listener::{Listener, Telling};
 use crate::models;
 use crate::output::phrases::counted;
-use crate::output::progress::Progress;
 use crate::registry;
 
 /// How long a folder must be quiet before its changes are indexed.
 const QUIET: Duration = Duration::from_millis(300);
-/// How long to wait for another process to finish writing.
-const RETRY: Duration = Duration::from_secs(5);
 
 pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let config = context.config()?;
@@ -38,133 +33,68 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
             "run `kodiak add FOLDER` for a folder of notes",
         ));
     }
-    let sources = registry::named(&config, &arguments.sources)?;
-    let outcome = if arguments.rebuild {
-        rebuild(context, &config, arguments)?
-    } else {
-        let mut writer = context.writer("index")?;
-        if arguments.sources.is_empty() {
-            forget_unregistered(&mut writer, &config, context.output)?;
-        }
-        let left_out = sync_each(context, &config, &sources, &mut writer)?;
-        if left_out.is_empty() {
-            Outcome::Done
-        } else {
-            Outcome::Incomplete
-        }
+    registry::named(&config, &arguments.sources)?;
+    let verb = match (arguments.rebuild, arguments.watch) {
+        (true, _) => "index --rebuild",
+        (false, true) => "index --watch",
+        (false, false) => "index",
     };
-    embedding::embed(
-        context,
-        &config,
-        arguments.no_semantic,
-        Extent::All,
-        "index",
-    );
+    let purpose = Purpose::of(verb).without_model(arguments.no_semantic);
+    let engine = context.engine(&config, purpose)?;
+    let outcome = if arguments.rebuild {
+        rebuild(context, &config, &engine, arguments)?
+    } else {
+        sync(context, &engine, &arguments.sources, Telling::Always)?
+    };
+    embedding::embed(context, &config, &engine, arguments.no_semantic, None);
     if arguments.watch {
-        return watch(context, config, arguments);
+        return watch(context, config, arguments, purpose);
     }
     Ok(outcome)
 }
 
-/// Syncs every source. One that cannot be synced does not keep the others from
-/// it, and keeps its documents; the names of such are given back.
-pub(super) fn sync_each<'a>(
+/// Syncs the sources of these names, or all of them, and forgets what is no
+/// longer registered then.
+fn sync(
     context: &Context<'_>,
-    config: &Config,
-    sources: &[&'a RegisteredSource],
-    writer: &mut Writer,
-) -> anyhow::Result<Vec<&'a str>> {
-    let mut left_out = Vec::new();
-    for source in sources {
-        let synced = registry::open(config, source)
-            .and_then(|opened| indexing::sync(writer, &*opened, context.output, Telling::Always));
-        match synced {
-            Ok(_) => {}
-            Err(error) if concerns_source(&error) => {
-                let status = writer.sources()?;
-                let indexed = status.iter().find(|status| status.name == source.name);
-                let kept = indexed.map_or(0, |status| status.documents);
-                let kept = counted(kept, "document");
-                let told = registry::told_of(source, error);
-                let said = format!("{}: not indexed, {kept} kept", source.name);
-                context.output.partial_failure(&told.context(said));
-                left_out.push(source.name.as_str());
-            }
-            Err(error) => {
-                let named = format!("could not index {}", source.name);
-                return Err(error).context(named);
-            }
-        }
-    }
-    Ok(left_out)
-}
-
-/// Whether only this source is concerned, and not the index.
-fn concerns_source(error: &Error) -> bool {
-    match error {
-        Error::FolderMissing { .. } | Error::NotAFolder { .. } | Error::BadGlob { .. } => true,
-        Error::Io { action, .. } => *action == "read",
-        _ => false,
-    }
+    engine: &Engine,
+    names: &[String],
+    telling: Telling,
+) -> anyhow::Result<Outcome> {
+    let listener = Listener::new(context.output, telling);
+    let event = |event: Event<'_>| listener.event(event);
+    let (guard, job) = (Guard::local(), Job::new(&event));
+    let synced = if names.is_empty() {
+        engine.sync(&guard, &job)
+    } else {
+        engine.sync_only(&guard, names, &job)
+    };
+    listener.end();
+    Ok(if synced?.is_complete() {
+        Outcome::Done
+    } else {
+        Outcome::Incomplete
+    })
 }
 
 fn rebuild(
     context: &Context<'_>,
     config: &Config,
+    engine: &Engine,
     arguments: &IndexArguments,
 ) -> anyhow::Result<Outcome> {
-    // All of them before anything is done: what cannot be read cannot be rebuilt.
-    let mut sources = Vec::new();
     for source in &config.sources {
-        let opened = registry::open(config, source).map_err(|error| {
+        assemble::source(config, source).map_err(|error| {
             let said = format!("{}: the index was left as it is", source.name);
-            registry::told_of(source, error).context(said)
+            registry::told_of(&source.name, &error).context(said)
         })?;
-        sources.push(opened);
     }
-
-    let output = context.output;
-    let mut writer = context.writer("index --rebuild")?;
-    let mut shown: Option<(String, Progress<'_>)> = None;
-    let mut watch = |name: &str, event| {
-        if shown.as_ref().is_none_or(|(current, _)| current != name) {
-            // The bar of the source before makes way first.
-            shown = None;
-            shown = Some((name.to_owned(), Progress::new(output, name)));
-        }
-        if let Some((_, progress)) = &mut shown {
-            progress.event(event);
-        }
-    };
-    let (identity, cache) = vectors_to_keep(context, &writer, arguments)?;
-    let kept = identity.as_ref().zip(cache.as_ref());
-    let opened = sources.iter().map(AsRef::as_ref);
-    let reports = kodiak::sync::rebuild(&mut writer, opened, kept, &mut watch);
-    drop(shown);
-    for (source, report) in sources.iter().zip(reports?) {
-        output.notice(&summary(source.name(), &report));
-    }
+    let listener = Listener::new(context.output, Telling::Always);
+    let event = |event: Event<'_>| listener.event(event);
+    let rebuilt = engine.rebuild(&Guard::local(), arguments.embeddings, &Job::new(&event));
+    listener.end();
+    rebuilt?;
     Ok(Outcome::Done)
-}
-
-/// The vectors that outlive a rebuild: those of the model that answers, unless
-/// they are to be made anew, which the cache must not prevent.
-fn vectors_to_keep(
-    context: &Context<'_>,
-    writer: &Writer,
-    arguments: &IndexArguments,
-) -> kodiak::Result<(Option<Identity>, Option<EmbeddingCache>)> {
-    let Some(identity) = writer.serving()?.and_then(|serving| serving.identity()) else {
-        return Ok((None, None));
-    };
-    let Some(mut cache) = embedding::open_cache(context) else {
-        return Ok((None, None));
-    };
-    if arguments.embeddings {
-        cache.forget(&identity)?;
-        return Ok((None, None));
-    }
-    Ok((Some(identity), Some(cache)))
 }
 
 /// Syncs what changes until the process is stopped. Sources that come and go
@@ -173,8 +103,9 @@ fn watch(
     context: &Context<'_>,
     mut config: Config,
     arguments: &IndexArguments,
+    purpose: Purpose<'_>,
 ) -> anyhow::Result<Outcome> {
-    while let Some(changed) = watch_config(context, &config, arguments)? {
+    while let Some(changed) = watch_config(context, &config, arguments, purpose)? {
         config = changed;
     }
     Ok(Outcome::Done)
@@ -185,55 +116,56 @@ fn watch_config(
     context: &Context<'_>,
     config: &Config,
     arguments: &IndexArguments,
+    purpose: Purpose<'_>,
 ) -> anyhow::Result<Option<Config>> {
     let names = &arguments.sources;
-    // Loaded once, when something is first embedded.
-    let embedder =
-        models::for_indexing(context, config, arguments.no_semantic).map(OnnxEmbedder::new);
-    let sources: Vec<Box<dyn Source>> = config
+    let engine = context.engine(config, purpose)?;
+    let has_model = models::for_indexing(context, config, arguments.no_semantic).is_some();
+    let watched: Vec<(String, Vec<PathBuf>)> = config
         .sources
         .iter()
         .filter(|source| names.is_empty() || names.contains(&source.name))
-        .filter_map(|source| registry::open(config, source).ok())
+        .filter_map(|source| {
+            let opened = assemble::source(config, source).ok()?;
+            Some((source.name.clone(), opened.watch_paths()))
+        })
         .collect();
-    if sources.is_empty() {
+    if watched.is_empty() {
         return Err(refusal(
             "there is no folder to watch",
             "`kodiak sources` lists the folders that are missing",
         ));
     }
-    // Which source each path belongs to.
+    // Each path with the source it belongs to.
+    let mut roots = Vec::new();
     let mut owners = Vec::new();
-    let mut roots: Vec<PathBuf> = Vec::new();
-    for (number, source) in sources.iter().enumerate() {
-        let paths = source.watch_paths();
-        owners.resize(owners.len() + paths.len(), number);
-        roots.extend(paths);
+    for (name, paths) in &watched {
+        for path in paths {
+            roots.push(path.clone());
+            owners.push(name.clone());
+        }
     }
     require_index_outside(context, &roots)?;
     if context.config_path.is_file() {
-        // Watched as one more folder, which nothing is synced from.
+        // Watched as one more path, which nothing is synced from.
         roots.push(context.config_path.clone());
     }
     let failure = Cell::new(None);
     let reread = Cell::new(None);
-    let sync = |which: &[usize]| {
-        let numbers: BTreeSet<usize> = which
-            .iter()
-            .filter_map(|&at| owners.get(at))
-            .copied()
-            .collect();
-        let changed: Vec<&dyn Source> = numbers.iter().map(|&at| &*sources[at]).collect();
-        match sync_changed(context, config, &changed) {
-            Ok(None) => {
-                if let Some(embedder) = &embedder {
-                    embedding::embed_with(context, embedder, Extent::All, "index --watch");
+    let sync_these = |names: &[String]| {
+        if let Some(another) = changed_config(context, config) {
+            reread.set(Some(another));
+            return ControlFlow::Break(());
+        }
+        if names.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        match sync(context, &engine, names, Telling::Changes) {
+            Ok(_) => {
+                if has_model {
+                    embedding::embed_now(context.output, &engine, None);
                 }
                 ControlFlow::Continue(())
-            }
-            Ok(another) => {
-                reread.set(another);
-                ControlFlow::Break(())
             }
             Err(error) => {
                 failure.set(Some(error));
@@ -244,18 +176,30 @@ fn watch_config(
     // Once more when nothing can be missed any more: the first sync took a
     // while in which nobody watched.
     let mut ready = || {
-        let all: Vec<usize> = (0..owners.len()).collect();
-        sync(&all)?;
-        let watched = counted(all.len() as u64, "folder");
+        // What is no longer registered goes with the others.
+        if names.is_empty()
+            && let Err(error) = sync(context, &engine, &[], Telling::Changes)
+        {
+            failure.set(Some(error));
+            return ControlFlow::Break(());
+        }
+        let all: Vec<String> = watched.iter().map(|(name, _)| name.clone()).collect();
+        sync_these(&all)?;
+        let folders = counted(all.len() as u64, "folder");
         context
             .output
-            .notice(&format!("watching {watched}; stop with Ctrl-C"));
+            .notice(&format!("watching {folders}; stop with Ctrl-C"));
         ControlFlow::Continue(())
     };
-    let mut changed = |which: &[usize]| sync(which);
+    let mut changed = |which: &[usize]| {
+        let owners = which.iter().filter_map(|&at| owners.get(at));
+        let mut changed: Vec<String> = owners.cloned().collect();
+        changed.dedup();
+        sync_these(&changed)
+    };
     kodiak::watch::watch(&roots, QUIET, &mut ready, &mut changed)?;
     match failure.take() {
-        Some(error) => Err(error.into()),
+        Some(error) => Err(error),
         None => Ok(reread.take()),
     }
 }
@@ -295,55 +239,5 @@ fn require_index_outside(context: &Context<'_>, roots: &[PathBuf]) -> anyhow::Re
             "put the index elsewhere with --index PATH, or in a hidden folder",
         )),
         None => Ok(()),
-    }
-}
-
-/// Syncs the sources that changed, holding the lock no longer than that takes.
-/// If the config is another by now, nothing is done and it is given back.
-fn sync_changed(
-    context: &Context<'_>,
-    config: &Config,
-    sources: &[&dyn Source],
-) -> kodiak::Result<Option<Config>> {
-    if sources.is_empty() {
-        return Ok(changed_config(context, config));
-    }
-    let mut writer = patient_writer(context)?;
-    // With the lock in hand, since nobody else edits the config then: a source
-    // that was just removed must not be filled again.
-    if let Some(another) = changed_config(context, config) {
-        return Ok(Some(another));
-    }
-    for source in sources {
-        match indexing::sync(&mut writer, *source, context.output, Telling::Changes) {
-            Ok(_) => {}
-            // It may come back: a drive, a folder that is being replaced.
-            Err(error) if concerns_source(&error) => {
-                context.output.partial_failure(&error.into());
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(None)
-}
-
-/// The writer, waited for if another process has it. What changes meanwhile is
-/// reported by the next event.
-fn patient_writer(context: &Context<'_>) -> kodiak::Result<Writer> {
-    let mut told = false;
-    loop {
-        match context.writer("index --watch") {
-            Err(error @ Error::Locked { .. }) => {
-                if !told {
-                    let every = RETRY.as_secs();
-                    context
-                        .output
-                        .notice(&format!("{error}; trying again every {every} seconds"));
-                    told = true;
-                }
-                std::thread::sleep(RETRY);
-            }
-            other => return other,
-        }
     }
 }

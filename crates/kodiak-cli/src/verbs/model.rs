@@ -202,12 +202,7 @@ fn choose(
     }
     // A config that cannot be read is not edited.
     let before = context.config()?.model;
-    // The lock keeps other processes from editing the config meanwhile; where
-    // no index is, none is made for it.
-    let mut lock = None;
-    if context.index_path.exists() {
-        lock = Some(context.writer("model use")?);
-    }
+    let lock = edit::lock(&context.config_path, "model use")?;
     edit::set_model(&context.config_path, name)?;
     drop(lock);
     let output = context.output;

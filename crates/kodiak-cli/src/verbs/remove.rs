@@ -1,40 +1,41 @@
 //! `kodiak remove`: forgets a source in config and index. Files stay.
 
 use kodiak::Error;
-use kodiak::store::SqliteStore;
+use kodiak::access::Guard;
+use kodiak::engine::{Event, Job};
 
 use super::Outcome;
 use crate::arguments::RemoveArguments;
+use crate::assemble::Purpose;
 use crate::config::edit;
 use crate::context::Context;
-use crate::indexing;
+use crate::listener::{Listener, Telling};
 
 pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let name = &arguments.name;
-    let mut known = context.config()?.names();
+    let config = context.config()?;
+    let engine = context.engine(&config, Purpose::of("remove"))?;
+    let mut known = config.names();
     // A source may be left in the index though a person took it out of the config.
-    let mut indexed = Vec::new();
-    match SqliteStore::open(&context.index_path) {
-        Ok(store) => indexed.extend(store.sources()?.into_iter().map(|source| source.name)),
-        Err(Error::NoIndex { .. }) => {}
+    let indexed = match engine.indexed_sources(&Guard::local()) {
+        Ok(indexed) => indexed,
+        Err(Error::NoIndex { .. }) => Vec::new(),
         Err(error) => return Err(error.into()),
-    }
-    if !known.contains(name) && !indexed.contains(name) {
-        known.extend(indexed);
+    };
+    known.extend(indexed.iter().map(|source| source.name.clone()));
+    if !known.contains(name) {
         known.sort();
         known.dedup();
         let name = name.clone();
         return Err(Error::UnknownSource { name, known }.into());
     }
-    // The lock also keeps other processes from editing the config; where no
-    // index is, none is made for it.
-    let mut writer = None;
-    if context.index_path.exists() {
-        writer = Some(context.writer("remove")?);
-    }
+    let _lock = edit::lock(&context.config_path, "remove")?;
     edit::remove_source(&context.config_path, name)?;
-    if let Some(writer) = &mut writer {
-        indexing::forget(writer, name)?;
+    // Where no index is, none is made for it.
+    if indexed.iter().any(|source| source.name == *name) {
+        let listener = Listener::new(context.output, Telling::Changes);
+        let event = |event: Event<'_>| listener.event(event);
+        engine.forget_source(&Guard::local(), name, &Job::new(&event))?;
     }
     context
         .output

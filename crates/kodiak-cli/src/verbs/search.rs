@@ -6,25 +6,23 @@
 mod folder;
 
 use std::collections::HashSet;
-use std::time::Duration;
 
-use kodiak::Error;
 use kodiak::access::Guard;
 use kodiak::rank::{Fusion, Weights};
-use kodiak::search::{Answer, Mode, Notice, Notices, Request, Router};
-use kodiak::store::{Filter, SqliteStore};
+use kodiak::search::{Answer, Mode, Notices, Request};
+use kodiak::store::Filter;
+use kodiak::{Engine, Error};
 
 use super::Outcome;
 use crate::arguments::SearchArguments;
+use crate::assemble::Purpose;
 use crate::config::Config;
-use crate::context::Context;
-use crate::embedding;
+use crate::context::{Context, explain_missing_index};
 use crate::failure::refusal;
 use crate::output::Output;
 use crate::output::escape::escaped;
 use crate::output::hits::hits;
 use crate::output::phrases::{counted, shortened};
-use crate::registry;
 
 pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let mut filter = filter(arguments)?;
@@ -44,21 +42,16 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         notices.extend(scope.notice);
     }
     let config = context.config()?;
-    let store = context.store(&config)?;
-    require_known(&filter.sources, &config, &store)?;
+    let purpose = Purpose::of("search").without_model(arguments.no_semantic);
+    let engine = context.engine(&config, purpose)?;
+    let missing_index = |error| explain_missing_index(error, &config);
+    require_known(&filter.sources, &config, &engine).map_err(missing_index)?;
 
-    let sources = registry::present(&config);
     let limit = arguments
         .limit
         .map_or(config.search.limit, |limit| limit as usize);
-    let for_queries = embedding::for_queries(context, &config, &store, arguments.no_semantic);
     let settings = &config.search;
-    let router = Router::new(&store, &sources, Guard::local())
-        .with_embedder(for_queries.embedder)
-        .explaining_absence(for_queries.absence)
-        .with_deadline(Duration::from_millis(settings.deadline_ms))
-        .with_minimum_similarity(settings.minimum_similarity);
-    let mut answer = router.search(&Request {
+    let request = Request {
         query,
         limit,
         mode: if arguments.no_semantic && arguments.mode.may_compare_meanings() {
@@ -77,16 +70,17 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
             lexical: settings.lexical_weight,
             semantic: settings.semantic_weight,
         },
-    })?;
+    };
+    let searched = engine.search(&Guard::local(), &request);
+    let mut answer = searched.map_err(missing_index)?;
     notices.append(&mut answer.notices.0);
-    notices.extend(missing_folders(&answer, &config));
     answer.notices = Notices(notices);
 
     let output = context.output;
     if arguments.json {
         output.json(&answer)?;
     } else {
-        tell(&answer, &store, output)?;
+        tell(&answer, &engine, output)?;
         if arguments.files {
             output.answer(&files(&answer, &config, output))?;
         } else {
@@ -135,13 +129,14 @@ fn within(inside: &str, paths: Vec<String>) -> Vec<String> {
 pub(super) fn require_known(
     names: &[String],
     config: &Config,
-    store: &SqliteStore,
+    engine: &Engine,
 ) -> kodiak::Result<()> {
     if names.iter().all(|name| config.source(name).is_some()) {
         return Ok(());
     }
     let mut known = config.names();
-    known.extend(store.sources()?.into_iter().map(|source| source.name));
+    let indexed = engine.indexed_sources(&Guard::local())?;
+    known.extend(indexed.into_iter().map(|source| source.name));
     known.sort();
     known.dedup();
     match names.iter().find(|name| !known.contains(name)) {
@@ -153,21 +148,8 @@ pub(super) fn require_known(
     }
 }
 
-/// A notice for each source with hits that could not be checked against their
-/// files.
-fn missing_folders(answer: &Answer, config: &Config) -> Vec<Notice> {
-    let found: HashSet<&str> = answer.hits.iter().map(|hit| hit.source.as_str()).collect();
-    let sources = config.sources.iter();
-    sources
-        .filter(|source| found.contains(source.name.as_str()) && !source.path.is_dir())
-        .map(|source| Notice::SourceMissing {
-            source: source.name.clone(),
-        })
-        .collect()
-}
-
 /// What a person should know beside the hits.
-fn tell(answer: &Answer, store: &SqliteStore, output: &Output) -> anyhow::Result<()> {
+fn tell(answer: &Answer, engine: &Engine, output: &Output) -> anyhow::Result<()> {
     if let Some(corrected) = &answer.corrected {
         output.notice(&format!("showing results for \"{}\"", shortened(corrected)));
     }
@@ -192,7 +174,8 @@ fn tell(answer: &Answer, store: &SqliteStore, output: &Output) -> anyhow::Result
                 suggestion.title, suggestion.id
             ));
         }
-        if store.corpus()?.documents == 0 {
+        let indexed = engine.indexed_sources(&Guard::local())?;
+        if indexed.iter().all(|source| source.documents == 0) {
             output.hint("the index is empty: run `kodiak index`");
         }
     }

@@ -1,23 +1,23 @@
 //! `kodiak similar`: the notes most like a note.
 
 use kodiak::access::Guard;
-use kodiak::search::{Request, Router};
+use kodiak::search::Request;
 use kodiak::store::Filter;
 
 use super::Outcome;
 use super::get;
 use super::search::require_known;
 use crate::arguments::SimilarArguments;
-use crate::context::Context;
+use crate::assemble::Purpose;
+use crate::context::{Context, explain_missing_index};
 use crate::output::hits::hits;
-use crate::registry;
 
 pub(super) fn run(arguments: &SimilarArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let config = context.config()?;
-    let store = context.store(&config)?;
-    require_known(&arguments.sources, &config, &store)?;
-    let sources = registry::present(&config);
-    let reference = get::reference(&store, &arguments.note)?;
+    let engine = context.engine(&config, Purpose::of("similar"))?;
+    require_known(&arguments.sources, &config, &engine)
+        .map_err(|error| explain_missing_index(error, &config))?;
+    let reference = get::reference(&engine, &config, &arguments.note)?;
     let request = Request {
         limit: arguments
             .limit
@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &SimilarArguments, context: &Context<'_>) -> anyhow
         explain: arguments.explain,
         ..Request::default()
     };
-    let answer = Router::new(&store, &sources, Guard::local()).similar(&reference, &request)?;
+    let answer = engine.similar(&Guard::local(), &reference, &request)?;
     let output = context.output;
     if arguments.json {
         output.json(&answer)?;

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use kodiak::Error;
-use kodiak::store::SqliteStore;
+use kodiak::access::Guard;
 use serde::Serialize;
 
 use super::Outcome;
 use crate::arguments::JsonArguments;
+use crate::assemble::Purpose;
 use crate::context::Context;
 use crate::output::escape::escaped;
 use crate::output::heading;
@@ -65,8 +66,9 @@ pub(super) fn run(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::R
 
 fn list(context: &Context<'_>) -> anyhow::Result<Vec<Listed>> {
     let config = context.config()?;
-    let indexed = match SqliteStore::open(&context.index_path) {
-        Ok(store) => store.sources()?,
+    let engine = context.engine(&config, Purpose::of("sources"))?;
+    let indexed = match engine.indexed_sources(&Guard::local()) {
+        Ok(indexed) => indexed,
         Err(Error::NoIndex { .. }) => Vec::new(),
         Err(error) => return Err(error.into()),
     };

@@ -4,22 +4,21 @@ mod meaning;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use kodiak::store::{SourceStatus, SqliteStore};
-use kodiak::{Error, Timestamp};
+use kodiak::Timestamp;
+use kodiak::access::Guard;
 use serde::Serialize;
 
 use super::Outcome;
 use crate::arguments::StatusArguments;
-use crate::config::{Config, RegisteredSource};
+use crate::assemble::Purpose;
+use crate::config::Config;
 use crate::context::Context;
-use crate::drift::Drift;
 use crate::failure;
 use crate::output::escape::escaped;
-use crate::output::phrases::{ago, counted, size};
+use crate::output::phrases::{Counts, ago, counted, size};
 use crate::output::{Output, heading};
-use crate::registry;
 use meaning::Embeddings;
 
 /// The whole state, as `--json` prints it.
@@ -47,7 +46,7 @@ struct SourceState {
     indexed_at: Option<String>,
     /// Absent where the folder could not be looked at.
     #[serde(flatten)]
-    drift: Option<Drift>,
+    changes: Option<Counts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     skipped: Vec<LeftOut>,
@@ -66,12 +65,8 @@ struct LeftOut {
 
 pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let config = context.config()?;
-    let store = match SqliteStore::open(&context.index_path) {
-        Ok(store) => Some(store),
-        Err(Error::NoIndex { .. }) => None,
-        Err(error) => return Err(error.into()),
-    };
-    let status = gather(context, &config, store.as_ref())?;
+    let engine = context.engine(&config, Purpose::of("status"))?;
+    let status = gather(context, &config, engine.status(&Guard::local())?)?;
     if arguments.json {
         context.output.json(&status)?;
         return Ok(Outcome::Done);
@@ -97,90 +92,58 @@ pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> anyhow:
 
 impl SourceState {
     fn is_behind(&self) -> bool {
-        !self.registered || self.drift.is_some_and(|drift| !drift.is_none())
+        let changed = |changes: &Counts| *changes != Counts::default();
+        !self.registered || self.changes.as_ref().is_some_and(changed)
     }
 }
 
 fn gather(
     context: &Context<'_>,
     config: &Config,
-    store: Option<&SqliteStore>,
+    status: kodiak::engine::Status,
 ) -> anyhow::Result<Status> {
-    let indexed = store
-        .map(SqliteStore::sources)
-        .transpose()?
-        .unwrap_or_default();
-    let mut sources = Vec::new();
-    for source in &config.sources {
-        let status = indexed.iter().find(|status| status.name == source.name);
-        sources.push(registered(config, source, store, status));
-    }
-    for status in &indexed {
-        if config.source(&status.name).is_none() {
-            sources.push(SourceState::new(
-                &status.name,
-                Path::new(&status.place),
-                Some(status),
-            ));
-        }
-    }
-    let embeddings = match store {
-        Some(store) => Embeddings::gather(context, config, store)?,
-        None => Embeddings::default(),
+    let exists = status.format.is_some();
+    let embeddings = if exists {
+        Embeddings::gather(context, config, &status)?
+    } else {
+        Embeddings::default()
     };
     Ok(Status {
-        index: context.index_path.clone(),
-        exists: store.is_some(),
-        bytes: size_on_disk(&context.index_path),
-        documents: store
-            .map(SqliteStore::corpus)
-            .transpose()?
-            .map_or(0, |corpus| corpus.documents),
-        words: store
-            .map(SqliteStore::vocabulary_size)
-            .transpose()?
-            .unwrap_or(0),
-        format: store.map(SqliteStore::version).transpose()?,
+        exists,
+        bytes: status.bytes,
+        documents: status.documents,
+        words: status.words,
+        format: status.format,
         semantic: embeddings.model_name(),
         embeddings,
-        sources,
+        sources: status
+            .sources
+            .into_iter()
+            .map(|source| SourceState::new(config, source))
+            .collect(),
+        index: status.index,
     })
 }
 
-fn registered(
-    config: &Config,
-    source: &RegisteredSource,
-    store: Option<&SqliteStore>,
-    status: Option<&SourceStatus>,
-) -> SourceState {
-    let mut state = SourceState::new(&source.name, &source.path, status);
-    state.registered = true;
-    let Some(store) = store else {
-        return state;
-    };
-    let compared =
-        registry::open(config, source).and_then(|opened| Drift::between(store, &*opened));
-    match compared {
-        Ok(drift) => state.drift = Some(drift),
-        Err(error) => state.error = Some(failure::message(&error.into())),
-    }
-    state
-}
-
 impl SourceState {
-    fn new(name: &str, path: &Path, status: Option<&SourceStatus>) -> Self {
-        let synced_at = status.and_then(|status| status.synced_at);
+    fn new(config: &Config, source: kodiak::engine::SourceState) -> Self {
+        let (changes, error) = match source.changes {
+            None => (None, None),
+            Some(Ok(changes)) => (Some(Counts::of(&changes)), None),
+            Some(Err(error)) => (None, Some(failure::message(&error.into()))),
+        };
+        let registered = config.source(&source.name);
         Self {
-            name: name.to_owned(),
-            path: path.to_owned(),
-            registered: false,
-            documents: status.map_or(0, |status| status.documents),
-            indexed_at: synced_at.map(kodiak::date::format),
-            drift: None,
-            error: None,
-            skipped: status.map_or(Vec::new(), |status| grouped(&status.skipped)),
-            problems: status.map_or(Vec::new(), |status| grouped(&status.problems)),
-            synced_at,
+            path: registered.map_or(source.location.into(), |source| source.path.clone()),
+            name: source.name,
+            registered: source.registered,
+            documents: source.documents,
+            indexed_at: source.synced_at.map(kodiak::date::format),
+            changes,
+            error,
+            skipped: grouped(&source.skipped),
+            problems: grouped(&source.problems),
+            synced_at: source.synced_at,
         }
     }
 }
@@ -201,14 +164,6 @@ fn grouped(files: &[(String, String)]) -> Vec<LeftOut> {
         .collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.count));
     groups
-}
-
-/// The index with its log.
-fn size_on_disk(index: &Path) -> u64 {
-    let mut log = index.as_os_str().to_owned();
-    log.push("-wal");
-    let length = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    length(index) + length(Path::new(&log))
 }
 
 fn told(status: &Status, output: &Output) -> String {
@@ -238,12 +193,12 @@ fn told(status: &Status, output: &Output) -> String {
         if !source.registered {
             let _ = writeln!(text, "  no longer registered: `kodiak index` removes it");
         }
-        match (&source.error, source.drift) {
+        match (&source.error, source.changes) {
             (Some(error), _) => {
                 let _ = writeln!(text, "  could not be compared: {}", escaped(error));
             }
-            (None, Some(drift)) if !drift.is_none() => {
-                let _ = writeln!(text, "  since then: {}", drift.phrase());
+            (None, Some(changes)) if changes != Counts::default() => {
+                let _ = writeln!(text, "  since then: {}", changes.phrase());
             }
             _ => {}
         }

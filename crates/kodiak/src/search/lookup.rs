@@ -1,8 +1,10 @@
 //! One document by id, address, path or title.
 
+use super::freshness::{Freshness, freshness};
 use super::suggest::similar_names;
 use crate::document::{LineRange, Reference};
 use crate::error::{Error, Result};
+use crate::source::Source;
 use crate::store::{Filter, Name, Reader, StoredDocument};
 
 /// Fewer digits fit too much to be meant as an id.
@@ -21,11 +23,14 @@ pub struct Found {
     pub lines: LineRange,
     /// How many lines it has.
     pub line_count: usize,
+    /// Whether it is still what was indexed.
+    pub freshness: Freshness,
 }
 
 /// Finds documents by what they are called, inside a scope.
 pub(super) struct Lookup<'a> {
     pub(super) store: &'a dyn Reader,
+    pub(super) sources: &'a [Box<dyn Source>],
     pub(super) scope: Filter,
 }
 
@@ -59,6 +64,7 @@ impl Lookup<'_> {
                 to,
             },
             line_count,
+            freshness: freshness(self.sources, &document),
             document,
         })
     }

@@ -11,6 +11,7 @@
 mod answer;
 mod candidate;
 mod compare;
+mod freshness;
 mod intent;
 mod lexical;
 mod limits;
@@ -34,6 +35,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use answer::{Answer, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
+pub use freshness::Freshness;
 pub use intent::Intent;
 pub use lookup::Found;
 pub use notice::{Notice, Notices, SemanticAbsence};
@@ -247,6 +249,7 @@ impl<'a> Router<'a> {
     fn lookup(&self) -> Lookup<'a> {
         Lookup {
             store: self.store,
+            sources: self.sources,
             scope: self.guard.narrow(&Filter::default()),
         }
     }

@@ -2,6 +2,7 @@
 //! lines that show why they were found.
 
 use super::candidate::{Candidate, Ranked};
+use super::freshness::{Freshness, freshness};
 use super::lexical::Terms;
 use super::notice::{Noted, Notice};
 use super::snippet::{self, Finder};
@@ -10,18 +11,9 @@ use super::{ExplainedTerm, Explanation, Hit, Request};
 use crate::date;
 use crate::document::{newlines, uri};
 use crate::error::{Error, Result};
-use crate::source::{Presence, Source};
+use crate::source::Source;
 use crate::store::{Expression, Filter, Phrase, Place, Reader, Row, StoredDocument};
 use crate::text::Stemming;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Freshness {
-    Same,
-    Changed,
-    Gone,
-    /// The source cannot be looked into now.
-    Unknown,
-}
 
 /// Turns ranked documents into hits.
 pub(super) struct Presenter<'a> {
@@ -60,7 +52,7 @@ impl Presenter<'_> {
                 if hits.len() >= request.limit {
                     break;
                 }
-                let freshness = self.freshness(&document);
+                let freshness = freshness(self.sources, &document);
                 if freshness == Freshness::Gone {
                     gone += 1;
                     continue;
@@ -134,22 +126,6 @@ impl Presenter<'_> {
             }
         }
         Ok(terms)
-    }
-
-    fn freshness(&self, document: &StoredDocument) -> Freshness {
-        let Some(source) = self
-            .sources
-            .iter()
-            .find(|source| source.name() == document.source)
-        else {
-            return Freshness::Same;
-        };
-        match source.presence(&document.entry) {
-            Presence::Gone => Freshness::Gone,
-            Presence::Unknown => Freshness::Unknown,
-            Presence::There(now) if document.version.differs_from(now) => Freshness::Changed,
-            Presence::There(_) => Freshness::Same,
-        }
     }
 }
 

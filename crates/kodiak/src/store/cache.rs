@@ -207,6 +207,18 @@ impl EmbeddingCache {
         })
     }
 
+    /// Erases the vectors of these texts, whichever models made them.
+    pub fn erase(&mut self, hashes: &[[u8; 16]]) -> Result<()> {
+        self.with(|connection| {
+            let mut statement =
+                connection.prepare_cached("DELETE FROM vectors WHERE text_hash = ?1")?;
+            for hash in hashes {
+                statement.execute([hash])?;
+            }
+            Ok(())
+        })
+    }
+
     /// How many vectors it holds, and how large it is in bytes.
     pub fn size(&self) -> Result<(u64, u64)> {
         self.with(|connection| {

@@ -11,14 +11,19 @@ mod reader;
 pub mod sqlite;
 mod vector_index;
 pub mod vectors;
+mod writer;
 
 pub use cache::EmbeddingCache;
 pub use expression::{Column, Expression, Phrase};
 pub use filter::Filter;
 pub use lock::WriteLock;
 pub use reader::{Reader, Revision, Snapshot};
-pub use sqlite::{Finding, SqliteStore, Writer};
+pub use sqlite::{
+    EmbeddingStatus, EntryRow, EntryState, Finding, KnownDocument, Pending, SqliteIndex,
+    SqliteStore, SqliteWriter,
+};
 pub use vector_index::{ModelNumber, VectorIndex};
+pub use writer::{Store, Writer};
 
 use std::ops::Range;
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use super::vectors::Bitmap;
 use super::{
-    Coverage, Expression, Filter, Matches, Name, NearWord, Place, Row, StoredDocument, VectorIndex,
+    Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding, KnownDocument,
+    Matches, Name, NearWord, Place, Row, Serving, SourceStatus, StoredDocument, VectorIndex,
 };
 use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
@@ -33,6 +34,13 @@ pub trait Reader: Send {
 
     /// Ends what [`Reader::begin_snapshot`] began.
     fn end_snapshot(&self) -> Result<()>;
+
+    /// Returns whether this still reads the index at its place: another file may
+    /// have taken that place.
+    fn is_current(&self) -> bool;
+
+    /// Returns which format the index has.
+    fn format(&self) -> Result<u32>;
 
     /// Returns which state of the index is read.
     fn revision(&self) -> Result<Revision>;
@@ -131,12 +139,40 @@ pub trait Reader: Send {
     /// Returns the sources a filter lets through that were never synced to the end.
     fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>>;
 
+    /// Returns the sources in the index with their counts, by name.
+    fn sources(&self) -> Result<Vec<SourceStatus>>;
+
+    /// Returns what is known of every entry of a source, by key.
+    fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>>;
+
+    /// Returns the documents that are indexed from an entry, in the order they
+    /// were stored.
+    fn documents_of_entry(&self, entry: EntryRow) -> Result<Vec<KnownDocument>>;
+
+    /// Returns how many distinct words the vocabulary has.
+    fn vocabulary_size(&self) -> Result<u64>;
+
+    /// Checks the index against itself. Nothing found means nothing is wrong.
+    fn examine(&self) -> Result<Vec<Finding>>;
+
     /// Returns the threads that any of these documents are in, each with all of
     /// its documents in order.
     fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>>;
 
     /// Returns who wrote or said each of these documents, where known.
     fn authors_of(&self, rows: &[Row]) -> Result<HashMap<Row, String>>;
+
+    /// Returns the model whose vectors answer; `None` where nothing is embedded.
+    fn serving(&self) -> Result<Option<Serving>>;
+
+    /// Returns what is embedded, and what is not.
+    fn embedding_status(&self) -> Result<EmbeddingStatus>;
+
+    /// Returns how many chunks have a vector by the model with this key.
+    fn coverage_by(&self, model: &str) -> Result<Coverage>;
+
+    /// Returns the hashes of what was embedded of a document, in order.
+    fn chunk_hashes_of(&self, row: Row) -> Result<Vec<[u8; 16]>>;
 
     /// Returns an index over the vectors that answer; `None` where nothing is
     /// embedded. It may lag behind: [`Reader::vectors_after`] has the rest.

@@ -7,8 +7,7 @@ use std::collections::HashMap;
 
 use crate::error::Result;
 use crate::source::{Entry, Listing, Source};
-use crate::store::SqliteStore;
-use crate::store::sqlite::EntryState;
+use crate::store::{EntryState, Reader};
 
 /// The entries of a source that the index is behind with, by key, sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +35,7 @@ impl Changes {
 /// Compares a source with what is indexed of it, without reading any entry. An
 /// entry whose indexed version is unknown counts as changed only if its size
 /// is another.
-pub fn changes(source: &dyn Source, index: &SqliteStore) -> Result<Changes> {
+pub fn changes(source: &dyn Source, index: &dyn Reader) -> Result<Changes> {
     let listing = source.list()?;
     let compared = compare(listing, index.entry_states(source.name())?);
     let mut changes = Changes::default();

@@ -11,24 +11,21 @@ mod drive;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::access::{WriteAccess, writing};
 use drive::{Drive, Outcome};
 
 use crate::cancel::Cancel;
 use crate::embed::{EmbedError, Embedder, Identity};
 use crate::error::{Error, Result};
-use crate::store::sqlite::Pending;
-use crate::store::{EmbeddingCache, ModelNumber, WriteLock, Writer};
+use crate::store::{EmbeddingCache, Pending, Writer};
 
 /// How many texts are embedded between two writes at least: a second or two of
 /// work for a local model.
 const GROUP: usize = 48;
 /// How many are taken from the cache between two commits.
 const CACHED_BATCH: usize = 2_000;
-/// How long to wait for another writer between batches.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How a backfill ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,14 +72,14 @@ pub enum EmbeddingProgress {
 /// Where the model is another than the one that answers, it takes over once it
 /// has them all.
 pub fn backfill(
-    writer: &mut Writer,
+    access: &dyn WriteAccess,
     embedder: &dyn Embedder,
     cache: Option<&mut EmbeddingCache>,
     until: Option<Instant>,
     cancel: &Cancel,
     progress: &mut dyn FnMut(EmbeddingProgress),
 ) -> Result<EmbeddingReport> {
-    let _lock = match WriteLock::acquire(&embedding_lock(writer), writer.holder()) {
+    let _lock = match access.embedding_lock() {
         Ok(lock) => lock,
         Err(Error::Locked { holder, .. }) => {
             return Ok(EmbeddingReport {
@@ -92,7 +89,7 @@ pub fn backfill(
         }
         Err(error) => return Err(error),
     };
-    cut_all(writer)?;
+    chunk_all(access)?;
     let mut backfill = Backfill {
         drive: Drive {
             embedder,
@@ -103,14 +100,14 @@ pub fn backfill(
         report: EmbeddingReport::default(),
         failed: HashSet::new(),
     };
-    backfill.run(writer, progress)?;
+    backfill.run(access, progress)?;
     Ok(backfill.report)
 }
 
 /// Gives passages the vectors they had before, inside the transaction the
 /// caller has begun.
 pub(super) fn restore(
-    writer: &mut Writer,
+    writer: &mut dyn Writer,
     identity: &Identity,
     cache: &EmbeddingCache,
 ) -> Result<usize> {
@@ -129,32 +126,27 @@ pub(super) fn restore(
     Ok(restored)
 }
 
-/// A lock of its own: two processes embedding the same text help nobody.
-fn embedding_lock(writer: &Writer) -> PathBuf {
-    let mut path = writer.path().as_os_str().to_owned();
-    path.push(".embedding");
-    path.into()
-}
-
-/// Cuts what an earlier version indexed without cutting it, or cut otherwise.
-/// Not cancelled halfway: passages that are not there yet would not be missed.
-fn cut_all(writer: &mut Writer) -> Result<()> {
-    while in_transaction(writer, Writer::recut_some)? > 0 {}
+/// Chunks what an earlier version indexed without chunks, or chunked otherwise.
+/// Not cancelled halfway: chunks that are not there yet would not be missed.
+fn chunk_all(access: &dyn WriteAccess) -> Result<()> {
+    while in_transaction(access, |writer| writer.rechunk_some())? > 0 {}
     Ok(())
 }
 
 fn in_transaction<T>(
-    writer: &mut Writer,
-    write: impl FnOnce(&mut Writer) -> Result<T>,
+    access: &dyn WriteAccess,
+    write: impl FnOnce(&mut dyn Writer) -> Result<T>,
 ) -> Result<T> {
-    writer.begin()?;
-    match write(writer) {
-        Ok(value) => writer.commit().map(|()| value),
-        Err(error) => {
-            writer.roll_back()?;
-            Err(error)
+    writing(access, |writer| {
+        writer.begin()?;
+        match write(writer) {
+            Ok(value) => writer.commit().map(|()| value),
+            Err(error) => {
+                writer.roll_back()?;
+                Err(error)
+            }
         }
-    }
+    })
 }
 
 struct Backfill<'a> {
@@ -170,50 +162,47 @@ type Vectors = Vec<(Pending, Vec<f32>)>;
 impl Backfill<'_> {
     fn run(
         &mut self,
-        writer: &mut Writer,
+        access: &dyn WriteAccess,
         progress: &mut dyn FnMut(EmbeddingProgress),
     ) -> Result<()> {
         // Others may write between batches, so what is pending is asked for
         // again until nothing is left to do.
         loop {
-            let model = self.model(writer)?;
-            let mut pending = self.not_failed(writer.pending(model)?);
-            self.take_cached(writer, &mut pending)?;
+            let mut pending = self.pending(access)?;
+            self.take_cached(access, &mut pending)?;
             if pending.is_empty() {
-                return self.finish(writer);
+                return self.finish(access);
             }
             let before = self.report.embedded + self.failed.len();
-            let stopped = self.embed_all(writer, &pending, progress)?;
+            let stopped = self.embed_all(access, &pending, progress)?;
             let is_over = stopped.is_some() || self.drive.is_over();
             // An embedder's own words are worth nothing to whoever cancelled.
             if !self.drive.cancel.is_cancelled() {
                 self.report.stopped = stopped.map(|error| error.to_string());
             }
             if is_over || self.report.embedded + self.failed.len() == before {
-                let model = self.model(writer)?;
-                self.report.left = self.not_failed(writer.pending(model)?).len();
+                self.report.left = self.pending(access)?.len();
                 return if self.report.left == 0 {
-                    self.finish(writer)
+                    self.finish(access)
                 } else {
-                    writer.refresh_vectors()
+                    writing(access, |writer| writer.refresh_vectors())
                 };
             }
         }
     }
 
-    /// The model's number, which another process may have changed.
-    fn model(&self, writer: &mut Writer) -> Result<ModelNumber> {
-        in_transaction(writer, |writer| {
-            writer.put_model(self.drive.embedder.identity())
-        })
-    }
-
-    fn not_failed(&self, mut pending: Vec<Pending>) -> Vec<Pending> {
+    /// Returns what lacks a vector and was not tried in vain.
+    fn pending(&self, access: &dyn WriteAccess) -> Result<Vec<Pending>> {
+        let mut pending = in_transaction(access, |writer| {
+            // The model's number, which another process may have changed.
+            let model = writer.put_model(self.drive.embedder.identity())?;
+            writer.pending(model)
+        })?;
         pending.retain(|pending| !self.failed.contains(&pending.hash));
-        pending
+        Ok(pending)
     }
 
-    fn take_cached(&mut self, writer: &mut Writer, pending: &mut Vec<Pending>) -> Result<()> {
+    fn take_cached(&mut self, access: &dyn WriteAccess, pending: &mut Vec<Pending>) -> Result<()> {
         let identity = self.drive.embedder.identity();
         let mut unknown = Vec::new();
         for batch in pending.chunks(CACHED_BATCH) {
@@ -227,7 +216,7 @@ impl Backfill<'_> {
                 continue;
             }
             self.report.cached += known.len();
-            in_transaction(writer, |writer| {
+            in_transaction(access, |writer| {
                 let model = writer.put_model(identity)?;
                 writer.put_vectors(model, &known)
             })?;
@@ -254,7 +243,7 @@ impl Backfill<'_> {
     /// what ended it, where that is the embedder's failure and not an error.
     fn embed_all(
         &mut self,
-        writer: &mut Writer,
+        access: &dyn WriteAccess,
         pending: &[Pending],
         progress: &mut dyn FnMut(EmbeddingProgress),
     ) -> Result<Option<EmbedError>> {
@@ -272,7 +261,7 @@ impl Backfill<'_> {
                 break;
             }
             let group = group.concat();
-            match self.embed_group(writer, &group)? {
+            match self.embed_group(access, &group)? {
                 None => {}
                 Some(broken @ EmbedError::Broken { .. }) => return Err(broken.into()),
                 Some(stopped) => return Ok(Some(stopped)),
@@ -292,11 +281,12 @@ impl Backfill<'_> {
     /// fault.
     fn embed_group(
         &mut self,
-        writer: &mut Writer,
+        access: &dyn WriteAccess,
         group: &[Pending],
     ) -> Result<Option<EmbedError>> {
         let mut distinct: Vec<([u8; 16], String)> = Vec::new();
-        for (pending, text) in group.iter().zip(writer.embedded_texts(group)?) {
+        let texts = writing(access, |writer| writer.embedded_texts(group))?;
+        for (pending, text) in group.iter().zip(texts) {
             if let Some(text) = text
                 && distinct
                     .last()
@@ -309,28 +299,27 @@ impl Backfill<'_> {
         let mut outcomes: HashMap<[u8; 16], Outcome> = HashMap::new();
         let drive = self.drive;
         let mut cache = self.cache.as_deref_mut();
-        let stopped = writer.unlocked(PATIENCE, || {
-            drive.run(&texts, &mut |known| {
-                // Kept at once: should the lock not come back, nothing is lost.
-                if let Some(cache) = &mut cache {
-                    let made = known.iter().filter_map(|(index, outcome)| {
-                        let vector = outcome.as_ref().ok()?;
-                        Some((distinct[*index].0, vector.clone()))
-                    });
-                    // A cache that cannot be written costs time, not an answer.
-                    let _ = cache.put(drive.embedder.identity(), &made.collect::<Vec<_>>());
-                }
-                let by_hash = |(index, outcome): (usize, Outcome)| (distinct[index].0, outcome);
-                outcomes.extend(known.into_iter().map(by_hash));
-            })
-        })?;
-        self.store(writer, group, &outcomes)?;
+        // Nobody is kept from writing while the model works.
+        let stopped = drive.run(&texts, &mut |known| {
+            // Kept at once: should the next turn not come, nothing is lost.
+            if let Some(cache) = &mut cache {
+                let made = known.iter().filter_map(|(index, outcome)| {
+                    let vector = outcome.as_ref().ok()?;
+                    Some((distinct[*index].0, vector.clone()))
+                });
+                // A cache that cannot be written costs time, not an answer.
+                let _ = cache.put(drive.embedder.identity(), &made.collect::<Vec<_>>());
+            }
+            let by_hash = |(index, outcome): (usize, Outcome)| (distinct[index].0, outcome);
+            outcomes.extend(known.into_iter().map(by_hash));
+        });
+        self.store(access, group, &outcomes)?;
         Ok(stopped)
     }
 
     fn store(
         &mut self,
-        writer: &mut Writer,
+        access: &dyn WriteAccess,
         group: &[Pending],
         outcomes: &HashMap<[u8; 16], Outcome>,
     ) -> Result<()> {
@@ -346,7 +335,7 @@ impl Backfill<'_> {
             return Ok(());
         }
         let identity = self.drive.embedder.identity();
-        in_transaction(writer, |writer| {
+        in_transaction(access, |writer| {
             let model = writer.put_model(identity)?;
             writer.put_vectors(model, &vectors)?;
             writer.put_failures(model, &failures)
@@ -358,19 +347,20 @@ impl Backfill<'_> {
         if let Some((_, reason)) = failures.pop() {
             self.report.reason = Some(reason);
         }
-        writer.refresh_vectors_if_far_behind()
+        writing(access, |writer| writer.refresh_vectors_if_far_behind())
     }
 
-    fn finish(&mut self, writer: &mut Writer) -> Result<()> {
+    fn finish(&mut self, access: &dyn WriteAccess) -> Result<()> {
         let identity = self.drive.embedder.identity();
-        let serving = writer.serving()?.map(|serving| serving.key);
+        let serving = |writer: &mut dyn Writer| writer.reader().serving();
+        let serving = writing(access, serving)?.map(|serving| serving.key);
         if serving != Some(identity.key()) {
-            in_transaction(writer, |writer| {
+            in_transaction(access, |writer| {
                 let model = writer.put_model(identity)?;
                 writer.serve(model)
             })?;
         }
-        writer.refresh_vectors()
+        writing(access, |writer| writer.refresh_vectors())
     }
 }
 

@@ -10,8 +10,8 @@ use kodiak::embed::{Embedder, Identity};
 use kodiak::search::{Answer, Mode, Request, Router};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{MarkdownFolder, Source};
-use kodiak::store::{EmbeddingCache, SqliteStore, Writer};
-use kodiak::sync::{self, EmbeddingReport, Report};
+use kodiak::store::{EmbeddingCache, SqliteIndex, SqliteStore, SqliteWriter};
+use kodiak::sync::{self, DirectAccess, EmbeddingReport, Report};
 use tempfile::TempDir;
 
 use crate::embedders::tiny;
@@ -55,8 +55,12 @@ impl Collection {
         std::fs::remove_file(self.root().join(key)).unwrap();
     }
 
-    pub(crate) fn writer(&self) -> Writer {
-        Writer::open(&self.index_path(), "test").unwrap()
+    pub(crate) fn index(&self) -> SqliteIndex {
+        SqliteIndex::new(self.index_path())
+    }
+
+    pub(crate) fn writer(&self) -> SqliteWriter {
+        SqliteWriter::open(&self.index_path(), "test").unwrap()
     }
 
     pub(crate) fn source(&self) -> MarkdownFolder {
@@ -64,7 +68,13 @@ impl Collection {
     }
 
     pub(crate) fn sync(&self) -> Report {
-        sync::sync(&mut self.writer(), &self.source(), &mut |_| {}).unwrap()
+        sync::sync(
+            &mut self.writer(),
+            &self.source(),
+            &Cancel::new(),
+            &mut |_| {},
+        )
+        .unwrap()
     }
 
     pub(crate) fn store(&self) -> SqliteStore {
@@ -107,15 +117,31 @@ impl Collection {
         until: Option<Instant>,
         cancel: &Cancel,
     ) -> EmbeddingReport {
-        let mut writer = self.writer();
-        sync::backfill(&mut writer, embedder, None, until, cancel, &mut |_| {}).unwrap()
+        let index = self.index();
+        sync::backfill(
+            &DirectAccess::new(&index, "test", PATIENCE),
+            embedder,
+            None,
+            until,
+            cancel,
+            &mut |_| {},
+        )
+        .unwrap()
     }
 
     /// The same with the cache.
     pub(crate) fn embed_cached(&self, embedder: &dyn Embedder) -> EmbeddingReport {
         let (mut cache, cancel) = (self.cache(), Cancel::new());
-        let (mut writer, cache) = (self.writer(), Some(&mut cache));
-        sync::backfill(&mut writer, embedder, cache, None, &cancel, &mut |_| {}).unwrap()
+        let (index, cache) = (self.index(), Some(&mut cache));
+        sync::backfill(
+            &DirectAccess::new(&index, "test", PATIENCE),
+            embedder,
+            cache,
+            None,
+            &cancel,
+            &mut |_| {},
+        )
+        .unwrap()
     }
 
     /// Makes the index again, with its vectors from the cache.
@@ -129,7 +155,14 @@ impl Collection {
     pub(crate) fn rebuild_with(&self, vectors: Option<(&Identity, &EmbeddingCache)>) {
         let source = self.source();
         let sources: [&dyn Source; 1] = [&source];
-        sync::rebuild(&mut self.writer(), sources, vectors, &mut |_, _| {}).unwrap();
+        sync::rebuild(
+            &mut self.writer(),
+            &sources,
+            vectors,
+            &Cancel::new(),
+            &mut |_, _| {},
+        )
+        .unwrap();
     }
 
     /// Changes the index behind its own back.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kodiak::embed::{EmbedError, Embedder};
-use kodiak::store::Writer;
-use kodiak::sync::{self, EmbeddingProgress, EmbeddingReport};
+use kodiak::sync::HeldWriter;
+use kodiak::sync::{self, DirectAccess, EmbeddingProgress, EmbeddingReport};
 use kodiak::{Cancel, Error};
 
 use crate::collection::{Collection, ask, paths, topics};
@@ -210,7 +210,7 @@ fn a_vector_of_another_length_is_the_models_fault_and_no_passages() {
         Ok(vector)
     });
     let ended = sync::backfill(
-        &mut notes.writer(),
+        &HeldWriter::new(&mut notes.writer()),
         &*odd,
         None,
         None,
@@ -247,10 +247,10 @@ fn only_one_embeds_at_a_time_and_the_other_is_told() {
     let (inner_notes, inner_told) = (Arc::clone(&notes), Arc::clone(&told));
     let model = Scripted::tiny_after(move |_, _| {
         if !inner_told.swap(true, Ordering::SeqCst) {
-            let mut writer = Writer::open(&inner_notes.index_path(), "the second").unwrap();
+            let index = inner_notes.index();
             let second = Scripted::tiny();
             let report = sync::backfill(
-                &mut writer,
+                &DirectAccess::new(&index, "the second", Duration::from_mins(1)),
                 &*second,
                 None,
                 None,
@@ -345,7 +345,7 @@ fn progress_ends_where_it_was_said_to() {
     let mut told = Vec::new();
     let model = tiny();
     sync::backfill(
-        &mut notes.writer(),
+        &HeldWriter::new(&mut notes.writer()),
         &*model,
         None,
         None,
@@ -486,7 +486,14 @@ fn what_a_broken_service_made_is_in_the_cache() {
     });
     let (mut cache, cancel) = (notes.cache(), Cancel::new());
     let (mut writer, cache) = (notes.writer(), Some(&mut cache));
-    let ended = sync::backfill(&mut writer, &*model, cache, None, &cancel, &mut |_| {});
+    let ended = sync::backfill(
+        &HeldWriter::new(&mut writer),
+        &*model,
+        cache,
+        None,
+        &cancel,
+        &mut |_| {},
+    );
     assert!(matches!(ended, Err(Error::Embedding { .. })), "{ended:?}");
     drop(writer);
     assert_eq!(model.batches().len(), 4);

@@ -10,11 +10,12 @@ use kodiak::source::MarkdownFolder;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
-    Coverage, Expression, Filter, Matches, Name, NearWord, Place, Reader, Revision, Row,
-    StoredDocument, VectorIndex,
+    Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding, KnownDocument,
+    Matches, Name, NearWord, Place, Reader, Revision, Row, Serving, SourceStatus, StoredDocument,
+    VectorIndex,
 };
 use kodiak::text::Stemming;
-use kodiak::{Error, Result, date, sync};
+use kodiak::{Cancel, Error, Result, date, sync};
 
 use crate::collection::{
     Collection, EVERY_MODE, ask, ask_in, assert_sound, paths, router_over, sorted, topics,
@@ -145,7 +146,7 @@ fn two_sources() -> Collection {
     for name in ["open", "secret"] {
         let root = notes.root().join(name);
         let source = MarkdownFolder::new(name, &root, FolderOptions::default()).unwrap();
-        sync::sync(&mut notes.writer(), &source, &mut |_| {}).unwrap();
+        sync::sync(&mut notes.writer(), &source, &Cancel::new(), &mut |_| {}).unwrap();
     }
     notes.embed(&*Scripted::tiny_failing_on("unembeddable"), None);
     notes
@@ -303,7 +304,21 @@ impl Reader for Untouchable {
         panic!("stemming was asked for")
     }
 
+    fn is_current(&self) -> bool {
+        panic!("is_current was called")
+    }
+
     untouchable! {
+        format() -> u32;
+        sources() -> Vec<SourceStatus>;
+        entry_states(&str) -> HashMap<String, EntryState>;
+        documents_of_entry(EntryRow) -> Vec<KnownDocument>;
+        vocabulary_size() -> u64;
+        examine() -> Vec<Finding>;
+        serving() -> Option<Serving>;
+        embedding_status() -> EmbeddingStatus;
+        coverage_by(&str) -> Coverage;
+        chunk_hashes_of(Row) -> Vec<[u8; 16]>;
         begin_snapshot() -> ();
         end_snapshot() -> ();
         revision() -> Revision;

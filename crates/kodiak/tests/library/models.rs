@@ -7,6 +7,7 @@ use std::time::Instant;
 use kodiak::embed::{EmbedError, Embedder, OnnxEmbedder};
 use kodiak::search::Mode;
 use kodiak::sync;
+use kodiak::sync::HeldWriter;
 use kodiak::{Cancel, Error};
 
 use crate::collection::{Collection, ask, ask_in, paths, topics};
@@ -28,7 +29,7 @@ fn a_broken_model_ends_the_run_and_words_still_answer() {
         std::fs::write(&path, "nothing of the kind").unwrap();
         let broken = Arc::new(OnnxEmbedder::new(model.clone()));
         let ended = sync::backfill(
-            &mut notes.writer(),
+            &HeldWriter::new(&mut notes.writer()),
             &*broken,
             None,
             None,
@@ -115,7 +116,7 @@ fn a_partly_filled_successor_is_counted_apart() {
         other_tiny().embed_one(text, role)
     });
     let ended = sync::backfill(
-        &mut notes.writer(),
+        &HeldWriter::new(&mut notes.writer()),
         &*breaking,
         None,
         None,

@@ -4,8 +4,9 @@ use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::search::{Mode, Request, Router};
 use kodiak::store::sqlite::Prepared;
-use kodiak::store::{SqliteStore, Writer};
+use kodiak::store::{SqliteStore, SqliteWriter};
 use kodiak::sync;
+use kodiak::sync::HeldWriter;
 use kodiak::{Cancel, Document};
 use tempfile::TempDir;
 
@@ -28,9 +29,9 @@ fn body(number: usize) -> String {
 }
 
 /// An index of so many documents.
-fn filled(count: usize) -> (TempDir, Writer) {
+fn filled(count: usize) -> (TempDir, SqliteWriter) {
     let folder = tempfile::tempdir().unwrap();
-    let mut writer = Writer::open(&folder.path().join("index.db"), "test").unwrap();
+    let mut writer = SqliteWriter::open(&folder.path().join("index.db"), "test").unwrap();
     writer.begin().unwrap();
     for number in 0..count {
         writer
@@ -99,7 +100,7 @@ fn rare_words_choose_where_both_retrievers_run() {
         Ok(vector)
     });
     sync::backfill(
-        &mut writer,
+        &HeldWriter::new(&mut writer),
         &*model,
         None,
         None,

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kodiak::source::{Entry, Presence, Reading, Source};
-use kodiak::store::{Filter, SqliteStore, Writer};
+use kodiak::store::{Filter, SqliteStore, SqliteWriter};
 use kodiak::sync::{self, Changes, Progress, Report};
-use kodiak::{Document, Result, Version};
+use kodiak::{Cancel, Document, Result, Version};
 use tempfile::TempDir;
 
 use crate::collection::folder;
@@ -60,9 +60,9 @@ impl Place {
 
     /// Syncs; returns what it did and how many entries it read.
     fn sync(&self) -> (Report, usize) {
-        let mut writer = Writer::open(&self.index(), "test").unwrap();
+        let mut writer = SqliteWriter::open(&self.index(), "test").unwrap();
         let read = Cell::new(0);
-        let report = sync::sync(&mut writer, &*self.source(), &mut |event| {
+        let report = sync::sync(&mut writer, &*self.source(), &Cancel::new(), &mut |event| {
             if let Progress::Found(number) = event {
                 read.set(number);
             }
@@ -336,8 +336,15 @@ fn a_rebuild_reads_every_entry_again() {
     place.sync();
     let before = place.indexed();
     let source = place.source();
-    let mut writer = Writer::open(&place.index(), "test").unwrap();
-    let reports = sync::rebuild(&mut writer, [&*source], None, &mut |_, _| {}).unwrap();
+    let mut writer = SqliteWriter::open(&place.index(), "test").unwrap();
+    let reports = sync::rebuild(
+        &mut writer,
+        &[&*source],
+        None,
+        &Cancel::new(),
+        &mut |_, _| {},
+    )
+    .unwrap();
     assert_eq!((reports[0].added, reports[0].documents), (4, 4));
     drop(writer);
     assert_eq!(place.indexed(), before);
@@ -349,7 +356,7 @@ fn a_removed_source_leaves_nothing_behind() {
     let place = Place::lines(&LINES);
     place.write("c.md", "!nothing\n");
     place.sync();
-    let mut writer = Writer::open(&place.index(), "test").unwrap();
+    let mut writer = SqliteWriter::open(&place.index(), "test").unwrap();
     writer.begin().unwrap();
     writer.remove_source("lines").unwrap();
     writer.commit().unwrap();

@@ -4,7 +4,7 @@ use kodiak::chunk::Cutting;
 use kodiak::search::{Answer, Mode, Request};
 use kodiak::store::sqlite::Preparer;
 use kodiak::text::Stemming;
-use kodiak::{Document, Error, sync};
+use kodiak::{Cancel, Document, Error, sync};
 
 use crate::collection::{Collection, ask, paths, sorted};
 
@@ -23,7 +23,7 @@ fn forms() -> Collection {
 fn whole() -> Collection {
     let notes = forms();
     let mut writer = notes.writer().with_stemming(Stemming::None).unwrap();
-    sync::sync(&mut writer, &notes.source(), &mut |_| {}).unwrap();
+    sync::sync(&mut writer, &notes.source(), &Cancel::new(), &mut |_| {}).unwrap();
     drop(writer);
     notes
 }
@@ -194,7 +194,7 @@ fn an_emptied_index_can_be_filled_otherwise() {
     writer.remove_source("notes").unwrap();
     writer.commit().unwrap();
     let mut writer = writer.with_stemming(Stemming::English).unwrap();
-    sync::sync(&mut writer, &notes.source(), &mut |_| {}).unwrap();
+    sync::sync(&mut writer, &notes.source(), &Cancel::new(), &mut |_| {}).unwrap();
     drop(writer);
     assert_eq!(notes.store().stemming(), Stemming::English);
     assert_eq!(notes.store().examine().unwrap(), []);

@@ -4,7 +4,7 @@ use kodiak::access::Guard;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{MarkdownFolder, Source};
 use kodiak::sync::{self, Report};
-use kodiak::{Error, Result};
+use kodiak::{Cancel, Error, Result};
 
 use crate::collection::{Collection, folder};
 
@@ -94,7 +94,7 @@ fn what_could_not_be_read_is_tried_again() {
     };
     let sync = |max_bytes| {
         let source = MarkdownFolder::new("notes", &notes.root(), options(max_bytes)).unwrap();
-        sync::sync(&mut notes.writer(), &source, &mut |_| {}).unwrap()
+        sync::sync(&mut notes.writer(), &source, &Cancel::new(), &mut |_| {}).unwrap()
     };
     assert_eq!(changes(sync(10)), report(2, 1, 0, 0, 1));
     assert_eq!(changes(sync(10)), report(2, 0, 0, 0, 1));
@@ -129,7 +129,7 @@ fn a_new_size_limit_applies_to_files_that_did_not_change() {
             ..FolderOptions::default()
         };
         let source = MarkdownFolder::new("notes", &notes.root(), options).unwrap();
-        sync::sync(&mut notes.writer(), &source, &mut |_| {}).unwrap()
+        sync::sync(&mut notes.writer(), &source, &Cancel::new(), &mut |_| {}).unwrap()
     };
     // Old enough for their times to be trusted.
     std::thread::sleep(std::time::Duration::from_millis(100));
@@ -226,13 +226,20 @@ fn a_missing_folder_loses_nothing() {
     notes.sync();
     let source = notes.source();
     std::fs::rename(notes.root(), notes.root().with_extension("away")).unwrap();
-    let failed: Result<Report> = sync::sync(&mut notes.writer(), &source, &mut |_| {});
+    let failed: Result<Report> =
+        sync::sync(&mut notes.writer(), &source, &Cancel::new(), &mut |_| {});
     assert!(
         matches!(failed, Err(Error::FolderMissing { .. })),
         "{failed:?}"
     );
     let sources: [&dyn Source; 1] = [&source];
-    let rebuilt = sync::rebuild(&mut notes.writer(), sources, None, &mut |_, _| {});
+    let rebuilt = sync::rebuild(
+        &mut notes.writer(),
+        &sources,
+        None,
+        &Cancel::new(),
+        &mut |_, _| {},
+    );
     assert!(rebuilt.is_err());
     std::fs::rename(notes.root().with_extension("away"), notes.root()).unwrap();
     assert_eq!(notes.found("apple"), ["a.md"]);
@@ -249,7 +256,14 @@ fn a_rebuild_gives_the_same_index_under_the_same_ids() {
     let before = ids(&notes);
     let source = folder(&notes.root());
     let sources: [&dyn Source; 1] = [&source];
-    let reports = sync::rebuild(&mut notes.writer(), sources, None, &mut |_, _| {}).unwrap();
+    let reports = sync::rebuild(
+        &mut notes.writer(),
+        &sources,
+        None,
+        &Cancel::new(),
+        &mut |_, _| {},
+    )
+    .unwrap();
     assert_eq!(changes(reports[0]), report(2, 2, 0, 0, 0));
     assert_eq!(reports[0].documents, 2);
     assert_eq!(ids(&notes), before);

@@ -4,7 +4,7 @@ use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::rank::Fusion;
 use kodiak::search::{Mode, Request, Router};
-use kodiak::store::{SqliteStore, Writer};
+use kodiak::store::{SqliteStore, SqliteWriter};
 use kodiak::{Document, Thread};
 
 use crate::collection::{Collection, ask_in, paths};
@@ -98,25 +98,28 @@ fn ranks_alone_know_nothing_of_threads() {
 fn threads_are_of_one_source_and_in_order() {
     let place = tempfile::tempdir().unwrap();
     let index = place.path().join("index.db");
-    let mut writer = Writer::open(&index, "test").unwrap();
-    let put =
-        |writer: &mut Writer, source: &str, key: &str, thread: Option<&str>, at: Option<i64>| {
-            let document = Document {
-                source: source.to_owned(),
-                key: key.to_owned(),
-                kind: "note".to_owned(),
-                title: key.to_owned(),
-                created_at: at,
-                thread: thread.map(|name| Thread {
-                    name: name.to_owned(),
-                    position: None,
-                }),
-                ..Document::default()
-            };
-            writer
-                .put(&kodiak::store::sqlite::Prepared::new(document))
-                .unwrap();
+    let mut writer = SqliteWriter::open(&index, "test").unwrap();
+    let put = |writer: &mut SqliteWriter,
+               source: &str,
+               key: &str,
+               thread: Option<&str>,
+               at: Option<i64>| {
+        let document = Document {
+            source: source.to_owned(),
+            key: key.to_owned(),
+            kind: "note".to_owned(),
+            title: key.to_owned(),
+            created_at: at,
+            thread: thread.map(|name| Thread {
+                name: name.to_owned(),
+                position: None,
+            }),
+            ..Document::default()
         };
+        writer
+            .put(&kodiak::store::sqlite::Prepared::new(document))
+            .unwrap();
+    };
     writer.begin().unwrap();
     put(&mut writer, "mine", "late", Some("one"), Some(30));
     put(&mut writer, "mine", "early", Some("One"), Some(10));

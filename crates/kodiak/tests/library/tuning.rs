@@ -7,6 +7,7 @@ use kodiak::rank::{Bm25, KeywordRoute, Tuning};
 use kodiak::search::{Answer, Request, Router};
 use kodiak::store::Filter;
 use kodiak::sync;
+use kodiak::sync::HeldWriter;
 
 use crate::collection::{Collection, ask, paths, topics};
 use crate::embedders::{Scripted, tiny};
@@ -173,9 +174,9 @@ fn a_writer_cuts_in_its_own_way_whoever_prepared_the_document() {
         std::fs::remove_file(notes.index_path()).ok();
         let model = Scripted::tiny();
         let mut writer = notes.writer().with_cutting(cutting);
-        sync::sync(&mut writer, &notes.source(), &mut |_| {}).unwrap();
+        sync::sync(&mut writer, &notes.source(), &Cancel::new(), &mut |_| {}).unwrap();
         sync::backfill(
-            &mut writer,
+            &HeldWriter::new(&mut writer),
             &*model,
             None,
             None,

@@ -1,22 +1,23 @@
 //! `--in FOLDER`: an index run, followed by a search.
 //!
-//! A folder that is registered, or lies inside of one that is, is brought up to
-//! date; any other is registered first. Where the index cannot be written just
-//! now, what is there is searched, and the answer says so.
+//! A folder that is registered, or is inside one that is, is brought up to date;
+//! any other is registered first. Where the index cannot be written just now,
+//! what is there is searched, and the answer says so.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use kodiak::Error;
+use kodiak::access::Guard;
+use kodiak::engine::{Event, Job};
 use kodiak::search::Notice;
-use kodiak::source::Source;
-use kodiak::store::SqliteStore;
+use kodiak::{Engine, Error};
 
+use crate::assemble::{self, Purpose};
 use crate::config::{Config, RegisteredSource};
 use crate::context::Context;
-use crate::embedding::{self, Extent};
+use crate::embedding;
 use crate::failure;
-use crate::indexing::{self, Telling};
+use crate::listener::{Listener, Telling};
 use crate::registration::{Wanted, register};
 use crate::registry;
 
@@ -30,52 +31,45 @@ pub(super) struct Scope {
     pub(super) notice: Option<Notice>,
 }
 
-/// How long to wait for another process before a folder that was never indexed
-/// cannot be searched. It may well be indexing this very folder.
+/// How long to wait for another process. It may well be indexing this very
+/// folder.
 const PATIENCE: Duration = Duration::from_secs(5);
-const STEP: Duration = Duration::from_millis(100);
-/// How long a search waits for vectors; what is left is left to `kodiak index`.
+/// How long a search waits for embeddings; the rest is left to `kodiak index`.
 const EMBEDDING_TIME: Duration = Duration::from_secs(20);
+const VERB: &str = "search --in";
 
 /// Makes sure that the folder can be searched.
 ///
-/// Words are indexed however long that takes, meanings for a limited time.
+/// Words are indexed however long that takes, embeddings for a limited time.
 pub(super) fn prepare(
     context: &Context<'_>,
     typed: &Path,
     wants_meaning: bool,
 ) -> anyhow::Result<Scope> {
-    let started = Instant::now();
-    let scope = loop {
-        let patient = started.elapsed() < PATIENCE;
-        match attempt(context, typed, patient) {
-            Err(error) if patient && is_locked(error.downcast_ref()) => std::thread::sleep(STEP),
-            ended => break ended?,
-        }
-    };
+    let scope = refresh(context, typed)?;
     // What could not be brought up to date is not embedded either.
     if wants_meaning && scope.notice.is_none() {
         let config = context.config()?;
-        let extent = Extent::Within(EMBEDDING_TIME);
-        embedding::embed(context, &config, false, extent, "search --in");
+        let engine = context.engine(&config, purpose())?;
+        embedding::embed(context, &config, &engine, false, Some(EMBEDDING_TIME));
     }
     Ok(scope)
 }
 
-fn is_locked(error: Option<&Error>) -> bool {
-    matches!(error, Some(Error::Locked { .. }))
+fn purpose() -> Purpose<'static> {
+    Purpose::of(VERB).patience(PATIENCE)
 }
 
-fn attempt(context: &Context<'_>, typed: &Path, patient: bool) -> anyhow::Result<Scope> {
+fn refresh(context: &Context<'_>, typed: &Path) -> anyhow::Result<Scope> {
     let folder = registry::existing_folder(typed)?;
     let config = context.config()?;
     if let Some(source) = registry::registered_at(&config, &folder) {
-        let opened = registry::open(&config, source)?;
-        return refreshed(context, &*opened, String::new(), patient);
+        assemble::source(&config, source)?;
+        return refreshed(context, &config, source, String::new());
     }
     for (source, inside) in registry::around(&config, &folder) {
-        if let Some(opened) = covering(&config, source, &inside)? {
-            return refreshed(context, &*opened, inside, patient);
+        if covers(&config, source, &inside)? {
+            return refreshed(context, &config, source, inside);
         }
     }
     let wanted = Wanted {
@@ -83,7 +77,7 @@ fn attempt(context: &Context<'_>, typed: &Path, patient: bool) -> anyhow::Result
         name: None,
         globs: &[],
     };
-    let source = register(context, &wanted, "search --in")?;
+    let source = register(context, &wanted, purpose())?;
     Ok(Scope {
         source: source.name,
         inside: String::new(),
@@ -91,43 +85,33 @@ fn attempt(context: &Context<'_>, typed: &Path, patient: bool) -> anyhow::Result
     })
 }
 
-/// The source, if it takes notes from this part of it: the part may be
+/// Whether a source takes notes from this part of its folder: the part may be
 /// hidden, ignored, or left out by globs.
-fn covering(
-    config: &Config,
-    source: &RegisteredSource,
-    inside: &str,
-) -> kodiak::Result<Option<Box<dyn Source>>> {
-    let opened = registry::open(config, source)?;
-    let covers = opened
-        .list()?
-        .entries
-        .iter()
-        .any(|entry| entry.key.starts_with(inside));
-    Ok(covers.then_some(opened))
+fn covers(config: &Config, source: &RegisteredSource, inside: &str) -> kodiak::Result<bool> {
+    let listing = assemble::source(config, source)?.list()?;
+    let mut entries = listing.entries.iter();
+    Ok(entries.any(|entry| entry.key.starts_with(inside)))
 }
 
 /// Syncs a registered source. That it cannot be synced is no reason not to
-/// search it, unless another process is about to index it for the first time.
+/// search it, unless it was never indexed.
 fn refreshed(
     context: &Context<'_>,
-    source: &dyn Source,
+    config: &Config,
+    source: &RegisteredSource,
     inside: String,
-    patient: bool,
 ) -> anyhow::Result<Scope> {
-    let synced = context.writer("search --in").and_then(|mut writer| {
-        indexing::sync(&mut writer, source, context.output, Telling::Changes)
-    });
-    let name = source.name().to_owned();
+    let engine = context.engine(config, purpose())?;
+    let name = source.name.clone();
+    let failed = sync(context, &engine, &name).err();
     let mut notice = None;
-    if let Err(error) = synced {
-        if patient && is_locked(Some(&error)) && !was_synced(context, &name) {
+    if let Some(error) = failed {
+        if matches!(error, Error::Locked { .. }) && !was_synced(&engine, &name) {
             return Err(error.into());
         }
-        let reason = failure::message(&error.into());
         notice = Some(Notice::SourceNotSynced {
             source: name.clone(),
-            reason,
+            reason: failure::message(&error.into()),
         });
     }
     Ok(Scope {
@@ -137,9 +121,24 @@ fn refreshed(
     })
 }
 
+fn sync(context: &Context<'_>, engine: &Engine, name: &str) -> kodiak::Result<()> {
+    let listener = Listener::new(context.output, Telling::Changes);
+    let event = |event: Event<'_>| match event {
+        // It is the answer's to say.
+        Event::SourceFailed { .. } => {}
+        other => listener.event(other),
+    };
+    let names = [name.to_owned()];
+    let report = engine.sync_only(&Guard::local(), &names, &Job::new(&event))?;
+    match report.failed.into_iter().next() {
+        Some(failure) => Err(failure.error),
+        None => Ok(()),
+    }
+}
+
 /// Whether the source was ever indexed completely.
-fn was_synced(context: &Context<'_>, name: &str) -> bool {
-    let sources = SqliteStore::open(&context.index_path).and_then(|store| store.sources());
+fn was_synced(engine: &Engine, name: &str) -> bool {
+    let sources = engine.indexed_sources(&Guard::local());
     let sources = sources.unwrap_or_default();
     let mut synced = sources.iter().filter(|source| source.synced_at.is_some());
     synced.any(|source| source.name == name)

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use kodiak::store::{Coverage, EmbeddingCache, SqliteStore};
+use kodiak::store::Coverage;
 use serde::Serialize;
 
 use crate::config::Config;
@@ -57,24 +57,23 @@ struct Cache {
 }
 
 impl Embeddings {
-    /// Looks at index and cache. Nothing is made that is not there.
+    /// Reads the state off what the engine says.
     pub(super) fn gather(
         context: &Context<'_>,
         config: &Config,
-        store: &SqliteStore,
+        status: &kodiak::engine::Status,
     ) -> anyhow::Result<Self> {
-        let status = store.embedding_status()?;
-        let serving = store.serving()?;
+        let serving = status.serving.as_ref();
         let mut state = Self::default();
-        for (model, vectors) in status.models {
+        for (model, vectors) in &status.embeddings.models {
             let installed = models::for_searching(context, config, Some(&model.key))?.is_some();
-            let answers = serving.as_ref().is_some_and(|one| one.key == model.key);
+            let answers = serving.is_some_and(|one| one.key == model.key);
             let revision = model.key.rsplit('@').next().unwrap_or_default().to_owned();
             let model = Model {
-                name: model.name,
+                name: model.name.clone(),
                 revision,
                 dimensions: model.dimensions,
-                vectors,
+                vectors: *vectors,
                 installed,
             };
             if answers {
@@ -83,7 +82,7 @@ impl Embeddings {
                 state.next = Some(model);
             }
         }
-        for (name, Coverage { chunks, embedded }) in status.sources {
+        for (name, Coverage { chunks, embedded }) in status.embeddings.sources.clone() {
             state.passages += chunks;
             state.embedded += embedded;
             state.sources.push(Source {
@@ -92,18 +91,14 @@ impl Embeddings {
                 embedded,
             });
         }
-        let failures = status.failures.into_iter();
+        let failures = status.embeddings.failures.clone().into_iter();
         state.failures = failures
             .map(|(reason, passages)| Failure { reason, passages })
             .collect();
-        let cache = EmbeddingCache::path_beside(&context.index_path);
-        if cache.exists() {
-            // Nothing depends on it, so it keeps nothing from being told.
-            match EmbeddingCache::open(&cache).and_then(|cache| cache.size()) {
-                Ok((vectors, bytes)) => state.cache = Some(Cache { vectors, bytes }),
-                Err(error) => context.output.warning(&error.to_string()),
-            }
-        }
+        state.cache = status.cache.map(|cache| Cache {
+            vectors: cache.vectors,
+            bytes: cache.bytes,
+        });
         Ok(state)
     }
 

@@ -53,6 +53,28 @@ impl SqliteStore {
         })
     }
 
+    /// Returns how many chunks have a vector by the model with this key.
+    pub fn coverage_by(&self, model: &str) -> Result<Coverage> {
+        if !self.knows_meaning()? {
+            return Ok(Coverage::default());
+        }
+        self.with(|connection| {
+            connection.query_row(
+                "SELECT count(*), count(e.id) FROM chunks AS c
+                 JOIN documents AS d ON d.id = c.document AND d.deleted_at IS NULL
+                 LEFT JOIN embeddings AS e ON e.chunk = c.id
+                    AND e.model = (SELECT id FROM models WHERE key = ?1)",
+                [model],
+                |row| {
+                    Ok(Coverage {
+                        chunks: row.get(0)?,
+                        embedded: row.get(1)?,
+                    })
+                },
+            )
+        })
+    }
+
     fn count_embedded(&self, model: ModelNumber) -> Result<Coverage> {
         self.with(|connection| {
             connection

@@ -4,12 +4,13 @@
 //! so the full text is compared with the documents row by row, and a sample is
 //! cut into terms again and looked up.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{SqliteStore, Writer};
+use super::{SqliteStore, SqliteWriter};
 use crate::error::{Error, Result};
 use crate::store::Row;
 use crate::text::{Cutter, Purpose, words};
@@ -64,6 +65,12 @@ impl SqliteStore {
             findings.push(Finding::new("SQLite finds the file damaged", damage));
             return Ok(findings);
         }
+        self.compare_format(&mut findings)?;
+        self.compare_texts(&mut findings)?;
+        if !findings.is_empty() {
+            // What does not fit together or cannot be read fails all the rest.
+            return Ok(findings);
+        }
         self.compare_rows(&mut findings)?;
         self.compare_terms(&mut findings)?;
         self.compare_counts(&mut findings)?;
@@ -90,6 +97,61 @@ impl SqliteStore {
             Err(Error::Corrupt { detail, .. }) => Ok(vec![detail]),
             other => other,
         }
+    }
+
+    /// The tables must be those of the format that the index says it has.
+    fn compare_format(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        let version = self.version()?;
+        let (found, expected) = self.with(|connection| {
+            let pattern = Connection::open_in_memory()?;
+            super::fts5::register(&pattern, self.stemming)?;
+            for migration in super::MIGRATIONS.iter().take(version as usize) {
+                pattern.execute_batch(migration)?;
+            }
+            Ok((columns(connection)?, columns(&pattern)?))
+        })?;
+        let missing = expected
+            .difference(&found)
+            .map(|one| format!("{one} is missing"));
+        let unknown = found
+            .difference(&expected)
+            .map(|one| format!("{one} is unknown"));
+        let examples: Vec<String> = missing.chain(unknown).collect();
+        if !examples.is_empty() {
+            let problem = format!("its tables are not those of format {version}");
+            findings.push(Finding::new(problem, examples));
+        }
+        Ok(())
+    }
+
+    /// Every text must be valid UTF-8, which SQLite does not look after.
+    fn compare_texts(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        let mut unreadable = Vec::new();
+        self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT d.*, b.front, b.body FROM documents AS d
+                 LEFT JOIN bodies AS b ON b.document = d.id",
+            )?;
+            let columns = statement.column_count();
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let valid = (0..columns).all(|at| {
+                    row.get_ref(at).is_ok_and(|value| match value {
+                        ValueRef::Text(text) => std::str::from_utf8(text).is_ok(),
+                        _ => true,
+                    })
+                });
+                if !valid {
+                    unreadable.push(format!("document {}", row.get::<_, Row>(0)?));
+                }
+            }
+            Ok(())
+        })?;
+        if !unreadable.is_empty() {
+            let problem = "documents that cannot be read";
+            findings.push(Finding::counted(problem, unreadable.len(), unreadable));
+        }
+        Ok(())
     }
 
     fn compare_rows(&self, findings: &mut Vec<Finding>) -> Result<()> {
@@ -269,7 +331,19 @@ impl SqliteStore {
     }
 }
 
-impl Writer {
+/// Returns every column of every table of ours, as `table.column`.
+fn columns(connection: &Connection) -> rusqlite::Result<BTreeSet<String>> {
+    let mut statement = connection.prepare(
+        "SELECT t.name || '.' || c.name FROM main.sqlite_schema AS t
+         JOIN pragma_table_info(t.name, 'main') AS c
+         WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+         AND t.name NOT LIKE 'documents\\_fts%' ESCAPE '\\'",
+    )?;
+    let columns = statement.query_map([], |row| row.get(0))?;
+    columns.collect()
+}
+
+impl SqliteWriter {
     /// Fills the full text and the counts again from the documents, in one
     /// transaction, and the vector file from the vectors.
     pub fn repair(&mut self) -> Result<()> {

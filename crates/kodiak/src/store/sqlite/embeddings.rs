@@ -3,12 +3,15 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::vector_bytes;
-use super::write::Writer;
+use super::write::SqliteWriter;
 use crate::chunk::{self, Chunk, Cutting};
 use crate::date;
 use crate::embed::Identity;
 use crate::error::Result;
 use crate::store::{ModelNumber, Row};
+
+/// How many vectors are compared with what they should be at a time.
+const CORRECTED_BATCH: usize = 1_000;
 
 /// How many documents are cut anew in one transaction.
 const RECUT_BATCH: usize = 500;
@@ -35,7 +38,7 @@ pub(super) fn passages(cutting: Cutting, title: &str, body: &str) -> Vec<(Chunk,
     chunks.map(hashed).collect()
 }
 
-impl Writer {
+impl SqliteWriter {
     /// Makes a model known to the index. The first one answers at once, with
     /// as much as there is.
     pub fn put_model(&mut self, identity: &Identity) -> Result<ModelNumber> {
@@ -165,6 +168,49 @@ impl Writer {
             }
             Ok(())
         })
+    }
+
+    /// Replaces vectors of the model that answers which are not what `right` says
+    /// they are, by the hash of their text. Returns how many were wrong.
+    pub fn correct_vectors(
+        &mut self,
+        right: &mut dyn FnMut(&[[u8; 16]]) -> Result<Vec<Option<Vec<f32>>>>,
+    ) -> Result<usize> {
+        let Some(model) = self.serving_model()? else {
+            return Ok(0);
+        };
+        let mut corrected = 0;
+        let mut last = 0;
+        loop {
+            let batch: Vec<(i64, [u8; 16], Vec<u8>)> = self.with(|connection| {
+                let mut statement = connection.prepare_cached(
+                    "SELECT e.id, c.text_hash, e.vector FROM embeddings AS e
+                     CROSS JOIN chunks AS c ON c.id = e.chunk
+                     WHERE e.id > ?1 AND e.model = ?2 ORDER BY e.id LIMIT ?3",
+                )?;
+                let rows = statement
+                    .query_map(params![last, model.number, CORRECTED_BATCH], |row| {
+                        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                    })?;
+                rows.collect()
+            })?;
+            let Some(&(newest, ..)) = batch.last() else {
+                return Ok(corrected);
+            };
+            last = newest;
+            let hashes: Vec<[u8; 16]> = batch.iter().map(|(_, hash, _)| *hash).collect();
+            for ((id, _, found), right) in batch.iter().zip(right(&hashes)?) {
+                let right = right.map(|vector| vector_bytes(&vector));
+                if let Some(right) = right.filter(|right| right != found) {
+                    corrected += 1;
+                    self.with(|connection| {
+                        connection
+                            .prepare_cached("UPDATE embeddings SET vector = ?2 WHERE id = ?1")?
+                            .execute(params![id, right])
+                    })?;
+                }
+            }
+        }
     }
 
     /// Cuts documents that were cut by other rules, or never; gives back how

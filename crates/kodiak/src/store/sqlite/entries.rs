@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use rusqlite::params;
 
 use super::read::fixed;
-use super::{SqliteStore, Writer};
+use super::{SqliteStore, SqliteWriter};
 use crate::document::{Document, Version};
 use crate::error::Result;
 
@@ -81,7 +81,7 @@ impl SqliteStore {
     }
 }
 
-impl Writer {
+impl SqliteWriter {
     /// Notes what was seen of an entry: its version, its size, and why it was
     /// skipped if it was. Its documents stay as they are.
     pub fn put_entry(

@@ -11,6 +11,7 @@ use crate::access::Guard;
 use crate::document::DocumentId;
 use crate::embed::{EmbedError, Embedder, Identity, Limits, Role};
 use crate::search::{Answer, Mode, Request, Router};
+use crate::sync::HeldWriter;
 use crate::sync::backfill;
 
 /// Two topics, told apart by a word; everything else means nothing to it.
@@ -180,11 +181,11 @@ fn a_writer_upgrades_it_and_a_backfill_gives_it_meaning() {
     write_format_1(&path);
     // One who had it open before goes on.
     let early = SqliteStore::open(&path).unwrap();
-    let mut writer = Writer::open(&path, "test").unwrap();
+    let mut writer = SqliteWriter::open(&path, "test").unwrap();
     assert_eq!(writer.version().unwrap(), MIGRATIONS.len() as u32);
     assert_eq!(found(&search(&path, "noodles", Mode::Auto)), ["ramen.md"]);
     let report = backfill(
-        &mut writer,
+        &HeldWriter::new(&mut writer),
         &*Topics::new(),
         None,
         None,
@@ -216,7 +217,7 @@ fn an_upgrade_that_is_cut_off_leaves_the_old_format() {
         .with(|connection| connection.execute_batch("CREATE TABLE embeddings (x)"))
         .unwrap();
     drop(store);
-    assert!(Writer::open(&path, "test").is_err());
+    assert!(SqliteWriter::open(&path, "test").is_err());
     let store = SqliteStore::open(&path).unwrap();
     assert_eq!(store.version().unwrap(), 1);
     assert_eq!(found(&search(&path, "noodles", Mode::Auto)), ["ramen.md"]);
@@ -229,9 +230,9 @@ fn documents_cut_by_other_rules_are_cut_and_embedded_anew() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index.db");
     write_format_1(&path);
-    let mut writer = Writer::open(&path, "test").unwrap();
+    let mut writer = SqliteWriter::open(&path, "test").unwrap();
     backfill(
-        &mut writer,
+        &HeldWriter::new(&mut writer),
         &*Topics::new(),
         None,
         None,
@@ -245,7 +246,7 @@ fn documents_cut_by_other_rules_are_cut_and_embedded_anew() {
         })
         .unwrap();
     let report = backfill(
-        &mut writer,
+        &HeldWriter::new(&mut writer),
         &*Topics::new(),
         None,
         None,
@@ -370,7 +371,7 @@ fn a_writer_migrates_format_2_and_nothing_is_embedded_anew() {
     // One who has it open goes on, whichever format it is then.
     let early = SqliteStore::open(&path).unwrap();
     let before = told(&early);
-    let mut writer = Writer::open(&path, "test").unwrap();
+    let mut writer = SqliteWriter::open(&path, "test").unwrap();
     assert_eq!(writer.version().unwrap(), MIGRATIONS.len() as u32);
     assert_eq!(told(&writer), before);
     assert_eq!(told(&early), before);
@@ -381,7 +382,7 @@ fn a_writer_migrates_format_2_and_nothing_is_embedded_anew() {
     assert!(!belonging.unwrap());
     let cancel = Cancel::new();
     let report = backfill(
-        &mut writer,
+        &HeldWriter::new(&mut writer),
         &*Topics::new(),
         None,
         None,
@@ -429,18 +430,18 @@ fn the_first_sync_after_a_migration_reads_all_and_rewrites_nothing() {
     }
     drop(connection);
     let source = MarkdownFolder::new("notes", &notes, FolderOptions::default()).unwrap();
-    let mut writer = Writer::open(&path, "test").unwrap();
-    let rows = |writer: &Writer| {
+    let mut writer = SqliteWriter::open(&path, "test").unwrap();
+    let rows = |writer: &SqliteWriter| {
         let documents = writer.documents(&[1, 2, 3]).unwrap();
         let authors = documents.iter().filter_map(|one| one.author.clone());
         (documents.len(), authors.collect::<Vec<_>>())
     };
     // Unknown versions say nothing, the sizes do.
-    let changes = crate::sync::changes(&source, &writer).unwrap();
+    let changes = crate::sync::changes(&source, &*writer).unwrap();
     assert_eq!((changes.new.len(), changes.gone.len()), (0, 0));
-    let report = crate::sync::sync(&mut writer, &source, &mut |_| {}).unwrap();
+    let report = crate::sync::sync(&mut writer, &source, &Cancel::new(), &mut |_| {}).unwrap();
     assert_eq!((report.seen, report.changed()), (3, false), "{report:?}");
     // The rows are the same; what only the text tells is there now.
     assert_eq!(rows(&writer), (3, vec!["Ben".to_owned(); 3]));
-    assert!(crate::sync::changes(&source, &writer).unwrap().is_empty());
+    assert!(crate::sync::changes(&source, &*writer).unwrap().is_empty());
 }

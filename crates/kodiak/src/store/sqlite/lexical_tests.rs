@@ -1,6 +1,6 @@
 use super::*;
 use crate::document::Document;
-use crate::store::Writer;
+use crate::store::SqliteWriter;
 use crate::store::sqlite::Prepared;
 
 #[test]
@@ -40,9 +40,9 @@ fn expressions_are_quoted() {
 }
 
 /// Notes of different lengths, in which three words are more and less common.
-fn varied() -> (tempfile::TempDir, Writer) {
+fn varied() -> (tempfile::TempDir, SqliteWriter) {
     let folder = tempfile::tempdir().unwrap();
-    let mut writer = Writer::open(&folder.path().join("index.db"), "test").unwrap();
+    let mut writer = SqliteWriter::open(&folder.path().join("index.db"), "test").unwrap();
     writer.begin().unwrap();
     for number in 0..400_usize {
         let often = |word: &str, every: usize| format!("{word} ").repeat(number % every % 5);

@@ -1,6 +1,6 @@
 //! The index in one SQLite file: opening, settings, migrations.
 //!
-//! Readers open it read-only and never wait; the [`Writer`] holds the lock.
+//! Readers open it read-only and never wait; the [`SqliteWriter`] holds the lock.
 
 mod counts;
 mod coverage;
@@ -10,6 +10,7 @@ mod embeddings;
 mod entries;
 mod filter;
 mod fts5;
+mod index;
 mod lexical;
 mod prepared;
 mod read;
@@ -21,6 +22,7 @@ mod vector_file;
 mod vocabulary;
 mod words;
 mod write;
+mod writer;
 
 #[cfg(test)]
 mod format_tests;
@@ -45,9 +47,10 @@ pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
 pub use embeddings::Pending;
 pub use entries::{EntryRow, EntryState, KnownDocument};
+pub use index::SqliteIndex;
 pub use prepared::{Prepared, Preparer};
 use vector_file::OpenVectors;
-pub use write::Writer;
+pub use write::SqliteWriter;
 
 /// Numbered, in order, never edited once released.
 const MIGRATIONS: &[&str] = &[
@@ -68,6 +71,8 @@ const BUSY: Duration = Duration::from_secs(5);
 pub struct SqliteStore {
     connection: Connection,
     path: PathBuf,
+    /// Which file was opened.
+    file: Option<FileIdentity>,
     /// Read once: it never changes in an index that holds anything.
     stemming: Stemming,
     /// What rows must score to be of interest to the search under way.
@@ -143,6 +148,7 @@ impl SqliteStore {
         let store = Self {
             connection,
             path: path.to_path_buf(),
+            file: FileIdentity::of(path),
             stemming,
             bar,
             vectors: RefCell::default(),
@@ -268,6 +274,28 @@ impl SqliteStore {
 
     fn error(&self, source: rusqlite::Error) -> Error {
         database_error(&self.path, source)
+    }
+}
+
+/// Tells one file from another that takes its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileIdentity(u64, u64);
+
+impl FileIdentity {
+    #[cfg(unix)]
+    fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = std::fs::metadata(path).ok()?;
+        Some(Self(metadata.dev(), metadata.ino()))
+    }
+
+    /// Where files have no number, none is told from another that was made at the
+    /// same moment.
+    #[cfg(not(unix))]
+    fn of(path: &Path) -> Option<Self> {
+        let made = std::fs::metadata(path).ok()?.created().ok()?;
+        let since = made.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some(Self(since.as_secs(), u64::from(since.subsec_nanos())))
     }
 }
 

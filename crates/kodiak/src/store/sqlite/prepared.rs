@@ -7,7 +7,7 @@ use crate::document::Document;
 use crate::text::Stemming;
 
 /// Makes one document after the other ready, outside of the transaction.
-/// [`Writer::preparer`](super::Writer::preparer) gives one that cuts as its
+/// [`SqliteWriter::preparer`](super::SqliteWriter::preparer) gives one that cuts as its
 /// index is cut.
 #[derive(Debug, Default)]
 pub struct Preparer {

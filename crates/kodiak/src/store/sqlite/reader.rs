@@ -8,8 +8,9 @@ use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
 use crate::store::vectors::Bitmap;
 use crate::store::{
-    Coverage, Expression, Filter, Matches, Name, NearWord, Place, Reader, Revision, Row,
-    StoredDocument, VectorIndex,
+    Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding, KnownDocument,
+    Matches, Name, NearWord, Place, Reader, Revision, Row, Serving, SourceStatus, StoredDocument,
+    VectorIndex,
 };
 use crate::text::Stemming;
 
@@ -30,6 +31,14 @@ impl Reader for SqliteStore {
 
     fn end_snapshot(&self) -> Result<()> {
         self.with(|connection| connection.execute_batch("RELEASE snapshot"))
+    }
+
+    fn is_current(&self) -> bool {
+        self.file == super::FileIdentity::of(&self.path)
+    }
+
+    fn format(&self) -> Result<u32> {
+        self.version()
     }
 
     fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>> {
@@ -80,8 +89,17 @@ impl Reader for SqliteStore {
         each_name(filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()>;
         places(filter: &Filter) -> Result<Vec<(String, String)>>;
         incomplete_sources(filter: &Filter) -> Result<Vec<String>>;
+        sources() -> Result<Vec<SourceStatus>>;
+        entry_states(source: &str) -> Result<HashMap<String, EntryState>>;
+        documents_of_entry(entry: EntryRow) -> Result<Vec<KnownDocument>>;
+        vocabulary_size() -> Result<u64>;
+        examine() -> Result<Vec<Finding>>;
         threads_of(rows: &[Row]) -> Result<Vec<Vec<Row>>>;
         authors_of(rows: &[Row]) -> Result<HashMap<Row, String>>;
+        serving() -> Result<Option<Serving>>;
+        embedding_status() -> Result<EmbeddingStatus>;
+        coverage_by(model: &str) -> Result<Coverage>;
+        chunk_hashes_of(row: Row) -> Result<Vec<[u8; 16]>>;
         vectors() -> Result<Option<Arc<dyn VectorIndex>>>;
         coverage(filter: &Filter) -> Result<Coverage>;
         chunk_vector(vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>>;

@@ -196,6 +196,20 @@ impl SqliteStore {
         })
     }
 
+    /// Returns the hashes of what was embedded of a document, in order.
+    pub fn chunk_hashes_of(&self, row: Row) -> Result<Vec<[u8; 16]>> {
+        if !self.knows_meaning()? {
+            return Ok(Vec::new());
+        }
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT text_hash FROM chunks WHERE document = ?1 ORDER BY ordinal",
+            )?;
+            let hashes = statement.query_map([row], |row| row.get(0))?;
+            hashes.collect()
+        })
+    }
+
     /// The documents that meet `filter` and `required`, and not `excluded`.
     pub fn rows(
         &self,

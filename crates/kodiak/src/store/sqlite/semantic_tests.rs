@@ -2,12 +2,12 @@ use rusqlite::{Params, StatementStatus};
 
 use super::super::vector_file::IN_ORDER;
 use super::{LATER, SERVING};
-use crate::store::Writer;
+use crate::store::SqliteWriter;
 
 /// The steps SQLite takes for one row of an answer, among so many vectors.
 fn steps_among(vectors: usize, sql: &str, values: impl Params) -> i32 {
     let folder = tempfile::tempdir().unwrap();
-    let writer = Writer::open(&folder.path().join("index.db"), "test").unwrap();
+    let writer = SqliteWriter::open(&folder.path().join("index.db"), "test").unwrap();
     let fill = format!(
         "INSERT INTO models (key, name, dimensions, serving) VALUES ('m@1', 'm', 2, 1);
          PRAGMA foreign_keys = OFF;
@@ -46,7 +46,7 @@ fn what_came_later_is_found_without_reading_what_was_there() {
 #[test]
 fn millions_of_vectors_are_not_sorted_in_memory() {
     let folder = tempfile::tempdir().unwrap();
-    let writer = Writer::open(&folder.path().join("index.db"), "test").unwrap();
+    let writer = SqliteWriter::open(&folder.path().join("index.db"), "test").unwrap();
     let sorted = writer.with(|connection| {
         // What SQLite believes after a first sync of a million documents.
         connection.execute_batch(

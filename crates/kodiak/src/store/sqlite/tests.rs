@@ -31,10 +31,10 @@ fn note(key: &str, title: &str, body: &str, tags: &[&str]) -> Document {
     }
 }
 
-fn fixture(documents: Vec<Document>) -> (Fixture, Writer) {
+fn fixture(documents: Vec<Document>) -> (Fixture, SqliteWriter) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index.db");
-    let mut writer = Writer::open(&path, "test").unwrap();
+    let mut writer = SqliteWriter::open(&path, "test").unwrap();
     writer.begin().unwrap();
     for document in documents {
         writer.put(&Prepared::new(document)).unwrap();
@@ -92,7 +92,7 @@ fn three() -> Vec<Document> {
     ]
 }
 
-fn clean(writer: &Writer) {
+fn clean(writer: &SqliteWriter) {
     assert_eq!(writer.examine().unwrap(), []);
     let counted: u64 = writer
         .with(|connection| {
@@ -385,7 +385,7 @@ fn another_programs_database_is_left_alone() {
         Err(Error::NotOurs { .. })
     ));
     assert!(matches!(
-        Writer::open(&path, "test"),
+        SqliteWriter::open(&path, "test"),
         Err(Error::NotOurs { .. })
     ));
     assert_eq!(std::fs::read(&path).unwrap(), before);
@@ -407,23 +407,23 @@ fn what_is_no_index_is_told_apart() {
         Err(Error::NotOurs { .. })
     ));
     assert!(matches!(
-        Writer::open(&path, "test"),
+        SqliteWriter::open(&path, "test"),
         Err(Error::NotOurs { .. })
     ));
     std::fs::remove_file(&path).unwrap();
     // Overwritten after it was ours.
-    drop(Writer::open(&path, "test").unwrap());
+    drop(SqliteWriter::open(&path, "test").unwrap());
     std::fs::write(&path, &nonsense).unwrap();
     assert!(matches!(
         SqliteStore::open(&path),
         Err(Error::Corrupt { .. })
     ));
     assert!(matches!(
-        Writer::open(&path, "test"),
+        SqliteWriter::open(&path, "test"),
         Err(Error::Corrupt { .. })
     ));
     std::fs::remove_file(&path).unwrap();
-    let writer = Writer::open(&path, "test").unwrap();
+    let writer = SqliteWriter::open(&path, "test").unwrap();
     writer
         .with(|connection| connection.pragma_update(None, "user_version", 99))
         .unwrap();

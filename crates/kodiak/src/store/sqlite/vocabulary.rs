@@ -11,7 +11,7 @@ use fst::{IntoStreamer, Set, Streamer};
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder};
 use rusqlite::OptionalExtension;
 
-use super::{SqliteStore, Writer};
+use super::{SqliteStore, SqliteWriter};
 use crate::error::Result;
 use crate::store::NearWord;
 
@@ -98,7 +98,7 @@ impl SqliteStore {
     }
 }
 
-impl Writer {
+impl SqliteWriter {
     /// Makes the automaton anew if too many words came after it.
     pub fn refresh_vocabulary(&mut self) -> Result<()> {
         let late: u64 = self.with(|connection| {

@@ -5,7 +5,6 @@
 
 use std::ops::{Deref, Range};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use rusqlite::{OptionalExtension, params};
 use serde_json::{Map, Value};
@@ -22,7 +21,7 @@ use crate::text::Stemming;
 
 /// An index, open for writing, with the lock that makes it the only one.
 #[derive(Debug)]
-pub struct Writer {
+pub struct SqliteWriter {
     store: SqliteStore,
     counts: Counts,
     pub(super) cutting: Cutting,
@@ -34,7 +33,7 @@ pub struct Writer {
     holder: String,
 }
 
-impl Deref for Writer {
+impl Deref for SqliteWriter {
     type Target = SqliteStore;
 
     fn deref(&self) -> &SqliteStore {
@@ -42,7 +41,7 @@ impl Deref for Writer {
     }
 }
 
-impl Writer {
+impl SqliteWriter {
     /// Takes the lock and opens or makes the index. `holder` is what other
     /// writers are told meanwhile.
     pub fn open(path: &Path, holder: &str) -> Result<Self> {
@@ -103,38 +102,24 @@ impl Writer {
         })
     }
 
-    /// Cuts documents as this index is cut, for [`Writer::put`].
+    /// Cuts documents as this index is cut, for [`SqliteWriter::put`].
     pub fn preparer(&self) -> Preparer {
         Preparer::new(self.cutting, self.stemming)
     }
 
-    /// What other writers are told.
-    pub fn holder(&self) -> &str {
-        &self.holder
-    }
-
-    /// Lets other writers in while `work` runs, and waits for them to finish
-    /// for `patience` at most. Between transactions only.
-    pub fn unlocked<T>(&mut self, patience: Duration, work: impl FnOnce() -> T) -> Result<T> {
+    /// Lets others write until [`SqliteWriter::take_up`]. Between transactions
+    /// only.
+    pub fn let_go(&mut self) {
         self.lock = None;
-        let value = work();
-        let started = Instant::now();
-        loop {
-            match WriteLock::acquire(&self.store.path, &self.holder) {
-                Err(Error::Locked { .. }) if started.elapsed() < patience => {
-                    std::thread::sleep(Duration::from_millis(50));
-                }
-                other => {
-                    self.lock = Some(other?);
-                    break;
-                }
-            }
-        }
-        self.find_next_row()?;
-        Ok(value)
     }
 
-    /// Begins a transaction. Readers see nothing of it before [`Writer::commit`].
+    /// Takes the lock again and finds out what others have written meanwhile.
+    pub fn take_up(&mut self) -> Result<()> {
+        self.lock = Some(WriteLock::acquire(&self.store.path, &self.holder)?);
+        self.find_next_row()
+    }
+
+    /// Begins a transaction. Readers see nothing of it before [`SqliteWriter::commit`].
     pub fn begin(&mut self) -> Result<()> {
         self.with(|connection| connection.execute_batch("BEGIN IMMEDIATE"))
     }

@@ -1,0 +1,190 @@
+//! Single documents: listing them by time, and writing them into sources that
+//! allow it.
+//!
+//! A document is written to its source first and indexed second. What is saved is
+//! in the source even if indexing it fails: the next sync finds it.
+
+use super::{Engine, Job};
+use crate::access::{Capability, Guard};
+use crate::document::{Timestamp, uri};
+use crate::error::{Error, Result};
+use crate::source::{Draft, WritableSource};
+use crate::store::{Filter, StoredDocument};
+
+/// How much of a text a summary shows, in characters.
+const EXCERPT: usize = 100;
+
+/// A document as a list shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// The shortest beginning of its id that no other document shares.
+    pub id: String,
+    /// Its address.
+    pub uri: String,
+    /// The source it is from.
+    pub source: String,
+    /// Its name in the source.
+    pub key: String,
+    /// What it is.
+    pub kind: String,
+    /// Its title.
+    pub title: String,
+    /// Its category.
+    pub category: Option<String>,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// When it was written, where known.
+    pub created_at: Option<Timestamp>,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+    /// The beginning of its text, on one line.
+    pub excerpt: String,
+}
+
+/// A document that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// Its key in the source.
+    pub key: String,
+    /// Whether it can be found already; otherwise the next sync finds it.
+    pub indexed: bool,
+}
+
+impl Engine {
+    /// Lists the documents that `filter` admits, the most recently changed first.
+    pub fn list(&self, guard: &Guard, filter: &Filter, limit: usize) -> Result<Vec<Summary>> {
+        guard.require(Capability::Read)?;
+        let filter = guard.narrow(filter);
+        self.read(|reader| {
+            let newest = reader.newest(&filter, None, limit)?;
+            let rows: Vec<_> = newest.best.iter().map(|&(row, _)| row).collect();
+            let documents = reader.documents(&rows)?;
+            Ok(documents.into_iter().map(Summary::of).collect())
+        })
+    }
+
+    /// Saves a new document into a source and indexes it.
+    pub fn create(
+        &self,
+        guard: &Guard,
+        source: &str,
+        draft: &Draft,
+        job: &Job<'_>,
+    ) -> Result<Saved> {
+        let key = self.writable(guard, source)?.create(draft)?;
+        self.saved(source, key, job)
+    }
+
+    /// Changes a document, unless it is no longer the one the caller has `seen`:
+    /// the hash of its content, as [`StoredDocument::hash`] gives it.
+    pub fn update(
+        &self,
+        guard: &Guard,
+        source: &str,
+        key: &str,
+        draft: &Draft,
+        seen: [u8; 32],
+        job: &Job<'_>,
+    ) -> Result<Saved> {
+        self.writable(guard, source)?.update(key, draft, seen)?;
+        self.saved(source, key.to_owned(), job)
+    }
+
+    /// Moves a document to its source's trash and takes it out of the index.
+    pub fn delete(&self, guard: &Guard, source: &str, key: &str, job: &Job<'_>) -> Result<Saved> {
+        self.writable(guard, source)?.delete(key)?;
+        self.saved(source, key.to_owned(), job)
+    }
+
+    /// Erases a document for good: from its source and its trash, from the index,
+    /// and its vectors from the cache.
+    pub fn purge(&self, guard: &Guard, source: &str, key: &str, job: &Job<'_>) -> Result<Saved> {
+        let writable = self.writable(guard, source)?;
+        let hashes = self.chunk_hashes(source, key)?;
+        writable.purge(key)?;
+        if let Some(cache) = &mut self.cache(job) {
+            cache.erase(&hashes)?;
+        }
+        self.saved(source, key.to_owned(), job)
+    }
+
+    /// Returns the hashes of what was embedded of a document.
+    fn chunk_hashes(&self, source: &str, key: &str) -> Result<Vec<[u8; 16]>> {
+        let found = self.read(|reader| {
+            let named = reader.with_path(Some(source), key, &Filter::default(), 1)?;
+            let row = named.first().map(|(row, ..)| *row);
+            row.map_or(Ok(Vec::new()), |row| reader.chunk_hashes_of(row))
+        });
+        match found {
+            Err(Error::NoIndex { .. }) => Ok(Vec::new()),
+            other => other,
+        }
+    }
+
+    fn writable(&self, guard: &Guard, source: &str) -> Result<&dyn WritableSource> {
+        guard.require(Capability::Write)?;
+        let found = self.source(guard, source)?;
+        found.writable().ok_or_else(|| Error::NotWritable {
+            name: source.to_owned(),
+        })
+    }
+
+    /// Brings the index in step with the one source that was written to.
+    fn saved(&self, source: &str, key: String, job: &Job<'_>) -> Result<Saved> {
+        let names = [source.to_owned()];
+        let synced = self.write(job, |writer| self.sync_named(&names, writer, job));
+        Ok(Saved {
+            key,
+            indexed: synced.is_ok_and(|report| report.is_complete()),
+        })
+    }
+}
+
+impl Summary {
+    fn of(document: StoredDocument) -> Self {
+        Self {
+            uri: uri(&document.source, &document.key),
+            excerpt: excerpt(&document.body),
+            id: document.short_id,
+            source: document.source,
+            key: document.key,
+            kind: document.kind,
+            title: document.title,
+            category: document.category,
+            tags: document.tags,
+            created_at: document.created_at,
+            updated_at: document.updated_at,
+        }
+    }
+}
+
+/// Returns the beginning of a text on one line, cut between characters.
+fn excerpt(text: &str) -> String {
+    let mut excerpt = String::new();
+    for (count, character) in text.split_whitespace().flat_map(spaced).enumerate() {
+        if count > EXCERPT {
+            excerpt.push('…');
+            break;
+        }
+        excerpt.push(character);
+    }
+    excerpt.trim_end().to_owned()
+}
+
+fn spaced(word: &str) -> impl Iterator<Item = char> + '_ {
+    word.chars().chain([' '])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_is_one_line_of_bearable_length() {
+        assert_eq!(excerpt("# Bread\n\n  An   hour.\n"), "# Bread An hour.");
+        assert_eq!(excerpt(""), "");
+        let long = excerpt(&"ü ".repeat(300));
+        assert_eq!(long.chars().count(), EXCERPT + 2);
+        assert!(long.ends_with('…'));
+    }
+}

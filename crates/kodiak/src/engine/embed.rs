@@ -1,0 +1,87 @@
+//! Giving documents their embeddings.
+
+use std::time::{Duration, Instant};
+
+use super::queue::patiently;
+use super::{Engine, Event, Job};
+use crate::access::{Capability, Guard};
+use crate::error::Result;
+use crate::store::{WriteLock, Writer};
+use crate::sync::{EmbeddingProgress, EmbeddingReport, KeptWriter, WriteAccess, backfill};
+
+/// Short turns at writing, with others in between.
+struct Turns<'a> {
+    engine: &'a Engine,
+    job: &'a Job<'a>,
+    kept: KeptWriter,
+}
+
+impl WriteAccess for Turns<'_> {
+    fn write(&self, work: &mut dyn FnMut(&mut dyn Writer) -> Result<()>) -> Result<()> {
+        let shared = &*self.engine.shared;
+        let _turn = shared.queue.enter(self.job)?;
+        let mut writer = patiently(shared.patience, self.job, || {
+            self.kept.take(&*shared.store, &shared.holder)
+        })?;
+        work(&mut *writer)?;
+        self.kept.keep(writer);
+        Ok(())
+    }
+
+    fn embedding_lock(&self) -> Result<Option<WriteLock>> {
+        let shared = &*self.engine.shared;
+        shared.store.embedding_lock(&shared.holder)
+    }
+}
+
+impl Engine {
+    /// Embeds every chunk that lacks a vector, for at most `within`; `None` where
+    /// no model is wanted. Others may write meanwhile. What is not done by then is
+    /// left to the next time.
+    ///
+    /// Why there is no model, where one is wanted, is
+    /// [`Error::ModelMissing`](crate::Error::ModelMissing)'s to say.
+    pub fn embed(
+        &self,
+        guard: &Guard,
+        within: Option<Duration>,
+        job: &Job<'_>,
+    ) -> Result<Option<EmbeddingReport>> {
+        guard.require(Capability::Admin)?;
+        let model = match self.shared.models.for_documents() {
+            Ok(Some(model)) => model,
+            Ok(None) => return Ok(None),
+            Err(name) => return Err(crate::Error::ModelMissing { name }),
+        };
+        let until = within.and_then(|within| Instant::now().checked_add(within));
+        let mut cache = self.cache(job);
+        let name = &model.identity().name;
+        let mut progress = |progress| {
+            job.tell(match progress {
+                EmbeddingProgress::Found { passages, bytes } => Event::EmbeddingFound {
+                    model: name,
+                    chunks: passages,
+                    bytes,
+                },
+                EmbeddingProgress::Done { passages, bytes } => Event::Embedded {
+                    chunks: passages,
+                    bytes,
+                },
+            });
+        };
+        let turns = Turns {
+            engine: self,
+            job,
+            kept: KeptWriter::default(),
+        };
+        backfill(
+            &turns,
+            &*model,
+            cache.as_mut(),
+            until,
+            job.cancel(),
+            &mut progress,
+        )
+        .map(Some)
+    }
+}

@@ -1,0 +1,223 @@
+//! An index with its sources and its model: what every surface calls.
+//!
+//! [`Engine`] returns values and emits events. It never prints, never reads the
+//! environment and never touches a config file: its caller hands in what it needs
+//! and persists what it accepted. Every method takes a [`Guard`] and checks it
+//! before anything is read.
+//!
+//! * readers come from a pool (`readers`) and never wait;
+//! * writers stand in line (`queue`), which is also the one place that is patient
+//!   with other processes;
+//! * `sync`, `embed`, `documents`, `status` and `doctor` have the methods.
+
+mod builder;
+mod doctor;
+mod documents;
+mod embed;
+mod event;
+mod models;
+mod queue;
+mod readers;
+mod status;
+mod sync;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use builder::EngineBuilder;
+pub use doctor::{Check, Diagnosis, Repair, Subject};
+pub use documents::{Saved, Summary};
+pub use event::{Event, Job};
+pub use models::{Models, NoModel, OneModel};
+pub use status::{CacheStatus, SourceState, Status};
+pub use sync::{SourceFailure, SyncReport};
+
+use queue::{WriteQueue, patiently};
+use readers::Readers;
+
+use crate::access::{Capability, Guard};
+use crate::document::Reference;
+use crate::error::{Error, Result};
+use crate::rank::Tuning;
+use crate::search::{Answer, Found, Notice, Request, Router, Workers};
+use crate::source::Source;
+use crate::store::{EmbeddingCache, Reader, Store, Writer};
+
+/// An index with its sources and its model. Cheap to clone; all clones share
+/// everything. Its methods block: an asynchronous caller runs them on threads
+/// made for that.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    shared: Arc<Shared>,
+    tuning: Tuning,
+}
+
+#[derive(Debug)]
+struct Shared {
+    store: Arc<dyn Store>,
+    sources: Vec<Box<dyn Source>>,
+    absent: Vec<AbsentSource>,
+    models: Arc<dyn Models>,
+    holder: String,
+    patience: Duration,
+    deadline: Duration,
+    cache: Option<PathBuf>,
+    readers: Readers,
+    queue: WriteQueue,
+    workers: Arc<Workers>,
+}
+
+/// A source that is registered but could not be opened.
+struct AbsentSource {
+    name: String,
+    open: Box<dyn Fn() -> Result<Box<dyn Source>> + Send + Sync>,
+}
+
+impl std::fmt::Debug for AbsentSource {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "AbsentSource({})", self.name)
+    }
+}
+
+impl Engine {
+    /// Begins an engine over the index at `path`, which is made when something is
+    /// first indexed.
+    pub fn builder(path: impl Into<PathBuf>) -> EngineBuilder {
+        EngineBuilder::new(path.into())
+    }
+
+    /// Begins an engine over a store of another kind. Vectors are kept in no cache
+    /// unless the builder is told of one.
+    pub fn builder_over(store: Arc<dyn Store>) -> EngineBuilder {
+        EngineBuilder::over(store, None)
+    }
+
+    /// Returns where the index is.
+    pub fn path(&self) -> &Path {
+        self.shared.store.path()
+    }
+
+    /// Answers a search. No query, however odd, is an error.
+    pub fn search(&self, guard: &Guard, request: &Request) -> Result<Answer> {
+        guard.require(Capability::Search)?;
+        let mut answer = self.read(|reader| {
+            let (embedder, absence) = self.for_queries(reader);
+            self.router(reader, guard)
+                .with_embedder(embedder)
+                .explaining_absence(absence)
+                .search(request)
+        })?;
+        // Hits of a source that is not there could not be checked against it.
+        for absent in &self.shared.absent {
+            if answer.hits.iter().any(|hit| hit.source == absent.name) {
+                answer.notices.0.push(Notice::SourceMissing {
+                    source: absent.name.clone(),
+                });
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Returns an engine that shares everything with this one but ranks with these
+    /// numbers.
+    #[must_use]
+    pub fn with_tuning(&self, tuning: Tuning) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            tuning,
+        }
+    }
+
+    /// Returns the documents most like the one that `reference` names, itself left
+    /// out. `request` says how many and which; its query is not looked at.
+    pub fn similar(
+        &self,
+        guard: &Guard,
+        reference: &Reference,
+        request: &Request,
+    ) -> Result<Answer> {
+        guard.require(Capability::Search)?;
+        guard.require(Capability::Read)?;
+        self.read(|reader| self.router(reader, guard).similar(reference, request))
+    }
+
+    /// Finds a document by its id, path, address or title.
+    pub fn get(&self, guard: &Guard, reference: &Reference) -> Result<Found> {
+        guard.require(Capability::Read)?;
+        self.read(|reader| self.router(reader, guard).get(reference))
+    }
+
+    /// Returns the word a search would look for instead of `word`; `None` where it
+    /// would take it as typed.
+    pub fn spelling(&self, guard: &Guard, word: &str) -> Result<Option<String>> {
+        guard.require(Capability::Search)?;
+        self.read(|reader| self.router(reader, guard).spelling(word))
+    }
+
+    fn router<'a>(&'a self, reader: &'a dyn Reader, guard: &Guard) -> Router<'a> {
+        Router::new(reader, &self.shared.sources, guard.clone())
+            .with_deadline(self.shared.deadline)
+            .with_tuning(self.tuning)
+            .with_workers(Arc::clone(&self.shared.workers))
+    }
+
+    /// Returns the model for queries, or why there is none.
+    fn for_queries(
+        &self,
+        reader: &dyn Reader,
+    ) -> (Option<Arc<dyn crate::embed::Embedder>>, Option<String>) {
+        let serving = match reader.serving() {
+            Ok(serving) => serving,
+            Err(error) => return (None, Some(error.to_string())),
+        };
+        match self.shared.models.for_queries(serving.as_ref()) {
+            Ok(embedder) => (embedder, None),
+            Err(reason) => (None, Some(reason)),
+        }
+    }
+
+    /// Runs `work` on a reader of the pool.
+    fn read<T>(&self, work: impl FnOnce(&dyn Reader) -> Result<T>) -> Result<T> {
+        self.shared.readers.with(&*self.shared.store, work)
+    }
+
+    /// Runs `work` as the only writer: after those of this process who came
+    /// earlier, and once no other process writes.
+    fn write<T>(
+        &self,
+        job: &Job<'_>,
+        work: impl FnOnce(&mut dyn Writer) -> Result<T>,
+    ) -> Result<T> {
+        let _turn = self.shared.queue.enter(job)?;
+        let shared = &*self.shared;
+        let mut writer = patiently(shared.patience, job, || shared.store.writer(&shared.holder))?;
+        work(&mut *writer)
+    }
+
+    /// Opens the cache of vectors. Without it everything works, only slower.
+    fn cache(&self, job: &Job<'_>) -> Option<EmbeddingCache> {
+        let path = self.shared.cache.as_deref()?;
+        EmbeddingCache::open(path)
+            .inspect_err(|error| job.tell(Event::Warning { error }))
+            .ok()
+    }
+
+    /// Returns the source of this name, if the guard lets it through.
+    fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
+        let shared = &self.shared;
+        let found = shared.sources.iter().find(|source| source.name() == name);
+        match found {
+            Some(source) if guard.admits(name) => Ok(&**source),
+            _ => Err(Error::UnknownSource {
+                name: name.to_owned(),
+                known: shared
+                    .sources
+                    .iter()
+                    .map(|source| source.name().to_owned())
+                    .filter(|name| guard.admits(name))
+                    .collect(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What is indexed, what was left out, and how far behind the sources it is.
+
+use std::path::{Path, PathBuf};
+
+use super::Engine;
+use crate::access::{Capability, Guard};
+use crate::document::Timestamp;
+use crate::error::{Error, Result};
+use crate::store::{EmbeddingCache, EmbeddingStatus, Reader, Serving, SourceStatus};
+use crate::sync::{self, Changes};
+
+/// The state of an index and its sources.
+#[derive(Debug)]
+pub struct Status {
+    /// Where the index is.
+    pub index: PathBuf,
+    /// Its format; `None` where there is no index yet.
+    pub format: Option<u32>,
+    /// How large it is, in bytes.
+    pub bytes: u64,
+    /// Documents that can be found.
+    pub documents: u64,
+    /// Distinct words that corrections are made from.
+    pub words: u64,
+    /// The model whose vectors answer.
+    pub serving: Option<Serving>,
+    /// How much is embedded, and what failed.
+    pub embeddings: EmbeddingStatus,
+    /// The cache of vectors, if there is one.
+    pub cache: Option<CacheStatus>,
+    /// Every source that is registered or indexed.
+    pub sources: Vec<SourceState>,
+}
+
+/// The cache of vectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheStatus {
+    /// How many vectors it holds.
+    pub vectors: u64,
+    /// How large it is.
+    pub bytes: u64,
+}
+
+/// The state of a source.
+#[derive(Debug)]
+pub struct SourceState {
+    /// Its name.
+    pub name: String,
+    /// Where it is; empty where it was never opened nor indexed.
+    pub location: String,
+    /// Whether the engine has it; otherwise the next sync forgets it.
+    pub registered: bool,
+    /// How many documents are indexed.
+    pub documents: u64,
+    /// When it was last synced completely.
+    pub synced_at: Option<Timestamp>,
+    /// What a sync would read or remove; `None` where there is no index yet or
+    /// the source is not registered.
+    pub changes: Option<Result<Changes>>,
+    /// Entries that were left out, and why.
+    pub skipped: Vec<(String, String)>,
+    /// Documents indexed though something is wrong with them, and what.
+    pub problems: Vec<(String, String)>,
+}
+
+impl SourceState {
+    /// Returns whether a sync would change the index.
+    pub fn is_behind(&self) -> bool {
+        let changed = |changes: &Result<Changes>| match changes {
+            Ok(changes) => !changes.is_empty(),
+            Err(_) => false,
+        };
+        !self.registered || self.changes.as_ref().is_some_and(changed)
+    }
+}
+
+impl Engine {
+    /// Returns the state of the index and its sources. Nothing is read but names
+    /// and versions.
+    pub fn status(&self, guard: &Guard) -> Result<Status> {
+        guard.require(Capability::Search)?;
+        match self.read(|reader| self.status_of(guard, reader)) {
+            Err(Error::NoIndex { .. }) => Ok(self.without_index(guard)),
+            other => other,
+        }
+    }
+
+    /// Returns what the index knows of its sources. The sources are not looked at.
+    pub fn indexed_sources(&self, guard: &Guard) -> Result<Vec<SourceStatus>> {
+        guard.require(Capability::Search)?;
+        let mut sources = self.read(|reader| reader.sources())?;
+        sources.retain(|source| guard.admits(&source.name));
+        Ok(sources)
+    }
+
+    fn without_index(&self, guard: &Guard) -> Status {
+        Status {
+            index: self.path().to_owned(),
+            format: None,
+            bytes: 0,
+            documents: 0,
+            words: 0,
+            serving: None,
+            embeddings: EmbeddingStatus::default(),
+            cache: None,
+            sources: self
+                .names(guard)
+                .into_iter()
+                .map(|name| self.state(name, None, None))
+                .collect(),
+        }
+    }
+
+    fn status_of(&self, guard: &Guard, reader: &dyn Reader) -> Result<Status> {
+        let mut indexed = reader.sources()?;
+        indexed.retain(|source| guard.admits(&source.name));
+        let mut sources = Vec::new();
+        for name in self.names(guard) {
+            let at = indexed.iter().position(|source| source.name == name);
+            let known = at.map(|at| indexed.remove(at));
+            sources.push(self.state(name, known, Some(reader)));
+        }
+        for left in indexed {
+            sources.push(self.state(left.name.clone(), Some(left), None));
+        }
+        let documents = sources.iter().map(|source| source.documents).sum();
+        let mut embeddings = reader.embedding_status()?;
+        embeddings.sources.retain(|(name, _)| guard.admits(name));
+        Ok(Status {
+            index: self.path().to_owned(),
+            format: Some(reader.format()?),
+            bytes: size_on_disk(self.path()),
+            documents,
+            words: reader.vocabulary_size()?,
+            serving: reader.serving()?,
+            embeddings,
+            cache: self.cache_status(),
+            sources,
+        })
+    }
+
+    /// Looks at the cache; one that cannot be used keeps nothing from being told.
+    fn cache_status(&self) -> Option<CacheStatus> {
+        let path = self.shared.cache.as_deref().filter(|path| path.exists())?;
+        let (vectors, bytes) = EmbeddingCache::open(path).ok()?.size().ok()?;
+        Some(CacheStatus { vectors, bytes })
+    }
+
+    /// Returns the state of a source that the index knows this much of. Where
+    /// there is a reader, it is compared with the source.
+    fn state(
+        &self,
+        name: String,
+        known: Option<SourceStatus>,
+        reader: Option<&dyn Reader>,
+    ) -> SourceState {
+        let shared = &self.shared;
+        let source = shared.sources.iter().find(|source| source.name() == name);
+        let absent = shared.absent.iter().find(|absent| absent.name == name);
+        let changes = reader.and_then(|reader| match (source, absent) {
+            (Some(source), _) => Some(sync::changes(&**source, reader)),
+            (None, Some(absent)) => {
+                let opened = (absent.open)();
+                Some(opened.and_then(|source| sync::changes(&*source, reader)))
+            }
+            (None, None) => None,
+        });
+        let known = known.unwrap_or_default();
+        SourceState {
+            location: source.map_or(known.place, |source| source.location()),
+            registered: source.is_some() || absent.is_some(),
+            name,
+            documents: known.documents,
+            synced_at: known.synced_at,
+            changes,
+            skipped: known.skipped,
+            problems: known.problems,
+        }
+    }
+}
+
+/// Returns the size of an index with its log.
+fn size_on_disk(index: &Path) -> u64 {
+    let mut log = index.as_os_str().to_owned();
+    log.push("-wal");
+    let length = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    length(index) + length(Path::new(&log))
+}

@@ -1,0 +1,228 @@
+//! Bringing the index in step with its sources.
+
+use super::{Engine, Event, Job};
+use crate::access::{Capability, Guard};
+use crate::error::{Error, Result};
+use crate::source::Source;
+use crate::store::Writer;
+use crate::sync::{self, Progress, Report};
+
+/// How a sync of several sources ended.
+#[derive(Debug, Default)]
+pub struct SyncReport {
+    /// The sources that are in step now, with what changed.
+    pub synced: Vec<(String, Report)>,
+    /// The sources that could not be synced. They keep their documents.
+    pub failed: Vec<SourceFailure>,
+    /// The sources that are no longer registered and were taken out, with how
+    /// many documents they had.
+    pub forgotten: Vec<(String, u64)>,
+}
+
+impl SyncReport {
+    /// Returns whether every source is in step.
+    pub fn is_complete(&self) -> bool {
+        self.failed.is_empty()
+    }
+
+    /// Returns whether anything changed.
+    pub fn changed(&self) -> bool {
+        let changed = |(_, report): &(String, Report)| report.changed();
+        !self.forgotten.is_empty() || self.synced.iter().any(changed)
+    }
+}
+
+/// A source that could not be synced.
+#[derive(Debug)]
+pub struct SourceFailure {
+    /// Its name.
+    pub source: String,
+    /// Why.
+    pub error: Error,
+    /// How many documents it keeps in the index.
+    pub kept: u64,
+}
+
+impl Engine {
+    /// Brings the index in step with all sources, and takes out what is no longer
+    /// registered. A source that cannot be synced does not keep the others from
+    /// it.
+    pub fn sync(&self, guard: &Guard, job: &Job<'_>) -> Result<SyncReport> {
+        guard.require(Capability::Admin)?;
+        self.write(job, |writer| {
+            let forgotten = self.forget_unregistered(guard, writer, job)?;
+            let names: Vec<String> = self.names(guard);
+            let mut report = self.sync_named(&names, writer, job)?;
+            report.forgotten = forgotten;
+            Ok(report)
+        })
+    }
+
+    /// Brings the index in step with the sources of these names.
+    pub fn sync_only(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<SyncReport> {
+        guard.require(Capability::Admin)?;
+        let known = self.names(guard);
+        if let Some(name) = names.iter().find(|name| !known.contains(name)) {
+            return Err(Error::UnknownSource {
+                name: name.clone(),
+                known,
+            });
+        }
+        self.write(job, |writer| self.sync_named(names, writer, job))
+    }
+
+    /// Empties the index and fills it from all sources. The old index answers
+    /// until the new one is complete, and still does if this fails. Vectors come
+    /// back from the cache, unless all are to be made `anew`.
+    pub fn rebuild(&self, guard: &Guard, anew: bool, job: &Job<'_>) -> Result<SyncReport> {
+        guard.require(Capability::Admin)?;
+        // All of them before anything is done: what cannot be read cannot be
+        // rebuilt.
+        let returned = self.shared.absent.iter().map(|absent| (absent.open)());
+        let returned = returned.collect::<Result<Vec<Box<dyn Source>>>>()?;
+        self.write(job, |writer| {
+            let identity = self.identity_to_keep(writer)?;
+            let mut cache = self.cache(job);
+            if let (true, Some(identity), Some(cache)) = (anew, &identity, &mut cache) {
+                cache.forget(identity)?;
+            }
+            let vectors = identity.as_ref().zip(cache.as_ref()).filter(|_| !anew);
+            let sources = self.shared.sources.iter().chain(&returned);
+            let sources: Vec<&dyn Source> = sources.map(|source| &**source).collect();
+            let mut progress = |name: &str, progress| tell(job, name, progress);
+            let reports = sync::rebuild(writer, &sources, vectors, job.cancel(), &mut progress)?;
+            let mut report = SyncReport::default();
+            for (source, synced) in sources.into_iter().zip(reports) {
+                announce(job, source, &synced);
+                report.synced.push((source.name().to_owned(), synced));
+            }
+            Ok(report)
+        })
+    }
+
+    /// Takes a source out of the index. Its documents stay where they are.
+    pub fn forget_source(&self, guard: &Guard, name: &str, job: &Job<'_>) -> Result<()> {
+        guard.require(Capability::Admin)?;
+        self.write(job, |writer| forget(writer, name))
+    }
+
+    /// Returns the identity whose vectors outlive a rebuild: that of the model
+    /// that answers, or, where an index lost that, of the one for documents.
+    fn identity_to_keep(&self, writer: &dyn Writer) -> Result<Option<crate::embed::Identity>> {
+        let serving = writer.reader().serving()?;
+        let identity = serving.and_then(|serving| serving.identity());
+        let ours = || {
+            let model = self.shared.models.for_documents().ok().flatten();
+            model.map(|model| model.identity().clone())
+        };
+        Ok(identity.or_else(ours))
+    }
+
+    /// Returns the names of all registered sources that the guard lets through.
+    pub(super) fn names(&self, guard: &Guard) -> Vec<String> {
+        let shared = &self.shared;
+        let present = shared.sources.iter().map(|source| source.name());
+        let absent = shared.absent.iter().map(|absent| absent.name.as_str());
+        let names = present.chain(absent).filter(|name| guard.admits(name));
+        names.map(str::to_owned).collect()
+    }
+
+    pub(super) fn sync_named(
+        &self,
+        names: &[String],
+        writer: &mut dyn Writer,
+        job: &Job<'_>,
+    ) -> Result<SyncReport> {
+        let mut report = SyncReport::default();
+        for name in names {
+            job.check()?;
+            match self.sync_one(name, writer, job) {
+                Ok(synced) => report.synced.push((name.clone(), synced)),
+                Err(error) if error.concerns_source() => {
+                    let sources = writer.reader().sources()?;
+                    let indexed = sources.iter().find(|source| source.name == *name);
+                    let kept = indexed.map_or(0, |source| source.documents);
+                    job.tell(Event::SourceFailed {
+                        source: name,
+                        error: &error,
+                        kept,
+                    });
+                    report.failed.push(SourceFailure {
+                        source: name.clone(),
+                        error,
+                        kept,
+                    });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(report)
+    }
+
+    fn sync_one(&self, name: &str, writer: &mut dyn Writer, job: &Job<'_>) -> Result<Report> {
+        let shared = &self.shared;
+        let returned;
+        let absent = shared.absent.iter().find(|absent| absent.name == name);
+        let source = match absent {
+            Some(absent) => {
+                returned = (absent.open)()?;
+                &*returned
+            }
+            None => self.source(&Guard::local(), name)?,
+        };
+        job.tell(Event::Listing { source: name });
+        let mut progress = |progress| tell(job, name, progress);
+        let report = sync::sync(writer, source, job.cancel(), &mut progress)?;
+        announce(job, source, &report);
+        Ok(report)
+    }
+
+    pub(super) fn forget_unregistered(
+        &self,
+        guard: &Guard,
+        writer: &mut dyn Writer,
+        job: &Job<'_>,
+    ) -> Result<Vec<(String, u64)>> {
+        let known = self.names(guard);
+        let mut forgotten = Vec::new();
+        for indexed in writer.reader().sources()? {
+            if known.contains(&indexed.name) || !guard.admits(&indexed.name) {
+                continue;
+            }
+            forget(writer, &indexed.name)?;
+            job.tell(Event::SourceForgotten {
+                source: &indexed.name,
+                documents: indexed.documents,
+            });
+            forgotten.push((indexed.name, indexed.documents));
+        }
+        Ok(forgotten)
+    }
+}
+
+fn tell(job: &Job<'_>, source: &str, progress: Progress) {
+    job.tell(match progress {
+        Progress::Found(entries) => Event::Found { source, entries },
+        Progress::Done(entries) => Event::Indexed { source, entries },
+    });
+}
+
+fn announce(job: &Job<'_>, source: &dyn Source, report: &Report) {
+    let location = source.location();
+    job.tell(Event::Synced {
+        source: source.name(),
+        location: &location,
+        report,
+    });
+}
+
+fn forget(writer: &mut dyn Writer, name: &str) -> Result<()> {
+    writer.begin()?;
+    if let Err(error) = writer.remove_source(name) {
+        writer.roll_back()?;
+        return Err(error);
+    }
+    writer.commit()?;
+    writer.refresh_vocabulary()?;
+    writer.settle()
+}

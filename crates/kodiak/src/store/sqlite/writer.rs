@@ -1,0 +1,83 @@
+//! SQLite as the store that syncing, embedding and repairing write.
+
+use super::{Prepared, Preparer, SqliteWriter};
+use crate::document::{Document, Version};
+use crate::embed::Identity;
+use crate::error::Result;
+use crate::store::{EntryRow, ModelNumber, Pending, Reader, Writer};
+
+/// Forwards each method to the writer's own of the same name.
+macro_rules! forward {
+    ($($name:ident ( $($argument:ident : $type:ty),* $(,)? ) -> $result:ty;)*) => {
+        $(fn $name(&mut self, $($argument: $type),*) -> $result {
+            SqliteWriter::$name(self, $($argument),*)
+        })*
+    };
+}
+
+impl Writer for SqliteWriter {
+    fn reader(&self) -> &dyn Reader {
+        &**self
+    }
+
+    fn analyzer(&self) -> Preparer {
+        self.preparer()
+    }
+
+    fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>> {
+        SqliteWriter::pending(self, model)
+    }
+
+    fn embedded_texts(&self, pending: &[Pending]) -> Result<Vec<Option<String>>> {
+        SqliteWriter::embedded_texts(self, pending)
+    }
+
+    fn rechunk_some(&mut self) -> Result<usize> {
+        self.recut_some()
+    }
+
+    fn refresh_vectors(&mut self) -> Result<()> {
+        (**self).refresh_vectors()
+    }
+
+    fn refresh_vectors_if_far_behind(&mut self) -> Result<()> {
+        (**self).refresh_vectors_if_far_behind()
+    }
+
+    forward! {
+        let_go() -> ();
+        take_up() -> Result<()>;
+        begin() -> Result<()>;
+        show() -> Result<()>;
+        flush() -> Result<()>;
+        commit() -> Result<()>;
+        roll_back() -> Result<()>;
+        start_over() -> Result<()>;
+        put_source(name: &str, location: &str) -> Result<()>;
+        mark_synced(name: &str, at: i64) -> Result<()>;
+        remove_source(name: &str) -> Result<()>;
+        put_entry(
+            source: &str,
+            key: &str,
+            version: Version,
+            size: u64,
+            skipped: Option<&str>,
+        ) -> Result<EntryRow>;
+        clear_entry(source: &str, entry: EntryRow) -> Result<usize>;
+        remove_entry(source: &str, entry: EntryRow) -> Result<usize>;
+        remove_from_entry(source: &str, entry: EntryRow, key: &str) -> Result<bool>;
+        put_from(entry: EntryRow, document: &Prepared) -> Result<bool>;
+        touch(entry: EntryRow, document: &Document) -> Result<()>;
+        settle() -> Result<()>;
+        refresh_vocabulary() -> Result<()>;
+        rebuild_vocabulary() -> Result<()>;
+        put_model(identity: &Identity) -> Result<ModelNumber>;
+        serve(model: ModelNumber) -> Result<()>;
+        put_vectors(model: ModelNumber, vectors: &[(Pending, Vec<f32>)]) -> Result<()>;
+        put_failures(model: ModelNumber, failures: &[(Pending, String)]) -> Result<()>;
+        correct_vectors(
+            right: &mut dyn FnMut(&[[u8; 16]]) -> Result<Vec<Option<Vec<f32>>>>,
+        ) -> Result<usize>;
+        repair() -> Result<()>;
+    }
+}
