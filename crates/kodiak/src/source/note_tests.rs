@@ -203,6 +203,54 @@ fn fragments() -> impl Strategy<Value = String> {
     prop::collection::vec(fragment, 0..40).prop_map(|pieces| pieces.concat())
 }
 
+#[test]
+fn a_document_carries_what_its_file_says_of_its_surroundings() {
+    let said = |text: &str| {
+        let document = document("a.md", text);
+        let thread = document.thread.map(|thread| {
+            assert_eq!(thread.position, None);
+            thread.name
+        });
+        [thread, document.author, document.project].map(Option::unwrap_or_default)
+    };
+    for (front, body, expected) in [
+        ("thread: T\nsession: S", "", ["T", "", ""]),
+        ("thread: ''\nsession: S", "", ["S", "", ""]),
+        ("Session: 12\nProject: Atlas", "text", ["12", "", "Atlas"]),
+        ("thread: [one, two]", "Ana: hello", ["one", "Ana", ""]),
+        ("thread: T\nspeaker: Ben", "Ana: hello", ["T", "Ben", ""]),
+        (
+            "author: [Ana, Ben]\nspeaker: Cleo",
+            "",
+            ["", "Ana, Ben", ""],
+        ),
+        // Outside of a thread a colon means nothing.
+        ("project: [x]", "Ana: hello", ["", "", "x"]),
+        ("thread: {a: 1}\nauthor: {b: 2}", "Ana: hello", ["", "", ""]),
+    ] {
+        let text = format!("---\n{front}\n---\n{body}");
+        assert_eq!(said(&text), expected, "{text}");
+    }
+    let kept = document("a.md", "---\nthread: T\nproject: P\nauthor: A\n---\n").fields;
+    assert_eq!(
+        Value::Object(kept),
+        json!({"thread": "T", "project": "P", "author": "A"})
+    );
+}
+
+#[test]
+fn the_markup_comes_from_the_extension() {
+    for (key, markup) in [
+        ("a.md", Markup::Markdown),
+        ("a.mdx", Markup::Markdown),
+        ("a.ORG", Markup::Org),
+        ("a.txt", Markup::Plain),
+        ("org", Markup::Markdown),
+    ] {
+        assert_eq!(document(key, "* text").markup, markup, "{key}");
+    }
+}
+
 fn check(key: &str, text: &str) -> Result<(), TestCaseError> {
     let document = document(key, text);
     prop_assert_eq!(format!("{}{}", document.front, document.body), text);

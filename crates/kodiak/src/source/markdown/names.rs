@@ -74,8 +74,8 @@ pub(super) fn check(key: &str) -> Result<(), &'static str> {
         }
     }
     let (_, extension) = divide_name(key);
-    let known = |known: &&str| known.eq_ignore_ascii_case(extension);
-    if !EXTENSIONS.iter().any(|one| known(&one)) {
+    let mut known = EXTENSIONS.iter();
+    if !known.any(|known| known.eq_ignore_ascii_case(extension)) {
         return Err("it does not end in .md");
     }
     Ok(())

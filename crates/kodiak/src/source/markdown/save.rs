@@ -20,20 +20,23 @@ impl WritableSource for MarkdownFolder {
         require_folder(&self.root)?;
         if let Some(key) = &draft.key {
             let key = self.new_key(key)?;
-            return match self.create_at(&key, draft)? {
-                true => Ok(key),
-                false => Err(Error::KeyTaken { key }),
+            return if self.create_at(&key, draft)? {
+                Ok(key)
+            } else {
+                Err(Error::KeyTaken { key })
             };
         }
         let slug = names::slug(&draft.title);
-        let numbered = (2..).map(|number: u32| format!("{slug}-{number}.md"));
-        for name in std::iter::once(format!("{slug}.md")).chain(numbered) {
+        let mut name = format!("{slug}.md");
+        let mut number = 1_u64;
+        loop {
             let key = self.new_key(&name)?;
             if self.create_at(&key, draft)? {
                 return Ok(key);
             }
+            number += 1;
+            name = format!("{slug}-{number}.md");
         }
-        unreachable!("numbers do not end")
     }
 
     fn update(&self, key: &str, draft: &Draft, seen: [u8; 32]) -> Result<()> {
@@ -67,13 +70,13 @@ impl WritableSource for MarkdownFolder {
         let path = self.existing_file(key)?;
         let trashed = self.root.join(TRASH).join(Path::new(key));
         self.make_folder(&trashed)?;
-        let numbered = (2..).map(|number: u32| with_suffix(&trashed, &format!(".~{number}~")));
-        for place in std::iter::once(trashed.clone()).chain(numbered) {
-            if move_without_overwriting(&path, &place).map_err(Error::io("move", &path))? {
-                return Ok(());
-            }
+        let mut place = trashed.clone();
+        let mut number = 1_u64;
+        while !move_without_overwriting(&path, &place).map_err(Error::io("move", &path))? {
+            number += 1;
+            place = with_suffix(&trashed, &format!(".~{number}~"));
         }
-        unreachable!("numbers do not end")
+        Ok(())
     }
 
     fn purge(&self, key: &str) -> Result<()> {
@@ -176,7 +179,7 @@ impl MarkdownFolder {
         let is_version = |file: &str| {
             let numbered = file.strip_prefix(name).and_then(|rest| {
                 let number = rest.strip_prefix(".~")?.strip_suffix('~')?;
-                number.parse::<u32>().ok()
+                number.parse::<u64>().ok()
             });
             file == name || numbered.is_some()
         };

@@ -285,8 +285,16 @@ impl SqliteWriter {
         Ok(replaced)
     }
 
-    /// Removes a document.
+    /// Removes a document. The next sync reads the entry it came from again.
     pub fn remove(&mut self, source: &str, key: &str) -> Result<()> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "UPDATE entries SET version = zeroblob(16)
+                     WHERE id = (SELECT entry FROM documents WHERE source = ?1 AND key = ?2)",
+                )?
+                .execute([source, key])
+        })?;
         self.take_out(source, key).map(drop)
     }
 
