@@ -172,7 +172,7 @@ fn run(
         }
         return Err(error);
     }
-    report.documents = before as usize + report.added - report.removed;
+    report.documents = (before as usize + report.added).saturating_sub(report.removed);
     if commit == Commit::EachBatch && report.changed() {
         writer.refresh_vocabulary()?;
         writer.settle()?;
