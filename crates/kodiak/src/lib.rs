@@ -3,7 +3,7 @@
 //! Data flows one way:
 //!
 //! ```text
-//! source → Document → { full text | vocabulary | passages → vectors }
+//! source → Document → analysis → { full text | vocabulary | passages → vectors }
 //! query  → parse → correct → { words ‖ meanings } → fuse → snippet → Answer
 //! ```
 //!
@@ -11,7 +11,7 @@
 //! folder: its caller resolves paths and hands them in.
 
 pub mod access;
-pub mod chunk;
+pub mod analysis;
 pub mod date;
 pub mod document;
 pub mod embed;
@@ -21,8 +21,8 @@ pub mod search;
 pub mod source;
 pub mod store;
 pub mod sync;
-pub mod text;
 pub mod watch;
 
+pub use analysis::{chunk, text};
 pub use document::{Document, DocumentId, LineRange, Reference, Stamp, Timestamp};
 pub use error::{Error, Result};

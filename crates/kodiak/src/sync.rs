@@ -10,12 +10,13 @@ mod queue;
 use std::collections::{BTreeMap, HashMap};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::analysis::{AnalyzedDocument, Analyzer};
 use crate::date;
 use crate::document::Stamp;
 use crate::embed::Identity;
 use crate::error::Result;
 use crate::source::{Entry, LeftOut, Listing, Reading, Source};
-use crate::store::sqlite::{Prepared, Preparer, State};
+use crate::store::sqlite::State;
 use crate::store::{EmbeddingCache, Writer};
 pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
 use queue::{Closing, ReadingQueue};
@@ -196,10 +197,10 @@ fn store_read(
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let (sender, queue) = (sender.clone(), &queue);
-            let mut preparer = batches.writer.preparer();
+            let mut analyzer = batches.writer.analyzer();
             scope.spawn(move || {
                 while let Some((at, entry, known)) = queue.next() {
-                    let outcome = read_one(source, entry, known, &mut preparer);
+                    let outcome = read_one(source, entry, known, &mut analyzer);
                     // A closed channel means the writer gave up: stop reading.
                     if sender.send((at, outcome)).is_err() {
                         break;
@@ -229,7 +230,7 @@ fn store_read(
 }
 
 enum Outcome {
-    Changed(Box<Prepared>),
+    Changed(Box<AnalyzedDocument>),
     Unchanged,
     Skipped(String),
     Unavailable(String),
@@ -240,7 +241,7 @@ fn read_one(
     source: &dyn Source,
     entry: &Entry,
     known: Option<&State>,
-    preparer: &mut Preparer,
+    analyzer: &mut Analyzer,
 ) -> Result<Outcome> {
     Ok(match source.read(entry)? {
         Reading::Document(mut document) => {
@@ -250,7 +251,7 @@ fn read_one(
                 if entry.stamp.modified_ns == 0 {
                     document.stamp.modified_ns = 0;
                 }
-                Outcome::Changed(Box::new(preparer.prepare(*document)))
+                Outcome::Changed(Box::new(analyzer.analyze(*document)))
             }
         }
         Reading::Skipped(reason) => Outcome::Skipped(reason),
@@ -269,8 +270,8 @@ fn store_one(
 ) -> Result<()> {
     let indexed_before = known.is_some_and(|state| state.hash.is_some());
     match outcome {
-        Outcome::Changed(prepared) => {
-            batches.writer.put(&prepared)?;
+        Outcome::Changed(analyzed) => {
+            batches.writer.put(&analyzed)?;
             if indexed_before {
                 report.updated += 1;
             } else {

@@ -177,10 +177,10 @@ fn fill(
     let mut writer = Writer::open(path, "kodiak eval")?
         .with_cutting(cutting)
         .with_stemming(stemming)?;
-    let mut preparer = writer.preparer();
+    let mut analyzer = writer.analyzer();
     writer.begin()?;
     for (number, document) in set.documents().enumerate() {
-        writer.put(&preparer.prepare(document?))?;
+        writer.put(&analyzer.analyze(document?))?;
         if (number + 1) % BATCH == 0 {
             writer.commit()?;
             writer.begin()?;

@@ -5,12 +5,8 @@
 
 mod fields;
 pub mod frontmatter;
-pub(crate) mod heading;
-mod inline_tags;
 pub mod markdown;
 mod note;
-pub(crate) mod org;
-pub(crate) mod outline;
 
 use crate::document::{Document, Stamp};
 use crate::error::Result;

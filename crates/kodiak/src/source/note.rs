@@ -6,11 +6,12 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::analysis::markup::tags::Tags;
+use crate::analysis::markup::{heading, markdown, org};
 use crate::document::{Document, Stamp};
 
 use super::fields::{take_date, take_list, take_string, take_text};
-use super::inline_tags::Tags;
-use super::{frontmatter, heading, org, outline};
+use super::frontmatter;
 
 const NANOSECONDS: i64 = 1_000_000_000;
 
@@ -32,7 +33,7 @@ pub fn document_from_text(source: &str, key: &str, text: &str, stamp: Stamp) -> 
     for tag in take_list(&mut fields, &["tags", "tag", "keywords"]) {
         tags.add(&tag);
     }
-    let scan = if org { org::scan } else { outline::scan };
+    let scan = if org { org::scan } else { markdown::scan };
     let found_title = scan(divided.body, &mut tags);
     let kind = take_text(&mut fields, &["kind", "memory_kind"])
         .or_else(|| take_string(&mut fields, &["type"]));

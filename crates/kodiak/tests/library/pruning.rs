@@ -3,7 +3,7 @@
 use kodiak::Document;
 use kodiak::access::Guard;
 use kodiak::search::{Request, Router};
-use kodiak::store::sqlite::Prepared;
+use kodiak::analysis::AnalyzedDocument;
 use kodiak::store::{SqliteStore, Writer};
 
 /// Every document has "common", every fifth "usual", few have "rare" words.
@@ -29,7 +29,7 @@ fn rare_words_choose_and_common_words_rank() {
     writer.begin().unwrap();
     for number in 0..20_500 {
         writer
-            .put(&Prepared::new(Document {
+            .put(&AnalyzedDocument::new(Document {
                 source: "many".into(),
                 key: number.to_string(),
                 kind: "note".into(),

@@ -4,7 +4,7 @@
 use rusqlite::{Connection, params};
 use rustc_hash::FxHashMap;
 
-use super::words::DistinctWords;
+use crate::analysis::terms::DistinctWords;
 
 /// Changes to the counts that are not written yet.
 #[derive(Debug, Default)]

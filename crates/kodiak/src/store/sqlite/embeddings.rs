@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::vector_bytes;
 use super::write::Writer;
-use crate::chunk::{self, Chunk, Cutting};
+use crate::analysis::chunk::{self, Chunk};
 use crate::date;
 use crate::embed::Identity;
 use crate::error::Result;
@@ -25,17 +25,6 @@ pub struct Pending {
     pub hash: [u8; 16],
     /// How long its text is, in bytes.
     pub bytes: usize,
-}
-
-/// A document's passages, each with what its embedded text hashes to.
-pub(super) fn passages(cutting: Cutting, title: &str, body: &str) -> Vec<(Chunk, [u8; 16])> {
-    let hashed = |chunk: Chunk| {
-        let text = &body[chunk.range.clone()];
-        let hash = chunk::text_hash(&cutting.embedded_text(title, &chunk.heading, text));
-        (chunk, hash)
-    };
-    let chunks = cutting.chunks(title, body).into_iter();
-    chunks.map(hashed).collect()
 }
 
 impl Writer {
@@ -193,7 +182,7 @@ impl Writer {
                     .execute(params![row, chunk::FORMAT])?;
                 Ok(())
             })?;
-            let passages = passages(self.cutting, title, body);
+            let passages = self.cutting.hashed_chunks(title, body);
             self.put_passages(*row, &passages)?;
         }
         self.with(|connection| {

@@ -10,14 +10,12 @@ mod embeddings;
 mod filter;
 mod fts5;
 mod lexical;
-mod prepared;
 mod read;
 mod semantic;
 mod stemming;
 mod threads;
 mod vector_file;
 mod vocabulary;
-mod words;
 mod write;
 
 #[cfg(test)]
@@ -43,7 +41,6 @@ pub use compare::{Comparison, Scanned, Vectors};
 pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
 pub use embeddings::{ModelNumber, Pending};
-pub use prepared::{Prepared, Preparer};
 pub use read::Name;
 use vector_file::OpenVectors;
 pub use vocabulary::NearWord;

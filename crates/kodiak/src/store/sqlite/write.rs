@@ -12,15 +12,15 @@ use rusqlite::{OptionalExtension, params};
 use serde_json::{Map, Value};
 
 use super::counts::Counts;
-use super::prepared::{Prepared, Preparer};
-use super::words::KnownWords;
 use super::{SqliteStore, stemming};
-use crate::chunk::{self, Cutting};
+use crate::analysis::chunk::{self, Cutting};
+use crate::analysis::terms::KnownWords;
+use crate::analysis::text::Stemming;
+use crate::analysis::{AnalyzedDocument, Analyzer};
 use crate::document::Stamp;
 use crate::error::{Error, Result};
 use crate::source::Entry;
 use crate::store::{Row, WriteLock};
-use crate::text::Stemming;
 
 /// An index, open for writing, with the lock that makes it the only one.
 #[derive(Debug)]
@@ -114,9 +114,9 @@ impl Writer {
         })
     }
 
-    /// Cuts documents as this index is cut, for [`Writer::put`].
-    pub fn preparer(&self) -> Preparer {
-        Preparer::new(self.cutting, self.stemming)
+    /// Returns an analyzer with the settings of this index, for [`Writer::put`].
+    pub fn analyzer(&self) -> Analyzer {
+        Analyzer::new(self.cutting, self.stemming)
     }
 
     /// What other writers are told.
@@ -223,20 +223,23 @@ impl Writer {
     }
 
     /// Adds a document or replaces the one with its source and key.
-    pub fn put(&mut self, prepared: &Prepared) -> Result<()> {
-        let document = &prepared.document;
+    pub fn put(&mut self, analyzed: &AnalyzedDocument) -> Result<()> {
+        let document = &analyzed.document;
         // Words must be counted as the full text has them, and a passage's hash
         // must be that of the text a model will be shown.
         let again;
-        let pieces = if prepared.pieces.are_cut_by(self.cutting, self.stemming) {
-            &prepared.pieces
+        let analysis = if analyzed
+            .analysis
+            .is_made_with(self.cutting, self.stemming)
+        {
+            &analyzed.analysis
         } else {
-            again = self.preparer().cut(document);
+            again = self.analyzer().analysis_of(document);
             &again
         };
         self.forget_skipped(&document.source, &document.key)?;
         self.take_out(&document.source, &document.key)?;
-        self.counts.add(&pieces.words, 1);
+        self.counts.add(&analysis.words, 1);
         let row = self.next_row;
         self.next_row += 1;
         if self.hidden.is_empty() {
@@ -294,7 +297,7 @@ impl Writer {
                 ])?;
             Ok(())
         })?;
-        self.put_passages(row, &pieces.passages)
+        self.put_passages(row, &analysis.chunks)
     }
 
     /// Removes a document, or the record that it was left out.

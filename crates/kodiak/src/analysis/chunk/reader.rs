@@ -1,10 +1,10 @@
 //! What the lines of a body are, whichever way it is written.
 //!
 //! Owns telling Org from markdown by the text alone. What lines mean is
-//! `source::outline`'s and `source::org`'s to know.
+//! `markup`'s to know.
 
-use crate::source::org;
-use crate::source::outline::{self, Begins, Line, Scanner};
+use crate::analysis::markup::markdown::{self, Begins, Line, Scanner};
+use crate::analysis::markup::org;
 
 /// Deeper headings of Org than this count as so deep.
 const DEEPEST: usize = 9;
@@ -51,7 +51,7 @@ impl Reader {
         if content.is_empty() {
             return Line::Blank;
         }
-        let begins = match outline::list_marker(content) {
+        let begins = match markdown::list_marker(content) {
             Some(_) => Begins::Item(line.len() - line.trim_start().len()),
             None => Begins::Nothing,
         };
@@ -70,7 +70,7 @@ fn resembles_org(body: &str) -> bool {
                 {
                     return true;
                 }
-                if outline::numbered_heading(line).is_some() {
+                if markdown::numbered_heading(line).is_some() {
                     return false;
                 }
             }

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
 
-use crate::text::{Class, Cutter, Purpose, Stemming, fold_word, is_plain, words};
+use super::text::{Class, Cutter, Purpose, Stemming, fold_word, is_plain, words};
 
 /// With more words than this in mind, all are forgotten before the next
 /// document: some megabytes, and more than most notes have.
@@ -16,15 +16,15 @@ const MOST_REMEMBERED: usize = 1 << 15;
 
 /// Each term and each word of a document once.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct DistinctWords {
-    pub(super) terms: Names,
+pub(crate) struct DistinctWords {
+    pub(crate) terms: Names,
     /// Only those worth correcting to.
-    pub(super) words: Names,
+    pub(crate) words: Names,
 }
 
 /// A list of names in one piece of memory.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Names {
+pub(crate) struct Names {
     text: String,
     ends: Vec<usize>,
 }
@@ -35,7 +35,7 @@ impl Names {
         self.ends.push(self.text.len());
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts
             .zip(&self.ends)
@@ -45,7 +45,7 @@ impl Names {
 
 /// Finds the distinct words of one document after the other.
 #[derive(Debug, Default)]
-pub(super) struct KnownWords {
+pub(crate) struct KnownWords {
     cutter: Cutter,
     stemming: Stemming,
     /// Folded words of scripts with spaces.
@@ -67,7 +67,7 @@ struct Word {
 }
 
 impl KnownWords {
-    pub(super) fn new(stemming: Stemming) -> Self {
+    pub(crate) fn new(stemming: Stemming) -> Self {
         Self {
             cutter: Cutter::new(stemming),
             stemming,
@@ -76,7 +76,7 @@ impl KnownWords {
     }
 
     /// The distinct terms and words of these texts together.
-    pub(super) fn distinct(&mut self, texts: [&str; 3]) -> DistinctWords {
+    pub(crate) fn distinct(&mut self, texts: [&str; 3]) -> DistinctWords {
         if self.words.len().max(self.terms.len()) > MOST_REMEMBERED {
             *self = Self::new(self.stemming);
         }

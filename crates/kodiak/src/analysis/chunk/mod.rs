@@ -118,6 +118,16 @@ impl Cutting {
         }
         chunks
     }
+
+    /// Cuts a body into chunks, each with the hash of its embedded text.
+    pub(crate) fn hashed_chunks(self, title: &str, body: &str) -> Vec<(Chunk, [u8; 16])> {
+        let hashed = |chunk: Chunk| {
+            let text = &body[chunk.range.clone()];
+            let hash = text_hash(&self.embedded_text(title, &chunk.heading, text));
+            (chunk, hash)
+        };
+        self.chunks(title, body).into_iter().map(hashed).collect()
+    }
 }
 
 /// What a vector is kept under: 16 bytes of BLAKE3 over [`FORMAT`] and the
@@ -132,5 +142,4 @@ pub fn text_hash(embedded: &str) -> [u8; 16] {
 }
 
 #[cfg(test)]
-#[path = "chunk_tests.rs"]
 mod tests;

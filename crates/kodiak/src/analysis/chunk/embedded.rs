@@ -3,7 +3,7 @@
 //! Owns putting title, headings and text together: nothing twice, and never so
 //! much of the first two that the text is lost.
 
-use crate::source::{heading, outline};
+use crate::analysis::markup::{heading, markdown};
 
 use super::weight;
 use super::{Cutting, SEPARATOR};
@@ -61,7 +61,7 @@ fn without_said<'text>(text: &'text str, title: &str, path: &str) -> &'text str 
     let mut rest = text.trim_start();
     while let Some((line, after)) = rest.split_once('\n') {
         let after = after.trim_start_matches(['\n', '\r']);
-        let said = outline::numbered_heading(line.trim_end())
+        let said = markdown::numbered_heading(line.trim_end())
             .and_then(|(_, words)| heading::title(heading::without_closing(words)))
             .is_some_and(|words| words == title || path.split(SEPARATOR).any(|part| part == words));
         if !said || after.trim_start().is_empty() {

@@ -1,13 +1,12 @@
 //! From a body to units that are not cut, and the sections they stand in.
 //!
 //! Owns what holds together: sentences, items, rows, lines of code, whole blocks
-//! of code where they fit. What a line is, `source::outline` and `source::org`
-//! tell; which units go into one chunk is `divide`'s to decide.
+//! of code where they fit. What a line is, `markup` tells; which units go into one chunk is `divide`'s to decide.
 
 use std::ops::Range;
 
-use crate::source::outline::{self, Begins, Line};
-use crate::source::{heading, org};
+use crate::analysis::markup::markdown::{self, Begins, Line};
+use crate::analysis::markup::{heading, org};
 
 use super::Cutting;
 use super::reader::Reader;
@@ -102,7 +101,7 @@ impl Outline<'_> {
             path.extend(match &self.sections[at].heading {
                 Heading::None => None,
                 Heading::Numbered(line) => {
-                    outline::numbered_heading(self.body[line.clone()].trim_start())
+                    markdown::numbered_heading(self.body[line.clone()].trim_start())
                         .and_then(|(_, text)| heading::title(heading::without_closing(text)))
                 }
                 Heading::Starred(line) => org::starred(&self.body[line.clone()])
