@@ -26,9 +26,6 @@ use queue::{Closing, ReadingQueue};
 const BATCH_DOCUMENTS: usize = 5_000;
 const BATCH_BYTES: u64 = 8 << 20;
 
-/// So many documents go into the full text at once, while others are read.
-const SHOWN_TOGETHER: usize = 1_000;
-
 /// A file written this shortly before it was listed may be written again
 /// without its time changing, so its stamp is not trusted next time.
 const TOO_FRESH_NS: i64 = 50_000_000;
@@ -370,9 +367,6 @@ impl<'a> Batches<'a> {
         self.documents += 1;
         self.bytes += bytes;
         if self.documents < BATCH_DOCUMENTS && self.bytes < BATCH_BYTES {
-            if self.documents.is_multiple_of(SHOWN_TOGETHER) {
-                self.writer.show()?;
-            }
             return Ok(());
         }
         (self.documents, self.bytes) = (0, 0);

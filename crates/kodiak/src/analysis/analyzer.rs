@@ -5,7 +5,7 @@
 //! work out.
 
 use super::chunk::{Chunk, Cutting};
-use super::terms::{DistinctWords, KnownWords};
+use super::terms::{DocumentTerms, TermIndexer};
 use super::text::Stemming;
 use crate::document::Document;
 
@@ -15,7 +15,7 @@ use crate::document::Document;
 pub struct Analyzer {
     cutting: Cutting,
     stemming: Stemming,
-    known: KnownWords,
+    terms: TermIndexer,
 }
 
 impl Analyzer {
@@ -24,7 +24,7 @@ impl Analyzer {
         Self {
             cutting,
             stemming,
-            known: KnownWords::new(stemming),
+            terms: TermIndexer::new(stemming),
         }
     }
 
@@ -42,8 +42,9 @@ impl Analyzer {
         Analysis {
             cutting: self.cutting,
             stemming: self.stemming,
-            words: self.known.distinct(texts),
+            terms: self.terms.index(texts),
             chunks: self.cutting.hashed_chunks(&document.title, &document.body),
+            tags,
         }
     }
 }
@@ -73,7 +74,11 @@ impl AnalyzedDocument {
 pub(crate) struct Analysis {
     cutting: Cutting,
     stemming: Stemming,
-    pub(crate) words: DistinctWords,
+    /// The terms of title, body and `tags`.
+    pub(crate) terms: DocumentTerms,
+    /// The document's tags as the full text has them, in the order it was
+    /// written in.
+    pub(crate) tags: String,
     /// Each chunk with the hash of its embedded text.
     pub(crate) chunks: Vec<(Chunk, [u8; 16])>,
 }

@@ -2,8 +2,8 @@
 
 use kodiak::Document;
 use kodiak::access::Guard;
-use kodiak::search::{Request, Router};
 use kodiak::analysis::AnalyzedDocument;
+use kodiak::search::{Request, Router};
 use kodiak::store::{SqliteStore, Writer};
 
 /// Every document has "common", every fifth "usual", few have "rare" words.

@@ -1,8 +1,8 @@
 //! An index whose words stay whole: everything that reads it cuts them so.
 
+use kodiak::analysis::Analyzer;
 use kodiak::chunk::Cutting;
 use kodiak::search::{Answer, Mode, Request};
-use kodiak::analysis::Analyzer;
 use kodiak::text::Stemming;
 use kodiak::{Document, Error, sync};
 

@@ -1,7 +1,7 @@
 use super::*;
+use crate::analysis::AnalyzedDocument;
 use crate::document::Document;
 use crate::store::Writer;
-use crate::analysis::AnalyzedDocument;
 
 #[test]
 fn the_best_rows_in_order_with_ties_by_row() {

@@ -6,6 +6,7 @@ mod compare;
 mod counts;
 mod coverage;
 mod doctor;
+mod documents;
 mod embeddings;
 mod filter;
 mod fts5;

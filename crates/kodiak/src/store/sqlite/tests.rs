@@ -219,7 +219,12 @@ fn a_rolled_back_batch_leaves_nothing() {
     let (_fixture, mut writer) = fixture(three());
     writer.begin().unwrap();
     writer
-        .put(&AnalyzedDocument::new(note("d.md", "Delta", "quinces", &[])))
+        .put(&AnalyzedDocument::new(note(
+            "d.md",
+            "Delta",
+            "quinces",
+            &[],
+        )))
         .unwrap();
     writer.flush().unwrap();
     writer.roll_back().unwrap();
@@ -234,7 +239,12 @@ fn readers_see_the_old_index_until_a_rebuild_is_committed() {
     writer.begin().unwrap();
     writer.start_over().unwrap();
     writer
-        .put(&AnalyzedDocument::new(note("z.md", "Zeta", "pears again", &[])))
+        .put(&AnalyzedDocument::new(note(
+            "z.md",
+            "Zeta",
+            "pears again",
+            &[],
+        )))
         .unwrap();
     writer.flush().unwrap();
     assert_eq!(found(&reader, "pear"), ["a.md", "b.md"]);
@@ -249,7 +259,12 @@ fn words_near_include_those_newer_than_the_automaton() {
     writer.rebuild_vocabulary().unwrap();
     writer.begin().unwrap();
     writer
-        .put(&AnalyzedDocument::new(note("d.md", "Delta", "productivity", &[])))
+        .put(&AnalyzedDocument::new(note(
+            "d.md",
+            "Delta",
+            "productivity",
+            &[],
+        )))
         .unwrap();
     writer.commit().unwrap();
     let near = |word| {
