@@ -123,7 +123,7 @@ impl Cutting {
     pub(crate) fn hashed_chunks(self, title: &str, body: &str) -> Vec<(Chunk, [u8; 16])> {
         let hashed = |chunk: Chunk| {
             let text = &body[chunk.range.clone()];
-            let hash = text_hash(&self.embedded_text(title, &chunk.heading, text));
+            let hash = self.embedded_hash(title, &chunk.heading, text);
             (chunk, hash)
         };
         self.chunks(title, body).into_iter().map(hashed).collect()
@@ -133,12 +133,30 @@ impl Cutting {
 /// What a vector is kept under: 16 bytes of BLAKE3 over [`FORMAT`] and the
 /// embedded text.
 pub fn text_hash(embedded: &str) -> [u8; 16] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&FORMAT.to_le_bytes());
-    hasher.update(embedded.as_bytes());
-    let mut hash = [0; 16];
-    hasher.finalize_xof().fill(&mut hash);
-    hash
+    let mut hasher = TextHasher::new();
+    hasher.update(embedded);
+    hasher.finish()
+}
+
+/// Hashes an embedded text piece by piece.
+struct TextHasher(blake3::Hasher);
+
+impl TextHasher {
+    fn new() -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&FORMAT.to_le_bytes());
+        Self(hasher)
+    }
+
+    fn update(&mut self, piece: &str) {
+        self.0.update(piece.as_bytes());
+    }
+
+    fn finish(self) -> [u8; 16] {
+        let mut hash = [0; 16];
+        self.0.finalize_xof().fill(&mut hash);
+        hash
+    }
 }
 
 #[cfg(test)]
