@@ -62,6 +62,36 @@ impl Stamp {
     }
 }
 
+/// How the body of a document is marked up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Markup {
+    /// Markdown.
+    #[default]
+    Markdown,
+    /// Org mode.
+    Org,
+    /// Text without markup.
+    Plain,
+}
+
+impl Markup {
+    /// Returns the markup of a file with this name, by its extension.
+    pub fn of_name(name: &str) -> Self {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        let extension = match name.rsplit_once('.') {
+            Some((stem, extension)) if !stem.is_empty() => extension,
+            _ => "",
+        };
+        if extension.eq_ignore_ascii_case("org") {
+            Self::Org
+        } else if extension.eq_ignore_ascii_case("txt") {
+            Self::Plain
+        } else {
+            Self::Markdown
+        }
+    }
+}
+
 /// One thing that was written: a note, a page, a memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
@@ -78,6 +108,8 @@ pub struct Document {
     pub front: String,
     /// What it says.
     pub body: String,
+    /// How `body` is marked up.
+    pub markup: Markup,
     /// The category its author gave it.
     pub category: Option<String>,
     /// Its tags without `#`, each once, in the order they appear.
@@ -210,6 +242,21 @@ mod tests {
         assert_eq!(id, DocumentId::new("notes", "gtd.md"));
         assert_ne!(id, DocumentId::new("note", "sgtd.md"));
         assert_eq!(id.hex().len(), 32);
+    }
+
+    #[test]
+    fn extensions_tell_the_markup() {
+        for (name, markup) in [
+            ("notes/a.md", Markup::Markdown),
+            ("notes.org/a.md", Markup::Markdown),
+            ("a.ORG", Markup::Org),
+            ("a/b.txt", Markup::Plain),
+            (".org", Markup::Markdown),
+            ("a", Markup::Markdown),
+            ("", Markup::Markdown),
+        ] {
+            assert_eq!(Markup::of_name(name), markup, "{name}");
+        }
     }
 
     #[test]

@@ -24,5 +24,5 @@ pub mod sync;
 pub mod watch;
 
 pub use analysis::{chunk, text};
-pub use document::{Document, DocumentId, LineRange, Reference, Stamp, Timestamp};
+pub use document::{Document, DocumentId, LineRange, Markup, Reference, Stamp, Timestamp};
 pub use error::{Error, Result};

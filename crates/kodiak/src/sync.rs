@@ -22,9 +22,10 @@ pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
 use queue::{Closing, ReadingQueue};
 
 /// A batch ends at this many documents or bytes, whichever comes first. Each
-/// writes the counts of all its words, so that larger ones cost less.
-const BATCH_DOCUMENTS: usize = 5_000;
-const BATCH_BYTES: u64 = 8 << 20;
+/// writes the counts of all its words and a segment of the full text, so that
+/// larger ones cost less; a process that dies loses a few seconds of work.
+const BATCH_DOCUMENTS: usize = 10_000;
+const BATCH_BYTES: u64 = 32 << 20;
 
 /// A file written this shortly before it was listed may be written again
 /// without its time changing, so its stamp is not trusted next time.

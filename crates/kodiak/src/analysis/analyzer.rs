@@ -43,7 +43,9 @@ impl Analyzer {
             cutting: self.cutting,
             stemming: self.stemming,
             terms: self.terms.index(texts),
-            chunks: self.cutting.hashed_chunks(&document.title, &document.body),
+            chunks: self
+                .cutting
+                .hashed_chunks(&document.title, document.markup, &document.body),
             tags,
         }
     }

@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::analysis::markup::tags::Tags;
 use crate::analysis::markup::{heading, markdown, org};
-use crate::document::{Document, Stamp};
+use crate::document::{Document, Markup, Stamp};
 
 use super::fields::{take_date, take_list, take_string, take_text};
 use super::frontmatter;
@@ -18,12 +18,11 @@ const NANOSECONDS: i64 = 1_000_000_000;
 /// Makes a document of a file's text. Any text makes one; what is wrong with it
 /// is in [`Document::problem`]. `front` and `body` together are the text.
 pub fn document_from_text(source: &str, key: &str, text: &str, stamp: Stamp) -> Document {
-    let (stem, extension) = divide_name(key);
-    let org = extension.eq_ignore_ascii_case("org");
-    let divided = if org || extension.eq_ignore_ascii_case("txt") {
-        frontmatter::divide_mark(text)
-    } else {
-        frontmatter::divide(text)
+    let (stem, _) = divide_name(key);
+    let markup = Markup::of_name(key);
+    let divided = match markup {
+        Markup::Markdown => frontmatter::divide(text),
+        Markup::Org | Markup::Plain => frontmatter::divide_mark(text),
     };
     let mut fields = divided.fields;
 
@@ -33,7 +32,10 @@ pub fn document_from_text(source: &str, key: &str, text: &str, stamp: Stamp) -> 
     for tag in take_list(&mut fields, &["tags", "tag", "keywords"]) {
         tags.add(&tag);
     }
-    let scan = if org { org::scan } else { markdown::scan };
+    let scan = match markup {
+        Markup::Markdown | Markup::Plain => markdown::scan,
+        Markup::Org => org::scan,
+    };
     let found_title = scan(divided.body, &mut tags);
     let kind = take_text(&mut fields, &["kind", "memory_kind"])
         .or_else(|| take_string(&mut fields, &["type"]));
@@ -48,6 +50,7 @@ pub fn document_from_text(source: &str, key: &str, text: &str, stamp: Stamp) -> 
             .unwrap_or_else(|| name_title(stem, key)),
         front: divided.front.to_owned(),
         body: divided.body.to_owned(),
+        markup,
         category: take_text(&mut fields, &["category", "auto_category"]),
         tags: tags.into_list(),
         created_at: take_date(&mut fields, &["created_at", "created", "date"]),

@@ -6,10 +6,11 @@
 use std::ops::Range;
 
 use crate::analysis::markup::markdown::{self, Begins, Line};
+use crate::analysis::markup::reader::LineReader;
 use crate::analysis::markup::{heading, org};
+use crate::document::Markup;
 
 use super::Cutting;
-use super::reader::Reader;
 use super::sentence::End;
 use super::weight::{self, Meter, TOKEN};
 
@@ -117,7 +118,12 @@ impl Outline<'_> {
 
 /// Takes a body apart. Blocks of code stay whole that fit into a passage
 /// together with title and headings.
-pub(super) fn outline<'body>(title: &str, body: &'body str, cutting: Cutting) -> Outline<'body> {
+pub(super) fn outline<'body>(
+    title: &str,
+    markup: Markup,
+    body: &'body str,
+    cutting: Cutting,
+) -> Outline<'body> {
     let most_for_path = cutting.most_for_path();
     let mut builder = Builder {
         title,
@@ -140,7 +146,7 @@ pub(super) fn outline<'body>(title: &str, body: &'body str, cutting: Cutting) ->
         code: None,
         after_blank: true,
     };
-    let mut reader = Reader::of(body);
+    let mut reader = LineReader::new(markup);
     let mut start = 0;
     for line in body.split_inclusive('\n') {
         let text = line.trim_end_matches(['\n', '\r']);

@@ -6,4 +6,5 @@
 pub(crate) mod heading;
 pub(crate) mod markdown;
 pub(crate) mod org;
+pub(crate) mod reader;
 pub(crate) mod tags;

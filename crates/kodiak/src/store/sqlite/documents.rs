@@ -117,6 +117,8 @@ fn insert(connection: &Connection, row: Row, document: &Document) -> rusqlite::R
             .prepare_cached("INSERT INTO fields (document, name, value) VALUES (?1, ?2, ?3)")?
             .execute(params![row, name, value])?;
     }
+    // Names and values that came from JSON can be written as JSON.
+    let meta = serde_json::to_string(&document.fields).unwrap_or_else(|_| "{}".to_owned());
     connection
         .prepare_cached(
             "INSERT INTO documents (id, uid, source, key, kind, title, category, created_at,
@@ -137,7 +139,7 @@ fn insert(connection: &Connection, row: Row, document: &Document) -> rusqlite::R
             document.stamp.size,
             document.stamp.modified_ns,
             document.problem,
-            Value::Object(document.fields.clone()).to_string(),
+            meta,
             chunk::FORMAT,
         ])
         .map(drop)

@@ -6,6 +6,7 @@ use super::vector_bytes;
 use super::write::Writer;
 use crate::analysis::chunk::{self, Chunk};
 use crate::date;
+use crate::document::Markup;
 use crate::embed::Identity;
 use crate::error::Result;
 use crate::store::Row;
@@ -162,17 +163,17 @@ impl Writer {
     /// Cuts documents that were cut by other rules, or never; gives back how
     /// many are left.
     pub fn recut_some(&mut self) -> Result<usize> {
-        let outdated: Vec<(Row, String, String)> = self.with(|connection| {
+        let outdated: Vec<(Row, String, String, String)> = self.with(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT d.id, d.title, b.body FROM documents AS d
+                "SELECT d.id, d.key, d.title, b.body FROM documents AS d
                  JOIN bodies AS b ON b.document = d.id WHERE d.chunked <> ?1 LIMIT ?2",
             )?;
             let rows = statement.query_map(params![chunk::FORMAT, RECUT_BATCH], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })?;
             rows.collect()
         })?;
-        for (row, title, body) in &outdated {
+        for (row, key, title, body) in &outdated {
             self.with(|connection| {
                 connection
                     .prepare_cached("DELETE FROM chunks WHERE document = ?1")?
@@ -182,7 +183,8 @@ impl Writer {
                     .execute(params![row, chunk::FORMAT])?;
                 Ok(())
             })?;
-            let passages = self.cutting.hashed_chunks(title, body);
+            let markup = Markup::of_name(key);
+            let passages = self.cutting.hashed_chunks(title, markup, body);
             self.put_passages(*row, &passages)?;
         }
         self.with(|connection| {

@@ -1,16 +1,17 @@
-//! What the lines of a body are, whichever way it is written.
+//! What the lines of a body are, whichever markup it is written in.
 //!
-//! Owns telling Org from markdown by the text alone. What lines mean is
-//! `markup`'s to know.
+//! Owns the choice of scanner and the lines of Org. What lines of markdown are is
+//! `markdown`'s to know.
 
-use crate::analysis::markup::markdown::{self, Begins, Line, Scanner};
-use crate::analysis::markup::org;
+use super::markdown::{self, Begins, Line, Scanner};
+use super::org;
+use crate::document::Markup;
 
 /// Deeper headings of Org than this count as so deep.
 const DEEPEST: usize = 9;
 
-/// Tells what lines are in one of the two ways of writing.
-pub(super) enum Reader {
+/// Tells what one line after the other is.
+pub(crate) enum LineReader {
     Markdown(Scanner),
     Org {
         /// Whether a block of code is open.
@@ -18,18 +19,18 @@ pub(super) enum Reader {
     },
 }
 
-impl Reader {
-    /// The reader for a body, by the way it is written.
-    pub(super) fn of(body: &str) -> Self {
-        if resembles_org(body) {
-            Self::Org { code: false }
-        } else {
-            Self::Markdown(Scanner::default())
+impl LineReader {
+    /// Returns a reader for a body in this markup. Plain text is read like
+    /// markdown, since people put headings and lists into it all the same.
+    pub(crate) fn new(markup: Markup) -> Self {
+        match markup {
+            Markup::Markdown | Markup::Plain => Self::Markdown(Scanner::default()),
+            Markup::Org => Self::Org { code: false },
         }
     }
 
     /// What the next line is, which starts at this offset of the body.
-    pub(super) fn line<'line>(&mut self, start: usize, line: &'line str) -> Line<'line> {
+    pub(crate) fn line<'line>(&mut self, start: usize, line: &'line str) -> Line<'line> {
         let code = match self {
             Self::Markdown(scanner) => return scanner.line(start, line),
             Self::Org { code } => code,
@@ -59,32 +60,6 @@ impl Reader {
     }
 }
 
-/// Whether the first line that tells is one of Org: a keyword, a drawer or a
-/// headline of the second level. One star is an item to markdown.
-fn resembles_org(body: &str) -> bool {
-    for line in body.lines() {
-        let bytes = line.as_bytes();
-        match bytes.first() {
-            Some(b'#') => {
-                if bytes.get(1) == Some(&b'+') && bytes.get(2).is_some_and(u8::is_ascii_alphabetic)
-                {
-                    return true;
-                }
-                if markdown::numbered_heading(line).is_some() {
-                    return false;
-                }
-            }
-            Some(b'*') if org::starred(line).is_some_and(|(level, _)| level > 1) => return true,
-            Some(b':') if line.trim_end().eq_ignore_ascii_case(":properties:") => return true,
-            Some(b'`' | b'~') if line.starts_with("```") || line.starts_with("~~~") => {
-                return false;
-            }
-            _ => {}
-        }
-    }
-    false
-}
-
 fn starts_ignoring_case(content: &str, opening: &str) -> bool {
     let head = content.as_bytes().get(..opening.len());
     head.is_some_and(|head| head.eq_ignore_ascii_case(opening.as_bytes()))
@@ -95,26 +70,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_that_tells_decides() {
-        for (body, org) in [
-            ("#+TITLE: One\n# comment", true),
-            ("text\n\n* One\n** Two", true),
-            ("* One\n:PROPERTIES:\n:ID: 1\n:END:", true),
-            ("* One\n* Two", false),
-            ("# One\n#+title: two", false),
-            ("```\n#+title: one\n```", false),
-            ("**bold** text\n#+ 1", false),
-            ("#tag\n** One", true),
-            ("", false),
-        ] {
-            assert_eq!(resembles_org(body), org, "{body:?}");
-        }
-    }
-
-    #[test]
     fn lines_of_org() {
         let body = "#+begin_src\n\n- x\n#+END_SRC\n  - y\n\ntext\n********** deep :tag:";
-        let mut reader = Reader::of(body);
+        let mut reader = LineReader::new(Markup::Org);
         let found: Vec<Line<'_>> = body.lines().map(|line| reader.line(0, line)).collect();
         let code = |opens| Line::Code { opens };
         let text = |content, begins| Line::Text { content, begins };
