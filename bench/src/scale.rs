@@ -83,10 +83,10 @@ pub(crate) fn fill(
     documents: impl Iterator<Item = (String, String)>,
 ) -> Result<()> {
     let mut writer = SqliteWriter::open(path, "bench")?;
-    let mut preparer = writer.preparer();
+    let mut analyzer = writer.analyzer();
     writer.begin()?;
     for (number, (title, body)) in documents.enumerate() {
-        writer.put(&preparer.prepare(Document {
+        writer.put(&analyzer.analyze(Document {
             source: "bench".to_owned(),
             key: format!("{number}.md"),
             kind: "note".to_owned(),

@@ -140,6 +140,8 @@ pub struct Document {
     pub front: String,
     /// What it says.
     pub body: String,
+    /// How `body` is marked up.
+    pub markup: Markup,
     /// The category its author gave it.
     pub category: Option<String>,
     /// Its tags without `#`, each once, in the order they appear.
@@ -150,8 +152,6 @@ pub struct Document {
     pub updated_at: Timestamp,
     /// Every other field of its frontmatter.
     pub fields: Map<String, Value>,
-    /// How its text is marked up.
-    pub markup: Markup,
     /// The conversation or session it is part of.
     pub thread: Option<Thread>,
     /// Who wrote or said it, where known.

@@ -21,8 +21,8 @@
 //! its caller resolves paths and hands them in.
 
 pub mod access;
+pub mod analysis;
 mod cancel;
-pub mod chunk;
 pub mod date;
 pub mod document;
 pub mod embed;
@@ -35,10 +35,10 @@ pub mod search;
 pub mod source;
 pub mod store;
 pub mod sync;
-pub mod text;
 pub mod vector;
 pub mod watch;
 
+pub use analysis::{chunk, text};
 pub use cancel::{Cancel, Stop};
 pub use document::{
     Document, DocumentId, LineRange, Markup, Reference, Thread, Timestamp, Version,

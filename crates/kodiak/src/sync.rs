@@ -11,13 +11,13 @@ mod queue;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::analysis::{AnalyzedDocument, Analyzer};
 use crate::cancel::Cancel;
 use crate::date;
 use crate::document::{Document, Version};
 use crate::embed::Identity;
 use crate::error::{Error, Result};
 use crate::source::{LeftOut, Reading, Source};
-use crate::store::sqlite::{Prepared, Preparer};
 use crate::store::{EmbeddingCache, EntryState, KnownDocument, Writer};
 pub(crate) use access::KeptWriter;
 pub use access::{DirectAccess, HeldWriter, WriteAccess};
@@ -27,12 +27,10 @@ pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
 use queue::{Closing, ReadingQueue};
 
 /// A batch ends at this many documents or bytes, whichever comes first. Each
-/// writes the counts of all its words, so that larger ones cost less.
-const BATCH_DOCUMENTS: usize = 5_000;
-const BATCH_BYTES: u64 = 8 << 20;
-
-/// So many documents go into the full text at once, while others are read.
-const SHOWN_TOGETHER: usize = 1_000;
+/// writes the counts of all its words and a segment of the full text, so that
+/// larger ones cost less; a process that dies loses a few seconds of work.
+const BATCH_DOCUMENTS: usize = 10_000;
+const BATCH_BYTES: u64 = 32 << 20;
 
 /// How a sync changed the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -224,10 +222,10 @@ fn store_read(
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let (sender, queue) = (sender.clone(), &queue);
-            let mut preparer = batches.writer.analyzer();
+            let mut analyzer = batches.writer.analyzer();
             scope.spawn(move || {
                 while let Some((at, to_read)) = queue.next() {
-                    let outcome = read_one(source, to_read, &mut preparer);
+                    let outcome = read_one(source, to_read, &mut analyzer);
                     // A closed channel means the writer gave up: stop reading.
                     if sender.send((at, outcome)).is_err() {
                         break;
@@ -276,7 +274,7 @@ enum Outcome {
 /// A document that was read.
 enum ReadDocument {
     /// Its content is new to the index.
-    Changed(Box<Prepared>),
+    Changed(Box<AnalyzedDocument>),
     /// Its content is indexed already; what else is known of it may have moved.
     Same(Box<Document>),
 }
@@ -284,13 +282,13 @@ enum ReadDocument {
 impl ReadDocument {
     fn key(&self) -> &str {
         match self {
-            Self::Changed(prepared) => &prepared.document().key,
+            Self::Changed(analyzed) => &analyzed.document().key,
             Self::Same(document) => &document.key,
         }
     }
 }
 
-fn read_one(source: &dyn Source, to_read: &ToRead, preparer: &mut Preparer) -> Result<Outcome> {
+fn read_one(source: &dyn Source, to_read: &ToRead, analyzer: &mut Analyzer) -> Result<Outcome> {
     let mut documents: Vec<ReadDocument> = Vec::new();
     let mut emitted = HashSet::new();
     let reading = source.read(&to_read.candidate.entry, &mut |mut document| {
@@ -303,7 +301,7 @@ fn read_one(source: &dyn Source, to_read: &ToRead, preparer: &mut Preparer) -> R
             (document.front, document.body) = (String::new(), String::new());
             documents.push(ReadDocument::Same(Box::new(document)));
         } else {
-            documents.push(ReadDocument::Changed(Box::new(preparer.prepare(document))));
+            documents.push(ReadDocument::Changed(Box::new(analyzer.analyze(document))));
         }
     })?;
     Ok(match reading {
@@ -333,8 +331,8 @@ fn store_one(
             for document in &documents {
                 gone.remove(document.key());
                 match document {
-                    ReadDocument::Changed(prepared) => {
-                        if writer.put_from(entry, prepared)? {
+                    ReadDocument::Changed(analyzed) => {
+                        if writer.put_from(entry, analyzed)? {
                             report.updated += 1;
                         } else {
                             report.added += 1;
@@ -431,10 +429,6 @@ impl<'a> Batches<'a> {
         self.hidden += documents;
         self.bytes += bytes;
         if self.documents < BATCH_DOCUMENTS && self.bytes < BATCH_BYTES {
-            if self.hidden >= SHOWN_TOGETHER {
-                self.hidden = 0;
-                self.writer.show()?;
-            }
             return Ok(());
         }
         (self.documents, self.hidden, self.bytes) = (0, 0, 0);

@@ -8,12 +8,8 @@
 mod draft;
 mod fields;
 pub mod frontmatter;
-pub(crate) mod heading;
-mod inline_tags;
 pub mod markdown;
 mod note;
-pub(crate) mod org;
-pub(crate) mod outline;
 mod speaker;
 
 use std::path::PathBuf;

@@ -6,12 +6,13 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::analysis::markup::tags::Tags;
+use crate::analysis::markup::{heading, markdown, org};
 use crate::document::{Document, Markup, Thread, Timestamp};
 
 use super::fields::{list_in, take_date, take_list, take_string, take_text};
-use super::inline_tags::Tags;
+use super::frontmatter;
 use super::speaker::speaker;
-use super::{frontmatter, heading, org, outline};
 
 /// Makes a document of a file's text. Any text makes one; what is wrong with it
 /// is in [`Document::problem`]. `front` and `body` together are the text. A file
@@ -32,8 +33,8 @@ pub fn document_from_text(source: &str, key: &str, text: &str, modified: Timesta
         tags.add(&tag);
     }
     let scan = match markup {
+        Markup::Markdown | Markup::Plain => markdown::scan,
         Markup::Org => org::scan,
-        Markup::Markdown | Markup::Plain => outline::scan,
     };
     let found_title = scan(divided.body, &mut tags);
     let kind = take_text(&mut fields, &["kind", "memory_kind"])
@@ -60,12 +61,12 @@ pub fn document_from_text(source: &str, key: &str, text: &str, modified: Timesta
             .unwrap_or_else(|| name_title(stem, key)),
         front: divided.front.to_owned(),
         body: divided.body.to_owned(),
+        markup,
         category: take_text(&mut fields, &["category", "auto_category"]),
         tags: tags.into_list(),
         created_at: take_date(&mut fields, &["created_at", "created", "date"]),
         updated_at: updated_at.unwrap_or(modified),
         fields,
-        markup,
         thread: thread.map(|name| Thread {
             name,
             position: None,

@@ -5,8 +5,8 @@
 
 use std::path::PathBuf;
 
-use super::sqlite::{Prepared, Preparer};
 use super::{EntryRow, ModelNumber, Pending, Reader, WriteLock};
+use crate::analysis::{AnalyzedDocument, Analyzer};
 use crate::document::{Document, Version};
 use crate::embed::Identity;
 use crate::error::Result;
@@ -40,7 +40,7 @@ pub trait Writer: Send {
     fn reader(&self) -> &dyn Reader;
 
     /// Returns an analyzer that works as this index needs it.
-    fn analyzer(&self) -> Preparer;
+    fn analyzer(&self) -> Analyzer;
 
     /// Lets others write until [`Writer::take_up`]. Between transactions only.
     fn let_go(&mut self);
@@ -51,10 +51,6 @@ pub trait Writer: Send {
 
     /// Begins a transaction.
     fn begin(&mut self) -> Result<()>;
-
-    /// Puts the documents stored so far into the full text, inside the
-    /// transaction.
-    fn show(&mut self) -> Result<()>;
 
     /// Brings all that is derived from the documents in step with them, inside
     /// the transaction.
@@ -101,7 +97,7 @@ pub trait Writer: Send {
 
     /// Stores a document of an entry, or replaces the one with its source and key.
     /// Returns whether there was one.
-    fn put_from(&mut self, entry: EntryRow, document: &Prepared) -> Result<bool>;
+    fn put_from(&mut self, entry: EntryRow, document: &AnalyzedDocument) -> Result<bool>;
 
     /// Stores what may have moved of a document whose content is the same.
     fn touch(&mut self, entry: EntryRow, document: &Document) -> Result<()>;

@@ -62,9 +62,9 @@ impl<'a> ReadingQueue<'a> {
     }
 }
 
-/// What an entry takes up while it waits: its text and its words.
+/// What an entry takes up while it waits: its text, its terms and their sequence.
 fn cost(entry: &ToRead) -> u64 {
-    2 * entry.size() + 1024
+    3 * entry.size() + 1024
 }
 
 /// Lets every waiting reader go when dropped.

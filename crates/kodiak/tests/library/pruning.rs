@@ -1,9 +1,9 @@
 //! Above two thousand documents the rarer words choose what is ranked.
 
 use kodiak::access::Guard;
+use kodiak::analysis::AnalyzedDocument;
 use kodiak::embed::Embedder;
 use kodiak::search::{Mode, Request, Router};
-use kodiak::store::sqlite::Prepared;
 use kodiak::store::{SqliteStore, SqliteWriter};
 use kodiak::sync;
 use kodiak::sync::HeldWriter;
@@ -35,7 +35,7 @@ fn filled(count: usize) -> (TempDir, SqliteWriter) {
     writer.begin().unwrap();
     for number in 0..count {
         writer
-            .put(&Prepared::new(Document {
+            .put(&AnalyzedDocument::new(Document {
                 source: "many".into(),
                 key: number.to_string(),
                 kind: "note".into(),

@@ -1,8 +1,8 @@
 //! An index whose words stay whole: everything that reads it cuts them so.
 
+use kodiak::analysis::Analyzer;
 use kodiak::chunk::Cutting;
 use kodiak::search::{Answer, Mode, Request};
-use kodiak::store::sqlite::Preparer;
 use kodiak::text::Stemming;
 use kodiak::{Cancel, Document, Error, sync};
 
@@ -156,7 +156,7 @@ fn a_document_prepared_otherwise_is_cut_again() {
         ..Document::default()
     };
     let way =
-        |stemming| move |document| Preparer::new(Cutting::default(), stemming).prepare(document);
+        |stemming| move |document| Analyzer::new(Cutting::default(), stemming).analyze(document);
     for (index, prepared) in [
         (Stemming::None, Stemming::English),
         (Stemming::English, Stemming::None),

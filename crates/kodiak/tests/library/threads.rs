@@ -117,7 +117,7 @@ fn threads_are_of_one_source_and_in_order() {
             ..Document::default()
         };
         writer
-            .put(&kodiak::store::sqlite::Prepared::new(document))
+            .put(&kodiak::analysis::AnalyzedDocument::new(document))
             .unwrap();
     };
     writer.begin().unwrap();

@@ -4,7 +4,7 @@
 use rusqlite::{Connection, params};
 use rustc_hash::FxHashMap;
 
-use super::words::DistinctWords;
+use crate::analysis::terms::DocumentTerms;
 
 /// Changes to the counts that are not written yet.
 #[derive(Debug, Default)]
@@ -15,10 +15,10 @@ pub(super) struct Counts {
 
 impl Counts {
     /// Counts one document more, or with -1 one less.
-    pub(super) fn add(&mut self, distinct: &DistinctWords, change: i64) {
+    pub(super) fn add(&mut self, document: &DocumentTerms, change: i64) {
         for (counts, names) in [
-            (&mut self.terms, &distinct.terms),
-            (&mut self.words, &distinct.words),
+            (&mut self.terms, &document.terms),
+            (&mut self.words, &document.words),
         ] {
             for name in names.iter() {
                 match counts.get_mut(name) {

@@ -4,8 +4,9 @@ use rusqlite::{OptionalExtension, params};
 
 use super::vector_bytes;
 use super::write::SqliteWriter;
-use crate::chunk::{self, Chunk, Cutting};
+use crate::analysis::chunk::{self, Chunk};
 use crate::date;
+use crate::document::Markup;
 use crate::embed::Identity;
 use crate::error::Result;
 use crate::store::{ModelNumber, Row};
@@ -25,17 +26,6 @@ pub struct Pending {
     pub hash: [u8; 16],
     /// How long its text is, in bytes.
     pub bytes: usize,
-}
-
-/// A document's passages, each with what its embedded text hashes to.
-pub(super) fn passages(cutting: Cutting, title: &str, body: &str) -> Vec<(Chunk, [u8; 16])> {
-    let hashed = |chunk: Chunk| {
-        let text = &body[chunk.range.clone()];
-        let hash = chunk::text_hash(&cutting.embedded_text(title, &chunk.heading, text));
-        (chunk, hash)
-    };
-    let chunks = cutting.chunks(title, body).into_iter();
-    chunks.map(hashed).collect()
 }
 
 impl SqliteWriter {
@@ -216,17 +206,17 @@ impl SqliteWriter {
     /// Cuts documents that were cut by other rules, or never; gives back how
     /// many are left.
     pub fn recut_some(&mut self) -> Result<usize> {
-        let outdated: Vec<(Row, String, String)> = self.with(|connection| {
+        let outdated: Vec<(Row, String, String, String)> = self.with(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT d.id, d.title, b.body FROM documents AS d
+                "SELECT d.id, d.markup, d.title, b.body FROM documents AS d
                  JOIN bodies AS b ON b.document = d.id WHERE d.chunked <> ?1 LIMIT ?2",
             )?;
             let rows = statement.query_map(params![chunk::FORMAT, RECUT_BATCH], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })?;
             rows.collect()
         })?;
-        for (row, title, body) in &outdated {
+        for (row, markup, title, body) in &outdated {
             self.with(|connection| {
                 connection
                     .prepare_cached("DELETE FROM chunks WHERE document = ?1")?
@@ -236,7 +226,8 @@ impl SqliteWriter {
                     .execute(params![row, chunk::FORMAT])?;
                 Ok(())
             })?;
-            let passages = passages(self.cutting, title, body);
+            let markup = Markup::named(markup);
+            let passages = self.cutting.hashed_chunks(title, markup, body);
             self.put_passages(*row, &passages)?;
         }
         self.with(|connection| {

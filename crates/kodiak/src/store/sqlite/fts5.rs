@@ -1,7 +1,8 @@
 //! The one unsafe room: our tokenizer and our rank function, as FTS5 calls them.
 //!
-//! The tokenizer hands text to [`crate::text`] and the terms back. The rank
-//! function is in `rank`.
+//! The tokenizer hands text to [`crate::analysis::text`] and the terms back, or
+//! replays terms that are known already (`replay`). The rank function is in
+//! `rank`.
 
 #![expect(
     unsafe_code,
@@ -9,17 +10,19 @@
 )]
 
 mod rank;
+mod replay;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use rusqlite::{Connection, ffi};
 
-use crate::text::{Cutter, Purpose, Stemming};
+use crate::analysis::text::{Cutter, Purpose, Stemming};
 
 pub(super) use rank::{Bar, RankParameters};
+pub(super) use replay::Replay;
 
 /// The tokenizer's name in `CREATE VIRTUAL TABLE … tokenize = …`.
 const TOKENIZER: &CStr = c"kodiak";
@@ -145,39 +148,45 @@ unsafe extern "C" fn tokenizer_tokenize(
         let bytes = std::slice::from_raw_parts(text.cast::<u8>(), length);
         (bytes, &mut *tokenizer.cast::<Cutter>())
     };
-    let text = String::from_utf8_lossy(bytes);
     let purpose = if flags & ffi::FTS5_TOKENIZE_PREFIX != 0 {
         Purpose::Prefix
     } else if flags & ffi::FTS5_TOKENIZE_QUERY != 0 {
         Purpose::Query
     } else {
-        cutter.remember();
         Purpose::Document
+    };
+    let hand_over = |term: &str, tail: bool, range: Range<usize>| {
+        let flags = if tail { ffi::FTS5_TOKEN_COLOCATED } else { 0 };
+        // SAFETY: FTS5 copies the term before it returns.
+        let code = unsafe {
+            callback(
+                context,
+                flags,
+                term.as_ptr().cast(),
+                term.len() as c_int,
+                range.start as c_int,
+                range.end as c_int,
+            )
+        };
+        if code == ffi::SQLITE_OK {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(code)
+        }
     };
     // A panic must not cross into C.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        cutter.each_term(&text, purpose, |term| {
-            let flags = if term.tail {
-                ffi::FTS5_TOKEN_COLOCATED
-            } else {
-                0
-            };
-            // SAFETY: FTS5 copies the term before it returns.
-            let code = unsafe {
-                callback(
-                    context,
-                    flags,
-                    term.text.as_ptr().cast(),
-                    term.text.len() as c_int,
-                    term.range.start as c_int,
-                    term.range.end as c_int,
-                )
-            };
-            if code == ffi::SQLITE_OK {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(code)
+        if purpose == Purpose::Document {
+            // What FTS5 puts into the index has no use for byte offsets.
+            let visit = |term: &str, tail| hand_over(term, tail, 0..0);
+            if let Some(outcome) = replay::replay(cutter.stemming(), bytes, visit) {
+                return outcome;
             }
+            cutter.remember();
+        }
+        let text = String::from_utf8_lossy(bytes);
+        cutter.each_term(&text, purpose, |term| {
+            hand_over(term.text, term.tail, term.range)
         })
     }));
     match outcome {
@@ -190,6 +199,7 @@ unsafe extern "C" fn tokenizer_tokenize(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::terms::TermIndexer;
     use crate::rank::Bm25;
 
     fn table() -> Connection {
@@ -240,6 +250,40 @@ mod tests {
         assert_eq!(rowids(&connection, "\"run\" *"), [1, 3]);
         assert_eq!(rowids(&connection, "\"runni\" *"), [1]);
         assert_eq!(rowids(&connection, "\"据库\""), [2]);
+    }
+
+    #[test]
+    fn texts_that_are_not_the_present_document_are_tokenised() {
+        let connection = table();
+        let texts = ["Present", "pears and plums", "fruit"];
+        let terms = TermIndexer::new(Stemming::English).index(texts);
+        let replay = Replay {
+            stemming: Stemming::English,
+            texts,
+            terms: &terms,
+        };
+        let insert = |row: i64, columns: [&str; 3]| {
+            let sql = "INSERT INTO t(rowid, title, body, tags) VALUES (?1, ?2, ?3, ?4)";
+            let [title, body, tags] = columns;
+            connection.execute(sql, (row, title, body, tags)).unwrap();
+        };
+        replay.during(|| {
+            insert(10, ["Other", "cherries", "stone"]);
+            insert(11, texts);
+            // Known texts in other columns, beside one that is not known.
+            insert(12, ["fruit", "pears and plums!", "Present"]);
+            // Queries are tokenised as ever.
+            assert_eq!(rowids(&connection, "body : \"pear\""), [11, 12]);
+            assert_eq!(rowids(&connection, "\"plums\""), [11, 12]);
+        });
+        for (expression, expected) in [
+            ("\"cherry\"", &[10][..]),
+            ("title : \"present\"", &[11]),
+            ("tags : \"present\"", &[12]),
+            ("\"pears and plums\"", &[11, 12]),
+        ] {
+            assert_eq!(rowids(&connection, expression), expected, "{expression}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use super::*;
+use crate::analysis::AnalyzedDocument;
 use crate::document::Document;
 use crate::store::SqliteWriter;
-use crate::store::sqlite::Prepared;
 
 #[test]
 fn the_best_rows_in_order_with_ties_by_row() {
@@ -56,7 +56,7 @@ fn varied() -> (tempfile::TempDir, SqliteWriter) {
             body: often("bear", 7) + &often("honey", 11) + &often("river", 13) + &filler,
             ..Document::default()
         };
-        writer.put(&Prepared::new(document)).unwrap();
+        writer.put(&AnalyzedDocument::new(document)).unwrap();
     }
     writer.commit().unwrap();
     (folder, writer)

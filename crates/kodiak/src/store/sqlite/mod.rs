@@ -5,6 +5,7 @@
 mod counts;
 mod coverage;
 mod doctor;
+mod documents;
 mod earlier;
 mod embeddings;
 mod entries;
@@ -12,7 +13,6 @@ mod filter;
 mod fts5;
 mod index;
 mod lexical;
-mod prepared;
 mod read;
 mod reader;
 mod semantic;
@@ -20,7 +20,6 @@ mod stemming;
 mod threads;
 mod vector_file;
 mod vocabulary;
-mod words;
 mod write;
 mod writer;
 
@@ -48,7 +47,6 @@ pub use doctor::Finding;
 pub use embeddings::Pending;
 pub use entries::{EntryRow, EntryState, KnownDocument};
 pub use index::SqliteIndex;
-pub use prepared::{Prepared, Preparer};
 use vector_file::OpenVectors;
 pub use write::SqliteWriter;
 

@@ -9,6 +9,7 @@ use rusqlite::params;
 use tempfile::TempDir;
 
 use super::*;
+use crate::analysis::AnalyzedDocument;
 use crate::document::Document;
 use crate::rank::Bm25;
 use crate::store::{Column, Expression, Filter, Phrase};
@@ -37,7 +38,7 @@ fn fixture(documents: Vec<Document>) -> (Fixture, SqliteWriter) {
     let mut writer = SqliteWriter::open(&path, "test").unwrap();
     writer.begin().unwrap();
     for document in documents {
-        writer.put(&Prepared::new(document)).unwrap();
+        writer.put(&AnalyzedDocument::new(document)).unwrap();
     }
     writer.commit().unwrap();
     (
@@ -228,11 +229,11 @@ fn replacing_and_removing_keeps_counts_right() {
     let (_fixture, mut writer) = fixture(three());
     writer.begin().unwrap();
     writer
-        .put(&Prepared::new(note("a.md", "Alpha", "grapes", &[])))
+        .put(&AnalyzedDocument::new(note("a.md", "Alpha", "grapes", &[])))
         .unwrap();
     // Twice in one batch: the first version must leave no trace.
     writer
-        .put(&Prepared::new(note("a.md", "Alpha", "melons", &[])))
+        .put(&AnalyzedDocument::new(note("a.md", "Alpha", "melons", &[])))
         .unwrap();
     writer.remove("notes", "b.md").unwrap();
     writer.commit().unwrap();
@@ -251,7 +252,12 @@ fn a_rolled_back_batch_leaves_nothing() {
     let (_fixture, mut writer) = fixture(three());
     writer.begin().unwrap();
     writer
-        .put(&Prepared::new(note("d.md", "Delta", "quinces", &[])))
+        .put(&AnalyzedDocument::new(note(
+            "d.md",
+            "Delta",
+            "quinces",
+            &[],
+        )))
         .unwrap();
     writer.flush().unwrap();
     writer.roll_back().unwrap();
@@ -266,7 +272,12 @@ fn readers_see_the_old_index_until_a_rebuild_is_committed() {
     writer.begin().unwrap();
     writer.start_over().unwrap();
     writer
-        .put(&Prepared::new(note("z.md", "Zeta", "pears again", &[])))
+        .put(&AnalyzedDocument::new(note(
+            "z.md",
+            "Zeta",
+            "pears again",
+            &[],
+        )))
         .unwrap();
     writer.flush().unwrap();
     assert_eq!(found(&reader, "pear"), ["a.md", "b.md"]);
@@ -281,7 +292,12 @@ fn words_near_include_those_newer_than_the_automaton() {
     writer.rebuild_vocabulary().unwrap();
     writer.begin().unwrap();
     writer
-        .put(&Prepared::new(note("d.md", "Delta", "productivity", &[])))
+        .put(&AnalyzedDocument::new(note(
+            "d.md",
+            "Delta",
+            "productivity",
+            &[],
+        )))
         .unwrap();
     writer.commit().unwrap();
     let near = |word| {

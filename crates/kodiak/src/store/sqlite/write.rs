@@ -1,33 +1,36 @@
-//! Writing: documents in, documents out, in transactions the caller ends.
+//! Writing: the lock, the transactions, sources and what is known of their
+//! entries.
 //!
-//! The counts behind ranking and correction move with the documents: they are
-//! gathered in memory and written in the same transaction.
+//! How a document gets in and out is in `documents`. The counts behind ranking
+//! and correction move with the documents: they are gathered in memory and
+//! written in the same transaction.
 
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::path::Path;
 
-use rusqlite::{OptionalExtension, params};
-use serde_json::{Map, Value};
+use rusqlite::config::DbConfig;
+use rusqlite::params;
 
 use super::counts::Counts;
-use super::prepared::{Prepared, Preparer};
-use super::words::KnownWords;
-use super::{EntryRow, SqliteStore, stemming};
-use crate::chunk::{self, Cutting};
-use crate::document::{Document, Version};
+use super::{SqliteStore, stemming};
+use crate::analysis::Analyzer;
+use crate::analysis::chunk::Cutting;
+use crate::analysis::terms::TermIndexer;
+use crate::analysis::text::Stemming;
 use crate::error::{Error, Result};
 use crate::store::{Row, WriteLock};
-use crate::text::Stemming;
 
 /// An index, open for writing, with the lock that makes it the only one.
 #[derive(Debug)]
 pub struct SqliteWriter {
     store: SqliteStore,
-    counts: Counts,
+    pub(super) counts: Counts,
     pub(super) cutting: Cutting,
-    next_row: Row,
-    /// The documents put since the last flush.
-    hidden: Range<Row>,
+    /// Finds the terms of documents that are taken out; made when first needed.
+    pub(super) old_terms: Option<TermIndexer>,
+    pub(super) next_row: Row,
+    /// Whether the triggers that keep the full text in step are on.
+    triggers: bool,
     /// Let go of while others may write.
     lock: Option<WriteLock>,
     holder: String,
@@ -58,8 +61,9 @@ impl SqliteWriter {
             store,
             counts: Counts::default(),
             cutting: Cutting::default(),
+            old_terms: None,
             next_row: 0,
-            hidden: 0..0,
+            triggers: true,
             lock: Some(lock),
             holder: holder.to_owned(),
         };
@@ -91,6 +95,7 @@ impl SqliteWriter {
         self.with(|connection| stemming::write(connection, stemming))?;
         // A connection's tokenizer is made with it.
         self.store = SqliteStore::open_writable(&self.store.path)?;
+        self.old_terms = None;
         Ok(self)
     }
 
@@ -102,9 +107,9 @@ impl SqliteWriter {
         })
     }
 
-    /// Cuts documents as this index is cut, for [`SqliteWriter::put`].
-    pub fn preparer(&self) -> Preparer {
-        Preparer::new(self.cutting, self.stemming)
+    /// Returns an analyzer with the settings of this index, for [`SqliteWriter::put`].
+    pub fn analyzer(&self) -> Analyzer {
+        Analyzer::new(self.cutting, self.stemming)
     }
 
     /// Lets others write until [`SqliteWriter::take_up`]. Between transactions
@@ -124,25 +129,9 @@ impl SqliteWriter {
         self.with(|connection| connection.execute_batch("BEGIN IMMEDIATE"))
     }
 
-    /// Puts the documents put so far into the full text, inside the transaction.
-    pub fn show(&mut self) -> Result<()> {
-        let hidden = std::mem::take(&mut self.hidden);
-        if hidden.is_empty() {
-            return Ok(());
-        }
-        self.with(|connection| {
-            connection
-                .prepare_cached(
-                    "UPDATE documents SET deleted_at = NULL WHERE id >= ?1 AND id < ?2",
-                )?
-                .execute([hidden.start, hidden.end])
-                .map(drop)
-        })
-    }
-
-    /// The same, and writes their counts.
+    /// Writes the counts of the documents put and removed so far, inside the
+    /// transaction.
     pub fn flush(&mut self) -> Result<()> {
-        self.show()?;
         let counts = std::mem::take(&mut self.counts);
         self.with(|connection| counts.write(connection))
     }
@@ -150,19 +139,34 @@ impl SqliteWriter {
     /// Ends the transaction: all of it can be found from here on.
     pub fn commit(&mut self) -> Result<()> {
         self.flush()?;
-        self.with(|connection| connection.execute_batch("COMMIT"))
+        self.with(|connection| connection.execute_batch("COMMIT"))?;
+        self.set_triggers(true)
+    }
+
+    /// Turns the triggers on or off that keep the full text in step with plain
+    /// SQL. They cost two lookups in the full text for each row of a document,
+    /// and FTS5 writes a segment of its own for each statement that has
+    /// triggers; whoever turns them off changes the full text alongside.
+    pub(super) fn set_triggers(&mut self, on: bool) -> Result<()> {
+        if self.triggers != on {
+            self.with(|connection| {
+                connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, on)
+            })?;
+            self.triggers = on;
+        }
+        Ok(())
     }
 
     /// Undoes the transaction.
     pub fn roll_back(&mut self) -> Result<()> {
         self.counts = Counts::default();
-        self.hidden = 0..0;
         self.with(|connection| {
             if connection.is_autocommit() {
                 return Ok(());
             }
             connection.execute_batch("ROLLBACK")
         })?;
+        self.set_triggers(true)?;
         self.find_next_row()
     }
 
@@ -171,7 +175,6 @@ impl SqliteWriter {
     /// as before.
     pub fn start_over(&mut self) -> Result<()> {
         self.counts = Counts::default();
-        self.hidden = 0..0;
         self.with(|connection| {
             let mut statement = connection.prepare(
                 "SELECT type, name FROM sqlite_schema
@@ -194,95 +197,6 @@ impl SqliteWriter {
             stemming::write(connection, self.stemming)
         })?;
         self.find_next_row()
-    }
-
-    /// Adds a document or replaces the one with its source and key, as an entry
-    /// of its own.
-    pub fn put(&mut self, prepared: &Prepared) -> Result<()> {
-        let Document { source, key, .. } = &prepared.document;
-        let entry = self.put_entry(source, key, Version::UNKNOWN, 0, None)?;
-        self.put_from(entry, prepared).map(drop)
-    }
-
-    /// Adds a document that an entry yielded, or replaces the one with its
-    /// source and key. Returns whether there was one.
-    pub fn put_from(&mut self, entry: EntryRow, prepared: &Prepared) -> Result<bool> {
-        let document = &prepared.document;
-        // Words must be counted as the full text has them, and a passage's hash
-        // must be that of the text a model will be shown.
-        let again;
-        let pieces = if prepared.pieces.are_cut_by(self.cutting, self.stemming) {
-            &prepared.pieces
-        } else {
-            again = self.preparer().cut(document);
-            &again
-        };
-        let replaced = self.take_out(&document.source, &document.key)?;
-        self.counts.add(&pieces.words, 1);
-        let row = self.next_row;
-        self.next_row += 1;
-        if self.hidden.is_empty() {
-            self.hidden.start = row;
-        }
-        self.hidden.end = self.next_row;
-        self.with(|connection| {
-            // The document is hidden until the batch is flushed: then one
-            // statement shows them all, and the full text takes them in at
-            // once. FTS5 writes a segment of its own for every statement that
-            // puts something in.
-            connection
-                .prepare_cached("INSERT INTO bodies (document, front, body) VALUES (?1, ?2, ?3)")?
-                .execute(params![row, document.front, document.body])?;
-            for (ordinal, tag) in document.tags.iter().enumerate() {
-                connection
-                    .prepare_cached("INSERT OR IGNORE INTO tags (name) VALUES (?1)")?
-                    .execute([tag])?;
-                connection
-                    .prepare_cached(
-                        "INSERT OR IGNORE INTO document_tags (document, tag, ordinal)
-                         SELECT ?1, id, ?3 FROM tags WHERE name = ?2",
-                    )?
-                    .execute(params![row, tag, ordinal])?;
-            }
-            for (name, value) in flat_fields(&document.fields) {
-                connection
-                    .prepare_cached(
-                        "INSERT INTO fields (document, name, value) VALUES (?1, ?2, ?3)",
-                    )?
-                    .execute(params![row, name, value])?;
-            }
-            connection
-                .prepare_cached(
-                    "INSERT INTO documents (id, uid, source, key, kind, title, category, created_at,
-                        updated_at, deleted_at, hash, problem, chunked, entry, markup, thread,
-                        position, author, project)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10, ?11, ?12, ?13, ?14, ?15,
-                        ?16, ?17, ?18)",
-                )?
-                .execute(params![
-                    row,
-                    document.id().hex(),
-                    document.source,
-                    document.key,
-                    document.kind,
-                    document.title,
-                    document.category,
-                    document.created_at,
-                    document.updated_at,
-                    document.hash,
-                    document.problem,
-                    chunk::FORMAT,
-                    entry,
-                    document.markup.name(),
-                    document.thread.as_ref().map(|thread| &thread.name),
-                    document.thread.as_ref().and_then(|thread| thread.position),
-                    document.author,
-                    document.project,
-                ])?;
-            Ok(())
-        })?;
-        self.put_passages(row, &pieces.passages)?;
-        Ok(replaced)
     }
 
     /// Removes a document. The next sync reads the entry it came from again.
@@ -346,53 +260,17 @@ impl SqliteWriter {
         })
     }
 
-    /// Deletes a document and takes it out of the counts. Returns whether there
-    /// was one.
-    pub(super) fn take_out(&mut self, source: &str, key: &str) -> Result<bool> {
-        let found: Option<(Row, bool, [String; 3])> = self.with(|connection| {
-            // Counted is what can be found and what will be once flushed.
-            connection
-                .prepare_cached(
-                    "SELECT d.id, coalesce(d.deleted_at, 0) = 0, d.title, b.body, coalesce(
-                        (SELECT group_concat(t.name, ' ') FROM document_tags AS dt
-                         JOIN tags AS t ON t.id = dt.tag WHERE dt.document = d.id), '')
-                     FROM documents AS d JOIN bodies AS b ON b.document = d.id
-                     WHERE d.source = ?1 AND d.key = ?2",
-                )?
-                .query_row([source, key], |row| {
-                    let texts = [row.get(2)?, row.get(3)?, row.get(4)?];
-                    Ok((row.get(0)?, row.get(1)?, texts))
-                })
-                .optional()
-        })?;
-        let Some((row, counted, texts)) = found else {
-            return Ok(false);
-        };
-        if counted {
-            let texts: [String; 3] = texts;
-            let words =
-                KnownWords::new(self.stemming).distinct(texts.each_ref().map(String::as_str));
-            self.counts.add(&words, -1);
-        }
-        self.with(|connection| {
-            connection
-                .prepare_cached("DELETE FROM documents WHERE id = ?1")?
-                .execute([row])?;
-            Ok(true)
-        })
-    }
-
     /// Counts every document's words anew into empty tables.
     pub(super) fn recount(&mut self) -> Result<()> {
         let mut counts = Counts::default();
-        let mut known = KnownWords::new(self.stemming);
+        let mut known = TermIndexer::new(self.stemming);
         self.with(|connection| {
             let mut statement =
                 connection.prepare("SELECT title, body, tags FROM documents_text")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let texts: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
-                counts.add(&known.distinct(texts.each_ref().map(String::as_str)), 1);
+                counts.add(&known.index(texts.each_ref().map(String::as_str)), 1);
             }
             Ok(())
         })?;
@@ -410,27 +288,4 @@ impl SqliteWriter {
         })?;
         Ok(())
     }
-}
-
-/// Frontmatter fields as names and plain values: lists give one row per
-/// element, mappings join their names with a dot.
-fn flat_fields(fields: &Map<String, Value>) -> Vec<(String, String)> {
-    fn flatten(name: &str, value: &Value, rows: &mut Vec<(String, String)>) {
-        match value {
-            Value::Null => {}
-            Value::Array(values) => values.iter().for_each(|value| flatten(name, value, rows)),
-            Value::Object(fields) => {
-                for (inner, value) in fields {
-                    flatten(&format!("{name}.{inner}"), value, rows);
-                }
-            }
-            Value::String(text) => rows.push((name.to_owned(), text.clone())),
-            other => rows.push((name.to_owned(), other.to_string())),
-        }
-    }
-    let mut rows = Vec::new();
-    for (name, value) in fields {
-        flatten(name, value, &mut rows);
-    }
-    rows
 }

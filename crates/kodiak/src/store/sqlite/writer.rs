@@ -1,6 +1,7 @@
 //! SQLite as the store that syncing, embedding and repairing write.
 
-use super::{Prepared, Preparer, SqliteWriter};
+use super::SqliteWriter;
+use crate::analysis::{AnalyzedDocument, Analyzer};
 use crate::document::{Document, Version};
 use crate::embed::Identity;
 use crate::error::Result;
@@ -20,8 +21,8 @@ impl Writer for SqliteWriter {
         &**self
     }
 
-    fn analyzer(&self) -> Preparer {
-        self.preparer()
+    fn analyzer(&self) -> Analyzer {
+        SqliteWriter::analyzer(self)
     }
 
     fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>> {
@@ -48,7 +49,6 @@ impl Writer for SqliteWriter {
         let_go() -> ();
         take_up() -> Result<()>;
         begin() -> Result<()>;
-        show() -> Result<()>;
         flush() -> Result<()>;
         commit() -> Result<()>;
         roll_back() -> Result<()>;
@@ -66,7 +66,7 @@ impl Writer for SqliteWriter {
         clear_entry(source: &str, entry: EntryRow) -> Result<usize>;
         remove_entry(source: &str, entry: EntryRow) -> Result<usize>;
         remove_from_entry(source: &str, entry: EntryRow, key: &str) -> Result<bool>;
-        put_from(entry: EntryRow, document: &Prepared) -> Result<bool>;
+        put_from(entry: EntryRow, document: &AnalyzedDocument) -> Result<bool>;
         touch(entry: EntryRow, document: &Document) -> Result<()>;
         settle() -> Result<()>;
         refresh_vocabulary() -> Result<()>;

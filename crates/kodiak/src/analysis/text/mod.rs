@@ -175,6 +175,11 @@ impl Cutter {
         }
     }
 
+    /// Returns what it does with the endings of words.
+    pub fn stemming(&self) -> Stemming {
+        self.stemming
+    }
+
     /// Prepares for much text: from here on stems are remembered.
     pub fn remember(&mut self) {
         self.remembered.resize_with(REMEMBERED, Default::default);

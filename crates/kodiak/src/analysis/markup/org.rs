@@ -3,11 +3,11 @@
 //! Owns the little of Org that a search needs; the rest is text.
 
 use super::heading;
-use super::inline_tags::Tags;
+use super::tags::Tags;
 
 /// Collects the tags of a body and returns its title: `#+TITLE:` wherever it
 /// stands, else the first headline of the first level.
-pub(super) fn scan(body: &str, tags: &mut Tags) -> Option<String> {
+pub(crate) fn scan(body: &str, tags: &mut Tags) -> Option<String> {
     let mut title = None;
     let mut headline = None;
     for line in body.lines() {

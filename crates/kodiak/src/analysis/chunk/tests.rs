@@ -16,7 +16,11 @@ fn cut(title: &str, body: &str) -> Vec<Chunk> {
 /// Cuts a body in this way and checks what holds for every one, however it is
 /// cut.
 fn cut_by(cutting: Cutting, title: &str, body: &str) -> Vec<Chunk> {
-    let found = cutting.chunks(title, body);
+    cut_in(Markup::Markdown, cutting, title, body)
+}
+
+fn cut_in(markup: Markup, cutting: Cutting, title: &str, body: &str) -> Vec<Chunk> {
+    let found = cutting.chunks(title, markup, body);
     let mut covered = 0;
     let mut last_start = None;
     for chunk in &found {
@@ -108,18 +112,27 @@ fn small_sections_share_a_chunk_and_its_path_is_what_they_share() {
 
 #[test]
 fn sections_are_cut_apart_where_they_start() {
-    for body in [
-        format!(
-            "# A\n\n{0}\n\n## *B* ##\n\n{0}\n\n## C\n\n{0}",
-            sentences(9)
+    for (markup, body) in [
+        (
+            Markup::Markdown,
+            format!(
+                "# A\n\n{0}\n\n## *B* ##\n\n{0}\n\n## C\n\n{0}",
+                sentences(9)
+            ),
         ),
-        format!(
-            "A\n===\n\n{0}\n\nB\n---\n{0}\n\nC\n-----\n\n{0}",
-            sentences(9)
+        (
+            Markup::Plain,
+            format!(
+                "A\n===\n\n{0}\n\nB\n---\n{0}\n\nC\n-----\n\n{0}",
+                sentences(9)
+            ),
         ),
-        format!("* A\n\n{0}\n** B :tag:\n{0}\n\n** C\n\n{0}", sentences(9)),
+        (
+            Markup::Org,
+            format!("* A\n\n{0}\n** B :tag:\n{0}\n\n** C\n\n{0}", sentences(9)),
+        ),
     ] {
-        let found = cut("", &body);
+        let found = cut_in(markup, Cutting::default(), "", &body);
         assert_eq!(headings(&found), ["A", "A › B", "A › C"], "{body}");
     }
 }
@@ -134,13 +147,26 @@ fn what_looks_like_a_heading_in_code_or_lists_heads_nothing() {
         format!("# A\n\n<!--\n# B\n-->\n\n{long}\n\n{long}"),
         format!("#+title: x\n* A\n#+begin_src sh\n# B\n#+END_SRC\n{long}\n\n{long}"),
     ] {
-        let found = cut("", &body);
+        let markup = if body.starts_with("#+") {
+            Markup::Org
+        } else {
+            Markup::Markdown
+        };
+        let found = cut_in(markup, Cutting::default(), "", &body);
         assert!(found.len() > 1);
         assert!(
             headings(&found)[1..].iter().all(|path| *path == "A"),
             "{body}"
         );
     }
+}
+
+#[test]
+fn markdown_that_resembles_org_is_markdown() {
+    let long = sentences(9);
+    let body = format!("text\n\n* One\n** Two\n\n# A\n\n{long}\n\n{long}\n\n## B\n\n{long}");
+    let found = cut("", &body);
+    assert_eq!(headings(&found), ["", "A"], "{found:?}");
 }
 
 #[test]
@@ -330,8 +356,10 @@ fn accidents_take_linear_time() {
         ("quotes", ">".repeat(100_000)),
         ("blank", " \n".repeat(500_000) + "x"),
     ] {
-        let found = Cutting::default().chunks("Title", &body);
-        assert!(!found.is_empty(), "{name}");
+        for markup in [Markup::Markdown, Markup::Org] {
+            let found = Cutting::default().chunks("Title", markup, &body);
+            assert!(!found.is_empty(), "{name}");
+        }
     }
 }
 
@@ -389,6 +417,7 @@ proptest! {
     #[test]
     fn any_markdown_is_covered_in_order(title in "\\PC{0,80}", body in markdown()) {
         cut(&title, &body);
+        cut_in(Markup::Org, Cutting::default(), &title, &body);
         cut(&title, &body.replace('\n', "\r\n"));
     }
 

@@ -3,10 +3,10 @@
 //! Owns putting title, headings and text together: nothing twice, and never so
 //! much of the first two that the text is lost.
 
-use crate::source::{heading, outline};
+use crate::analysis::markup::{heading, markdown};
 
 use super::weight;
-use super::{Cutting, SEPARATOR};
+use super::{Cutting, SEPARATOR, TextHasher};
 
 impl Cutting {
     /// The text a model sees for a chunk: the title, the headings above it and
@@ -14,24 +14,48 @@ impl Cutting {
     /// be said twice; titles and headings that are very long are cut. Without
     /// the path it is the text alone, or the title where there is no text.
     pub fn embedded_text(self, title: &str, heading: &str, text: &str) -> String {
+        let [title, path, text] = self.embedded_parts(title, heading, text);
+        let mut embedded = String::with_capacity(title.len() + path.len() + text.len() + 2);
+        for part in [title, path, text] {
+            if !embedded.is_empty() && !part.is_empty() {
+                embedded.push('\n');
+            }
+            embedded.push_str(part);
+        }
+        embedded
+    }
+
+    /// Returns the [`text_hash`](super::text_hash) of the embedded text, which is
+    /// not put together for it.
+    pub(super) fn embedded_hash(self, title: &str, heading: &str, text: &str) -> [u8; 16] {
+        let mut hasher = TextHasher::new();
+        let mut empty = true;
+        for part in self.embedded_parts(title, heading, text) {
+            if !empty && !part.is_empty() {
+                hasher.update("\n");
+            }
+            hasher.update(part);
+            empty &= part.is_empty();
+        }
+        hasher.finish()
+    }
+
+    /// Returns what is shown of title, headings and text; any may be empty.
+    fn embedded_parts<'a>(self, title: &'a str, heading: &'a str, text: &'a str) -> [&'a str; 3] {
         let title = title.trim();
         let heading = heading.trim();
         if !self.path {
             let text = text.trim();
-            let alone = weight::beginning(title, self.capacity());
-            return if text.is_empty() { alone } else { text }.to_owned();
+            let title = if text.is_empty() { title } else { "" };
+            return [weight::beginning(title, self.capacity()), "", text];
         }
         let most = self.most_for_path();
-        let mut parts = Vec::with_capacity(3);
         let path = without_title(heading, title);
         let room = most.saturating_sub(weight::of(path));
         let shown_title = weight::beginning(title, room.max(most / 2));
         let room = most.saturating_sub(weight::of(shown_title));
-        parts.push(shown_title);
-        parts.push(innermost(path, room));
-        parts.push(without_said(text, title, heading).trim());
-        parts.retain(|part| !part.is_empty());
-        parts.join("\n")
+        let text = without_said(text, title, heading).trim();
+        [shown_title, innermost(path, room), text]
     }
 }
 
@@ -61,7 +85,7 @@ fn without_said<'text>(text: &'text str, title: &str, path: &str) -> &'text str 
     let mut rest = text.trim_start();
     while let Some((line, after)) = rest.split_once('\n') {
         let after = after.trim_start_matches(['\n', '\r']);
-        let said = outline::numbered_heading(line.trim_end())
+        let said = markdown::numbered_heading(line.trim_end())
             .and_then(|(_, words)| heading::title(heading::without_closing(words)))
             .is_some_and(|words| words == title || path.split(SEPARATOR).any(|part| part == words));
         if !said || after.trim_start().is_empty() {
@@ -161,6 +185,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_hash_is_that_of_the_text(
+            title in "[a-z ]{0,9}", heading in "[a-z› ]{0,9}", text in "[#a-z \n]{0,30}", path: bool
+        ) {
+            let cutting = Cutting { path, ..Cutting::default() };
+            let hash = cutting.embedded_hash(&title, &heading, &text);
+            let embedded = cutting.embedded_text(&title, &heading, &text);
+            prop_assert_eq!(hash, super::super::text_hash(&embedded));
+        }
+
         #[test]
         fn any_parts_make_a_text(title in "\\PC*", heading in "\\PC*", text in "(?s).*") {
             let shown = embedded_text(&title, &heading, &text);

@@ -1,7 +1,7 @@
 //! `#tags` in running text, and the set they are collected in.
 //!
 //! Owns what a tag looks like inside one line. Which lines are text at all,
-//! and not code, is `outline`'s to know.
+//! and not code, is `markdown`'s to know.
 
 use std::collections::HashSet;
 
@@ -16,14 +16,14 @@ const MOST_BACKTICKS: usize = 32;
 
 /// Tags in the order they appear, each once whatever its case.
 #[derive(Debug, Default)]
-pub(super) struct Tags {
+pub(crate) struct Tags {
     list: Vec<String>,
     seen: HashSet<String>,
 }
 
 impl Tags {
     /// Adds a tag as someone wrote it, with or without `#`.
-    pub(super) fn add(&mut self, tag: &str) {
+    pub(crate) fn add(&mut self, tag: &str) {
         let tag = tag.trim().trim_start_matches('#').trim();
         if !tag.is_empty() && self.seen.insert(tag.to_lowercase()) {
             self.list.push(tag.to_owned());
@@ -31,13 +31,13 @@ impl Tags {
     }
 
     /// The tags collected.
-    pub(super) fn into_list(self) -> Vec<String> {
+    pub(crate) fn into_list(self) -> Vec<String> {
         self.list
     }
 
     /// Collects the tags of one line of text. `heading` says that it is the
     /// text of one, where `{#…}` is an anchor.
-    pub(super) fn collect(&mut self, line: &str, heading: bool) {
+    pub(crate) fn collect(&mut self, line: &str, heading: bool) {
         // Most lines have no `#`, and finding that out is quicker than the scan.
         if !line.as_bytes().contains(&b'#') {
             return;

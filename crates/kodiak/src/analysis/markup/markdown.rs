@@ -5,10 +5,10 @@
 //! It follows `CommonMark` where notes do and lets the rest be text.
 
 use super::heading;
-use super::inline_tags::Tags;
+use super::tags::Tags;
 
 /// Collects the tags of a body and returns its first level-1 heading.
-pub(super) fn scan(body: &str, tags: &mut Tags) -> Option<String> {
+pub(crate) fn scan(body: &str, tags: &mut Tags) -> Option<String> {
     let mut scanner = Scanner::default();
     let mut title = None;
     let mut start = 0;
@@ -347,5 +347,5 @@ fn contains_ignoring_case(line: &str, end: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "outline_tests.rs"]
+#[path = "markdown_tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
 //! Headings as titles: inline markup reduced to the words a reader sees.
 //!
 //! Owns the reduction only. Which line is the heading is
-//! `outline`'s to find.
+//! `markdown`'s to find.
 
 /// How much of a heading is a title, in bytes. A "heading" of a megabyte is an
 /// accident, and the reduction may look at each character many times.

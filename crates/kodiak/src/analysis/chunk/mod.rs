@@ -8,14 +8,13 @@
 
 mod divide;
 mod embedded;
-mod reader;
 mod sentence;
 mod units;
 mod weight;
 
 use std::ops::Range;
 
-use crate::document::newlines;
+use crate::document::{Markup, newlines};
 
 /// Raised whenever cutting or the embedded text changes, so that everything is
 /// cut anew.
@@ -80,8 +79,8 @@ impl Cutting {
     /// Cuts a body into passages, in order. Together they have all of it but
     /// blank space. A body with nothing in it is one empty passage, so that its
     /// title can be found by meaning, and none if the title is blank as well.
-    pub fn chunks(self, title: &str, body: &str) -> Vec<Chunk> {
-        let outline = units::outline(title, body, self);
+    pub fn chunks(self, title: &str, markup: Markup, body: &str) -> Vec<Chunk> {
+        let outline = units::outline(title, markup, body, self);
         let mut chunks: Vec<Chunk> = Vec::new();
         let mut path = (0, String::new());
         // The line of the offset before it.
@@ -118,19 +117,52 @@ impl Cutting {
         }
         chunks
     }
+
+    /// Cuts a body into chunks, each with the hash of its embedded text.
+    pub(crate) fn hashed_chunks(
+        self,
+        title: &str,
+        markup: Markup,
+        body: &str,
+    ) -> Vec<(Chunk, [u8; 16])> {
+        let hashed = |chunk: Chunk| {
+            let text = &body[chunk.range.clone()];
+            let hash = self.embedded_hash(title, &chunk.heading, text);
+            (chunk, hash)
+        };
+        let chunks = self.chunks(title, markup, body);
+        chunks.into_iter().map(hashed).collect()
+    }
 }
 
 /// What a vector is kept under: 16 bytes of BLAKE3 over [`FORMAT`] and the
 /// embedded text.
 pub fn text_hash(embedded: &str) -> [u8; 16] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&FORMAT.to_le_bytes());
-    hasher.update(embedded.as_bytes());
-    let mut hash = [0; 16];
-    hasher.finalize_xof().fill(&mut hash);
-    hash
+    let mut hasher = TextHasher::new();
+    hasher.update(embedded);
+    hasher.finish()
+}
+
+/// Hashes an embedded text piece by piece.
+struct TextHasher(blake3::Hasher);
+
+impl TextHasher {
+    fn new() -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&FORMAT.to_le_bytes());
+        Self(hasher)
+    }
+
+    fn update(&mut self, piece: &str) {
+        self.0.update(piece.as_bytes());
+    }
+
+    fn finish(self) -> [u8; 16] {
+        let mut hash = [0; 16];
+        self.0.finalize_xof().fill(&mut hash);
+        hash
+    }
 }
 
 #[cfg(test)]
-#[path = "chunk_tests.rs"]
 mod tests;

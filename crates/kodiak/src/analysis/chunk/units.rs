@@ -1,16 +1,16 @@
 //! From a body to units that are not cut, and the sections they stand in.
 //!
 //! Owns what holds together: sentences, items, rows, lines of code, whole blocks
-//! of code where they fit. What a line is, `source::outline` and `source::org`
-//! tell; which units go into one chunk is `divide`'s to decide.
+//! of code where they fit. What a line is, `markup` tells; which units go into one chunk is `divide`'s to decide.
 
 use std::ops::Range;
 
-use crate::source::outline::{self, Begins, Line};
-use crate::source::{heading, org};
+use crate::analysis::markup::markdown::{self, Begins, Line};
+use crate::analysis::markup::reader::LineReader;
+use crate::analysis::markup::{heading, org};
+use crate::document::Markup;
 
 use super::Cutting;
-use super::reader::Reader;
 use super::sentence::End;
 use super::weight::{self, Meter, TOKEN};
 
@@ -102,7 +102,7 @@ impl Outline<'_> {
             path.extend(match &self.sections[at].heading {
                 Heading::None => None,
                 Heading::Numbered(line) => {
-                    outline::numbered_heading(self.body[line.clone()].trim_start())
+                    markdown::numbered_heading(self.body[line.clone()].trim_start())
                         .and_then(|(_, text)| heading::title(heading::without_closing(text)))
                 }
                 Heading::Starred(line) => org::starred(&self.body[line.clone()])
@@ -118,7 +118,12 @@ impl Outline<'_> {
 
 /// Takes a body apart. Blocks of code stay whole that fit into a passage
 /// together with title and headings.
-pub(super) fn outline<'body>(title: &str, body: &'body str, cutting: Cutting) -> Outline<'body> {
+pub(super) fn outline<'body>(
+    title: &str,
+    markup: Markup,
+    body: &'body str,
+    cutting: Cutting,
+) -> Outline<'body> {
     let most_for_path = cutting.most_for_path();
     let mut builder = Builder {
         title,
@@ -141,7 +146,7 @@ pub(super) fn outline<'body>(title: &str, body: &'body str, cutting: Cutting) ->
         code: None,
         after_blank: true,
     };
-    let mut reader = Reader::of(body);
+    let mut reader = LineReader::new(markup);
     let mut start = 0;
     for line in body.split_inclusive('\n') {
         let text = line.trim_end_matches(['\n', '\r']);

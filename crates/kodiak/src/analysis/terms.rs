@@ -1,0 +1,310 @@
+//! The index terms of a document, in order, and its vocabulary words.
+//!
+//! Owns turning a document's columns into a compact sequence of terms, once, so
+//! that the full text and the counts are filled from the same pass over the
+//! text. Most of a text is few words, and the next text has them again: a
+//! [`TermIndexer`] remembers each word with its term, so that a word is stemmed
+//! and allocated once.
+
+use std::ops::ControlFlow;
+
+use rustc_hash::FxHashMap;
+
+use super::text::{Class, Cutter, Purpose, Stemming, fold_word, is_plain, words};
+
+/// With more words than this in mind, all are forgotten before the next
+/// document: some megabytes, and more than most notes have.
+const MOST_REMEMBERED: usize = 1 << 15;
+
+/// How many columns of the full text a document has: title, body, tags.
+pub(crate) const COLUMNS: usize = 3;
+
+/// The terms of a document's columns.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct DocumentTerms {
+    /// Each distinct term once, in the order of first occurrence.
+    pub(crate) terms: Names,
+    /// Each distinct word once that is worth correcting a misspelling to.
+    pub(crate) words: Names,
+    tokens: Vec<Token>,
+    /// Where each column ends in `tokens`.
+    ends: [usize; COLUMNS],
+}
+
+impl DocumentTerms {
+    /// Returns the terms of a column in order, each with whether it is a tail,
+    /// exactly as [`Cutter::each_term`] finds them for [`Purpose::Document`].
+    pub(crate) fn column(&self, column: usize) -> impl Iterator<Item = (&str, bool)> {
+        let start = column.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let tokens = &self.tokens[start..self.ends[column]];
+        tokens
+            .iter()
+            .map(|token| (self.terms.get(token.number()), token.is_tail()))
+    }
+}
+
+/// One occurrence of a term: the term's number in its document, and in the
+/// lowest bit whether it is the short tail of a run, which takes no position of
+/// its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Token(u32);
+
+impl Token {
+    fn new(number: u32, tail: bool) -> Self {
+        Self(number << 1 | u32::from(tail))
+    }
+
+    fn number(self) -> u32 {
+        self.0 >> 1
+    }
+
+    fn is_tail(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// A list of names in one piece of memory.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Names {
+    text: String,
+    ends: Vec<u32>,
+}
+
+impl Names {
+    /// Adds a name and returns its number.
+    fn push(&mut self, name: &str) -> u32 {
+        self.text.push_str(name);
+        self.ends.push(self.text.len() as u32);
+        self.ends.len() as u32 - 1
+    }
+
+    fn get(&self, number: u32) -> &str {
+        let number = number as usize;
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start as usize..self.ends[number] as usize]
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.ends.len() as u32).map(|number| self.get(number))
+    }
+}
+
+/// Finds the terms of one document after the other.
+#[derive(Debug, Default)]
+pub(crate) struct TermIndexer {
+    cutter: Cutter,
+    stemming: Stemming,
+    /// Folded words of scripts with spaces.
+    words: FxHashMap<Box<str>, Word>,
+    /// The place of each term in `seen`.
+    terms: FxHashMap<Box<str>, u32>,
+    seen: Vec<Seen>,
+    document: u64,
+}
+
+/// The document that had a term last, and the term's number there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    document: u64,
+    number: u32,
+}
+
+#[derive(Debug)]
+struct Word {
+    /// When it was last met. Its number is that of its term.
+    seen: Seen,
+    term: Box<str>,
+    /// The place of its term in `TermIndexer::seen`.
+    place: u32,
+    plain: bool,
+}
+
+impl TermIndexer {
+    pub(crate) fn new(stemming: Stemming) -> Self {
+        Self {
+            cutter: Cutter::new(stemming),
+            stemming,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the terms of these columns.
+    pub(crate) fn index(&mut self, columns: [&str; COLUMNS]) -> DocumentTerms {
+        if self.words.len().max(self.terms.len()) > MOST_REMEMBERED {
+            *self = Self::new(self.stemming);
+        }
+        self.document += 1;
+        let mut found = DocumentTerms::default();
+        let mut cutter = std::mem::take(&mut self.cutter);
+        let mut folded = String::new();
+        for (column, text) in columns.into_iter().enumerate() {
+            for word in words(text) {
+                if word.class == Class::Spaced {
+                    fold_word(&text[word.range], &mut folded);
+                    if !folded.is_empty() {
+                        let number = self.add_word(&folded, &mut found);
+                        found.tokens.push(Token::new(number, false));
+                    }
+                } else {
+                    let _ = cutter.each_term_of(text, &word, Purpose::Document, |term| {
+                        let (number, _) = self.add_term(term.text, &mut found);
+                        found.tokens.push(Token::new(number, term.tail));
+                        ControlFlow::<()>::Continue(())
+                    });
+                }
+            }
+            found.ends[column] = found.tokens.len();
+        }
+        self.cutter = cutter;
+        found
+    }
+
+    /// Returns the number of the word's term in this document.
+    fn add_word(&mut self, folded: &str, found: &mut DocumentTerms) -> u32 {
+        let document = self.document;
+        if let Some(word) = self.words.get_mut(folded) {
+            if word.seen.document == document {
+                return word.seen.number;
+            }
+            if word.plain {
+                found.words.push(folded);
+            }
+            let seen = &mut self.seen[word.place as usize];
+            if seen.document != document {
+                let number = found.terms.push(&word.term);
+                *seen = Seen { document, number };
+            }
+            word.seen = *seen;
+            return seen.number;
+        }
+        let plain = is_plain(folded);
+        if plain {
+            found.words.push(folded);
+        }
+        let mut term = folded.to_owned();
+        self.stemming.stem(&mut term);
+        let (number, place) = self.add_term(&term, found);
+        let word = Word {
+            seen: Seen { document, number },
+            term: term.into_boxed_str(),
+            place,
+            plain,
+        };
+        self.words.insert(Box::from(folded), word);
+        number
+    }
+
+    /// Returns the term's number in this document and its place in `seen`.
+    fn add_term(&mut self, term: &str, found: &mut DocumentTerms) -> (u32, u32) {
+        let place = self.place_of(term);
+        let seen = &mut self.seen[place as usize];
+        if seen.document != self.document {
+            *seen = Seen {
+                document: self.document,
+                number: found.terms.push(term),
+            };
+        }
+        (seen.number, place)
+    }
+
+    fn place_of(&mut self, term: &str) -> u32 {
+        if let Some(&place) = self.terms.get(term) {
+            return place;
+        }
+        let place = self.seen.len() as u32;
+        self.terms.insert(Box::from(term), place);
+        self.seen.push(Seen::default());
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sorted(names: &Names) -> Vec<&str> {
+        let mut sorted: Vec<_> = names.iter().collect();
+        sorted.sort_unstable();
+        sorted
+    }
+
+    #[test]
+    fn each_word_and_each_term_counts_once() {
+        let mut known = TermIndexer::default();
+        for _ in 0..2 {
+            let found = known.index(["Running runs", "to run, run, RÜN; v2 数据库", "runs"]);
+            assert_eq!(sorted(&found.words), ["run", "running", "runs"]);
+            assert_eq!(
+                sorted(&found.terms),
+                ["run", "to", "v2", "库", "据库", "数据"]
+            );
+        }
+        let other = known.index(["", "running", ""]);
+        assert_eq!(sorted(&other.terms), ["run"]);
+        assert_eq!(known.index(["", "…", ""]), DocumentTerms::default());
+    }
+
+    #[test]
+    fn what_is_remembered_has_an_end() {
+        let mut known = TermIndexer::default();
+        for document in 0..6 {
+            let text: String = (0..MOST_REMEMBERED / 2)
+                .map(|word| format!("word{document}x{word} "))
+                .collect();
+            let found = known.index(["", &text, ""]);
+            assert_eq!(found.terms.iter().count(), MOST_REMEMBERED / 2);
+            assert!(known.words.len() <= MOST_REMEMBERED * 3 / 2);
+        }
+    }
+
+    fn cut(stemming: Stemming, text: &str) -> Vec<(String, bool)> {
+        let mut terms = Vec::new();
+        let _ = Cutter::new(stemming).each_term(text, Purpose::Document, |term| {
+            terms.push((term.text.to_owned(), term.tail));
+            ControlFlow::<()>::Continue(())
+        });
+        terms
+    }
+
+    proptest! {
+        #[test]
+        fn columns_have_the_terms_of_their_texts_in_order(
+            texts in prop::collection::vec(["\\PC{0,20}", "[a-cA-Cés0-9 数据库กขค]{0,30}", "(?s).{0,20}"], 1..4)
+        ) {
+            for stemming in [Stemming::English, Stemming::None] {
+                let mut indexer = TermIndexer::new(stemming);
+                for texts in &texts {
+                    let found = indexer.index(texts.each_ref().map(String::as_str));
+                    for (column, text) in texts.iter().enumerate() {
+                        let terms = found.column(column);
+                        let terms: Vec<_> = terms.map(|(term, tail)| (term.to_owned(), tail)).collect();
+                        prop_assert_eq!(terms, cut(stemming, text));
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn remembering_changes_nothing(
+            texts in prop::collection::vec("[a-cA-Cés0-9 数据库กขค]{0,30}", 1..8)
+        ) {
+            for stemming in [Stemming::English, Stemming::None] {
+                let mut known = TermIndexer::new(stemming);
+                for text in &texts {
+                    let found = known.index(["", text, text]);
+                    prop_assert_eq!(&found, &TermIndexer::new(stemming).index(["", text, text]));
+                    let mut expected = BTreeSet::new();
+                    let _ = Cutter::new(stemming).each_term(text, Purpose::Document, |term| {
+                        expected.insert(term.text.to_owned());
+                        ControlFlow::<()>::Continue(())
+                    });
+                    prop_assert_eq!(sorted(&found.terms), expected.iter().collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+}
