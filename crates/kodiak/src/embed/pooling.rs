@@ -25,9 +25,8 @@ pub(super) fn pool(
     dimensions: usize,
 ) -> Result<Vec<f32>, Fault> {
     let Output { shape, values } = output;
-    let width = match shape[..] {
-        [1, _, width] | [1, width] => width,
-        _ => return Err(Fault::Model(format!("its output has the shape {shape:?}"))),
+    let ([1, _, width] | [1, width]) = shape[..] else {
+        return Err(Fault::Model(format!("its output has the shape {shape:?}")));
     };
     if width != dimensions {
         return Err(Fault::Model(wrong_length(width, dimensions)));

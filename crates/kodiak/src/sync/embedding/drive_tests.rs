@@ -116,10 +116,6 @@ fn busy(retry_after: Option<Duration>) -> EmbedError {
     }
 }
 
-fn soon() -> Option<Duration> {
-    Some(Duration::from_millis(1))
-}
-
 #[test]
 fn every_text_gets_its_own_vector_from_any_number_of_workers() {
     for (max_batch, concurrency) in [(1, 1), (1, 4), (7, 3), (32, 2), (500, 8), (0, 0)] {
@@ -233,7 +229,7 @@ fn a_busy_embedder_gets_the_same_batch_again() {
     let calls = AtomicU32::new(0);
     let fake = Fake::new(4, 1, move |texts| {
         match calls.fetch_add(1, Ordering::SeqCst) {
-            0 | 1 | 3 => Err(busy(soon())),
+            0 | 1 | 3 => Err(busy(Some(Duration::from_millis(1)))),
             _ => Ok(vectors(texts)),
         }
     });
