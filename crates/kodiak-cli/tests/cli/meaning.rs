@@ -79,8 +79,8 @@ fn a_note_is_found_by_what_it_means() {
     assert_snapshot!(desk.run(&["add", "notes"]), @"
     exit: 0
     --- stderr
-    added [DESK]/notes as 'notes'
     indexing notes: 7 files to read
+    added [DESK]/notes as 'notes'
     notes: 7 documents (7 added)
     embedding 7 passages with tiny
     ");

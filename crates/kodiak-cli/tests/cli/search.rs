@@ -14,8 +14,8 @@ fn a_folder_is_searched_without_having_been_added() {
        notes/programming/rust-ownership.md:13  #76f384  [rust, programming, memory]
        - Many shared borrows `&T`, or one exclusive borrow `&mut T`, never both at once. - A lifetime describes a region of code; it does not keep anything alive. ```rust fn longest<'a>(a: &'a str, b:…
     --- stderr
-    added [DESK]/notes as 'notes'
     indexing notes: 42 files to read
+    added [DESK]/notes as 'notes'
     notes: 42 documents (42 added)
     ");
     // The second time there is nothing to index and nothing to say.
@@ -215,7 +215,7 @@ fn json_is_the_answer_and_nothing_else() {
     let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
     assert_snapshot!(format!("{keys:?}"), @r#"
-    ["embedded", "hits", "intent", "notices", "query", "retrievers", "took_ms", "total"]
+    ["embedded", "hits", "intent", "notice_codes", "notices", "query", "retrievers", "took_ms", "total"]
     "#);
     let hit = answer["hits"][0].as_object().unwrap();
     let keys: Vec<&String> = hit.keys().collect();

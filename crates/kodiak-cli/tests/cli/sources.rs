@@ -12,8 +12,8 @@ fn a_folder_is_added_once() {
     assert_snapshot!(desk.run(&["add", "notes"]), @"
     exit: 0
     --- stderr
-    added [DESK]/notes as 'notes'
     indexing notes: 42 files to read
+    added [DESK]/notes as 'notes'
     notes: 42 documents (42 added)
     ");
     assert_snapshot!(desk.run(&["add", "notes"]), @"

@@ -80,7 +80,7 @@ fn another_writer_is_waited_for() {
     let watching = Watching::start(&desk);
     let lock = WriteLock::acquire(&desk.index(), "process 4711 (kodiak index)").unwrap();
     desk.write("notes/new.md", "# New\n\nwombat\n");
-    watching.expect("the index is being written by process 4711");
+    watching.expect("waiting for process 4711");
     drop(lock);
     watching.expect("1 added");
     assert_eq!(desk.found(&["wombat"]), ["new.md"]);

@@ -1,5 +1,6 @@
 //! Putting an engine together.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct EngineBuilder {
     store: Arc<dyn Store>,
+    /// The names of all sources, in the order they were added.
+    names: Vec<String>,
     sources: Vec<Box<dyn Source>>,
     absent: Vec<AbsentSource>,
     models: Arc<dyn Models>,
@@ -39,6 +42,7 @@ impl EngineBuilder {
     pub(super) fn over(store: Arc<dyn Store>, cache: Option<PathBuf>) -> Self {
         Self {
             store,
+            names: Vec::new(),
             sources: Vec::new(),
             absent: Vec::new(),
             models: Arc::new(NoModel),
@@ -52,15 +56,17 @@ impl EngineBuilder {
 
     /// Adds a source. Its name must be its own.
     #[must_use]
-    pub fn source(mut self, source: impl Source + 'static) -> Self {
-        self.sources.push(Box::new(source));
-        self
+    pub fn source(self, source: impl Source + 'static) -> Self {
+        self.sources([Box::new(source) as Box<dyn Source>])
     }
 
     /// Adds sources of any kind.
     #[must_use]
     pub fn sources(mut self, sources: impl IntoIterator<Item = Box<dyn Source>>) -> Self {
-        self.sources.extend(sources);
+        for source in sources {
+            self.names.push(source.name().to_owned());
+            self.sources.push(source);
+        }
         self
     }
 
@@ -73,8 +79,10 @@ impl EngineBuilder {
         name: impl Into<String>,
         open: impl Fn() -> Result<Box<dyn Source>> + Send + Sync + 'static,
     ) -> Self {
+        let name = name.into();
+        self.names.push(name.clone());
         self.absent.push(AbsentSource {
-            name: name.into(),
+            name,
             open: Box::new(open),
         });
         self
@@ -131,17 +139,16 @@ impl EngineBuilder {
 
     /// Makes the engine. The index is opened when it is first needed.
     pub fn open(self) -> Result<Engine> {
-        let mut names: Vec<&str> = self.sources.iter().map(|source| source.name()).collect();
-        names.extend(self.absent.iter().map(|absent| absent.name.as_str()));
-        names.sort_unstable();
-        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        let mut seen = HashSet::new();
+        if let Some(twice) = self.names.iter().find(|name| !seen.insert(name.as_str())) {
             return Err(Error::DuplicateSource {
-                name: pair[0].to_owned(),
+                name: twice.clone(),
             });
         }
         Ok(Engine {
             shared: Arc::new(Shared {
                 store: self.store,
+                names: self.names,
                 sources: self.sources,
                 absent: self.absent,
                 models: self.models,

@@ -152,7 +152,9 @@ impl Engine {
 
     fn examine_index(&self, diagnosis: &mut Diagnosis) -> Result<()> {
         let path = self.path().to_owned();
-        let examined = self.read(|reader| {
+        // A new reader: what SQLite remembers of an index that was repaired since
+        // looks like damage to its own checks.
+        let examined = self.shared.store.reader().and_then(|reader| {
             let findings = reader.examine()?;
             Ok((findings, reader.corpus()?.documents))
         });

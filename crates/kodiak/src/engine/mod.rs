@@ -56,6 +56,8 @@ pub struct Engine {
 #[derive(Debug)]
 struct Shared {
     store: Arc<dyn Store>,
+    /// The names of all sources, present or absent, in the order they were given.
+    names: Vec<String>,
     sources: Vec<Box<dyn Source>>,
     absent: Vec<AbsentSource>,
     models: Arc<dyn Models>,

@@ -120,11 +120,8 @@ impl Engine {
 
     /// Returns the names of all registered sources that the guard lets through.
     pub(super) fn names(&self, guard: &Guard) -> Vec<String> {
-        let shared = &self.shared;
-        let present = shared.sources.iter().map(|source| source.name());
-        let absent = shared.absent.iter().map(|absent| absent.name.as_str());
-        let names = present.chain(absent).filter(|name| guard.admits(name));
-        names.map(str::to_owned).collect()
+        let names = self.shared.names.iter();
+        names.filter(|name| guard.admits(name)).cloned().collect()
     }
 
     pub(super) fn sync_named(

@@ -182,6 +182,8 @@ fn hits_are_checked_against_their_files() {
         ("b.md", "apple two"),
         ("c.md", "apple three"),
     ]);
+    // A file that was written just now may be written again unnoticed.
+    std::thread::sleep(std::time::Duration::from_millis(80));
     notes.sync();
     notes.remove("a.md");
     notes.write("b.md", "apple two, but longer");

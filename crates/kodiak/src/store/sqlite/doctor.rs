@@ -110,6 +110,12 @@ impl SqliteStore {
             }
             Ok((columns(connection)?, columns(&pattern)?))
         })?;
+        if !found.contains("documents.id") {
+            // Whatever marked it as ours, it is somebody else's now.
+            return Err(Error::NotOurs {
+                path: self.path.clone(),
+            });
+        }
         let missing = expected
             .difference(&found)
             .map(|one| format!("{one} is missing"));

@@ -1,0 +1,61 @@
+//! Ten processes on one index: each gets what it wants, and none is refused.
+
+use std::process::{Child, Stdio};
+
+use crate::desk::{Desk, Run};
+
+fn spawn(desk: &Desk, arguments: &[&str]) -> Child {
+    let mut command = desk.command(arguments);
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn ten_processes_share_one_index() {
+    let desk = Desk::with_model();
+    for folder in 0..4 {
+        for note in 0..60 {
+            let text = format!("# Note {note}\n\nramen noodles, folder{folder} note{note}\n");
+            desk.write(&format!("folder{folder}/{note}.md"), text);
+        }
+    }
+    desk.ok(&["add", "folder0", "--no-semantic"]);
+    let all: [&[&str]; 10] = [
+        &["index"],
+        &["add", "folder1"],
+        &["add", "folder2"],
+        &["search", "noodles", "--in", "folder3", "--no-semantic"],
+        &["index", "--rebuild"],
+        &["index"],
+        &["search", "cook noodles for dinner"],
+        &["search", "noodles", "--in", "folder0"],
+        &["status"],
+        &["search", "ramen"],
+    ];
+    let running: Vec<(&[&str], Child)> = all
+        .iter()
+        .map(|arguments| (*arguments, spawn(&desk, arguments)))
+        .collect();
+    for (arguments, child) in running {
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let about = format!("{arguments:?}\n{printed}\n{told}");
+        assert_eq!(output.status.code(), Some(0), "{about}");
+        for word in ["error", "being written", "warning"] {
+            assert!(!told.contains(word), "{about}");
+        }
+    }
+    // Nothing is lost, whoever came first.
+    desk.ok(&["index"]);
+    let run: Run = desk.ok(&["doctor"]);
+    assert!(run.stdout.contains("holds 240 documents"), "{run}");
+    assert!(run.stdout.contains("all of 240 passages embedded"), "{run}");
+    for folder in 0..4 {
+        let query = format!("folder{folder} note59");
+        assert_eq!(desk.found(&[&query, "--all"]).len(), 1, "{query}");
+    }
+}
