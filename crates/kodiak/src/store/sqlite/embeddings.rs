@@ -5,6 +5,7 @@ use rusqlite::{OptionalExtension, params};
 use super::vector_bytes;
 use super::write::Writer;
 use crate::analysis::chunk::{self, Chunk};
+use crate::analysis::markup::Lines;
 use crate::date;
 use crate::document::Markup;
 use crate::embed::Identity;
@@ -183,8 +184,8 @@ impl Writer {
                     .execute(params![row, chunk::FORMAT])?;
                 Ok(())
             })?;
-            let markup = Markup::of_name(key);
-            let passages = self.cutting.hashed_chunks(title, markup, body);
+            let lines = Lines::of(Markup::of_name(key), body);
+            let passages = self.cutting.hashed_chunks(title, &lines, body);
             self.put_passages(*row, &passages)?;
         }
         self.with(|connection| {
