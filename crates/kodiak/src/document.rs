@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
+use crate::analysis::markup::Lines;
 use crate::error::{Error, Result};
 
 /// Seconds since 1970-01-01 UTC.
@@ -142,6 +143,8 @@ pub struct Document {
     pub body: String,
     /// How `body` is marked up.
     pub markup: Markup,
+    /// What the lines of `body` are, where its source has found out already.
+    pub lines: Option<Lines>,
     /// The category its author gave it.
     pub category: Option<String>,
     /// Its tags without `#`, each once, in the order they appear.

@@ -5,6 +5,7 @@
 //! work out.
 
 use super::chunk::{Chunk, Cutting};
+use super::markup::Lines;
 use super::terms::{DocumentTerms, TermIndexer};
 use super::text::Stemming;
 use crate::document::Document;
@@ -29,23 +30,31 @@ impl Analyzer {
     }
 
     /// Works out what the index keeps of a document.
-    pub fn analyze(&mut self, document: Document) -> AnalyzedDocument {
-        AnalyzedDocument {
-            analysis: self.analysis_of(&document),
-            document,
-        }
+    pub fn analyze(&mut self, mut document: Document) -> AnalyzedDocument {
+        let analysis = self.analysis_of(&document);
+        // Of no more use, and as large as the text.
+        document.lines = None;
+        AnalyzedDocument { analysis, document }
     }
 
     pub(crate) fn analysis_of(&mut self, document: &Document) -> Analysis {
         let tags = document.tags.join(" ");
         let texts = [document.title.as_str(), &document.body, &tags];
+        let found;
+        let lines = match &document.lines {
+            Some(lines) if lines.fit(&document.body) => lines,
+            _ => {
+                found = Lines::of(document.markup, &document.body);
+                &found
+            }
+        };
         Analysis {
             cutting: self.cutting,
             stemming: self.stemming,
             terms: self.terms.index(texts),
             chunks: self
                 .cutting
-                .hashed_chunks(&document.title, document.markup, &document.body),
+                .hashed_chunks(&document.title, lines, &document.body),
             tags,
         }
     }

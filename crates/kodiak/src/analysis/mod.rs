@@ -8,7 +8,7 @@
 
 mod analyzer;
 pub mod chunk;
-pub(crate) mod markup;
+pub mod markup;
 pub(crate) mod terms;
 pub mod text;
 

@@ -7,7 +7,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use crate::analysis::markup::tags::Tags;
-use crate::analysis::markup::{heading, markdown, org};
+use crate::analysis::markup::{self, heading};
 use crate::document::{Document, Markup, Thread, Timestamp};
 
 use super::fields::{list_in, take_date, take_list, take_string, take_text};
@@ -32,11 +32,7 @@ pub fn document_from_text(source: &str, key: &str, text: &str, modified: Timesta
     for tag in take_list(&mut fields, &["tags", "tag", "keywords"]) {
         tags.add(&tag);
     }
-    let scan = match markup {
-        Markup::Markdown | Markup::Plain => markdown::scan,
-        Markup::Org => org::scan,
-    };
-    let found_title = scan(divided.body, &mut tags);
+    let (found_title, lines) = markup::read(markup, divided.body, &mut tags);
     let kind = take_text(&mut fields, &["kind", "memory_kind"])
         .or_else(|| take_string(&mut fields, &["type"]));
     let updated_at = take_date(&mut fields, &["updated_at", "updated", "modified"]);
@@ -62,6 +58,7 @@ pub fn document_from_text(source: &str, key: &str, text: &str, modified: Timesta
         front: divided.front.to_owned(),
         body: divided.body.to_owned(),
         markup,
+        lines: Some(lines),
         category: take_text(&mut fields, &["category", "auto_category"]),
         tags: tags.into_list(),
         created_at: take_date(&mut fields, &["created_at", "created", "date"]),

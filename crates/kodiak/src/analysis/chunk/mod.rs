@@ -14,6 +14,7 @@ mod weight;
 
 use std::ops::Range;
 
+use super::markup::Lines;
 use crate::document::{Markup, newlines};
 
 /// Raised whenever cutting or the embedded text changes, so that everything is
@@ -80,7 +81,12 @@ impl Cutting {
     /// blank space. A body with nothing in it is one empty passage, so that its
     /// title can be found by meaning, and none if the title is blank as well.
     pub fn chunks(self, title: &str, markup: Markup, body: &str) -> Vec<Chunk> {
-        let outline = units::outline(title, markup, body, self);
+        self.chunks_of(title, &Lines::of(markup, body), body)
+    }
+
+    /// Cuts a body whose lines are known.
+    fn chunks_of(self, title: &str, lines: &Lines, body: &str) -> Vec<Chunk> {
+        let outline = units::outline(title, lines, body, self);
         let mut chunks: Vec<Chunk> = Vec::new();
         let mut path = (0, String::new());
         // The line of the offset before it.
@@ -118,11 +124,11 @@ impl Cutting {
         chunks
     }
 
-    /// Cuts a body into chunks, each with the hash of its embedded text.
+    /// Cuts a body whose lines are known into chunks, each with the hash of its embedded text.
     pub(crate) fn hashed_chunks(
         self,
         title: &str,
-        markup: Markup,
+        lines: &Lines,
         body: &str,
     ) -> Vec<(Chunk, [u8; 16])> {
         let hashed = |chunk: Chunk| {
@@ -130,7 +136,7 @@ impl Cutting {
             let hash = self.embedded_hash(title, &chunk.heading, text);
             (chunk, hash)
         };
-        let chunks = self.chunks(title, markup, body);
+        let chunks = self.chunks_of(title, lines, body);
         chunks.into_iter().map(hashed).collect()
     }
 }

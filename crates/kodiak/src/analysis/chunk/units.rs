@@ -6,9 +6,7 @@
 use std::ops::Range;
 
 use crate::analysis::markup::markdown::{self, Begins, Line};
-use crate::analysis::markup::reader::LineReader;
-use crate::analysis::markup::{heading, org};
-use crate::document::Markup;
+use crate::analysis::markup::{Lines, heading, org};
 
 use super::Cutting;
 use super::sentence::End;
@@ -120,7 +118,7 @@ impl Outline<'_> {
 /// together with title and headings.
 pub(super) fn outline<'body>(
     title: &str,
-    markup: Markup,
+    lines: &Lines,
     body: &'body str,
     cutting: Cutting,
 ) -> Outline<'body> {
@@ -146,12 +144,8 @@ pub(super) fn outline<'body>(
         code: None,
         after_blank: true,
     };
-    let mut reader = LineReader::new(markup);
-    let mut start = 0;
-    for line in body.split_inclusive('\n') {
-        let text = line.trim_end_matches(['\n', '\r']);
-        builder.line(start, text, reader.line(start, text));
-        start += line.len();
+    for (start, text, kind) in lines.iter(body) {
+        builder.line(start, text, kind);
     }
     builder.finish_code();
     builder.close();
@@ -176,7 +170,7 @@ struct Builder<'body, 'title> {
 }
 
 impl Builder<'_, '_> {
-    fn line(&mut self, start: usize, line: &str, kind: Line<'_>) {
+    fn line(&mut self, start: usize, line: &str, kind: Line<&str>) {
         // A line of exotic spaces is text to markdown; to us nothing is there.
         if line.trim_start().is_empty() {
             self.after_blank = true;

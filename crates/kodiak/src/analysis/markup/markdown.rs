@@ -1,4 +1,5 @@
-//! A markdown body, line by line: its first level-1 heading and its tags.
+//! A markdown body, line by line: what each line is, and what it says of the
+//! title and the tags.
 //!
 //! Owns telling headings, text and code apart, line by line and without a
 //! syntax tree, in one pass: a folder of notes is read at the speed of its disk.
@@ -7,37 +8,37 @@
 use super::heading;
 use super::tags::Tags;
 
-/// Collects the tags of a body and returns its first level-1 heading.
-pub(crate) fn scan(body: &str, tags: &mut Tags) -> Option<String> {
-    let mut scanner = Scanner::default();
-    let mut title = None;
-    let mut start = 0;
-    for line in body.split_inclusive('\n') {
-        match scanner.line(start, line.trim_end_matches(['\n', '\r'])) {
-            Line::Heading {
-                level,
-                text,
-                nested,
-            } => {
-                if level == 1 && !nested && title.is_none() {
-                    title = heading::title(heading::without_closing(text));
-                }
-                tags.collect(text, true);
+/// Takes from a line what it says of title and tags: the title is the first
+/// heading of level 1 that stands for itself.
+pub(super) fn take(
+    title: &mut Option<String>,
+    tags: &mut Tags,
+    body: &str,
+    start: usize,
+    line: Line<&str>,
+) {
+    match line {
+        Line::Heading {
+            level,
+            text,
+            nested,
+        } => {
+            if level == 1 && !nested && title.is_none() {
+                *title = heading::title(heading::without_closing(text));
             }
-            Line::Underline { level: 1, from } if title.is_none() => {
-                title = heading::title(&body[from..start]);
-            }
-            Line::Text { content, .. } => tags.collect(content, false),
-            Line::Blank | Line::Code { .. } | Line::Underline { .. } | Line::Rule => {}
+            tags.collect(text, true);
         }
-        start += line.len();
+        Line::Underline { level: 1, from } if title.is_none() => {
+            *title = heading::title(&body[from..start]);
+        }
+        Line::Text { content, .. } => tags.collect(content, false),
+        Line::Blank | Line::Code { .. } | Line::Underline { .. } | Line::Rule => {}
     }
-    title
 }
 
-/// What a line of a body is.
+/// What a line of a body is, with its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Line<'line> {
+pub(crate) enum Line<Text> {
     /// Nothing.
     Blank,
     /// A heading that opens with `#`s.
@@ -45,7 +46,7 @@ pub(crate) enum Line<'line> {
         /// How many.
         level: usize,
         /// What follows them.
-        text: &'line str,
+        text: Text,
         /// Whether it stands in a list or a quote, where it heads nothing.
         nested: bool,
     },
@@ -66,10 +67,35 @@ pub(crate) enum Line<'line> {
     /// Text.
     Text {
         /// Without quote and list markers.
-        content: &'line str,
+        content: Text,
         /// Whether it goes on with the line before.
         begins: Begins,
     },
+}
+
+impl<Text> Line<Text> {
+    /// Changes how its text is given.
+    pub(super) fn map<Other>(self, change: impl FnOnce(Text) -> Other) -> Line<Other> {
+        match self {
+            Self::Blank => Line::Blank,
+            Self::Heading {
+                level,
+                text,
+                nested,
+            } => Line::Heading {
+                level,
+                text: change(text),
+                nested,
+            },
+            Self::Underline { level, from } => Line::Underline { level, from },
+            Self::Rule => Line::Rule,
+            Self::Code { opens } => Line::Code { opens },
+            Self::Text { content, begins } => Line::Text {
+                content: change(content),
+                begins,
+            },
+        }
+    }
 }
 
 /// What a line of text begins.
@@ -121,7 +147,7 @@ pub(crate) struct Scanner {
 
 impl Scanner {
     /// What the next line is, which starts at this offset of the body.
-    pub(crate) fn line<'line>(&mut self, start: usize, line: &'line str) -> Line<'line> {
+    pub(crate) fn line<'line>(&mut self, start: usize, line: &'line str) -> Line<&'line str> {
         if self.skips(line) {
             return Line::Code { opens: false };
         }

@@ -1,10 +1,11 @@
 //! Bodies as people write them: which line is the title, which `#` a tag.
 
 use super::*;
+use crate::document::Markup;
 
 fn scanned(body: &str) -> (Option<String>, String) {
     let mut tags = Tags::default();
-    let title = scan(body, &mut tags);
+    let (title, _) = super::super::read(Markup::Markdown, body, &mut tags);
     (title, tags.into_list().join("|"))
 }
 

@@ -5,15 +5,19 @@
 use super::heading;
 use super::tags::Tags;
 
-/// Collects the tags of a body and returns its title: `#+TITLE:` wherever it
-/// stands, else the first headline of the first level.
-pub(crate) fn scan(body: &str, tags: &mut Tags) -> Option<String> {
-    let mut title = None;
-    let mut headline = None;
-    for line in body.lines() {
+/// The titles an Org file may have.
+#[derive(Default)]
+pub(super) struct Titles {
+    keyword: Option<String>,
+    headline: Option<String>,
+}
+
+impl Titles {
+    /// Takes from a line what it says of title and tags.
+    pub(super) fn take(&mut self, tags: &mut Tags, line: &str) {
         if let Some(keyword) = line.trim_start().strip_prefix("#+") {
-            if title.is_none() {
-                title = value_of(keyword, "title").and_then(heading::plain_title);
+            if self.keyword.is_none() {
+                self.keyword = value_of(keyword, "title").and_then(heading::plain_title);
             }
             if let Some(listed) = value_of(keyword, "filetags") {
                 listed.split([':', ' ']).for_each(|tag| tags.add(tag));
@@ -21,12 +25,17 @@ pub(crate) fn scan(body: &str, tags: &mut Tags) -> Option<String> {
         } else if let Some((level, text)) = starred(line) {
             let (text, listed) = divide_headline(text);
             listed.split(':').for_each(|tag| tags.add(tag));
-            if headline.is_none() && level == 1 {
-                headline = heading::plain_title(text);
+            if self.headline.is_none() && level == 1 {
+                self.headline = heading::plain_title(text);
             }
         }
     }
-    title.or(headline)
+
+    /// Returns `#+TITLE:` wherever it stands, else the first headline of the
+    /// first level.
+    pub(super) fn best(self) -> Option<String> {
+        self.keyword.or(self.headline)
+    }
 }
 
 fn value_of<'line>(keyword: &'line str, name: &str) -> Option<&'line str> {
@@ -61,6 +70,7 @@ pub(crate) fn divide_headline(headline: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Markup;
 
     #[test]
     fn titles_and_tags() {
@@ -80,7 +90,8 @@ mod tests {
             ("*", None, ""),
         ] {
             let mut found = Tags::default();
-            assert_eq!(scan(body, &mut found).as_deref(), title, "{body}");
+            let (best, _) = super::super::read(Markup::Org, body, &mut found);
+            assert_eq!(best.as_deref(), title, "{body}");
             assert_eq!(found.into_list().join("|"), tags, "{body}");
         }
     }

@@ -30,7 +30,7 @@ impl LineReader {
     }
 
     /// What the next line is, which starts at this offset of the body.
-    pub(crate) fn line<'line>(&mut self, start: usize, line: &'line str) -> Line<'line> {
+    pub(crate) fn line<'line>(&mut self, start: usize, line: &'line str) -> Line<&'line str> {
         let code = match self {
             Self::Markdown(scanner) => return scanner.line(start, line),
             Self::Org { code } => code,
@@ -73,7 +73,7 @@ mod tests {
     fn lines_of_org() {
         let body = "#+begin_src\n\n- x\n#+END_SRC\n  - y\n\ntext\n********** deep :tag:";
         let mut reader = LineReader::new(Markup::Org);
-        let found: Vec<Line<'_>> = body.lines().map(|line| reader.line(0, line)).collect();
+        let found: Vec<Line<&str>> = body.lines().map(|line| reader.line(0, line)).collect();
         let code = |opens| Line::Code { opens };
         let text = |content, begins| Line::Text { content, begins };
         let deep = Line::Heading {

@@ -5,6 +5,7 @@ use rusqlite::{OptionalExtension, params};
 use super::vector_bytes;
 use super::write::SqliteWriter;
 use crate::analysis::chunk::{self, Chunk};
+use crate::analysis::markup::Lines;
 use crate::date;
 use crate::document::Markup;
 use crate::embed::Identity;
@@ -226,8 +227,8 @@ impl SqliteWriter {
                     .execute(params![row, chunk::FORMAT])?;
                 Ok(())
             })?;
-            let markup = Markup::named(markup);
-            let passages = self.cutting.hashed_chunks(title, markup, body);
+            let lines = Lines::of(Markup::named(markup), body);
+            let passages = self.cutting.hashed_chunks(title, &lines, body);
             self.put_passages(*row, &passages)?;
         }
         self.with(|connection| {
