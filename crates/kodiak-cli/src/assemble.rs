@@ -126,15 +126,13 @@ pub(crate) fn engine(
 
 /// Adds a source, or a way to open it later where it is missing now.
 fn add(builder: EngineBuilder, config: &Config, registered: &RegisteredSource) -> EngineBuilder {
-    match source(config, registered) {
-        Ok(source) => builder.sources([source]),
-        Err(_) => {
-            let (config, registered) = (config.clone(), registered.clone());
-            builder.absent_source(registered.name.clone(), move || {
-                source(&config, &registered)
-            })
-        }
+    if let Ok(source) = source(config, registered) {
+        return builder.sources([source]);
     }
+    let (config, registered) = (config.clone(), registered.clone());
+    builder.absent_source(registered.name.clone(), move || {
+        source(&config, &registered)
+    })
 }
 
 /// How other processes are told of this one.

@@ -1,4 +1,5 @@
 //! Indexes a folder of notes and searches it.
+#![allow(clippy::print_stdout)]
 
 use std::path::Path;
 

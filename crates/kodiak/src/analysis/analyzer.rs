@@ -34,7 +34,7 @@ impl Analyzer {
         let analysis = self.analysis_of(&document);
         // Of no more use, and as large as the text.
         document.lines = None;
-        AnalyzedDocument { analysis, document }
+        AnalyzedDocument { document, analysis }
     }
 
     pub(crate) fn analysis_of(&mut self, document: &Document) -> Analysis {

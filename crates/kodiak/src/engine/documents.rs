@@ -72,7 +72,7 @@ impl Engine {
         job: &Job<'_>,
     ) -> Result<Saved> {
         let key = self.writable(guard, source)?.create(draft)?;
-        self.saved(source, key, job)
+        Ok(self.saved(source, key, job))
     }
 
     /// Changes a document, unless it is no longer the one the caller has `seen`:
@@ -87,13 +87,13 @@ impl Engine {
         job: &Job<'_>,
     ) -> Result<Saved> {
         self.writable(guard, source)?.update(key, draft, seen)?;
-        self.saved(source, key.to_owned(), job)
+        Ok(self.saved(source, key.to_owned(), job))
     }
 
     /// Moves a document to its source's trash and takes it out of the index.
     pub fn delete(&self, guard: &Guard, source: &str, key: &str, job: &Job<'_>) -> Result<Saved> {
         self.writable(guard, source)?.delete(key)?;
-        self.saved(source, key.to_owned(), job)
+        Ok(self.saved(source, key.to_owned(), job))
     }
 
     /// Erases a document for good: from its source and its trash, from the index,
@@ -105,7 +105,7 @@ impl Engine {
         if let Some(cache) = &mut self.cache(job) {
             cache.erase(&hashes)?;
         }
-        self.saved(source, key.to_owned(), job)
+        Ok(self.saved(source, key.to_owned(), job))
     }
 
     /// Returns the hashes of what was embedded of a document.
@@ -130,13 +130,13 @@ impl Engine {
     }
 
     /// Brings the index in step with the one source that was written to.
-    fn saved(&self, source: &str, key: String, job: &Job<'_>) -> Result<Saved> {
+    fn saved(&self, source: &str, key: String, job: &Job<'_>) -> Saved {
         let names = [source.to_owned()];
         let synced = self.write(job, |writer| self.sync_named(&names, writer, job));
-        Ok(Saved {
+        Saved {
             key,
             indexed: synced.is_ok_and(|report| report.is_complete()),
-        })
+        }
     }
 }
 

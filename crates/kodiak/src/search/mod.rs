@@ -324,10 +324,10 @@ impl<'a> Searching<'a> {
         self.notices
             .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
         let presenter = self.router.presenter(self.request, self.filter);
-        let presented = presenter
+        let shown = presenter
             .present(&outcome.ranked)?
             .collect(&mut self.notices);
-        let suggestions = if presented.hits.is_empty() {
+        let suggestions = if shown.hits.is_empty() {
             self.suggestions()?
         } else {
             Vec::new()
@@ -340,9 +340,9 @@ impl<'a> Searching<'a> {
             retrievers: outcome.retrievers,
             embedded: outcome.embedded,
             notices: Notices(self.notices),
-            total: outcome.ranked.total - presented.gone,
+            total: outcome.ranked.total - shown.gone,
             took_ms: self.started.elapsed().as_millis() as u64,
-            hits: presented.hits,
+            hits: shown.hits,
             suggestions,
         })
     }

@@ -72,7 +72,7 @@ impl EmbeddingCache {
             }
             Ok(Opened::NotOurs) => Err(not_ours(path)),
             Err(source) if cause_of(&source) == Cause::Damaged => Self::begin_anew(path, DAMAGED),
-            Err(source) => Err(database_error(path, source)),
+            Err(source) => Err(database_error(path, &source)),
         }
     }
 
@@ -85,7 +85,7 @@ impl EmbeddingCache {
             // Their database is gone; alone they are of no use.
             let _ = std::fs::remove_file(path.with_extension(log));
         }
-        match Self::try_open(path).map_err(|source| database_error(path, source))? {
+        match Self::try_open(path).map_err(|source| database_error(path, &source))? {
             Opened::Usable(cache) => Ok(cache),
             // Somebody else put a file there in the same moment.
             Opened::OtherFormat(_) | Opened::NotOurs => Err(not_ours(path)),
@@ -193,7 +193,7 @@ impl EmbeddingCache {
             }
             transaction.commit()
         };
-        store(&mut self.connection).map_err(|source| database_error(path, source))
+        store(&mut self.connection).map_err(|source| database_error(path, &source))
     }
 
     /// Forgets every vector of a model.
@@ -245,7 +245,7 @@ impl EmbeddingCache {
     }
 
     fn with<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
-        run(&self.connection).map_err(|source| database_error(&self.path, source))
+        run(&self.connection).map_err(|source| database_error(&self.path, &source))
     }
 }
 
@@ -268,11 +268,11 @@ fn use_log(connection: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-fn database_error(path: &Path, source: rusqlite::Error) -> Error {
+fn database_error(path: &Path, source: &rusqlite::Error) -> Error {
     Error::Cache {
         path: path.to_path_buf(),
         detail: source.to_string(),
-        cause: cause_of(&source),
+        cause: cause_of(source),
     }
 }
 

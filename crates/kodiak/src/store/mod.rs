@@ -23,7 +23,7 @@ pub use sqlite::{
     SqliteStore, SqliteWriter,
 };
 pub use vector_index::{ModelNumber, VectorIndex};
-pub use writer::{Store, Writer};
+pub use writer::{Store, VectorsByHash, Writer};
 
 use std::ops::Range;
 

@@ -33,6 +33,10 @@ pub trait Store: std::fmt::Debug + Send + Sync {
     fn path(&self) -> &std::path::Path;
 }
 
+/// Returns the vector of each text, by the hash of what was embedded of it; `None`
+/// where nobody knows it.
+pub type VectorsByHash<'a> = dyn FnMut(&[[u8; 16]]) -> Result<Vec<Option<Vec<f32>>>> + 'a;
+
 /// An index, open for writing. Nobody else writes meanwhile. Readers see nothing
 /// of a transaction before it is committed.
 pub trait Writer: Send {
@@ -137,10 +141,7 @@ pub trait Writer: Send {
     /// Replaces vectors that are not what `right` says they are; `right` is asked
     /// for the vector of each chunk by the hash of its text. Returns how many were
     /// wrong.
-    fn correct_vectors(
-        &mut self,
-        right: &mut dyn FnMut(&[[u8; 16]]) -> Result<Vec<Option<Vec<f32>>>>,
-    ) -> Result<usize>;
+    fn correct_vectors(&mut self, right: &mut VectorsByHash<'_>) -> Result<usize>;
 
     /// Chunks documents that were chunked by other rules, or never; returns how
     /// many are left.

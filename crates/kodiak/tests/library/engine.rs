@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::{Engine, Event, Job};
-use kodiak::search::{Mode, Request};
+use kodiak::search::{Mode, Notice, Request};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{Draft, MarkdownFolder};
 use kodiak::store::{Filter, WriteLock};
@@ -221,7 +221,7 @@ fn documents_are_written_found_changed_and_erased() {
         let answer = engine.search(&me(), &ask_in(Mode::Lexical, query)).unwrap();
         answer.hits.into_iter().map(|hit| hit.path).collect()
     };
-    assert_eq!(paths("zanzibar"), [saved.key.clone()]);
+    assert_eq!(paths("zanzibar"), std::slice::from_ref(&saved.key));
     assert!(notes.root().join(&saved.key).is_file());
 
     let found = engine.get(&me(), &saved.key.parse().unwrap()).unwrap();
@@ -232,7 +232,7 @@ fn documents_are_written_found_changed_and_erased() {
     let seen = found.document.hash;
     let update = |seen| engine.update(&me(), "notes", &saved.key, &changed, seen, &job);
     update(seen).unwrap();
-    assert_eq!(paths("madagascar"), [saved.key.clone()]);
+    assert_eq!(paths("madagascar"), std::slice::from_ref(&saved.key));
     assert!(paths("zanzibar").is_empty());
     // Whoever has seen something else must look again.
     assert!(matches!(update(seen), Err(Error::Conflict { .. })));
@@ -364,7 +364,7 @@ fn searches_stop_waiting_for_a_model_that_hangs() {
             scope.spawn(|| {
                 let answer = engine.search(&me(), &ask("cook noodles dinner")).unwrap();
                 assert_eq!(answer.retrievers.semantic, None);
-                let codes: Vec<&str> = answer.notices.iter().map(|one| one.code()).collect();
+                let codes: Vec<&str> = answer.notices.iter().map(Notice::code).collect();
                 assert!(
                     codes == ["semantic-deadline"] || codes == ["semantic-busy"],
                     "{codes:?}"

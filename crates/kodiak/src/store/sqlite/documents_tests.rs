@@ -81,8 +81,8 @@ fn the_full_text_is_that_of_the_tables() {
             ("c", "", "", &[]),
             ("a", "Replaced", "once more กขคง", &["zest", "Fruit"]),
         ] {
-            let analyzed = analyzer.analyze(document(key, title, body, tags));
-            writer.put(&analyzed).unwrap();
+            let made = analyzer.analyze(document(key, title, body, tags));
+            writer.put(&made).unwrap();
         }
         // Analysed for another index: it must be analysed again.
         let other = match stemming {
@@ -90,8 +90,8 @@ fn the_full_text_is_that_of_the_tables() {
             Stemming::None => Stemming::English,
         };
         let mut foreign = crate::analysis::Analyzer::new(Cutting::default(), other);
-        let analyzed = foreign.analyze(document("d", "Running", "databases", &["cats"]));
-        writer.put(&analyzed).unwrap();
+        let made = foreign.analyze(document("d", "Running", "databases", &["cats"]));
+        writer.put(&made).unwrap();
         writer.remove("notes", "c").unwrap();
         writer.commit().unwrap();
         let (kept, anew) = instances(&writer);
@@ -105,9 +105,9 @@ fn the_full_text_is_that_of_the_tables() {
 fn plain_sql_is_followed_again_once_a_transaction_has_ended() {
     let (_folder, mut writer) = writer(Stemming::English);
     let put = |writer: &mut SqliteWriter, key| {
-        let analyzed = AnalyzedDocument::new(document(key, "Alpha", "pears", &[]));
+        let made = AnalyzedDocument::new(document(key, "Alpha", "pears", &[]));
         writer.begin().unwrap();
-        writer.put(&analyzed).unwrap();
+        writer.put(&made).unwrap();
     };
     put(&mut writer, "a");
     writer.commit().unwrap();

@@ -10,7 +10,7 @@ use crate::date;
 use crate::document::Markup;
 use crate::embed::Identity;
 use crate::error::Result;
-use crate::store::{ModelNumber, Row};
+use crate::store::{ModelNumber, Row, VectorsByHash};
 
 /// How many vectors are compared with what they should be at a time.
 const CORRECTED_BATCH: usize = 1_000;
@@ -163,10 +163,7 @@ impl SqliteWriter {
 
     /// Replaces vectors of the model that answers which are not what `right` says
     /// they are, by the hash of their text. Returns how many were wrong.
-    pub fn correct_vectors(
-        &mut self,
-        right: &mut dyn FnMut(&[[u8; 16]]) -> Result<Vec<Option<Vec<f32>>>>,
-    ) -> Result<usize> {
+    pub fn correct_vectors(&mut self, right: &mut VectorsByHash<'_>) -> Result<usize> {
         let Some(model) = self.serving_model()? else {
             return Ok(0);
         };

@@ -135,12 +135,12 @@ impl SqliteStore {
             let name = format!("file:{}?immutable=1", uri_path(path));
             connect(flags | OpenFlags::SQLITE_OPEN_URI, Path::new(&name))
         });
-        let connection = opened.map_err(|source| database_error(path, source))?;
+        let connection = opened.map_err(|source| database_error(path, &source))?;
         Self::wrap(connection, path)
     }
 
     fn wrap(connection: Connection, path: &Path) -> Result<Self> {
-        let failed = |source| database_error(path, source);
+        let failed = |source| database_error(path, &source);
         let stemming = stemming::read(&connection).map_err(failed)?;
         let bar = fts5::register(&connection, stemming).map_err(failed)?;
         let store = Self {
@@ -163,7 +163,7 @@ impl SqliteStore {
 
     /// Opens an index for writing, making or upgrading it as needed.
     fn open_writable(path: &Path) -> Result<Self> {
-        let connection = Connection::open(path).map_err(|source| database_error(path, source))?;
+        let connection = Connection::open(path).map_err(|source| database_error(path, &source))?;
         let mut store = Self::wrap(connection, path)?;
         store.with(|connection| connection.busy_timeout(BUSY))?;
         if store.version()? == 0 {
@@ -260,17 +260,17 @@ impl SqliteStore {
             }
             run(connection)
         };
-        run(&self.connection).map_err(|source| self.error(source))
+        run(&self.connection).map_err(|source| self.error(&source))
     }
 
     fn with_mut<T>(
         &mut self,
         run: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        run(&mut self.connection).map_err(|source| database_error(&self.path, source))
+        run(&mut self.connection).map_err(|source| database_error(&self.path, &source))
     }
 
-    fn error(&self, source: rusqlite::Error) -> Error {
+    fn error(&self, source: &rusqlite::Error) -> Error {
         database_error(&self.path, source)
     }
 }
@@ -321,10 +321,10 @@ fn check_ours(path: &Path) -> Result<()> {
 }
 
 /// Damage is told apart from everything else: it has another remedy.
-fn database_error(path: &Path, source: rusqlite::Error) -> Error {
+fn database_error(path: &Path, source: &rusqlite::Error) -> Error {
     let path = path.to_path_buf();
     let detail = source.to_string();
-    match cause_of(&source) {
+    match cause_of(source) {
         Cause::Damaged => Error::Corrupt { path, detail },
         cause => Error::Database {
             path,

@@ -195,7 +195,7 @@ impl SqliteStore {
         let mut statement = self
             .connection
             .prepare(IN_ORDER)
-            .map_err(|source| self.error(source))?;
+            .map_err(|source| self.error(&source))?;
         let rows = statement
             .query_map(params![model.number, upto], |row| {
                 let slot = Slot {
@@ -204,8 +204,8 @@ impl SqliteStore {
                 };
                 Ok((slot, vector_from(row.get_ref(2)?.as_blob()?)))
             })
-            .map_err(|source| self.error(source))?;
-        let mut rows = rows.map(|row| row.map_err(|source| self.error(source)));
+            .map_err(|source| self.error(&source))?;
+        let mut rows = rows.map(|row| row.map_err(|source| self.error(&source)));
         take(&mut rows)
     }
 

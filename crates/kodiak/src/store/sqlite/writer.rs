@@ -5,7 +5,7 @@ use crate::analysis::{AnalyzedDocument, Analyzer};
 use crate::document::{Document, Version};
 use crate::embed::Identity;
 use crate::error::Result;
-use crate::store::{EntryRow, ModelNumber, Pending, Reader, Writer};
+use crate::store::{EntryRow, ModelNumber, Pending, Reader, VectorsByHash, Writer};
 
 /// Forwards each method to the writer's own of the same name.
 macro_rules! forward {
@@ -76,7 +76,7 @@ impl Writer for SqliteWriter {
         put_vectors(model: ModelNumber, vectors: &[(Pending, Vec<f32>)]) -> Result<()>;
         put_failures(model: ModelNumber, failures: &[(Pending, String)]) -> Result<()>;
         correct_vectors(
-            right: &mut dyn FnMut(&[[u8; 16]]) -> Result<Vec<Option<Vec<f32>>>>,
+            right: &mut VectorsByHash<'_>,
         ) -> Result<usize>;
         repair() -> Result<()>;
     }

@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn of_those_just_as_alike_the_first_come_first() {
         let (same, opposite) = ([1.0, 0.0], [-1.0, 0.0]);
-        let vectors = [&opposite, &same, &same, &same, &opposite].map(|one| one.as_slice());
+        let vectors = [&opposite, &same, &same, &same, &opposite].map(<[f32; 2]>::as_slice);
         let nearest = k_nearest_among(&vectors, 3);
         assert_eq!(nearest[2], [(1, 1.0), (3, 1.0), (0, 0.0)]);
         assert_eq!(nearest[4], [(0, 1.0), (1, 0.0), (2, 0.0)]);
