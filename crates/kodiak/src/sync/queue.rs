@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::ToRead;
 
 /// How much may be read ahead of what is stored.
-const WAITING_BYTES: u64 = 12 << 20;
+const WAITING_BYTES: u64 = 8 << 20;
 
 /// Hands out entries in order and holds readers back while too much of what
 /// they read waits to be stored. Taking an entry and its room is one step, so

@@ -174,7 +174,7 @@ impl SqliteStore {
         }
         store.configure(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-             PRAGMA foreign_keys = ON; PRAGMA cache_size = -32000;
+             PRAGMA foreign_keys = ON; PRAGMA cache_size = -24000;
              PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;
              PRAGMA wal_autocheckpoint = 8000;",
         )?;
