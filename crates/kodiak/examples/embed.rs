@@ -5,13 +5,13 @@ use std::path::Path;
 
 use kodiak::access::Guard;
 use kodiak::search::Request;
-use kodiak::source::MarkdownFolder;
+use kodiak::source::{FolderOptions, MarkdownFolder};
 use kodiak::{Engine, Job};
 
 fn main() -> kodiak::Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/notes");
     let index = std::env::temp_dir().join(format!("kodiak-{}.db", std::process::id()));
-    let notes = MarkdownFolder::new("notes", &folder, Default::default())?;
+    let notes = MarkdownFolder::new("notes", &folder, FolderOptions::default())?;
     let engine = Engine::builder(index).source(notes).open()?;
     let me = Guard::local();
     engine.sync(&me, &Job::default())?;

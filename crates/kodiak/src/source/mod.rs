@@ -19,7 +19,7 @@ use crate::error::Result;
 
 pub use crate::document::Version;
 pub use draft::Draft;
-pub use markdown::MarkdownFolder;
+pub use markdown::{FolderOptions, MarkdownFolder};
 pub use speaker::speaker;
 
 /// Something documents can be read from.
