@@ -18,6 +18,7 @@ mod kill;
 mod meaning;
 mod model;
 mod real_model;
+mod repair;
 mod search;
 mod similar;
 mod sources;
