@@ -125,15 +125,15 @@ impl MemoryStore {
     }
 
     fn lock(&self, holder: &str) -> Result<()> {
-        self.shared(|shared| match &shared.holder {
-            Some(other) => Err(Error::Locked {
-                holder: other.clone(),
-                path: self.path().to_path_buf(),
-            }),
-            None => {
-                shared.holder = Some(holder.to_owned());
-                Ok(())
+        self.shared(|shared| {
+            if let Some(other) = &shared.holder {
+                return Err(Error::Locked {
+                    holder: other.clone(),
+                    path: self.path().to_path_buf(),
+                });
             }
+            shared.holder = Some(holder.to_owned());
+            Ok(())
         })
     }
 

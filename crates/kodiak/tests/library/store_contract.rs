@@ -540,11 +540,11 @@ fn documents_are_named_by_id_path_and_title() {
         assert_eq!(named(reader.with_id_prefix(&id[..8], &all, 9)), whole[..1]);
         assert!(named(reader.with_id_prefix(&id, &below, 9)).is_empty());
         assert_eq!(named(reader.with_id_prefix("", &all, 9)).len(), 4);
-        let mut names = Vec::new();
-        let mut visit = |(_, _, key, _)| names.push(key);
+        let mut visited = Vec::new();
+        let mut visit = |(_, _, key, _)| visited.push(key);
         reader.each_name(&below, &mut visit).unwrap();
-        names.sort();
-        assert_eq!(names, ["old/gtd.md", "old/other-gtd.md"]);
+        visited.sort();
+        assert_eq!(visited, ["old/gtd.md", "old/other-gtd.md"]);
     });
 }
 
