@@ -78,6 +78,47 @@ impl AnalyzedDocument {
     pub fn document(&self) -> &Document {
         &self.document
     }
+
+    /// Returns the index terms of the title in order, each with its position.
+    /// Terms that share a position are alternatives for the same text.
+    pub fn title_terms(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.positioned_terms(0)
+    }
+
+    /// Returns the index terms of the body, like [`AnalyzedDocument::title_terms`].
+    pub fn body_terms(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.positioned_terms(1)
+    }
+
+    /// Returns the index terms of the tags, like [`AnalyzedDocument::title_terms`].
+    /// Positions run on from one tag to the next.
+    pub fn tag_terms(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.positioned_terms(2)
+    }
+
+    /// Returns each distinct word that a misspelling may be corrected to: folded,
+    /// not stemmed.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.analysis.terms.words.iter()
+    }
+
+    /// Returns the chunks in order, each with the hash of its embedded text.
+    pub fn chunks(&self) -> &[(Chunk, [u8; 16])] {
+        &self.analysis.chunks
+    }
+
+    fn positioned_terms(&self, column: usize) -> impl Iterator<Item = (&str, u32)> {
+        let mut taken = 0;
+        self.analysis
+            .terms
+            .column(column)
+            .map(move |(term, is_tail)| {
+                if !is_tail || taken == 0 {
+                    taken += 1;
+                }
+                (term, taken - 1)
+            })
+    }
 }
 
 /// What was worked out of a document's text, and with which settings.
@@ -98,5 +139,35 @@ impl Analysis {
     /// Whether it was made with these settings.
     pub(crate) fn is_made_with(&self, cutting: Cutting, stemming: Stemming) -> bool {
         self.cutting == cutting && self.stemming == stemming
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_store_needs_can_be_read() {
+        let analyzed = AnalyzedDocument::new(Document {
+            title: "Running".to_owned(),
+            body: "数据库 runs\n".to_owned(),
+            tags: vec!["work".to_owned(), "home".to_owned()],
+            ..Document::default()
+        });
+        let title: Vec<_> = analyzed.title_terms().collect();
+        assert_eq!(title, [("run", 0)]);
+        // The tail of a run stands where its last full piece does.
+        let body: Vec<_> = analyzed.body_terms().collect();
+        assert_eq!(body, [("数据", 0), ("据库", 1), ("库", 1), ("run", 2)]);
+        let tags: Vec<_> = analyzed.tag_terms().collect();
+        assert_eq!(tags, [("work", 0), ("home", 1)]);
+        let words: Vec<_> = analyzed.words().collect();
+        assert_eq!(words, ["running", "runs", "work", "home"]);
+        let [(chunk, hash)] = analyzed.chunks() else {
+            panic!("{:?}", analyzed.chunks());
+        };
+        assert_eq!(chunk.range, 0.."数据库 runs".len());
+        let embedded = Cutting::default().embedded_text("Running", "", "数据库 runs");
+        assert_eq!(*hash, crate::chunk::text_hash(&embedded));
     }
 }

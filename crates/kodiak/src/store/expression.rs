@@ -27,9 +27,11 @@ pub struct Phrase {
 pub enum Expression {
     /// The phrase occurs.
     Phrase(Phrase),
-    /// The phrases occur within so many words of each other.
+    /// The phrases occur in one field, with no more than so many words between the
+    /// end of each and the beginning of the last. The first phrase says in which
+    /// column; those without any word in them do not count.
     Near(Vec<Phrase>, usize),
-    /// All of these hold.
+    /// All of these hold; never, if there are none.
     All(Vec<Expression>),
     /// Any of these holds.
     Any(Vec<Expression>),

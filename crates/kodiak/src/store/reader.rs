@@ -49,7 +49,8 @@ pub trait Reader: Send {
     /// must be.
     fn stemming(&self) -> Stemming;
 
-    /// Returns how much there is to search.
+    /// Returns how much there is to search. Inside a writer's transaction it may
+    /// still be what there was before some of its changes.
     fn corpus(&self) -> Result<Corpus>;
 
     /// Returns how many documents hold each of these index terms.
@@ -58,7 +59,8 @@ pub trait Reader: Send {
     /// Returns how many documents have this word, unstemmed.
     fn word_frequency(&self, word: &str) -> Result<u64>;
 
-    /// Returns the words that begin with `prefix`, the commonest first.
+    /// Returns the words that begin with `prefix`, the commonest first; of equally
+    /// common ones the first in the alphabet.
     fn words_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
 
     /// Returns the words within an edit distance of 1 or 2 of `word`, in no
@@ -66,7 +68,9 @@ pub trait Reader: Send {
     fn words_near(&self, word: &str, distance: u8) -> Result<Vec<NearWord>>;
 
     /// Returns the `limit` best documents that meet `expression` and `filter`,
-    /// ranked by [`TermMatches`](crate::rank::TermMatches).
+    /// ranked by [`TermMatches`](crate::rank::TermMatches); of equals those that
+    /// were stored first. A phrase counts where every part of the expression it
+    /// belongs to is met, and never as part of what must not be met.
     fn matches(
         &self,
         expression: &Expression,
@@ -80,7 +84,8 @@ pub trait Reader: Send {
     fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64>;
 
     /// Returns documents whose title or body contains any of `needles` literally,
-    /// and not all texts of any of `excluded`.
+    /// ASCII case aside, and not all texts of any of `excluded`. Each needle in the
+    /// title scores ten, each in the body one.
     fn containing(
         &self,
         needles: &[String],
@@ -90,7 +95,7 @@ pub trait Reader: Send {
     ) -> Result<Matches>;
 
     /// Returns the most recently changed documents that meet `filter` and not
-    /// `excluded`.
+    /// `excluded`, scored by when they changed.
     fn newest(
         &self,
         filter: &Filter,
@@ -114,11 +119,13 @@ pub trait Reader: Send {
     /// left out, and those of more than `longest` bytes.
     fn bodies(&self, rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
 
-    /// Returns the documents whose id begins with `prefix` (lower-case hex).
+    /// Returns the documents whose id begins with `prefix` (lower-case hex), by
+    /// source and key.
     fn with_id_prefix(&self, prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
 
-    /// Returns the documents at this path: the whole key, or the end of it after
-    /// a `/`.
+    /// Returns the documents at this path, by source and key: those with this key
+    /// or, where `source` is not given and none has it, those whose key ends with
+    /// it after a `/`.
     fn with_path(
         &self,
         source: Option<&str>,
@@ -127,7 +134,7 @@ pub trait Reader: Send {
         limit: usize,
     ) -> Result<Vec<Name>>;
 
-    /// Returns the documents with this title, ASCII case aside.
+    /// Returns the documents with this title, ASCII case aside, by source and key.
     fn with_title(&self, title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
 
     /// Calls `visit` with the name of every document that meets `filter`.
@@ -149,7 +156,8 @@ pub trait Reader: Send {
     /// were stored.
     fn documents_of_entry(&self, entry: EntryRow) -> Result<Vec<KnownDocument>>;
 
-    /// Returns how many distinct words the vocabulary has.
+    /// Returns how many distinct words the vocabulary has, those of present
+    /// documents.
     fn vocabulary_size(&self) -> Result<u64>;
 
     /// Checks the index against itself. Nothing found means nothing is wrong.
@@ -179,7 +187,8 @@ pub trait Reader: Send {
     fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>>;
 
     /// Returns how many of the chunks that `filter` admits have vectors that
-    /// answer.
+    /// answer. Where all chunks of the index have one, it may count all of them:
+    /// the share is the same.
     fn coverage(&self, filter: &Filter) -> Result<Coverage>;
 
     /// Returns the vector of a chunk by the model that answers; `None` if it is

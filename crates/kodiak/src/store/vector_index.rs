@@ -39,7 +39,7 @@ pub trait VectorIndex: fmt::Debug + Send + Sync {
     /// the nearest of `queries`.
     fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Vec<Vec<(i64, f32)>>;
 
-    /// Returns the sum of a document's vectors; `None` where it has fewer than
-    /// two.
+    /// Returns the sum of a document's vectors, as near as the similarities are;
+    /// `None` where it has fewer than two.
     fn sum_of(&self, row: Row) -> Option<Vec<f32>>;
 }

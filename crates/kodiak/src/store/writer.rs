@@ -22,7 +22,8 @@ pub trait Store: std::fmt::Debug + Send + Sync {
     fn writer(&self, holder: &str) -> Result<Box<dyn Writer>>;
 
     /// Takes the right to embed, which nobody else has meanwhile: two processes
-    /// that embed the same text help nobody.
+    /// that embed the same text help nobody. `None` from a store that no other
+    /// process can open.
     fn embedding_lock(&self, holder: &str) -> Result<Option<WriteLock>>;
 
     /// Moves a damaged index out of the way and returns where to, so that another
@@ -56,14 +57,14 @@ pub trait Writer: Send {
     /// Begins a transaction.
     fn begin(&mut self) -> Result<()>;
 
-    /// Brings all that is derived from the documents in step with them, inside
-    /// the transaction.
+    /// Brings the frequencies of terms and words in step with the documents, inside
+    /// the transaction. [`Writer::commit`] does so as well.
     fn flush(&mut self) -> Result<()>;
 
     /// Ends the transaction: all of it can be found from here on.
     fn commit(&mut self) -> Result<()>;
 
-    /// Undoes the transaction.
+    /// Undoes the transaction, if there is one.
     fn roll_back(&mut self) -> Result<()>;
 
     /// Empties the index inside the transaction, as if it had just been made.
@@ -153,6 +154,7 @@ pub trait Writer: Send {
     /// Brings the index over the vectors up to date, if it is far behind.
     fn refresh_vectors_if_far_behind(&mut self) -> Result<()>;
 
-    /// Fills again all that is derived from the documents.
+    /// Fills again all that is derived from the documents. Between transactions
+    /// only.
     fn repair(&mut self) -> Result<()>;
 }

@@ -10,8 +10,8 @@ use crate::store::{Coverage, Filter, ModelNumber, Serving};
 /// What is embedded, and what is not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddingStatus {
-    /// The models with vectors here, the answering one first, each with the
-    /// number of its vectors.
+    /// The models known here, the answering one first, each with the number of
+    /// its vectors.
     pub models: Vec<(Serving, u64)>,
     /// Each source's coverage by the answering model.
     pub sources: Vec<(String, Coverage)>,

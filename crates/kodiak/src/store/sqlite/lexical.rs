@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
@@ -9,6 +10,7 @@ use rusqlite::{Connection, params_from_iter};
 use super::SqliteStore;
 use super::filter::{conditions, escape_like};
 use super::fts5::RankParameters;
+use crate::analysis::text::{Cutter, Purpose};
 use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
 use crate::store::{Column, Expression, Filter, Matches, Phrase, Row};
@@ -248,30 +250,66 @@ impl Rendered {
     fn render(&mut self, expression: &Expression) {
         match expression {
             Expression::Phrase(phrase) => {
-                self.column(phrase);
+                self.column(phrase.column);
                 self.phrase(phrase);
             }
-            Expression::Near(phrases, distance) => {
-                if let Some(first) = phrases.first() {
-                    self.column(first);
-                }
-                self.sql.push_str("NEAR(");
-                for phrase in phrases {
-                    self.phrase(phrase);
-                    self.sql.push(' ');
-                }
-                self.sql.push_str(&format!(", {distance})"));
-            }
+            Expression::Near(phrases, distance) => self.near(phrases, *distance),
             Expression::All(parts) => self.join(parts, " AND "),
             Expression::Any(parts) => self.join(parts, " OR "),
             Expression::Except(wanted, unwanted) => {
                 self.sql.push('(');
                 self.render(wanted);
                 self.sql.push_str(" NOT ");
+                let wanted = self.weights.len();
                 self.render(unwanted);
+                // Where no document at all has what is wanted, FTS5 reports the
+                // positions of what is not in a document that another part of the
+                // expression finds.
+                self.weights[wanted..].fill(0.0);
                 self.sql.push(')');
             }
         }
+    }
+
+    fn near(&mut self, phrases: &[Phrase], distance: usize) {
+        let column = phrases.first().and_then(|phrase| phrase.column);
+        // FTS5 drops phrases without terms from a NEAR group and numbers the
+        // others as if they had not been there.
+        let phrases: Vec<&Phrase> = phrases
+            .iter()
+            .filter(|phrase| has_terms(&phrase.text))
+            .collect();
+        let Some((first, others)) = phrases.split_first() else {
+            self.nothing();
+            return;
+        };
+        self.sql.push('(');
+        self.column(column);
+        self.sql.push_str("NEAR(");
+        for phrase in &phrases {
+            self.phrase(phrase);
+            self.sql.push(' ');
+        }
+        self.sql.push_str(&format!(", {distance})"));
+        if !others.is_empty() {
+            // Where a group does not match a row that another part of the
+            // expression finds, FTS5 reports positions of some of its phrases all
+            // the same, if need be those of an earlier row. Only under AND it
+            // forgets them.
+            self.sql.push_str(" AND ");
+            self.column(column);
+            self.phrase(&Phrase {
+                weight: 0.0,
+                ..(*first).clone()
+            });
+        }
+        self.sql.push(')');
+    }
+
+    /// Renders a phrase that no document has.
+    fn nothing(&mut self) {
+        self.sql.push_str("\"\"");
+        self.weights.push(0.0);
     }
 
     fn join(&mut self, parts: &[Expression], operator: &str) {
@@ -283,13 +321,13 @@ impl Rendered {
             self.render(part);
         }
         if parts.is_empty() {
-            self.sql.push_str("\"\"");
+            self.nothing();
         }
         self.sql.push(')');
     }
 
-    fn column(&mut self, phrase: &Phrase) {
-        match phrase.column {
+    fn column(&mut self, column: Option<Column>) {
+        match column {
             Some(Column::Title) => self.sql.push_str("title : "),
             Some(Column::Tags) => self.sql.push_str("tags : "),
             None => {}
@@ -312,6 +350,13 @@ impl Rendered {
         }
         self.weights.push(phrase.weight);
     }
+}
+
+/// Returns whether the tokenizer finds any term in a text.
+fn has_terms(text: &str) -> bool {
+    Cutter::default()
+        .each_term(text, Purpose::Query, |_| ControlFlow::Break(()))
+        .is_break()
 }
 
 #[cfg(test)]

@@ -39,6 +39,111 @@ fn expressions_are_quoted() {
     assert_eq!(rendered.weights.len(), 3);
 }
 
+fn weighed(text: &str, weight: f64) -> Phrase {
+    Phrase {
+        text: text.to_owned(),
+        prefix: false,
+        column: None,
+        weight,
+    }
+}
+
+fn except(wanted: &str, unwanted: &str) -> Expression {
+    Expression::Except(
+        Box::new(Expression::Phrase(weighed(wanted, 3.0))),
+        Box::new(Expression::Phrase(weighed(unwanted, 3.0))),
+    )
+}
+
+#[test]
+fn weights_are_in_the_order_fts5_numbers_phrases() {
+    for (expression, sql, weights) in [
+        (
+            Expression::Any(vec![
+                Expression::All(vec![]),
+                Expression::Phrase(weighed("bear", 2.0)),
+            ]),
+            r#"(("") OR "bear")"#,
+            &[0.0, 2.0][..],
+        ),
+        (
+            Expression::Near(vec![weighed("…", 1.0), weighed("bear", 2.0)], 3),
+            r#"(NEAR("bear" , 3))"#,
+            &[2.0],
+        ),
+        (
+            Expression::Near(vec![weighed("bear", 2.0), weighed("honey", 3.0)], 3),
+            r#"(NEAR("bear" "honey" , 3) AND "bear")"#,
+            &[2.0, 3.0, 0.0],
+        ),
+        (
+            except("bear", "honey"),
+            r#"("bear" NOT "honey")"#,
+            &[3.0, 0.0],
+        ),
+        (
+            Expression::Near(vec![weighed("…", 1.0)], 3),
+            r#""""#,
+            &[0.0],
+        ),
+    ] {
+        let mut rendered = Rendered::default();
+        rendered.render(&expression);
+        assert_eq!(rendered.sql, sql);
+        assert_eq!(rendered.weights, weights);
+    }
+}
+
+#[test]
+fn parts_that_a_document_does_not_meet_add_nothing_to_its_score() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = SqliteWriter::open(&folder.path().join("index.db"), "test").unwrap();
+    writer.begin().unwrap();
+    // In the first the group matches, so that FTS5 has positions to remember.
+    for (key, body) in [
+        ("near", "honey cakes bear bear bear river"),
+        ("far", "honey bear cakes river"),
+        ("plain", "salmon in a river"),
+    ] {
+        let document = Document {
+            source: "notes".to_owned(),
+            key: key.to_owned(),
+            title: "Note".to_owned(),
+            body: body.to_owned(),
+            ..Document::default()
+        };
+        writer.put(&AnalyzedDocument::new(document)).unwrap();
+    }
+    writer.commit().unwrap();
+    let river = || Expression::Phrase(weighed("river", 2.0));
+    let corpus = writer.corpus().unwrap();
+    let score = |part: Expression, row: Row| {
+        let expression = Expression::Any(vec![part, river()]);
+        let all = Filter::default();
+        let bm25 = Bm25::default();
+        let matches = writer.matches(&expression, &all, corpus, bm25, 9).unwrap();
+        let found = matches.best.iter().find(|(found, _)| *found == row);
+        found.unwrap().1
+    };
+    let [near, far, plain] = [1, 2, 3];
+    let nothing = score(Expression::Any(vec![]), plain);
+    let group =
+        |one: &str, other: &str| Expression::Near(vec![weighed(one, 3.0), weighed(other, 3.0)], 9);
+    for (part, row) in [
+        (group("honey cakes", "bear"), far),
+        (group("bear", "honey cakes"), far),
+        (except("bear", "honey"), near),
+        (except("absent", "honey"), near),
+    ] {
+        let alone = score(part.clone(), row);
+        assert!(
+            (alone - nothing).abs() < 1e-9,
+            "{part:?}: {alone} {nothing}"
+        );
+    }
+    assert!(score(group("honey cakes", "bear"), near) > nothing + 1.0);
+}
+
 /// Notes of different lengths, in which three words are more and less common.
 fn varied() -> (tempfile::TempDir, SqliteWriter) {
     let folder = tempfile::tempdir().unwrap();

@@ -225,7 +225,10 @@ impl SqliteStore {
     /// How many distinct words the vocabulary has.
     pub fn vocabulary_size(&self) -> Result<u64> {
         self.with(|connection| {
-            connection.query_row("SELECT count(*) FROM vocabulary", [], |row| row.get(0))
+            // Words that no document has any more stay until the vocabulary is
+            // next rebuilt.
+            let sql = "SELECT count(*) FROM vocabulary WHERE documents > 0";
+            connection.query_row(sql, [], |row| row.get(0))
         })
     }
 }

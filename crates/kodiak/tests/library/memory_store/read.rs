@@ -1,0 +1,555 @@
+//! Answers from a state.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kodiak::document::SHORTEST_ID;
+use kodiak::rank::{Bm25, Corpus};
+use kodiak::store::vectors::Bitmap;
+use kodiak::store::{
+    Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding, KnownDocument,
+    Matches, Name, NearWord, Place, Reader, Revision, Row, Serving, SourceStatus, StoredDocument,
+    VectorIndex,
+};
+use kodiak::text::Stemming;
+use kodiak::{Result, Version};
+
+use super::matching::{edit_distance, flat_fields};
+use super::nearest::PlainVectors;
+use super::{Indexed, MemoryReader, State};
+
+impl Reader for MemoryReader {
+    fn begin_snapshot(&self) -> Result<()> {
+        self.pin()
+    }
+
+    fn end_snapshot(&self) -> Result<()> {
+        self.unpin();
+        Ok(())
+    }
+
+    fn is_current(&self) -> bool {
+        self.store.shared(|shared| shared.aside) == self.index
+    }
+
+    fn format(&self) -> Result<u32> {
+        Ok(1)
+    }
+
+    fn revision(&self) -> Result<Revision> {
+        Ok(Revision {
+            foreign: self.state()?.revision,
+            own: self.changes.get(),
+        })
+    }
+
+    fn stemming(&self) -> Stemming {
+        Stemming::default()
+    }
+
+    fn corpus(&self) -> Result<Corpus> {
+        let state = self.state()?;
+        let all = state.documents.values();
+        let terms: usize = all.flat_map(|indexed| &indexed.terms).map(Vec::len).sum();
+        Ok(Corpus {
+            documents: state.documents.len() as u64,
+            average_length: terms as f64 / state.documents.len().max(1) as f64,
+        })
+    }
+
+    fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>> {
+        let state = self.state()?;
+        let frequency = |&term: &&str| {
+            let has = |indexed: &&Indexed| {
+                let mut all = indexed.terms.iter().flatten().flatten();
+                all.any(|known| known == term)
+            };
+            state.documents.values().filter(has).count() as u64
+        };
+        Ok(terms.iter().map(frequency).collect())
+    }
+
+    fn word_frequency(&self, word: &str) -> Result<u64> {
+        Ok(self.state()?.words().get(word).copied().unwrap_or(0))
+    }
+
+    fn words_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<(String, u64)>> {
+        let words = self.state()?.words().into_iter();
+        let mut words: Vec<_> = words.filter(|(word, _)| word.starts_with(prefix)).collect();
+        words.sort_by_key(|(_, documents)| std::cmp::Reverse(*documents));
+        words.truncate(limit);
+        Ok(words)
+    }
+
+    fn words_near(&self, word: &str, distance: u8) -> Result<Vec<NearWord>> {
+        let near = |(known, documents): (String, u64)| {
+            let found = edit_distance(word, &known) as u8;
+            (found <= distance).then_some(NearWord {
+                word: known,
+                distance: found,
+                documents,
+            })
+        };
+        Ok(self.state()?.words().into_iter().filter_map(near).collect())
+    }
+
+    fn matches(
+        &self,
+        expression: &Expression,
+        filter: &Filter,
+        corpus: Corpus,
+        bm25: Bm25,
+        limit: usize,
+    ) -> Result<Matches> {
+        Ok(self.state()?.best(filter, limit, |indexed| {
+            indexed.score(expression, corpus, &bm25)
+        }))
+    }
+
+    fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64> {
+        let state = self.state()?;
+        let found = state.admitted(filter);
+        Ok(found
+            .filter(|(_, indexed)| indexed.meets(expression))
+            .count() as u64)
+    }
+
+    fn containing(
+        &self,
+        needles: &[String],
+        excluded: &[Vec<String>],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Matches> {
+        Ok(self.state()?.best(filter, limit, |indexed| {
+            let has_all = |texts: &Vec<String>| {
+                !texts.is_empty() && texts.iter().all(|it| indexed.contains(it))
+            };
+            let score = indexed.literal_score(needles);
+            (score > 0.0 && !excluded.iter().any(has_all)).then_some(score)
+        }))
+    }
+
+    fn newest(
+        &self,
+        filter: &Filter,
+        excluded: Option<&Expression>,
+        limit: usize,
+    ) -> Result<Matches> {
+        Ok(self.state()?.best(filter, limit, |indexed| {
+            let out = excluded.is_some_and(|excluded| indexed.meets(excluded));
+            (!out).then_some(indexed.document.updated_at as f64)
+        }))
+    }
+
+    fn rows(
+        &self,
+        filter: &Filter,
+        required: Option<&Expression>,
+        excluded: Option<&Expression>,
+    ) -> Result<Bitmap> {
+        let state = self.state()?;
+        let wanted = state.admitted(filter).filter(|(_, indexed)| {
+            required.is_none_or(|required| indexed.meets(required))
+                && !excluded.is_some_and(|excluded| indexed.meets(excluded))
+        });
+        Ok(wanted.map(|(row, _)| row).collect())
+    }
+
+    fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>> {
+        let state = self.state()?;
+        let found = rows.iter().filter_map(|row| state.stored(*row));
+        Ok(found.collect())
+    }
+
+    fn bodies(&self, rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>> {
+        let state = self.state()?;
+        let body = |row: &Row| {
+            let body = &state.documents.get(row)?.document.body;
+            (body.len() <= longest).then(|| (*row, body.clone()))
+        };
+        Ok(rows.iter().filter_map(body).collect())
+    }
+
+    fn with_id_prefix(&self, prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>> {
+        Ok(self.state()?.names(filter, limit, |indexed| {
+            indexed.document.id().hex().starts_with(prefix)
+        }))
+    }
+
+    fn with_path(
+        &self,
+        source: Option<&str>,
+        key: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Name>> {
+        let state = self.state()?;
+        let whole = state.names(filter, limit, |indexed| {
+            let document = &indexed.document;
+            document.key == key && source.is_none_or(|source| document.source == source)
+        });
+        if source.is_some() || !whole.is_empty() {
+            return Ok(whole);
+        }
+        let end = format!("/{key}");
+        Ok(state.names(filter, limit, |indexed| {
+            indexed.document.key.ends_with(&end)
+        }))
+    }
+
+    fn with_title(&self, title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>> {
+        Ok(self.state()?.names(filter, limit, |indexed| {
+            indexed.document.title.eq_ignore_ascii_case(title)
+        }))
+    }
+
+    fn each_name(&self, filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()> {
+        let names = self.state()?.names(filter, usize::MAX, |_| true);
+        names.into_iter().for_each(visit);
+        Ok(())
+    }
+
+    fn places(&self, filter: &Filter) -> Result<Vec<(String, String)>> {
+        let state = self.state()?;
+        let sources = state.sources.iter();
+        let admitted = sources.filter(|(name, _)| filter.admits_source(name));
+        Ok(admitted
+            .map(|(name, source)| (name.clone(), source.place.clone()))
+            .collect())
+    }
+
+    fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>> {
+        let state = self.state()?;
+        let sources = state.sources.iter();
+        let incomplete = sources
+            .filter(|(name, source)| source.synced_at.is_none() && filter.admits_source(name));
+        Ok(incomplete.map(|(name, _)| name.clone()).collect())
+    }
+
+    fn sources(&self) -> Result<Vec<SourceStatus>> {
+        let state = self.state()?;
+        let status = |(name, source): (&String, &super::Source)| {
+            let documents = state.documents.values().map(|indexed| &indexed.document);
+            let documents: Vec<_> = documents.filter(|one| one.source == *name).collect();
+            let problem = |one: &&kodiak::Document| Some((one.key.clone(), one.problem.clone()?));
+            let entries = state.entries.values().filter(|one| one.source == *name);
+            let skipped = entries.filter_map(|one| Some((one.key.clone(), one.skipped.clone()?)));
+            SourceStatus {
+                name: name.clone(),
+                place: source.place.clone(),
+                synced_at: source.synced_at,
+                documents: documents.len() as u64,
+                skipped: sorted(skipped),
+                problems: sorted(documents.iter().filter_map(problem)),
+            }
+        };
+        Ok(state.sources.iter().map(status).collect())
+    }
+
+    fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>> {
+        let state = self.state()?;
+        let entries = state.entries.iter();
+        let entries = entries.filter(|(_, entry)| entry.source == source);
+        let states = entries.map(|(row, entry)| {
+            let documents = state.documents.values();
+            let known = EntryState {
+                row: Some(*row),
+                version: entry.version,
+                size: entry.size,
+                skipped: entry.skipped.is_some(),
+                documents: documents.filter(|one| one.entry == *row).count() as u64,
+            };
+            (entry.key.clone(), known)
+        });
+        Ok(states.collect())
+    }
+
+    fn documents_of_entry(&self, entry: EntryRow) -> Result<Vec<KnownDocument>> {
+        let state = self.state()?;
+        let documents = state.documents.values().filter(|one| one.entry == entry);
+        let known = documents.map(|one| KnownDocument {
+            key: one.document.key.clone(),
+            hash: one.document.hash,
+        });
+        Ok(known.collect())
+    }
+
+    fn vocabulary_size(&self) -> Result<u64> {
+        Ok(self.state()?.words().len() as u64)
+    }
+
+    fn examine(&self) -> Result<Vec<Finding>> {
+        Ok(Vec::new())
+    }
+
+    fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>> {
+        let state = self.state()?;
+        let thread_of = |indexed: &Indexed| {
+            let thread = indexed.document.thread.as_ref()?;
+            let name = thread.name.to_ascii_lowercase();
+            Some((indexed.document.source.clone(), name))
+        };
+        let asked = rows.iter().filter_map(|row| state.documents.get(row));
+        let threads: BTreeSet<_> = asked.filter_map(thread_of).collect();
+        let members = |thread| {
+            let all = state.documents.iter();
+            let mut members: Vec<_> = all
+                .filter(|(_, indexed)| thread_of(indexed).as_ref() == Some(&thread))
+                .collect();
+            members.sort_by_key(|(_, indexed)| {
+                let document = &indexed.document;
+                let position = document.thread.as_ref().and_then(|thread| thread.position);
+                (position, document.created_at)
+            });
+            members.into_iter().map(|(row, _)| *row).collect()
+        };
+        Ok(threads.into_iter().map(members).collect())
+    }
+
+    fn authors_of(&self, rows: &[Row]) -> Result<HashMap<Row, String>> {
+        let state = self.state()?;
+        let author = |row: &Row| Some((*row, state.documents.get(row)?.document.author.clone()?));
+        Ok(rows.iter().filter_map(author).collect())
+    }
+
+    fn serving(&self) -> Result<Option<Serving>> {
+        let state = self.state()?;
+        Ok(state.answering().map(|(_, model)| model.serving.clone()))
+    }
+
+    fn embedding_status(&self) -> Result<EmbeddingStatus> {
+        let state = self.state()?;
+        let mut models: Vec<_> = state.models.iter().collect();
+        models.sort_by_key(|(_, model)| !model.answers);
+        let vectors = |number: i64| {
+            let all = state.embeddings.values();
+            all.filter(|one| one.model == number).count() as u64
+        };
+        let answering = state.models.iter().find(|(_, model)| model.answers);
+        let answering = answering.map(|(number, _)| *number);
+        let documents = state.documents.values();
+        let names: BTreeSet<_> = documents.map(|one| &one.document.source).collect();
+        let coverage = |name: &String| {
+            let filter = Filter {
+                sources: vec![name.clone()],
+                ..Filter::default()
+            };
+            (name.clone(), state.coverage(&filter, answering))
+        };
+        let mut reasons = BTreeMap::<&String, u64>::new();
+        for reason in state.failures.values() {
+            *reasons.entry(reason).or_default() += 1;
+        }
+        let reasons = reasons.into_iter();
+        let mut failures: Vec<_> = reasons.map(|(reason, n)| (reason.clone(), n)).collect();
+        failures.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        Ok(EmbeddingStatus {
+            models: models
+                .into_iter()
+                .map(|(number, model)| (model.serving.clone(), vectors(*number)))
+                .collect(),
+            sources: names.into_iter().map(coverage).collect(),
+            failures,
+        })
+    }
+
+    fn coverage_by(&self, model: &str) -> Result<Coverage> {
+        let state = self.state()?;
+        let mut models = state.models.iter();
+        let number = models.find(|(_, known)| known.serving.key == model);
+        Ok(state.coverage(&Filter::default(), number.map(|(number, _)| *number)))
+    }
+
+    fn chunk_hashes_of(&self, row: Row) -> Result<Vec<[u8; 16]>> {
+        let state = self.state()?;
+        let chunks = state.documents.get(&row).map(|one| one.chunks.as_slice());
+        let chunks = chunks.unwrap_or_default().iter();
+        Ok(chunks.map(|(_, _, hash)| *hash).collect())
+    }
+
+    fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>> {
+        let state = self.state()?;
+        let Some((model, known)) = state.answering() else {
+            return Ok(None);
+        };
+        let vectors_of = |(row, indexed): (&Row, &Indexed)| {
+            let vectors = state.vectors(indexed, model);
+            (!vectors.is_empty()).then_some((*row, vectors))
+        };
+        let vectors: Arc<dyn VectorIndex> = Arc::new(PlainVectors {
+            serving: known.serving.clone(),
+            model,
+            upto: state.embeddings.keys().next_back().copied().unwrap_or(0),
+            documents: state.documents.iter().filter_map(vectors_of).collect(),
+        });
+        Ok(Some(vectors))
+    }
+
+    fn coverage(&self, filter: &Filter) -> Result<Coverage> {
+        let state = self.state()?;
+        let model = state.answering().map(|(number, _)| number);
+        Ok(match model {
+            Some(_) => state.coverage(filter, model),
+            None => Coverage::default(),
+        })
+    }
+
+    fn chunk_vector(&self, vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>> {
+        let state = self.state()?;
+        let found = state.embedding(chunk, vectors.model());
+        Ok(found.map(|number| state.embeddings[&number].vector.clone()))
+    }
+
+    fn vectors_after(
+        &self,
+        vectors: &dyn VectorIndex,
+        visit: &mut dyn FnMut(Row, i64, Vec<f32>),
+    ) -> Result<()> {
+        let state = self.state()?;
+        for (_, late) in state.embeddings.range(vectors.upto() + 1..) {
+            if late.model == vectors.model()
+                && let Some((row, ..)) = state.chunk(late.chunk, None)
+            {
+                visit(row, late.chunk, late.vector.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>> {
+        let state = self.state()?;
+        let (Some((model, _)), Some(indexed)) = (state.answering(), state.documents.get(&row))
+        else {
+            return Ok(Vec::new());
+        };
+        let vectors = state.vectors(indexed, model).into_iter();
+        Ok(vectors.map(|(_, vector)| vector).collect())
+    }
+
+    fn place_of(&self, chunk: i64) -> Result<Option<Place>> {
+        let state = self.state()?;
+        let found = state.chunk(chunk, None);
+        Ok(found.map(|(_, _, chunk)| Place {
+            range: chunk.range.clone(),
+            lines: (chunk.start_line, chunk.end_line),
+            heading: chunk.heading.clone(),
+        }))
+    }
+}
+
+impl State {
+    /// Returns the documents that a filter admits, by row.
+    fn admitted(&self, filter: &Filter) -> impl Iterator<Item = (Row, &Indexed)> {
+        let all = self.documents.iter().map(|(row, indexed)| (*row, indexed));
+        all.filter(|(_, indexed)| indexed.is_admitted(filter))
+    }
+
+    /// Returns the best of the admitted documents that score at all, of equals
+    /// the first.
+    fn best(
+        &self,
+        filter: &Filter,
+        limit: usize,
+        score: impl Fn(&Indexed) -> Option<f64>,
+    ) -> Matches {
+        let scored = self.admitted(filter);
+        let mut best: Vec<(Row, f64)> = scored
+            .filter_map(|(row, indexed)| Some((row, score(indexed)?)))
+            .collect();
+        let total = best.len();
+        best.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        best.truncate(limit);
+        Matches { total, best }
+    }
+
+    /// Returns the names of admitted documents, by source and key.
+    fn names(&self, filter: &Filter, limit: usize, is_it: impl Fn(&Indexed) -> bool) -> Vec<Name> {
+        let wanted = self.admitted(filter).filter(|(_, indexed)| is_it(indexed));
+        let mut names: Vec<Name> = wanted
+            .map(|(row, indexed)| {
+                let document = indexed.document.clone();
+                (row, document.source, document.key, document.title)
+            })
+            .collect();
+        names.sort_by(|one, other| (&one.1, &one.2).cmp(&(&other.1, &other.2)));
+        names.truncate(limit);
+        names
+    }
+
+    /// Returns how many documents have each word.
+    fn words(&self) -> BTreeMap<String, u64> {
+        let mut words = BTreeMap::new();
+        for word in self.documents.values().flat_map(|one| &one.words) {
+            *words.entry(word.clone()).or_default() += 1;
+        }
+        words
+    }
+
+    fn stored(&self, row: Row) -> Option<StoredDocument> {
+        let indexed = self.documents.get(&row)?;
+        let document = indexed.document.clone();
+        let entry = self.entries.get(&indexed.entry);
+        Some(StoredDocument {
+            row,
+            uid: document.id().hex(),
+            short_id: self.short_id(&document.id().hex()),
+            entry: entry.map_or_else(|| document.key.clone(), |entry| entry.key.clone()),
+            version: entry.map_or(Version::UNKNOWN, |entry| entry.version),
+            fields: flat_fields(&document.fields),
+            source: document.source,
+            key: document.key,
+            kind: document.kind,
+            title: document.title,
+            category: document.category,
+            tags: document.tags,
+            created_at: document.created_at,
+            updated_at: document.updated_at,
+            markup: document.markup,
+            thread: document.thread,
+            author: document.author,
+            project: document.project,
+            hash: document.hash,
+            front: document.front,
+            body: document.body,
+        })
+    }
+
+    /// Returns the shortest beginning of an id that no other has.
+    fn short_id(&self, uid: &str) -> String {
+        let all = self.documents.values();
+        let ids: Vec<String> = all.map(|one| one.document.id().hex()).collect();
+        let is_unique = |length: &usize| {
+            let sharing = ids.iter().filter(|id| id.starts_with(&uid[..*length]));
+            sharing.count() == 1
+        };
+        let length = (SHORTEST_ID..uid.len()).find(is_unique);
+        uid[..length.unwrap_or(uid.len())].to_owned()
+    }
+
+    fn coverage(&self, filter: &Filter, model: Option<i64>) -> Coverage {
+        let mut coverage = Coverage::default();
+        for (chunk, ..) in self.admitted(filter).flat_map(|(_, one)| &one.chunks) {
+            let embedded = model.and_then(|model| self.embedding(*chunk, model));
+            coverage.chunks += 1;
+            coverage.embedded += u64::from(embedded.is_some());
+        }
+        coverage
+    }
+
+    /// Returns the vectors of a document by a model, each with its chunk.
+    fn vectors(&self, indexed: &Indexed, model: i64) -> Vec<(i64, Vec<f32>)> {
+        let chunks = indexed.chunks.iter().map(|(chunk, ..)| *chunk);
+        let vector = |chunk| {
+            let number = self.embedding(chunk, model)?;
+            Some((chunk, self.embeddings[&number].vector.clone()))
+        };
+        chunks.filter_map(vector).collect()
+    }
+}
+
+fn sorted(pairs: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
+    let mut pairs: Vec<_> = pairs.collect();
+    pairs.sort();
+    pairs
+}

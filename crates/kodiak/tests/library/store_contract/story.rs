@@ -1,0 +1,169 @@
+//! The same story told to an engine over each store.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kodiak::access::Guard;
+use kodiak::engine::{Engine, Job};
+use kodiak::search::Answer;
+use kodiak::store::{Filter, Store};
+
+use crate::collection::{Collection, EVERY_MODE, ask, ask_in, topics};
+use crate::embedders::tiny;
+use crate::memory_store::MemoryStore;
+
+fn engine(notes: &Collection, store: Arc<dyn Store>) -> Engine {
+    Engine::builder_over(store)
+        .source(notes.source())
+        .model(tiny())
+        .deadline(Duration::from_mins(1))
+        .open()
+        .unwrap()
+}
+
+/// Asserts that two answers have the same hits in the same order, with scores
+/// that differ by no more than `tolerance`.
+fn assert_same(one: &Answer, other: &Answer, tolerance: f64) {
+    let about = format!("{one:?}\n{other:?}");
+    assert_eq!(one.total, other.total, "{about}");
+    assert_eq!(one.hits.len(), other.hits.len(), "{about}");
+    assert_eq!(
+        one.retrievers.semantic.is_some(),
+        other.retrievers.semantic.is_some()
+    );
+    for (one, other) in one.hits.iter().zip(&other.hits) {
+        assert_eq!(
+            (&one.path, &one.title),
+            (&other.path, &other.title),
+            "{about}"
+        );
+        assert_eq!(
+            (&one.snippet, &one.marks),
+            (&other.snippet, &other.marks),
+            "{about}"
+        );
+        assert_eq!(one.found_by, other.found_by, "{about}");
+        assert!((one.score - other.score).abs() < tolerance, "{about}");
+        let similarities = (one.similarity, other.similarity);
+        let alike = match similarities {
+            (Some(one), Some(other)) => (one - other).abs() < 1e-6,
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        assert!(alike, "{about}");
+    }
+}
+
+#[test]
+fn engines_over_both_stores_agree() {
+    tell(&topics(), 1e-6);
+}
+
+/// How similar a note of several chunks is as a whole depends on the sum of its
+/// vectors, for which a store may keep fewer bits.
+#[test]
+fn engines_over_both_stores_nearly_agree_on_long_notes() {
+    let notes = topics();
+    notes.write(
+        "travel/lisbon.md",
+        format!(
+            "# Lisbon\n\n## Ferry\n\n{}\n\n## Food\n\n{}\n",
+            "The ferry to the beach by the hotel. ".repeat(40),
+            "Noodles and broth with garlic on board. ".repeat(40),
+        ),
+    );
+    tell(&notes, 5e-3);
+}
+
+/// Syncs, embeds, asks, changes and rebuilds, and compares what both engines say.
+fn tell(notes: &Collection, tolerance: f64) {
+    let me = Guard::local();
+    let job = Job::default();
+    let engines = [
+        engine(notes, Arc::new(notes.index())),
+        engine(notes, Arc::new(MemoryStore::default())),
+    ];
+    let [sqlite, memory] = &engines;
+    let compare = || {
+        for query in [
+            "cook noodles dinner",
+            "ferry hotel",
+            "nodles",
+            "\"warm oven\"",
+            "noodles -pork",
+            "ferry OR (noodles NOT garlic)",
+            "NEAR(ferry hotel, 8)",
+            "ov*",
+            "tag:soup noodles",
+            "-noodles",
+            "",
+        ] {
+            for mode in EVERY_MODE {
+                let request = ask_in(mode, query);
+                let answers = engines
+                    .each_ref()
+                    .map(|it| it.search(&me, &request).unwrap());
+                assert_same(&answers[0], &answers[1], tolerance);
+            }
+        }
+        for name in ["bread.md", "travel/lisbon.md"] {
+            let reference = name.parse().unwrap();
+            let similar = |it: &Engine| it.similar(&me, &reference, &ask("")).unwrap();
+            assert_same(&similar(sqlite), &similar(memory), tolerance);
+            let found = |it: &Engine| it.get(&me, &reference).unwrap().document;
+            let (one, mut other) = (found(sqlite), found(memory));
+            // Rows are the store's own, and a file that had just changed when it was
+            // synced has no version.
+            other.row = one.row;
+            other.version = one.version;
+            assert_eq!(one, other);
+        }
+        let listed = |it: &Engine| {
+            let listed = it.list(&me, &Filter::default(), 9).unwrap().into_iter();
+            listed
+                .map(|one| (one.key, one.title, one.excerpt))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(listed(sqlite), listed(memory));
+        let status = |it: &Engine| {
+            let status = it.status(&me).unwrap();
+            (status.documents, status.embeddings)
+        };
+        assert_eq!(status(sqlite), status(memory));
+        assert_eq!(
+            sqlite.spelling(&me, "nodles").unwrap(),
+            memory.spelling(&me, "nodles").unwrap()
+        );
+    };
+    for engine in &engines {
+        engine.sync(&me, &job).unwrap();
+    }
+    compare();
+    for engine in &engines {
+        let report = engine.embed(&me, None, &job).unwrap().unwrap();
+        assert!(report.embedded >= 5, "{report:?}");
+    }
+    compare();
+    let meant = memory.search(&me, &ask("cook noodles dinner")).unwrap();
+    assert!(meant.retrievers.semantic.is_some(), "{meant:?}");
+    // A file goes, another changes: the next sync tells both.
+    notes.remove("ramen.md");
+    notes.write("gtd.md", "# GTD\n\nNoodles for the weekly review.\n");
+    for engine in &engines {
+        let report = engine.sync(&me, &job).unwrap();
+        assert!(report.is_complete());
+        assert_eq!(engine.status(&me).unwrap().documents, 4);
+    }
+    compare();
+    for engine in &engines {
+        engine.embed(&me, None, &job).unwrap();
+        engine.rebuild(&me, false, &job).unwrap();
+        engine.embed(&me, None, &job).unwrap();
+        assert!(engine.examine(&me).unwrap().is_clean());
+    }
+    compare();
+    let gone = memory.get(&me, &"ramen.md".parse().unwrap());
+    assert!(
+        matches!(gone, Err(kodiak::Error::NoDocument { .. })),
+        "{gone:?}"
+    );
+}
