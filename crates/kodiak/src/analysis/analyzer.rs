@@ -8,7 +8,7 @@ use super::chunk::{Chunk, Cutting};
 use super::markup::Lines;
 use super::terms::{DocumentTerms, TermIndexer};
 use super::text::Stemming;
-use crate::document::Document;
+use crate::document::{Document, Markup};
 
 /// Analyses one document after the other. What it remembers of earlier documents
 /// makes later ones quicker and changes nothing about the result.
@@ -27,6 +27,18 @@ impl Analyzer {
             stemming,
             terms: TermIndexer::new(stemming),
         }
+    }
+
+    /// Chunks a body again. Each chunk comes with the hash of its embedded text.
+    pub fn chunks(&self, markup: Markup, title: &str, body: &str) -> Vec<(Chunk, [u8; 16])> {
+        self.cutting
+            .hashed_chunks(title, &Lines::of(markup, body), body)
+    }
+
+    /// Returns the text a model is to see for a chunk with this text, under this
+    /// title and these headings.
+    pub fn embedded_text(&self, title: &str, heading: &str, text: &str) -> String {
+        self.cutting.embedded_text(title, heading, text)
     }
 
     /// Works out what the index keeps of a document.

@@ -23,7 +23,7 @@ pub use sqlite::{
     SqliteStore, SqliteWriter,
 };
 pub use vector_index::{ModelNumber, VectorIndex};
-pub use writer::{Store, VectorsByHash, Writer};
+pub use writer::{ChunkText, Store, Unchunked, VectorsByHash, Writer};
 
 use std::ops::Range;
 

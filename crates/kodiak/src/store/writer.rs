@@ -5,9 +5,10 @@
 
 use std::path::PathBuf;
 
-use super::{EntryRow, ModelNumber, Pending, Reader, WriteLock};
+use super::{EntryRow, ModelNumber, Pending, Reader, Row, WriteLock};
+use crate::analysis::chunk::Chunk;
 use crate::analysis::{AnalyzedDocument, Analyzer};
-use crate::document::{Document, Version};
+use crate::document::{Document, Markup, Version};
 use crate::embed::Identity;
 use crate::error::Result;
 
@@ -32,6 +33,30 @@ pub trait Store: std::fmt::Debug + Send + Sync {
 
     /// Returns where the index is, for people.
     fn path(&self) -> &std::path::Path;
+}
+
+/// What the embedded text of a chunk is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkText {
+    /// The title of its document.
+    pub title: String,
+    /// The headings above it.
+    pub heading: String,
+    /// Its own text.
+    pub text: String,
+}
+
+/// A document without chunks that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unchunked {
+    /// Its number.
+    pub row: Row,
+    /// How its text is marked up.
+    pub markup: Markup,
+    /// Its title.
+    pub title: String,
+    /// Its text.
+    pub body: String,
 }
 
 /// Returns the vector of each text, by the hash of what was embedded of it; `None`
@@ -128,9 +153,9 @@ pub trait Writer: Send {
     /// documents first.
     fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>>;
 
-    /// Returns the text a model is to see for each of these chunks; `None` for one
-    /// that is gone.
-    fn embedded_texts(&self, pending: &[Pending]) -> Result<Vec<Option<String>>>;
+    /// Returns what a model's text is made from for each of these chunks; `None`
+    /// for one that is gone or another by now.
+    fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>>;
 
     /// Stores vectors of chunks. One whose chunk is gone or another by now is left
     /// out.
@@ -144,9 +169,13 @@ pub trait Writer: Send {
     /// wrong.
     fn correct_vectors(&mut self, right: &mut VectorsByHash<'_>) -> Result<usize>;
 
-    /// Chunks documents that were chunked by other rules, or never; returns how
-    /// many are left.
-    fn rechunk_some(&mut self) -> Result<usize>;
+    /// Returns some documents that were chunked by other rules than those of this
+    /// format, or never; none if there are no more.
+    fn unchunked(&self, format: u32, limit: usize) -> Result<Vec<Unchunked>>;
+
+    /// Replaces the chunks of a document by these, which the rules of this format
+    /// made, each with the hash of its embedded text.
+    fn put_chunks(&mut self, row: Row, format: u32, chunks: &[(Chunk, [u8; 16])]) -> Result<()>;
 
     /// Brings the index over the vectors up to date, if it is behind.
     fn refresh_vectors(&mut self) -> Result<()>;

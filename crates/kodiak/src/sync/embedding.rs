@@ -16,14 +16,17 @@ use std::time::Instant;
 use super::access::{WriteAccess, writing};
 use drive::{Drive, Outcome};
 
+use crate::analysis::chunk;
 use crate::cancel::Cancel;
 use crate::embed::{EmbedError, Embedder, Identity};
 use crate::error::{Error, Result};
-use crate::store::{EmbeddingCache, Pending, Writer};
+use crate::store::{ChunkText, EmbeddingCache, Pending, Writer};
 
 /// How many texts are embedded between two writes at least: a second or two of
 /// work for a local model.
 const GROUP: usize = 48;
+/// How many documents are chunked again in one transaction.
+const RECHUNKED_BATCH: usize = 500;
 /// How many are taken from the cache between two commits.
 const CACHED_BATCH: usize = 2_000;
 
@@ -129,8 +132,20 @@ pub(super) fn restore(
 /// Chunks what an earlier version indexed without chunks, or chunked otherwise.
 /// Not cancelled halfway: chunks that are not there yet would not be missed.
 fn chunk_all(access: &dyn WriteAccess) -> Result<()> {
-    while in_transaction(access, |writer| writer.rechunk_some())? > 0 {}
-    Ok(())
+    loop {
+        let left = in_transaction(access, |writer| {
+            let analyzer = writer.analyzer();
+            let unchunked = writer.unchunked(chunk::FORMAT, RECHUNKED_BATCH)?;
+            for document in &unchunked {
+                let chunks = analyzer.chunks(document.markup, &document.title, &document.body);
+                writer.put_chunks(document.row, chunk::FORMAT, &chunks)?;
+            }
+            Ok(unchunked.len())
+        })?;
+        if left < RECHUNKED_BATCH {
+            return Ok(());
+        }
+    }
 }
 
 fn in_transaction<T>(
@@ -285,13 +300,20 @@ impl Backfill<'_> {
         group: &[Pending],
     ) -> Result<Option<EmbedError>> {
         let mut distinct: Vec<([u8; 16], String)> = Vec::new();
-        let texts = writing(access, |writer| writer.embedded_texts(group))?;
-        for (pending, text) in group.iter().zip(texts) {
-            if let Some(text) = text
+        let (analyzer, texts) = writing(access, |writer| {
+            Ok((writer.analyzer(), writer.chunk_texts(group)?))
+        })?;
+        for (pending, parts) in group.iter().zip(texts) {
+            if let Some(ChunkText {
+                title,
+                heading,
+                text,
+            }) = parts
                 && distinct
                     .last()
                     .is_none_or(|(hash, _)| *hash != pending.hash)
             {
+                let text = analyzer.embedded_text(&title, &heading, &text);
                 distinct.push((pending.hash, text));
             }
         }

@@ -4,19 +4,15 @@ use rusqlite::{OptionalExtension, params};
 
 use super::vector_bytes;
 use super::write::SqliteWriter;
-use crate::analysis::chunk::{self, Chunk};
-use crate::analysis::markup::Lines;
+use crate::analysis::chunk::Chunk;
 use crate::date;
 use crate::document::Markup;
 use crate::embed::Identity;
 use crate::error::Result;
-use crate::store::{ModelNumber, Row, VectorsByHash};
+use crate::store::{ChunkText, ModelNumber, Row, Unchunked, VectorsByHash};
 
 /// How many vectors are compared with what they should be at a time.
 const CORRECTED_BATCH: usize = 1_000;
-
-/// How many documents are cut anew in one transaction.
-const RECUT_BATCH: usize = 500;
 
 /// A passage that has no vector yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,9 +85,9 @@ impl SqliteWriter {
         })
     }
 
-    /// The text a model is to see for each of these passages; `None` for one
-    /// that is gone.
-    pub fn embedded_texts(&self, pending: &[Pending]) -> Result<Vec<Option<String>>> {
+    /// Returns what a model's text is made from for each of these chunks; `None`
+    /// for one that is gone.
+    pub fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT d.title, c.heading, b.body, c.start_byte, c.end_byte
@@ -104,9 +100,11 @@ impl SqliteWriter {
                     .query_row(params![pending.chunk, pending.hash], |row| {
                         let body = row.get_ref(2)?.as_str()?;
                         let (start, end): (usize, usize) = (row.get(3)?, row.get(4)?);
-                        let passage = body.get(start..end).unwrap_or_default();
-                        let (title, heading): (String, String) = (row.get(0)?, row.get(1)?);
-                        Ok(self.cutting.embedded_text(&title, &heading, passage))
+                        Ok(ChunkText {
+                            title: row.get(0)?,
+                            heading: row.get(1)?,
+                            text: body.get(start..end).unwrap_or_default().to_owned(),
+                        })
                     })
                     .optional()
             };
@@ -201,40 +199,44 @@ impl SqliteWriter {
         }
     }
 
-    /// Cuts documents that were cut by other rules, or never; gives back how
-    /// many are left.
-    pub fn recut_some(&mut self) -> Result<usize> {
-        let outdated: Vec<(Row, String, String, String)> = self.with(|connection| {
+    /// Returns some documents that were chunked by other rules than those of this
+    /// format, or never.
+    pub fn unchunked(&self, format: u32, limit: usize) -> Result<Vec<Unchunked>> {
+        self.with(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT d.id, d.markup, d.title, b.body FROM documents AS d
                  JOIN bodies AS b ON b.document = d.id WHERE d.chunked <> ?1 LIMIT ?2",
             )?;
-            let rows = statement.query_map(params![chunk::FORMAT, RECUT_BATCH], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            let rows = statement.query_map(params![format, limit], |row| {
+                Ok(Unchunked {
+                    row: row.get(0)?,
+                    markup: Markup::named(row.get_ref(1)?.as_str()?),
+                    title: row.get(2)?,
+                    body: row.get(3)?,
+                })
             })?;
             rows.collect()
-        })?;
-        for (row, markup, title, body) in &outdated {
-            self.with(|connection| {
-                connection
-                    .prepare_cached("DELETE FROM chunks WHERE document = ?1")?
-                    .execute([row])?;
-                connection
-                    .prepare_cached("UPDATE documents SET chunked = ?2 WHERE id = ?1")?
-                    .execute(params![row, chunk::FORMAT])?;
-                Ok(())
-            })?;
-            let lines = Lines::of(Markup::named(markup), body);
-            let passages = self.cutting.hashed_chunks(title, &lines, body);
-            self.put_passages(*row, &passages)?;
-        }
-        self.with(|connection| {
-            connection.query_row(
-                "SELECT count(*) FROM documents WHERE chunked <> ?1",
-                [chunk::FORMAT],
-                |row| row.get(0),
-            )
         })
+    }
+
+    /// Replaces the chunks of a document by these, which the rules of this format
+    /// made.
+    pub fn put_chunks(
+        &mut self,
+        row: Row,
+        format: u32,
+        chunks: &[(Chunk, [u8; 16])],
+    ) -> Result<()> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("DELETE FROM chunks WHERE document = ?1")?
+                .execute([row])?;
+            connection
+                .prepare_cached("UPDATE documents SET chunked = ?2 WHERE id = ?1")?
+                .execute(params![row, format])?;
+            Ok(())
+        })?;
+        self.put_passages(row, chunks)
     }
 
     /// Stores the passages of a document.

@@ -1,11 +1,14 @@
 //! SQLite as the store that syncing, embedding and repairing write.
 
 use super::SqliteWriter;
+use crate::analysis::chunk::Chunk;
 use crate::analysis::{AnalyzedDocument, Analyzer};
 use crate::document::{Document, Version};
 use crate::embed::Identity;
 use crate::error::Result;
-use crate::store::{EntryRow, ModelNumber, Pending, Reader, VectorsByHash, Writer};
+use crate::store::{
+    ChunkText, EntryRow, ModelNumber, Pending, Reader, Row, Unchunked, VectorsByHash, Writer,
+};
 
 /// Forwards each method to the writer's own of the same name.
 macro_rules! forward {
@@ -29,12 +32,12 @@ impl Writer for SqliteWriter {
         SqliteWriter::pending(self, model)
     }
 
-    fn embedded_texts(&self, pending: &[Pending]) -> Result<Vec<Option<String>>> {
-        SqliteWriter::embedded_texts(self, pending)
+    fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>> {
+        SqliteWriter::chunk_texts(self, pending)
     }
 
-    fn rechunk_some(&mut self) -> Result<usize> {
-        self.recut_some()
+    fn unchunked(&self, format: u32, limit: usize) -> Result<Vec<Unchunked>> {
+        SqliteWriter::unchunked(self, format, limit)
     }
 
     fn refresh_vectors(&mut self) -> Result<()> {
@@ -73,6 +76,7 @@ impl Writer for SqliteWriter {
         rebuild_vocabulary() -> Result<()>;
         put_model(identity: &Identity) -> Result<ModelNumber>;
         serve(model: ModelNumber) -> Result<()>;
+        put_chunks(row: Row, format: u32, chunks: &[(Chunk, [u8; 16])]) -> Result<()>;
         put_vectors(model: ModelNumber, vectors: &[(Pending, Vec<f32>)]) -> Result<()>;
         put_failures(model: ModelNumber, failures: &[(Pending, String)]) -> Result<()>;
         correct_vectors(

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use kodiak::analysis::{AnalyzedDocument, Analyzer};
-use kodiak::chunk::Cutting;
+use kodiak::chunk::Chunk;
 use kodiak::embed::Identity;
-use kodiak::store::{EntryRow, ModelNumber, Pending, Reader, Serving, Store, Writer};
+use kodiak::store::{
+    ChunkText, EntryRow, ModelNumber, Pending, Reader, Row, Serving, Store, Unchunked,
+    VectorsByHash, Writer,
+};
 use kodiak::{Document, Error, Result, Version};
 
 use super::{Embedding, Entry, Indexed, MemoryReader, Model, State, Terms};
@@ -276,13 +279,16 @@ impl Writer for MemoryWriter {
         Ok(pending.collect())
     }
 
-    fn embedded_texts(&self, pending: &[Pending]) -> Result<Vec<Option<String>>> {
+    fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>> {
         let state = self.state()?;
         let text = |pending: &Pending| {
             let (_, indexed, chunk) = state.chunk(pending.chunk, Some(pending.hash))?;
             let document = &indexed.document;
-            let passage = &document.body[chunk.range.clone()];
-            Some(Cutting::default().embedded_text(&document.title, &chunk.heading, passage))
+            Some(ChunkText {
+                title: document.title.clone(),
+                heading: chunk.heading.clone(),
+                text: document.body[chunk.range.clone()].to_owned(),
+            })
         };
         Ok(pending.iter().map(text).collect())
     }
@@ -321,10 +327,7 @@ impl Writer for MemoryWriter {
         })
     }
 
-    fn correct_vectors(
-        &mut self,
-        right: &mut dyn FnMut(&[[u8; 16]]) -> Result<Vec<Option<Vec<f32>>>>,
-    ) -> Result<usize> {
+    fn correct_vectors(&mut self, right: &mut VectorsByHash<'_>) -> Result<usize> {
         let state = self.state()?;
         let answering = state.answering().map(|(number, _)| number);
         let mut corrected = 0;
@@ -347,8 +350,13 @@ impl Writer for MemoryWriter {
         Ok(corrected)
     }
 
-    fn rechunk_some(&mut self) -> Result<usize> {
-        Ok(0)
+    // Chunks in memory are never those of an earlier program.
+    fn unchunked(&self, _: u32, _: usize) -> Result<Vec<Unchunked>> {
+        Ok(Vec::new())
+    }
+
+    fn put_chunks(&mut self, _: Row, _: u32, _: &[(Chunk, [u8; 16])]) -> Result<()> {
+        Ok(())
     }
 
     fn refresh_vectors(&mut self) -> Result<()> {

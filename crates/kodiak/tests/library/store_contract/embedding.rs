@@ -3,7 +3,9 @@
 use kodiak::Stop;
 use kodiak::embed::Identity;
 use kodiak::store::vectors::Bitmap;
-use kodiak::store::{Coverage, Filter, ModelNumber, Pending, Reader, Row, VectorIndex, Writer};
+use kodiak::store::{
+    ChunkText, Coverage, Filter, ModelNumber, Pending, Reader, Row, VectorIndex, Writer,
+};
 use kodiak::vector::normalised;
 
 use super::{key_of, note, on_each, put, rows, write};
@@ -73,7 +75,12 @@ fn chunks_wait_for_their_vectors() {
         writer.begin().unwrap();
         let model = writer.put_model(&identity("tiny", 4)).unwrap();
         assert_eq!(writer.put_model(&identity("tiny", 4)).unwrap(), model);
-        assert_eq!(writer.rechunk_some().unwrap(), 0);
+        assert!(
+            writer
+                .unchunked(kodiak::chunk::FORMAT, 9)
+                .unwrap()
+                .is_empty()
+        );
         let pending = writer.pending(model).unwrap();
         assert!(pending.len() > 3, "{pending:?}");
         // Those of the newest documents come first, a document's in order.
@@ -90,7 +97,10 @@ fn chunks_wait_for_their_vectors() {
                 .is_empty()
         );
 
-        let texts = writer.embedded_texts(&pending).unwrap();
+        let analyzer = writer.analyzer();
+        let parts = writer.chunk_texts(&pending).unwrap().into_iter();
+        let text = |it: ChunkText| analyzer.embedded_text(&it.title, &it.heading, &it.text);
+        let texts: Vec<_> = parts.map(|parts| parts.map(text)).collect();
         assert_eq!(texts[0].as_deref(), Some("Chat\nHello."));
         assert_eq!(texts[1].as_deref(), Some("Short\nFew words."));
         for (pending, text) in pending.iter().zip(&texts) {
@@ -113,10 +123,7 @@ fn chunks_wait_for_their_vectors() {
             hash: [9; 16],
             ..pending[0]
         };
-        assert_eq!(
-            writer.embedded_texts(&[gone, another]).unwrap(),
-            [None, None]
-        );
+        assert_eq!(writer.chunk_texts(&[gone, another]).unwrap(), [None, None]);
         let vectors = [gone, another].map(|it| (it, vec![1.0, 0.0, 0.0, 0.0]));
         writer.put_vectors(model, &vectors).unwrap();
         let failures = [gone, another].map(|it| (it, "lost".to_owned()));
