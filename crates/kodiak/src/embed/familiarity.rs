@@ -34,6 +34,21 @@ pub(super) fn is_familiar(text: &str, tokens: impl Iterator<Item = String>) -> b
         && letters as f32 >= LEAST_COVERED * seen as f32
 }
 
+/// Returns whether most of a question is in tokens that are more than a letter.
+/// Where it is mostly in a script that the model spells out, the one name or number
+/// that it can read says nothing of what is asked.
+pub(super) fn is_mostly_read(text: &str, tokens: impl Iterator<Item = String>) -> bool {
+    let (mut read, mut all) = (0, 0);
+    for token in tokens {
+        all += 1;
+        let own = letters_in(&token);
+        if own > 1 && !UNKNOWN.contains(&token.as_str()) {
+            read += own;
+        }
+    }
+    2 * read >= letters_in(text).min(all * MOST_LETTERS)
+}
+
 fn letters_in(text: &str) -> usize {
     text.chars()
         .filter(|letter| letter.is_alphanumeric())
@@ -42,7 +57,7 @@ fn letters_in(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::is_familiar;
+    use super::{is_familiar, is_mostly_read};
     use crate::runtime::{Options, Runtime};
 
     /// Pieces of words, as a small English vocabulary has them.
@@ -68,5 +83,20 @@ mod tests {
         assert!(!familiar("xyzzy"));
         assert!(!familiar("?!"));
         assert!(!familiar(""));
+    }
+
+    #[test]
+    fn a_name_in_a_question_of_another_script_is_not_the_question() {
+        let pieces = |pieces: &[&str]| {
+            let pieces: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();
+            pieces.into_iter()
+        };
+        assert!(is_mostly_read(
+            "plan my week",
+            pieces(&["plan", "my", "week"])
+        ));
+        let mixed = ["iris", "是", "[UNK]", "一", "年", "[UNK]", "出", "的"];
+        assert!(!is_mostly_read("iris是哪一年播出的", pieces(&mixed)));
+        assert!(is_mostly_read("", pieces(&[])));
     }
 }

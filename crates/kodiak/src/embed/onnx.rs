@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::thread;
 
-use super::familiarity::is_familiar;
+use super::familiarity::{is_familiar, is_mostly_read};
 use super::pooling::{Fault, pool, wrong_length};
 use super::{EmbedError, Embedder, Identity, InstalledModel, Limits, Role};
 use crate::error::{Error, Result};
@@ -99,7 +99,10 @@ impl OnnxEmbedder {
         let tokens = runtime.encode(prefix, text)?;
         // Graphs are not made for nothing, and what is spelt out letter by
         // letter would be near to everything else that is.
-        if tokens.is_empty() || !is_familiar(text, runtime.pieces(&tokens)) {
+        let understood = !tokens.is_empty()
+            && is_familiar(text, runtime.pieces(&tokens))
+            && (role == Role::Document || is_mostly_read(text, runtime.pieces(&tokens)));
+        if !understood {
             return Ok(vec![0.0; dimensions]);
         }
         let output = runtime.run(&tokens, cores)?;

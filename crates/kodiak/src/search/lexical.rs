@@ -55,7 +55,7 @@ impl LexicalRetriever<'_> {
         limits: Limits,
         keep: usize,
     ) -> Result<Noted<LexicalCandidates>> {
-        match self.retrieve_planned(query, filter, limits, keep) {
+        match self.retrieve_planned(query, filter, keep) {
             // Damage is reported; anything else FTS5 refuses, LIKE answers.
             Err(Error::Database { detail, .. }) => Ok(Noted::with(
                 self.retrieve_instead(request, query, filter, limits)?,
@@ -73,7 +73,6 @@ impl LexicalRetriever<'_> {
         &self,
         query: &Query,
         filter: &Filter,
-        limits: Limits,
         keep: usize,
     ) -> Result<LexicalCandidates> {
         let corpus = self.store.corpus()?;
@@ -91,9 +90,11 @@ impl LexicalRetriever<'_> {
             (None, Some(expression)) => run(expression)?,
             (None, None) => self.store.newest(filter, only_excluded.as_ref(), keep)?,
         };
-        // The rarer terms alone must not leave an answer shorter than asked for.
+        // The rarer terms alone must not leave an answer shorter than asked for,
+        // nor fusion without the scores it compares with: on conversations that
+        // costs .003 to .006 nDCG@10.
         if let (Some(_), Some(expression)) = (&pruned, &expression)
-            && matches.total < limits.fetched
+            && matches.total < keep
         {
             matches = run(expression)?;
         }

@@ -145,7 +145,7 @@ impl Router<'_> {
             ..Query::default()
         };
         let lexical = self.lexical();
-        let mut found = lexical.retrieve_planned(&query, filter, limits, limits.fetched)?;
+        let mut found = lexical.retrieve_planned(&query, filter, limits.fetched)?;
         let matches = &mut found.matches;
         let before = matches.best.len();
         matches
