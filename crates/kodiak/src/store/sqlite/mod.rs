@@ -54,7 +54,7 @@ pub use write::SqliteWriter;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_meaning.sql"),
-    include_str!("migrations/0004_entries.sql"),
+    include_str!("migrations/0003_entries.sql"),
 ];
 
 /// Marks a file as an index of ours: "Kodi" in ASCII.
