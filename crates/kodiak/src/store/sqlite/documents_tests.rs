@@ -151,3 +151,25 @@ proptest! {
         prop_assert_eq!(writer.examine().unwrap(), []);
     }
 }
+
+/// Every statement that may have to be undone half-way makes FTS5 write a segment
+/// of its own, which takes more time than all the rest.
+#[test]
+fn a_batch_becomes_one_segment() {
+    let (_folder, mut writer) = writer(Stemming::English);
+    writer.begin().unwrap();
+    for number in 0..50 {
+        let key = number.to_string();
+        let version = crate::document::Version::of(key.as_bytes());
+        let entry = writer.put_entry("notes", &key, version, 9, None).unwrap();
+        let tags: &[&str] = &["common", if number % 2 == 0 { "even" } else { "odd" }];
+        let made = AnalyzedDocument::new(document(&key, "Pears", "some pears", tags));
+        writer.put_from(entry, &made).unwrap();
+    }
+    writer.commit().unwrap();
+    let segments = writer.with(|connection| {
+        let sql = "SELECT count(DISTINCT segid) FROM documents_fts_idx";
+        connection.query_row(sql, [], |row| row.get::<_, i64>(0))
+    });
+    assert_eq!(segments.unwrap(), 1);
+}

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use super::read::fixed;
 use super::{SqliteStore, SqliteWriter};
@@ -92,18 +92,27 @@ impl SqliteWriter {
         size: u64,
         skipped: Option<&str>,
     ) -> Result<EntryRow> {
+        // Not one statement that inserts or updates: such a statement may have to
+        // be undone half-way, and FTS5 writes out what it gathered before each.
         self.with(|connection| {
+            let known: Option<EntryRow> = connection
+                .prepare_cached("SELECT id FROM entries WHERE source = ?1 AND key = ?2")?
+                .query_row([source, key], |row| row.get(0))
+                .optional()?;
+            let Some(row) = known else {
+                return connection
+                    .prepare_cached(
+                        "INSERT INTO entries (source, key, version, size, skipped)
+                         VALUES (?1, ?2, ?3, ?4, ?5)",
+                    )?
+                    .insert(params![source, key, version.0, size, skipped]);
+            };
             connection
                 .prepare_cached(
-                    "INSERT INTO entries (source, key, version, size, skipped)
-                     VALUES (?1, ?2, ?3, ?4, ?5)
-                     ON CONFLICT (source, key) DO UPDATE SET version = excluded.version,
-                        size = excluded.size, skipped = excluded.skipped
-                     RETURNING id",
+                    "UPDATE entries SET version = ?2, size = ?3, skipped = ?4 WHERE id = ?1",
                 )?
-                .query_row(params![source, key, version.0, size, skipped], |row| {
-                    row.get(0)
-                })
+                .execute(params![row, version.0, size, skipped])?;
+            Ok(row)
         })
     }
 
