@@ -194,6 +194,8 @@ impl Engine {
         let _turn = self.shared.queue.enter(job)?;
         let shared = &*self.shared;
         let mut writer = patiently(shared.patience, job, || shared.store.writer(&shared.holder))?;
+        // Whoever closes the index last empties its log, which a reader cannot.
+        shared.readers.clear();
         work(&mut *writer)
     }
 

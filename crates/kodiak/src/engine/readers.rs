@@ -37,6 +37,11 @@ impl Readers {
         outcome
     }
 
+    /// Closes the idle readers.
+    pub(super) fn clear(&self) {
+        self.lock().clear();
+    }
+
     /// Takes a reader that still reads the index at its place: another file may
     /// have taken that place since.
     fn idle(&self) -> Option<Box<dyn Reader>> {
