@@ -84,7 +84,7 @@ fn ranks_alone_know_nothing_of_threads() {
     let request = Request {
         fusion: Fusion::Rrf,
         explain: true,
-        ..ask_in(Mode::Hybrid, "the mountain Ben did climb")
+        ..ask_in(Mode::Hybrid, "noodles garlic dinner broth Ben climb")
     };
     let model = Scripted::tiny();
     notes.sync_and_embed(&*model);
