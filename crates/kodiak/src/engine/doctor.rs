@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use super::{Engine, Job};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
+use crate::source::Source;
 use crate::store::Finding;
 use crate::sync::{self, Changes};
 
@@ -198,25 +199,15 @@ impl Engine {
             Vec::new()
         };
         for name in self.names(guard) {
-            let returned;
             let absent = self.shared.absent.iter().find(|absent| absent.name == name);
-            let opened = match absent {
-                Some(absent) => {
-                    returned = (absent.open)();
-                    returned.as_deref().map_err(|_| ())
-                }
-                None => Ok(self.source(guard, &name)?),
+            let compared = |source: &dyn Source| {
+                let changes = || self.read(|reader| sync::changes(source, reader));
+                (source.location(), readable.then(changes))
             };
-            let (location, changes) = match opened {
-                Ok(source) => {
-                    let compared =
-                        readable.then(|| self.read(|reader| sync::changes(source, reader)));
-                    (source.location(), compared)
-                }
-                Err(()) => (
-                    String::new(),
-                    absent.map(|absent| (absent.open)().map(|_| Changes::default())),
-                ),
+            let (location, changes) = match absent.map(|absent| (absent.open)()) {
+                None => compared(self.source(guard, &name)?),
+                Some(Ok(source)) => compared(&*source),
+                Some(Err(error)) => (String::new(), Some(Err(error))),
             };
             let was_indexed = indexed.iter().any(|source| source.name == name);
             let (changes, problem) = match changes {
