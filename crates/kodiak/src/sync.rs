@@ -132,7 +132,7 @@ fn run(
     let listing = source.list()?;
     let left_out = listing.left_out.clone();
     let states = writer.reader().entry_states(source.name())?;
-    let before: u64 = states.values().map(|state| state.documents).sum();
+    let before = writer.reader().documents_of_source(source.name())?;
     let mut report = Report {
         seen: listing.entries.len(),
         ..Report::default()

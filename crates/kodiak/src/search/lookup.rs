@@ -17,6 +17,9 @@ const MOST_CANDIDATES: usize = 8;
 pub struct Found {
     /// The document.
     pub document: StoredDocument,
+    /// What its source says of it beyond what every document has, as names and
+    /// values.
+    pub fields: Vec<(String, String)>,
     /// Its text from the first to the last line wanted.
     pub text: String,
     /// Those lines, both within the document.
@@ -58,6 +61,7 @@ impl Lookup<'_> {
         let to = wanted.to.min(line_count);
         let text = lines.get(wanted.from - 1..to).unwrap_or(&[]).concat();
         Ok(Found {
+            fields: self.store.fields(document.row)?,
             text,
             lines: LineRange {
                 from: wanted.from.min(line_count.max(1)),

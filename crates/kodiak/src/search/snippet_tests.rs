@@ -32,7 +32,6 @@ fn document(body: &str) -> StoredDocument {
         thread: None,
         author: None,
         project: None,
-        fields: Vec::new(),
         entry: String::new(),
         version: Version::UNKNOWN,
         hash: [0; 32],

@@ -143,9 +143,6 @@ pub struct StoredDocument {
     pub author: Option<String>,
     /// The project it belongs to.
     pub project: Option<String>,
-    /// Every other field, in the order written: a list gives one pair for each
-    /// element, names inside a mapping are joined with a dot.
-    pub fields: Vec<(String, String)>,
     /// The key of the entry of the source that yielded it.
     pub entry: String,
     /// The version of that entry which was indexed.

@@ -115,6 +115,11 @@ pub trait Reader: Send {
     /// left out.
     fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>>;
 
+    /// Returns what a source says of a document beyond what every document has,
+    /// in the order written: a list gives one pair for each element, names inside
+    /// a mapping are joined with a dot.
+    fn fields(&self, row: Row) -> Result<Vec<(String, String)>>;
+
     /// Returns the texts of the documents with these numbers; missing ones are
     /// left out, and those of more than `longest` bytes.
     fn bodies(&self, rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
@@ -151,6 +156,9 @@ pub trait Reader: Send {
 
     /// Returns what is known of every entry of a source, by key.
     fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>>;
+
+    /// Returns how many documents are indexed from a source.
+    fn documents_of_source(&self, source: &str) -> Result<u64>;
 
     /// Returns the documents that are indexed from an entry, in the order they
     /// were stored.

@@ -46,11 +46,12 @@ pub fn changes(source: &dyn Source, index: &dyn Reader) -> Result<Changes> {
             Change::Doubtful => {}
         }
     }
-    let gone = compared.gone.into_iter();
-    changes.gone = gone
-        .filter(|(_, state)| state.documents > 0)
-        .map(|(key, _)| key)
-        .collect();
+    for (key, state) in compared.gone {
+        let documents = state.row.map(|entry| index.documents_of_entry(entry));
+        if documents.transpose()?.is_some_and(|all| !all.is_empty()) {
+            changes.gone.push(key);
+        }
+    }
     Ok(changes)
 }
 
@@ -140,7 +141,6 @@ mod tests {
             version,
             size,
             skipped: false,
-            documents: 1,
         }
     }
 

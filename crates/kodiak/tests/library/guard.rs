@@ -333,6 +333,8 @@ impl Reader for Untouchable {
         newest(&Filter, Option<&Expression>, usize) -> Matches;
         rows(&Filter, Option<&Expression>, Option<&Expression>) -> Bitmap;
         documents(&[Row]) -> Vec<StoredDocument>;
+        fields(Row) -> Vec<(String, String)>;
+        documents_of_source(&str) -> u64;
         with_id_prefix(&str, &Filter, usize) -> Vec<Name>;
         with_path(Option<&str>, &str, &Filter, usize) -> Vec<Name>;
         with_title(&str, &Filter, usize) -> Vec<Name>;

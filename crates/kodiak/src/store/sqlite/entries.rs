@@ -27,8 +27,6 @@ pub struct EntryState {
     pub size: u64,
     /// Whether it could not be read, or held nothing to index.
     pub skipped: bool,
-    /// How many documents are indexed from it.
-    pub documents: u64,
 }
 
 /// A document that is indexed already.
@@ -45,10 +43,8 @@ impl SqliteStore {
     pub fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT e.key, e.id, e.version, e.size, e.skipped IS NOT NULL,
-                        (SELECT count(*) FROM documents AS d
-                         WHERE d.entry = e.id AND d.deleted_at IS NULL)
-                 FROM entries AS e WHERE e.source = ?1",
+                "SELECT key, id, version, size, skipped IS NOT NULL
+                 FROM entries WHERE source = ?1",
             )?;
             let rows = statement.query_map([source], |row| {
                 let state = EntryState {
@@ -56,11 +52,19 @@ impl SqliteStore {
                     version: Version(fixed(row.get_ref(2)?.as_blob()?)),
                     size: row.get(3)?,
                     skipped: row.get(4)?,
-                    documents: row.get(5)?,
                 };
                 Ok((row.get(0)?, state))
             })?;
             rows.collect()
+        })
+    }
+
+    /// Returns how many documents are indexed from a source.
+    pub fn documents_of_source(&self, source: &str) -> Result<u64> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("SELECT count(*) FROM documents WHERE source = ?1")?
+                .query_row([source], |row| row.get(0))
         })
     }
 

@@ -318,7 +318,7 @@ fn told(store: &SqliteStore) -> String {
                 one.markup,
                 one.entry.as_str(),
                 one.version.is_known(),
-                one.fields.len(),
+                store.fields(one.row).unwrap().len(),
             )
         })
         .collect();

@@ -64,11 +64,21 @@ impl SqliteStore {
             for row in rows {
                 if let Some(mut document) = statement.query_row([row], stored_document).optional()? {
                     document.short_id = shortest_id(connection, &document.uid)?;
-                    document.fields = fields_of(connection, document.row)?;
                     documents.push(document);
                 }
             }
             Ok(documents)
+        })
+    }
+
+    /// Returns the fields of a document in the order they were written.
+    pub fn fields(&self, row: Row) -> Result<Vec<(String, String)>> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT name, value FROM fields WHERE document = ?1 ORDER BY rowid",
+            )?;
+            let rows = statement.query_map([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
         })
     }
 
@@ -263,7 +273,6 @@ fn stored_document(row: &SqlRow<'_>) -> rusqlite::Result<StoredDocument> {
         thread: thread.map(|name| Thread { name, position }),
         author: row.get(12)?,
         project: row.get(13)?,
-        fields: Vec::new(),
         hash: fixed(row.get_ref(14)?.as_blob()?),
         entry: entry.unwrap_or_else(|| key.clone()),
         version: match row.get_ref(16)?.as_blob_or_null()? {
@@ -279,14 +288,6 @@ fn stored_document(row: &SqlRow<'_>) -> rusqlite::Result<StoredDocument> {
             .map(str::to_owned)
             .collect(),
     })
-}
-
-/// Returns the fields of a document in the order they were written.
-fn fields_of(connection: &Connection, row: Row) -> rusqlite::Result<Vec<(String, String)>> {
-    let mut statement = connection
-        .prepare_cached("SELECT name, value FROM fields WHERE document = ?1 ORDER BY rowid")?;
-    let rows = statement.query_map([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    rows.collect()
 }
 
 /// Reads bytes of a known length; others are all zero, and so say nothing.

@@ -77,6 +77,7 @@ impl Reader for SqliteStore {
             excluded: Option<&Expression>,
         ) -> Result<Bitmap>;
         documents(rows: &[Row]) -> Result<Vec<StoredDocument>>;
+        fields(row: Row) -> Result<Vec<(String, String)>>;
         bodies(rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
         with_id_prefix(prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
         with_path(
@@ -91,6 +92,7 @@ impl Reader for SqliteStore {
         incomplete_sources(filter: &Filter) -> Result<Vec<String>>;
         sources() -> Result<Vec<SourceStatus>>;
         entry_states(source: &str) -> Result<HashMap<String, EntryState>>;
+        documents_of_source(source: &str) -> Result<u64>;
         documents_of_entry(entry: EntryRow) -> Result<Vec<KnownDocument>>;
         vocabulary_size() -> Result<u64>;
         examine() -> Result<Vec<Finding>>;

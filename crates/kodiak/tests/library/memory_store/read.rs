@@ -156,6 +156,12 @@ impl Reader for MemoryReader {
         Ok(wanted.map(|(row, _)| row).collect())
     }
 
+    fn fields(&self, row: Row) -> Result<Vec<(String, String)>> {
+        let state = self.state()?;
+        let indexed = state.documents.get(&row);
+        Ok(indexed.map_or_else(Vec::new, |one| flat_fields(&one.document.fields)))
+    }
+
     fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>> {
         let state = self.state()?;
         let found = rows.iter().filter_map(|row| state.stored(*row));
@@ -252,17 +258,23 @@ impl Reader for MemoryReader {
         let entries = state.entries.iter();
         let entries = entries.filter(|(_, entry)| entry.source == source);
         let states = entries.map(|(row, entry)| {
-            let documents = state.documents.values();
             let known = EntryState {
                 row: Some(*row),
                 version: entry.version,
                 size: entry.size,
                 skipped: entry.skipped.is_some(),
-                documents: documents.filter(|one| one.entry == *row).count() as u64,
             };
             (entry.key.clone(), known)
         });
         Ok(states.collect())
+    }
+
+    fn documents_of_source(&self, source: &str) -> Result<u64> {
+        let state = self.state()?;
+        let documents = state.documents.values();
+        Ok(documents
+            .filter(|one| one.document.source == source)
+            .count() as u64)
     }
 
     fn documents_of_entry(&self, entry: EntryRow) -> Result<Vec<KnownDocument>> {
@@ -496,7 +508,6 @@ impl State {
             short_id: self.short_id(&document.id().hex()),
             entry: entry.map_or_else(|| document.key.clone(), |entry| entry.key.clone()),
             version: entry.map_or(Version::UNKNOWN, |entry| entry.version),
-            fields: flat_fields(&document.fields),
             source: document.source,
             key: document.key,
             kind: document.kind,
