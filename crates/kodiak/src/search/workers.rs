@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 /// How many jobs may wait for each thread.
@@ -18,7 +18,7 @@ type Job = Box<dyn FnOnce() + Send>;
 #[derive(Debug)]
 pub(crate) struct Workers {
     shared: Arc<Shared>,
-    most_threads: usize,
+    most_threads: OnceLock<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -78,23 +78,34 @@ impl Workers {
     pub(crate) fn new(most_threads: usize) -> Self {
         Self {
             shared: Arc::default(),
-            most_threads: most_threads.max(1),
+            most_threads: OnceLock::from(most_threads.max(1)),
         }
     }
 
-    /// Creates a pool with a thread for every core.
+    /// Creates a pool with a thread for every core. Cores are counted when the
+    /// first job comes: that reads several files, and most searches have no job.
     pub(crate) fn for_this_machine() -> Self {
-        Self::new(thread::available_parallelism().map_or(1, usize::from))
+        Self {
+            shared: Arc::default(),
+            most_threads: OnceLock::new(),
+        }
+    }
+
+    fn most_threads(&self) -> usize {
+        *self
+            .most_threads
+            .get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
     }
 
     /// Queues a job. Returns whether there was room for it.
     pub(crate) fn submit(&self, job: impl FnOnce() + Send + 'static) -> bool {
+        let most_threads = self.most_threads();
         let mut state = self.shared.lock();
-        if state.waiting.len() >= WAITING_PER_THREAD * self.most_threads {
+        if state.waiting.len() >= WAITING_PER_THREAD * most_threads {
             return false;
         }
         state.waiting.push_back(Box::new(job));
-        if state.idle < state.waiting.len() && state.threads < self.most_threads {
+        if state.idle < state.waiting.len() && state.threads < most_threads {
             let shared = Arc::clone(&self.shared);
             let started = thread::Builder::new()
                 .name("semantic search".to_owned())
