@@ -75,7 +75,8 @@ impl Shared {
 
 impl Workers {
     /// Creates a pool of at most so many threads. None is started yet.
-    pub(crate) fn new(most_threads: usize) -> Self {
+    #[cfg(test)]
+    fn new(most_threads: usize) -> Self {
         Self {
             shared: Arc::default(),
             most_threads: OnceLock::from(most_threads.max(1)),

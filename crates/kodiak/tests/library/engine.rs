@@ -1,7 +1,7 @@
-//! One engine under load: searches, a sync, an embedding run and a rebuild at once.
+//! One engine as every surface uses it: its guard, its queue, its events, its
+//! documents.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
@@ -41,75 +41,6 @@ fn writable(notes: &Collection) -> Engine {
         .model(tiny())
         .open()
         .unwrap()
-}
-
-#[test]
-fn everything_at_once() {
-    const SEARCHERS: usize = 50;
-    const SEARCHES: usize = 12;
-    let notes = topics();
-    for number in 0..150 {
-        let text = format!("# Note {number}\n\nNoodles, broth and garlic, number{number}.\n");
-        notes.write(&format!("many/{number}.md"), text);
-    }
-    let engine = engine(&notes);
-    engine.sync(&me(), &Job::default()).unwrap();
-    let (searched, working) = (AtomicUsize::new(0), AtomicBool::new(true));
-    std::thread::scope(|scope| {
-        for searcher in 0..SEARCHERS {
-            let (engine, searched, working) = (engine.clone(), &searched, &working);
-            scope.spawn(move || {
-                let modes = [Mode::Auto, Mode::Lexical, Mode::Hybrid];
-                for turn in 0.. {
-                    if turn >= SEARCHES && !working.load(Ordering::SeqCst) {
-                        break;
-                    }
-                    let request = ask_in(modes[turn % 3], "cook noodles dinner");
-                    let answer = engine.search(&me(), &request).unwrap();
-                    // Whatever is being written, a reader sees a whole index.
-                    assert!(answer.total >= 151, "{searcher}: {answer:?}");
-                    searched.fetch_add(1, Ordering::SeqCst);
-                    if turn > SEARCHES {
-                        std::thread::sleep(Duration::from_millis(20));
-                    }
-                }
-            });
-        }
-        let writers = [
-            scope.spawn(|| {
-                for number in 150..160 {
-                    let text = format!("# Note {number}\n\nNoodles, number{number}.\n");
-                    notes.write(&format!("many/{number}.md"), text);
-                    let report = engine.sync(&me(), &Job::default()).unwrap();
-                    assert!(report.is_complete());
-                }
-            }),
-            scope.spawn(|| {
-                for _ in 0..3 {
-                    engine.embed(&me(), None, &Job::default()).unwrap();
-                }
-            }),
-            scope.spawn(|| {
-                for _ in 0..3 {
-                    let report = engine.rebuild(&me(), false, &Job::default()).unwrap();
-                    assert!(report.is_complete());
-                }
-            }),
-        ];
-        for writer in writers {
-            writer.join().unwrap();
-        }
-        working.store(false, Ordering::SeqCst);
-    });
-    assert!(searched.load(Ordering::SeqCst) >= SEARCHERS * SEARCHES);
-    // Nothing is lost: every note is there, and every note is embedded.
-    engine.sync(&me(), &Job::default()).unwrap();
-    engine.embed(&me(), None, &Job::default()).unwrap();
-    let status = engine.status(&me()).unwrap();
-    assert_eq!(status.documents, 165);
-    let coverage = &status.embeddings.sources[0].1;
-    assert_eq!((coverage.chunks, coverage.embedded), (165, 165));
-    assert!(engine.examine(&me()).unwrap().is_clean());
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod embedding;
 mod engine;
 mod guard;
 mod lines;
+mod load;
 mod meaning;
 mod memory_store;
 mod models;
