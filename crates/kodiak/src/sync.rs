@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::source::{LeftOut, Reading, Source};
 use crate::store::{EmbeddingCache, EntryState, KnownDocument, Writer};
 pub(crate) use access::KeptWriter;
-pub use access::{DirectAccess, HeldWriter, WriteAccess};
+pub use access::{HeldWriter, WriteAccess};
 use changes::{Candidate, compare};
 pub use changes::{Changes, changes};
 pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};

@@ -8,11 +8,11 @@
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use kodiak::Error;
-use kodiak::store::WriteLock;
+use kodiak::store::{WriteLock, wait_for_lock};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::{Config, RegisteredSource};
@@ -28,20 +28,13 @@ pub(crate) fn lock(path: &Path, verb: &str) -> anyhow::Result<WriteLock> {
         fs::create_dir_all(folder)
             .with_context(|| format!("could not create the folder {}", folder.display()))?;
     }
-    let started = Instant::now();
-    loop {
-        match WriteLock::acquire(path, &holder(verb)) {
-            Err(Error::Locked { .. }) if started.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(25));
-            }
-            Err(Error::Locked { holder, .. }) => {
-                return Err(refusal(
-                    format!("the config {} is being edited by {holder}", path.display()),
-                    "wait for it to finish, or stop that process",
-                ));
-            }
-            ended => return Ok(ended?),
-        }
+    let acquire = || WriteLock::acquire(path, &holder(verb));
+    match wait_for_lock(PATIENCE, |_, _| Ok(()), acquire) {
+        Err(Error::Locked { holder, .. }) => Err(refusal(
+            format!("the config {} is being edited by {holder}", path.display()),
+            "wait for it to finish, or stop that process",
+        )),
+        ended => Ok(ended?),
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::models::{Models, NoModel, OneModel};
+use super::queue::WriteQueue;
+use super::readers::Readers;
 use super::{AbsentSource, Engine, Shared};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
@@ -20,17 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Collects what an engine works with.
 #[derive(Debug)]
 pub struct EngineBuilder {
-    store: Arc<dyn Store>,
-    /// The names of all sources, in the order they were added.
-    names: Vec<String>,
-    sources: Vec<Box<dyn Source>>,
-    absent: Vec<AbsentSource>,
-    models: Arc<dyn Models>,
-    holder: String,
-    patience: Duration,
-    deadline: Duration,
+    shared: Shared,
     tuning: Tuning,
-    cache: Option<PathBuf>,
 }
 
 impl EngineBuilder {
@@ -41,16 +34,21 @@ impl EngineBuilder {
 
     pub(super) fn over(store: Arc<dyn Store>, cache: Option<PathBuf>) -> Self {
         Self {
-            store,
-            names: Vec::new(),
-            sources: Vec::new(),
-            absent: Vec::new(),
-            models: Arc::new(NoModel),
-            holder: format!("process {}", std::process::id()),
-            patience: PATIENCE,
-            deadline: DEADLINE,
+            shared: Shared {
+                store,
+                names: Vec::new(),
+                sources: Vec::new(),
+                absent: Vec::new(),
+                models: Arc::new(NoModel),
+                holder: format!("process {}", std::process::id()),
+                patience: PATIENCE,
+                deadline: DEADLINE,
+                cache,
+                readers: Readers::default(),
+                queue: WriteQueue::default(),
+                workers: Arc::new(Workers::for_this_machine()),
+            },
             tuning: Tuning::default(),
-            cache,
         }
     }
 
@@ -64,8 +62,8 @@ impl EngineBuilder {
     #[must_use]
     pub fn sources(mut self, sources: impl IntoIterator<Item = Box<dyn Source>>) -> Self {
         for source in sources {
-            self.names.push(source.name().to_owned());
-            self.sources.push(source);
+            self.shared.names.push(source.name().to_owned());
+            self.shared.sources.push(source);
         }
         self
     }
@@ -80,8 +78,8 @@ impl EngineBuilder {
         open: impl Fn() -> Result<Box<dyn Source>> + Send + Sync + 'static,
     ) -> Self {
         let name = name.into();
-        self.names.push(name.clone());
-        self.absent.push(AbsentSource {
+        self.shared.names.push(name.clone());
+        self.shared.absent.push(AbsentSource {
             name,
             open: Box::new(open),
         });
@@ -97,28 +95,28 @@ impl EngineBuilder {
     /// Asks `models` for the models to embed with.
     #[must_use]
     pub fn models(mut self, models: Arc<dyn Models>) -> Self {
-        self.models = models;
+        self.shared.models = models;
         self
     }
 
     /// Tells other processes who holds the write lock meanwhile.
     #[must_use]
     pub fn holder(mut self, holder: impl Into<String>) -> Self {
-        self.holder = holder.into();
+        self.shared.holder = holder.into();
         self
     }
 
     /// Waits so long for another process to finish writing.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+        self.shared.patience = patience;
         self
     }
 
     /// Waits so long for a model before words answer alone.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline;
+        self.shared.deadline = deadline;
         self
     }
 
@@ -133,33 +131,21 @@ impl EngineBuilder {
     /// index.
     #[must_use]
     pub fn cache(mut self, path: impl Into<PathBuf>) -> Self {
-        self.cache = Some(path.into());
+        self.shared.cache = Some(path.into());
         self
     }
 
     /// Makes the engine. The index is opened when it is first needed.
     pub fn open(self) -> Result<Engine> {
         let mut seen = HashSet::new();
-        if let Some(twice) = self.names.iter().find(|name| !seen.insert(name.as_str())) {
+        let mut names = self.shared.names.iter();
+        if let Some(twice) = names.find(|name| !seen.insert(name.as_str())) {
             return Err(Error::DuplicateSource {
                 name: twice.clone(),
             });
         }
         Ok(Engine {
-            shared: Arc::new(Shared {
-                store: self.store,
-                names: self.names,
-                sources: self.sources,
-                absent: self.absent,
-                models: self.models,
-                holder: self.holder,
-                patience: self.patience,
-                deadline: self.deadline,
-                cache: self.cache,
-                readers: super::readers::Readers::default(),
-                queue: super::queue::WriteQueue::default(),
-                workers: Arc::new(Workers::for_this_machine()),
-            }),
+            shared: Arc::new(self.shared),
             tuning: self.tuning,
         })
     }

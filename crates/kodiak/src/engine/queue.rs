@@ -6,13 +6,12 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::event::{Event, Job};
 use crate::error::{Error, Result};
+use crate::store::wait_for_lock;
 
-/// How often the lock of another process is tried.
-const STEP: Duration = Duration::from_millis(25);
 /// How long another process is waited for without a word.
 const UNREMARKED: Duration = Duration::from_millis(500);
 /// How often somebody in line looks whether to give up.
@@ -82,26 +81,18 @@ impl Drop for Turn<'_> {
 pub(super) fn patiently<T>(
     patience: Duration,
     job: &Job<'_>,
-    mut open: impl FnMut() -> Result<T>,
+    open: impl FnMut() -> Result<T>,
 ) -> Result<T> {
-    let started = Instant::now();
-    let mut told = None;
-    loop {
-        match open() {
-            Err(Error::Locked { holder, path }) => {
-                if started.elapsed() >= patience {
-                    return Err(Error::Locked { holder, path });
-                }
-                job.check()?;
-                if started.elapsed() >= UNREMARKED && told.as_ref() != Some(&holder) {
-                    job.tell(Event::Waiting { holder: &holder });
-                    told = Some(holder);
-                }
-                std::thread::sleep(STEP);
-            }
-            ended => return ended,
+    let mut told = String::new();
+    let meanwhile = |holder: &str, waited: Duration| {
+        job.check()?;
+        if waited >= UNREMARKED && told != holder {
+            job.tell(Event::Waiting { holder });
+            holder.clone_into(&mut told);
         }
-    }
+        Ok(())
+    };
+    wait_for_lock(patience, meanwhile, open)
 }
 
 #[cfg(test)]

@@ -6,8 +6,12 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+
+/// How often the lock of another process is tried.
+const STEP: Duration = Duration::from_millis(25);
 
 /// The right to write to an index, held until dropped.
 #[derive(Debug)]
@@ -46,6 +50,26 @@ impl WriteLock {
             .and_then(|()| file.write_all(holder.as_bytes()));
         named.map_err(Error::io("write", &path))?;
         Ok(Self { _file: file })
+    }
+}
+
+/// Calls `attempt` until it fails for another reason than somebody else's lock,
+/// for at most `patience`. After each refusal `meanwhile` is told who holds the
+/// lock and for how long that has been waited for; its error ends the waiting.
+pub fn wait_for_lock<T>(
+    patience: Duration,
+    mut meanwhile: impl FnMut(&str, Duration) -> Result<()>,
+    mut attempt: impl FnMut() -> Result<T>,
+) -> Result<T> {
+    let started = Instant::now();
+    loop {
+        match attempt() {
+            Err(Error::Locked { holder, .. }) if started.elapsed() < patience => {
+                meanwhile(&holder, started.elapsed())?;
+                std::thread::sleep(STEP);
+            }
+            ended => return ended,
+        }
     }
 }
 

@@ -16,7 +16,7 @@ mod writer;
 pub use cache::EmbeddingCache;
 pub use expression::{Column, Expression, Phrase};
 pub use filter::Filter;
-pub use lock::WriteLock;
+pub use lock::{WriteLock, wait_for_lock};
 pub use reader::{Reader, Revision, Snapshot};
 pub use sqlite::{
     EmbeddingStatus, EntryRow, EntryState, Finding, KnownDocument, Pending, SqliteIndex,

@@ -1,7 +1,6 @@
 //! Short turns at writing, for work that takes long between two writes.
 
 use std::cell::RefCell;
-use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::store::{Store, WriteLock, Writer};
@@ -77,47 +76,5 @@ impl KeptWriter {
     pub(crate) fn keep(&self, mut writer: Box<dyn Writer>) {
         writer.let_go();
         self.0.replace(Some(writer));
-    }
-}
-
-/// Takes turns at a store with other processes, and waits for them.
-pub struct DirectAccess<'a> {
-    store: &'a dyn Store,
-    holder: &'a str,
-    patience: Duration,
-    kept: KeptWriter,
-}
-
-impl<'a> DirectAccess<'a> {
-    /// Writes to `store`. Other writers are told of `holder`, and waited for as
-    /// long as `patience` lasts.
-    pub fn new(store: &'a dyn Store, holder: &'a str, patience: Duration) -> Self {
-        Self {
-            store,
-            holder,
-            patience,
-            kept: KeptWriter::default(),
-        }
-    }
-}
-
-impl WriteAccess for DirectAccess<'_> {
-    fn write(&self, work: &mut dyn FnMut(&mut dyn Writer) -> Result<()>) -> Result<()> {
-        let started = Instant::now();
-        let mut writer = loop {
-            match self.kept.take(self.store, self.holder) {
-                Err(Error::Locked { .. }) if started.elapsed() < self.patience => {
-                    std::thread::sleep(Duration::from_millis(25));
-                }
-                ended => break ended?,
-            }
-        };
-        work(&mut *writer)?;
-        self.kept.keep(writer);
-        Ok(())
-    }
-
-    fn embedding_lock(&self) -> Result<Option<WriteLock>> {
-        self.store.embedding_lock(self.holder)
     }
 }

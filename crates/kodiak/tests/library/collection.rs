@@ -10,8 +10,10 @@ use kodiak::embed::{Embedder, Identity};
 use kodiak::search::{Answer, Mode, Request, Router};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{MarkdownFolder, Source};
-use kodiak::store::{EmbeddingCache, SqliteIndex, SqliteStore, SqliteWriter};
-use kodiak::sync::{self, DirectAccess, EmbeddingReport, Report};
+use kodiak::store::{
+    EmbeddingCache, SqliteIndex, SqliteStore, SqliteWriter, Store, WriteLock, Writer, wait_for_lock,
+};
+use kodiak::sync::{self, EmbeddingReport, Report, WriteAccess};
 use tempfile::TempDir;
 
 use crate::embedders::tiny;
@@ -19,6 +21,23 @@ use crate::embedders::tiny;
 /// How long models are waited for: however busy the machine is, tests are about
 /// what they say.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Takes turns at writing with whoever else does, under this name.
+pub(crate) struct Turns<'a>(pub(crate) &'a dyn Store, pub(crate) &'a str);
+
+impl WriteAccess for Turns<'_> {
+    fn write(
+        &self,
+        work: &mut dyn FnMut(&mut dyn Writer) -> kodiak::Result<()>,
+    ) -> kodiak::Result<()> {
+        let open = || self.0.writer(self.1);
+        work(&mut *wait_for_lock(PATIENCE, |_, _| Ok(()), open)?)
+    }
+
+    fn embedding_lock(&self) -> kodiak::Result<Option<WriteLock>> {
+        self.0.embedding_lock(self.1)
+    }
+}
 
 /// A temporary folder `notes` and the index beside it.
 pub(crate) struct Collection {
@@ -119,7 +138,7 @@ impl Collection {
     ) -> EmbeddingReport {
         let index = self.index();
         sync::backfill(
-            &DirectAccess::new(&index, "test", PATIENCE),
+            &Turns(&index, "test"),
             embedder,
             None,
             until,
@@ -134,7 +153,7 @@ impl Collection {
         let (mut cache, cancel) = (self.cache(), Cancel::new());
         let (index, cache) = (self.index(), Some(&mut cache));
         sync::backfill(
-            &DirectAccess::new(&index, "test", PATIENCE),
+            &Turns(&index, "test"),
             embedder,
             cache,
             None,

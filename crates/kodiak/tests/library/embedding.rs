@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use kodiak::embed::{EmbedError, Embedder};
 use kodiak::sync::HeldWriter;
-use kodiak::sync::{self, DirectAccess, EmbeddingProgress, EmbeddingReport};
+use kodiak::sync::{self, EmbeddingProgress, EmbeddingReport};
 use kodiak::{Cancel, Error};
 
-use crate::collection::{Collection, ask, paths, topics};
+use crate::collection::{Collection, Turns, ask, paths, topics};
 use crate::embedders::{Scripted, busy, failure, refused, tiny};
 
 /// A note of several passages: sections too long to share one.
@@ -250,7 +250,7 @@ fn only_one_embeds_at_a_time_and_the_other_is_told() {
             let index = inner_notes.index();
             let second = Scripted::tiny();
             let report = sync::backfill(
-                &DirectAccess::new(&index, "the second", Duration::from_mins(1)),
+                &Turns(&index, "the second"),
                 &*second,
                 None,
                 None,

@@ -11,8 +11,7 @@ use crate::access::Guard;
 use crate::document::DocumentId;
 use crate::embed::{EmbedError, Embedder, Identity, Limits, Role};
 use crate::search::{Answer, Mode, Request, Router};
-use crate::sync::HeldWriter;
-use crate::sync::backfill;
+use crate::sync::{EmbeddingReport, HeldWriter, backfill};
 
 /// Two topics, told apart by a word; everything else means nothing to it.
 struct Topics {
@@ -184,15 +183,7 @@ fn a_writer_upgrades_it_and_a_backfill_gives_it_meaning() {
     let mut writer = SqliteWriter::open(&path, "test").unwrap();
     assert_eq!(writer.version().unwrap(), MIGRATIONS.len() as u32);
     assert_eq!(found(&search(&path, "noodles", Mode::Auto)), ["ramen.md"]);
-    let report = backfill(
-        &HeldWriter::new(&mut writer),
-        &*Topics::new(),
-        None,
-        None,
-        &Cancel::new(),
-        &mut |_| {},
-    )
-    .unwrap();
+    let report = embed(&mut writer);
     // The empty note is embedded by its title.
     assert_eq!((report.embedded, report.left), (3, 0));
     drop(writer);
@@ -231,29 +222,13 @@ fn documents_cut_by_other_rules_are_cut_and_embedded_anew() {
     let path = folder.path().join("index.db");
     write_format_1(&path);
     let mut writer = SqliteWriter::open(&path, "test").unwrap();
-    backfill(
-        &HeldWriter::new(&mut writer),
-        &*Topics::new(),
-        None,
-        None,
-        &Cancel::new(),
-        &mut |_| {},
-    )
-    .unwrap();
+    embed(&mut writer);
     writer
         .with(|connection| {
             connection.execute_batch("UPDATE documents SET chunked = 99 WHERE key = 'ramen.md'")
         })
         .unwrap();
-    let report = backfill(
-        &HeldWriter::new(&mut writer),
-        &*Topics::new(),
-        None,
-        None,
-        &Cancel::new(),
-        &mut |_| {},
-    )
-    .unwrap();
+    let report = embed(&mut writer);
     assert_eq!((report.embedded, report.left), (1, 0));
     assert_eq!(
         found(&search(&path, "supper", Mode::Semantic)),
@@ -303,6 +278,13 @@ fn fill_format_2(path: &Path) {
 
 fn bytes_of(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap()
+}
+
+/// Embeds what lacks a vector.
+fn embed(writer: &mut SqliteWriter) -> EmbeddingReport {
+    let (model, cancel) = (Topics::new(), Cancel::new());
+    let access = HeldWriter::new(writer);
+    backfill(&access, &*model, None, None, &cancel, &mut |_| {}).unwrap()
 }
 
 /// What an index tells of its threads, its documents and what was skipped.
@@ -380,16 +362,7 @@ fn a_writer_migrates_format_2_and_nothing_is_embedded_anew() {
         statement.exists([])
     });
     assert!(!belonging.unwrap());
-    let cancel = Cancel::new();
-    let report = backfill(
-        &HeldWriter::new(&mut writer),
-        &*Topics::new(),
-        None,
-        None,
-        &cancel,
-        &mut |_| {},
-    )
-    .unwrap();
+    let report = embed(&mut writer);
     assert_eq!((report.embedded, report.left), (0, 0));
     let states = writer.entry_states("notes").unwrap();
     assert_eq!(states.len(), 4);
