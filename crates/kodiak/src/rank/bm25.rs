@@ -48,7 +48,7 @@ pub struct Bm25 {
     /// Shorter documents count as having so many words. Of two messages the
     /// longer one has more to say; only from a paragraph on does length mean
     /// that a word may have come by the way.
-    pub least_length: f64,
+    pub min_document_length: f64,
     /// What a word in the title counts, one in the body being 1: it says most
     /// about a note.
     pub title: f64,
@@ -75,7 +75,7 @@ impl Default for Bm25 {
         Self {
             k1: 1.2,
             b: 0.75,
-            least_length: 60.0,
+            min_document_length: 60.0,
             title: 10.0,
             tags: 5.0,
             title_bonus: 0.2,
@@ -92,7 +92,7 @@ impl Bm25 {
         let Self {
             k1,
             b,
-            least_length,
+            min_document_length,
             title,
             tags,
             title_bonus,
@@ -103,7 +103,7 @@ impl Bm25 {
         [
             k1,
             b,
-            least_length,
+            min_document_length,
             title,
             tags,
             title_bonus,
@@ -216,12 +216,12 @@ impl TermMatches {
         let Bm25 {
             k1,
             b,
-            least_length,
+            min_document_length,
             title_bonus,
             ..
         } = *bm25;
-        let average = average_length.max(least_length);
-        let damping = k1 * (1.0 - b + b * length.max(least_length) / average);
+        let average = average_length.max(min_document_length);
+        let damping = k1 * (1.0 - b + b * length.max(min_document_length) / average);
         let each = self.phrases.iter().map(|phrase| {
             // With no damping either, nothing would be divided by nothing.
             let saturated = if phrase.frequency > 0.0 {

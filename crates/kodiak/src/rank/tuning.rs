@@ -127,7 +127,7 @@ impl Tuning {
     pub const NAMES: [&str; 29] = [
         "k1",
         "b",
-        "least_length",
+        "min_document_length",
         "title",
         "tags",
         "title_bonus",
@@ -183,7 +183,7 @@ impl Tuning {
         Some(match name {
             "k1" => Knob::Number(&mut self.bm25.k1, 0.0, ANY),
             "b" => Knob::Number(&mut self.bm25.b, 0.0, 1.0),
-            "least_length" => Knob::Number(&mut self.bm25.least_length, 0.0, ANY),
+            "min_document_length" => Knob::Number(&mut self.bm25.min_document_length, 0.0, ANY),
             "title" => Knob::Number(&mut self.bm25.title, 0.0, ANY),
             "tags" => Knob::Number(&mut self.bm25.tags, 0.0, ANY),
             "title_bonus" => Knob::Number(&mut self.bm25.title_bonus, 0.0, ANY),

@@ -293,7 +293,7 @@ mod tests {
         let parameters = RankParameters {
             bm25: Bm25 {
                 title_bonus: 0.0,
-                least_length: 0.0,
+                min_document_length: 0.0,
                 together: 0.0,
                 title_share: 0.0,
                 ..Bm25::default()

@@ -188,7 +188,7 @@ fn the_best_are_the_same_however_few_are_asked_for() {
         for bm25 in [
             Bm25::default(),
             Bm25 {
-                least_length: 0.0,
+                min_document_length: 0.0,
                 ..Bm25::default()
             },
         ] {
