@@ -59,12 +59,12 @@ pub struct Bm25 {
     /// saturates: without this a short note that has a word as its tag stands
     /// above the note it is the title of.
     pub title_bonus: f64,
-    /// What words that stand together in the body add, in parts of their
-    /// rarities. A long document that has every word somewhere is not about
+    /// What term proximity in the body adds, in parts of the idf of the
+    /// terms. A long document that has every word somewhere is not about
     /// what they say together.
-    pub together: f64,
-    /// Within how many words of each other they stand together.
-    pub window: f64,
+    pub proximity_weight: f64,
+    /// Within how many words of each other terms are near.
+    pub proximity_window: f64,
     /// What words in the title add, in parts of their rarities and of how much
     /// of the title they are: all of it is named by them.
     pub title_share: f64,
@@ -79,8 +79,8 @@ impl Default for Bm25 {
             title: 10.0,
             tags: 5.0,
             title_bonus: 0.2,
-            together: 0.75,
-            window: 20.0,
+            proximity_weight: 0.75,
+            proximity_window: 20.0,
             title_share: 1.0,
         }
     }
@@ -96,8 +96,8 @@ impl Bm25 {
             title,
             tags,
             title_bonus,
-            together,
-            window,
+            proximity_weight,
+            proximity_window,
             title_share,
         } = self;
         [
@@ -107,8 +107,8 @@ impl Bm25 {
             title,
             tags,
             title_bonus,
-            together,
-            window,
+            proximity_weight,
+            proximity_window,
             title_share,
         ]
     }
@@ -168,7 +168,7 @@ impl TermMatches {
             }
             Field::Body => {
                 phrase.frequency += 1.0;
-                if bm25.together > 0.0 && phrase.idf > STOP_WORD_IDF {
+                if bm25.proximity_weight > 0.0 && phrase.idf > STOP_WORD_IDF {
                     phrase.in_body = true;
                     self.body.push((position, number));
                 }
@@ -194,11 +194,11 @@ impl TermMatches {
         // What it could be at most, less and less roughly.
         let coverage = bm25.title_share * self.idf_in_title();
         let apart = self.bm25(bm25, average_length, 0.0) + coverage;
-        let highest = apart + bm25.together * self.idf_in_body();
+        let highest = apart + bm25.proximity_weight * self.idf_in_body();
         if highest < minimum {
             return Some(highest);
         }
-        let proximity = bm25.together * self.proximity(bm25.window);
+        let proximity = bm25.proximity_weight * self.proximity(bm25.proximity_window);
         if apart + proximity < minimum {
             return Some(apart + proximity);
         }

@@ -111,7 +111,7 @@ impl LexicalRetriever<'_> {
         let mut bm25 = self.tuning.bm25;
         let informative = plan.terms.iter().filter(|term| !term.common);
         if informative.count() < STATEMENT {
-            bm25.together = 0.0;
+            bm25.proximity_weight = 0.0;
         }
         bm25
     }

@@ -7,6 +7,7 @@
 
 mod answers;
 mod collection;
+mod concurrency;
 mod contract;
 mod degradation;
 mod embedders;
@@ -25,6 +26,5 @@ mod stemming;
 mod store_contract;
 mod syncing;
 mod threads;
-mod together;
 mod tuning;
 mod vector_file;

@@ -294,7 +294,7 @@ mod tests {
             bm25: Bm25 {
                 title_bonus: 0.0,
                 min_document_length: 0.0,
-                together: 0.0,
+                proximity_weight: 0.0,
                 title_share: 0.0,
                 ..Bm25::default()
             },
