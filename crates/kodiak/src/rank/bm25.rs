@@ -67,7 +67,7 @@ pub struct Bm25 {
     pub proximity_window: f64,
     /// What words in the title add, in parts of their rarities and of how much
     /// of the title they are: all of it is named by them.
-    pub title_share: f64,
+    pub title_coverage: f64,
 }
 
 impl Default for Bm25 {
@@ -81,7 +81,7 @@ impl Default for Bm25 {
             title_bonus: 0.2,
             proximity_weight: 0.75,
             proximity_window: 20.0,
-            title_share: 1.0,
+            title_coverage: 1.0,
         }
     }
 }
@@ -98,7 +98,7 @@ impl Bm25 {
             title_bonus,
             proximity_weight,
             proximity_window,
-            title_share,
+            title_coverage,
         } = self;
         [
             k1,
@@ -109,7 +109,7 @@ impl Bm25 {
             title_bonus,
             proximity_weight,
             proximity_window,
-            title_share,
+            title_coverage,
         ]
     }
 }
@@ -192,7 +192,7 @@ impl TermMatches {
         mut length: impl FnMut(Option<Field>) -> Option<f64>,
     ) -> Option<f64> {
         // What it could be at most, less and less roughly.
-        let coverage = bm25.title_share * self.idf_in_title();
+        let coverage = bm25.title_coverage * self.idf_in_title();
         let apart = self.bm25(bm25, average_length, 0.0) + coverage;
         let highest = apart + bm25.proximity_weight * self.idf_in_body();
         if highest < minimum {
@@ -204,7 +204,7 @@ impl TermMatches {
         }
         let all = length(None)?;
         let coverage = if coverage > 0.0 {
-            bm25.title_share * self.title_coverage(length(Some(Field::Title))?)
+            bm25.title_coverage * self.title_coverage(length(Some(Field::Title))?)
         } else {
             0.0
         };

@@ -62,7 +62,7 @@ fn a_title_can_count_for_nothing() {
             k1,
             title: 0.0,
             title_bonus: 0.0,
-            title_share: 0.0,
+            title_coverage: 0.0,
             ..Bm25::default()
         },
         ..Tuning::default()

@@ -295,7 +295,7 @@ mod tests {
                 title_bonus: 0.0,
                 min_document_length: 0.0,
                 proximity_weight: 0.0,
-                title_share: 0.0,
+                title_coverage: 0.0,
                 ..Bm25::default()
             },
             average_length: 21.0 / 3.0,
