@@ -58,7 +58,7 @@ pub struct Bm25 {
     /// occurs and however long the document is. Weighted or not, repetition
     /// saturates: without this a short note that has a word as its tag stands
     /// above the note it is the title of.
-    pub title_bonus: f64,
+    pub title_boost: f64,
     /// What term proximity in the body adds, in parts of the idf of the
     /// terms. A long document that has every word somewhere is not about
     /// what they say together.
@@ -78,7 +78,7 @@ impl Default for Bm25 {
             min_document_length: 60.0,
             title: 10.0,
             tags: 5.0,
-            title_bonus: 0.2,
+            title_boost: 0.2,
             proximity_weight: 0.75,
             proximity_window: 20.0,
             title_coverage: 1.0,
@@ -95,7 +95,7 @@ impl Bm25 {
             min_document_length,
             title,
             tags,
-            title_bonus,
+            title_boost,
             proximity_weight,
             proximity_window,
             title_coverage,
@@ -106,7 +106,7 @@ impl Bm25 {
             min_document_length,
             title,
             tags,
-            title_bonus,
+            title_boost,
             proximity_weight,
             proximity_window,
             title_coverage,
@@ -217,7 +217,7 @@ impl TermMatches {
             k1,
             b,
             min_document_length,
-            title_bonus,
+            title_boost,
             ..
         } = *bm25;
         let average = average_length.max(min_document_length);
@@ -229,8 +229,8 @@ impl TermMatches {
             } else {
                 0.0
             };
-            let bonus = if phrase.in_title { title_bonus } else { 0.0 };
-            phrase.idf * (saturated + bonus)
+            let boost = if phrase.in_title { title_boost } else { 0.0 };
+            phrase.idf * (saturated + boost)
         });
         each.sum()
     }

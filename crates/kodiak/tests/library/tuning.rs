@@ -61,7 +61,7 @@ fn a_title_can_count_for_nothing() {
         bm25: Bm25 {
             k1,
             title: 0.0,
-            title_bonus: 0.0,
+            title_boost: 0.0,
             title_coverage: 0.0,
             ..Bm25::default()
         },

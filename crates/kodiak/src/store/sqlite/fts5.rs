@@ -292,7 +292,7 @@ mod tests {
         // "sport" stands in one of three documents, which have 21 terms.
         let parameters = RankParameters {
             bm25: Bm25 {
-                title_bonus: 0.0,
+                title_boost: 0.0,
                 min_document_length: 0.0,
                 proximity_weight: 0.0,
                 title_coverage: 0.0,
