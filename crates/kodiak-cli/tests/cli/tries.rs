@@ -90,7 +90,7 @@ fn other_numbers_are_compared_with_todays() {
         "--mode",
         "lexical",
         "--try",
-        "title=0,title_boost=0,title_coverage=0",
+        "title_weight=0,title_boost=0,title_coverage=0",
         "--try",
         "k1=1.2",
     ];
@@ -98,7 +98,7 @@ fn other_numbers_are_compared_with_todays() {
     assert_snapshot!(comparison(desk.ok(&arguments)), @"
     exit: 0
     --- stdout
-    title=0,title_boost=0,title_coverage=0
+    title_weight=0,title_boost=0,title_coverage=0
       set                  split        mode      fusion  typos  queries  baseline  now     change   better  worse  equal  p
       bread                test         lexical   –       fixed        1    1.0000  1.0000  +0.0000       0      0      1  1.0000
       bread                test         lexical   –       kept         1    1.0000  1.0000  +0.0000       0      0      1  1.0000
@@ -129,7 +129,7 @@ fn other_numbers_are_compared_with_todays() {
     assert_eq!(
         [&first["try"], &second["try"]],
         [
-            &json!("title=0,title_boost=0,title_coverage=0"),
+            &json!("title_weight=0,title_boost=0,title_coverage=0"),
             &json!("k1=1.2")
         ]
     );

@@ -51,9 +51,9 @@ pub struct Bm25 {
     pub min_document_length: f64,
     /// What a word in the title counts, one in the body being 1: it says most
     /// about a note.
-    pub title: f64,
+    pub title_weight: f64,
     /// What a word among the tags counts.
-    pub tags: f64,
+    pub tags_weight: f64,
     /// What a word in the title adds, in parts of its rarity, however often it
     /// occurs and however long the document is. Weighted or not, repetition
     /// saturates: without this a short note that has a word as its tag stands
@@ -76,8 +76,8 @@ impl Default for Bm25 {
             k1: 1.2,
             b: 0.75,
             min_document_length: 60.0,
-            title: 10.0,
-            tags: 5.0,
+            title_weight: 10.0,
+            tags_weight: 5.0,
             title_boost: 0.2,
             proximity_weight: 0.75,
             proximity_window: 20.0,
@@ -93,8 +93,8 @@ impl Bm25 {
             k1,
             b,
             min_document_length,
-            title,
-            tags,
+            title_weight,
+            tags_weight,
             title_boost,
             proximity_weight,
             proximity_window,
@@ -104,8 +104,8 @@ impl Bm25 {
             k1,
             b,
             min_document_length,
-            title,
-            tags,
+            title_weight,
+            tags_weight,
             title_boost,
             proximity_weight,
             proximity_window,
@@ -162,7 +162,7 @@ impl TermMatches {
         };
         match field {
             Field::Title => {
-                phrase.frequency += bm25.title;
+                phrase.frequency += bm25.title_weight;
                 phrase.in_title = true;
                 self.title.push(position);
             }
@@ -173,7 +173,7 @@ impl TermMatches {
                     self.body.push((position, number));
                 }
             }
-            Field::Tags => phrase.frequency += bm25.tags,
+            Field::Tags => phrase.frequency += bm25.tags_weight,
         }
     }
 

@@ -56,7 +56,10 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
 #[test]
 fn what_is_not_known_is_told_from_what_is() {
     let refused = Tuning::default().set("k2", "1").unwrap_err().to_string();
-    assert!(refused.starts_with("there is no 'k2'; known are k1, b, min_document_length, title, "));
+    assert!(
+        refused
+            .starts_with("there is no 'k2'; known are k1, b, min_document_length, title_weight, ")
+    );
     assert!(refused.ends_with(", minimum_similarity"));
     assert_eq!(Tuning::default().shown("k2"), None);
 }

@@ -60,7 +60,7 @@ fn a_title_can_count_for_nothing() {
     let plain = |k1| Tuning {
         bm25: Bm25 {
             k1,
-            title: 0.0,
+            title_weight: 0.0,
             title_boost: 0.0,
             title_coverage: 0.0,
             ..Bm25::default()
@@ -95,17 +95,17 @@ fn words_that_stand_together_say_more() {
         notes.write(&format!("other-{number}.md"), "Something else");
     }
     notes.sync();
-    let first = |query, together| {
+    let first = |query, proximity_weight| {
         let tuning = Tuning {
             bm25: Bm25 {
-                together,
+                proximity_weight,
                 ..Bm25::default()
             },
             ..Tuning::default()
         };
         paths(&answer(&notes, &ask(query), tuning)).remove(0)
     };
-    let told = Bm25::default().together;
+    let told = Bm25::default().proximity_weight;
     assert_eq!(first("track parcel train", told), "together.md");
     assert_eq!(first("track parcel train", 0.0), "apart.md");
 }
@@ -142,7 +142,7 @@ fn a_word_that_counts_for_nothing_at_all_has_a_score() {
     });
     let bm25 = Bm25 {
         k1: 0.0,
-        tags: 0.0,
+        tags_weight: 0.0,
         ..Bm25::default()
     };
     let corpus = store.corpus().unwrap();
