@@ -14,10 +14,10 @@ use super::fusion::Weights;
 pub struct Tuning {
     /// How documents are ranked by word.
     pub bm25: Bm25,
-    /// How much a common word of a language counts at most, however few
+    /// The idf of a stop word at most, however few
     /// documents have it: in a small collection "how" is as rare as what it
     /// asks about.
-    pub common_word: f64,
+    pub stop_word_idf: f64,
     /// Up to this many documents every word chooses which are ranked. Above it,
     /// scoring each document that has a common word costs more than it finds.
     pub prune_above: u64,
@@ -77,7 +77,7 @@ impl Default for Tuning {
     fn default() -> Self {
         Self {
             bm25: Bm25::default(),
-            common_word: STOP_WORD_IDF,
+            stop_word_idf: STOP_WORD_IDF,
             prune_above: 2_000,
             prune_common: 0.05,
             keyword: KeywordRoute::WordsFirst,
@@ -134,7 +134,7 @@ impl Tuning {
         "proximity_weight",
         "proximity_window",
         "title_coverage",
-        "common_word",
+        "stop_word_idf",
         "prune_above",
         "prune_common",
         "every_word",
@@ -190,7 +190,7 @@ impl Tuning {
             "proximity_weight" => Knob::Number(&mut self.bm25.proximity_weight, 0.0, ANY),
             "proximity_window" => Knob::Number(&mut self.bm25.proximity_window, 0.0, ANY),
             "title_coverage" => Knob::Number(&mut self.bm25.title_coverage, 0.0, ANY),
-            "common_word" => Knob::Number(&mut self.common_word, 0.0, ANY),
+            "stop_word_idf" => Knob::Number(&mut self.stop_word_idf, 0.0, ANY),
             "prune_above" => Knob::Documents(&mut self.prune_above),
             "prune_common" => Knob::Number(&mut self.prune_common, 0.0, 1.0),
             "every_word" => Knob::Flag(&mut self.every_word),

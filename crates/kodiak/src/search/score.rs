@@ -96,7 +96,7 @@ impl Scoring<'_> {
         let in_thread = |row: &Row| in_threads.contains(row);
         let wanted: Vec<Row> = rows.iter().copied().filter(in_thread).collect();
         let known: HashSet<&str> = match self.terms {
-            // A common word that is a name as well, such as Will, names nobody.
+            // A stop word that is a name as well, such as Will, names nobody.
             Terms::Planned(terms) => terms
                 .iter()
                 .filter(|term| !term.common)

@@ -17,7 +17,7 @@ use crate::document::Reference;
 use crate::error::{Error, Result};
 use crate::rank::idf;
 use crate::store::{Filter, Row, Snapshot, StoredDocument};
-use crate::text::{is_common, words};
+use crate::text::{is_stop_word, words};
 use crate::vector::centroid;
 
 /// How many of a document's chunks are compared: one on everything is like
@@ -162,7 +162,7 @@ impl Router<'_> {
         for (text, weight) in [(&document.title, 3.0), (&document.body, 1.0)] {
             for word in words(text) {
                 let word = text[word.range].to_lowercase();
-                if word.chars().count() > 2 && !is_common(&word) {
+                if word.chars().count() > 2 && !is_stop_word(&word) {
                     *counts.entry(word).or_default() += weight;
                 }
             }

@@ -7,7 +7,7 @@ use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
 use crate::rank::{Corpus, Tuning, idf};
 use crate::store::{Expression, Phrase, Reader};
-use crate::text::{Cutter, Purpose, fold_into, is_common};
+use crate::text::{Cutter, Purpose, fold_into, is_stop_word};
 
 /// How many completions of a prefix are looked for.
 const COMPLETIONS: usize = 64;
@@ -209,9 +209,9 @@ impl Planner<'_> {
         let counts = self.store.document_frequencies(&names)?;
         let mut folded = String::new();
         fold_into(text, &mut folded);
-        let common = is_common(&folded);
+        let common = is_stop_word(&folded);
         let most = if common {
-            self.tuning.common_word
+            self.tuning.stop_word_idf
         } else {
             f64::MAX
         };

@@ -6,7 +6,7 @@
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
 use crate::store::{Expression, Filter, NearWord, Phrase, Reader};
-use crate::text::{Class, Stemming, fold_into, is_common, is_plain, words};
+use crate::text::{Class, Stemming, fold_into, is_plain, is_stop_word, words};
 
 /// Shorter words have too many neighbours to guess from.
 const SHORTEST: usize = 4;
@@ -128,7 +128,7 @@ fn term_of(word: &str, stemming: Stemming) -> String {
 }
 
 /// The word to look for instead of `typed`; `None` if the index has it, if it
-/// is a common word, too short, or like nothing the index has. Only what
+/// is a stop word, too short, or like nothing the index has. Only what
 /// `scope` admits is the index here.
 pub(super) fn suggestion(
     store: &dyn Reader,
@@ -141,7 +141,7 @@ pub(super) fn suggestion(
     let correctable = length >= SHORTEST
         && is_plain(&folded)
         && words(typed).all(|word| word.class == Class::Spaced);
-    if !correctable || is_common(&folded) || is_known(store, &folded, scope)? {
+    if !correctable || is_stop_word(&folded) || is_known(store, &folded, scope)? {
         return Ok(None);
     }
     let distance = if length <= ONE_OFF { 1 } else { 2 };

@@ -169,7 +169,7 @@ impl Meter {
             _ => false,
         };
         if !rest.get(length).is_some_and(goes_on) {
-            self.leave(from == 0 && is_common(&rest[..length]));
+            self.leave(from == 0 && is_stop_word(&rest[..length]));
             self.run = Run::Signs;
         }
         Piece {
@@ -229,7 +229,7 @@ fn length_of(rest: &[u8], most: usize, belongs: impl Fn(&u8) -> bool) -> usize {
 }
 
 /// Whether a word is frequent in English and rare in other languages.
-fn is_common(word: &[u8]) -> bool {
+fn is_stop_word(word: &[u8]) -> bool {
     /// Up to four letters as one number, in lower case.
     const fn packed(word: &[u8]) -> u32 {
         let mut letters = 0;

@@ -6,20 +6,20 @@
 //! the folded word, with the ending that [`Stemming`] leaves it; overlapping
 //! pieces for those that do not.
 
-mod common;
 mod fold;
 mod script;
 mod stem;
+mod stop_words;
 
 use std::hash::BuildHasher;
 use std::ops::{ControlFlow, Range};
 
 use rustc_hash::FxBuildHasher;
 
-pub use common::is_common;
 pub use fold::fold_into;
 pub use script::{Class, is_mark};
 pub use stem::Stemming;
+pub use stop_words::is_stop_word;
 
 use script::{class_of, continues_word, starts_word};
 

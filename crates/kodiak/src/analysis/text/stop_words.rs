@@ -1,4 +1,4 @@
-//! Common words: never taken for misspellings, and of little weight, however
+//! Stop words: never taken for misspellings, and of little weight, however
 //! small the index.
 
 use std::borrow::Cow;
@@ -8,19 +8,19 @@ use rustc_hash::FxHashSet;
 
 use super::fold_into;
 
-/// The languages whose common words are known here. Few notes are in more than
+/// The languages whose stop words are known here. Few notes are in more than
 /// one or two of them, and a longer list would spare more real misspellings.
 const LANGUAGES: [&str; 7] = ["en", "de", "fr", "es", "it", "pt", "nl"];
 
-/// Whether a folded word is a common word of one of the languages known here.
-pub fn is_common(folded: &str) -> bool {
+/// Tells whether a folded word is a stop word of one of the languages known here.
+pub fn is_stop_word(folded: &str) -> bool {
     // Made once per process, also by one that answers a single query: words
     // that are folded already are borrowed, not copied.
-    static COMMON: LazyLock<FxHashSet<Cow<'static, str>>> = LazyLock::new(|| {
+    static STOP_WORDS: LazyLock<FxHashSet<Cow<'static, str>>> = LazyLock::new(|| {
         let lists = LANGUAGES.iter().filter_map(stop_words::lookup);
         lists.flatten().copied().map(folded_form).collect()
     });
-    COMMON.contains(folded)
+    STOP_WORDS.contains(folded)
 }
 
 fn folded_form(word: &'static str) -> Cow<'static, str> {
@@ -34,15 +34,15 @@ fn folded_form(word: &'static str) -> Cow<'static, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_common;
+    use super::is_stop_word;
 
     #[test]
-    fn knows_common_words_and_no_others() {
+    fn knows_stop_words_and_no_others() {
         for word in ["which", "their", "nicht", "uber", "avec", "pero"] {
-            assert!(is_common(word), "{word}");
+            assert!(is_stop_word(word), "{word}");
         }
         for word in ["productivity", "sourdough", "kartoffel"] {
-            assert!(!is_common(word), "{word}");
+            assert!(!is_stop_word(word), "{word}");
         }
     }
 }
