@@ -18,11 +18,11 @@ pub struct Tuning {
     /// documents have it: in a small collection "how" is as rare as what it
     /// asks about.
     pub stop_word_idf: f64,
-    /// Up to this many documents every word chooses which are ranked. Above it,
-    /// scoring each document that has a common word costs more than it finds.
-    pub prune_above: u64,
-    /// A word in more than this part of so many documents is common.
-    pub prune_common: f64,
+    /// Up to this many documents no term is pruned. Above it, scoring each
+    /// document that has a frequent term costs more than it finds.
+    pub prune_min_documents: u64,
+    /// A term in more than this part of the documents is pruned.
+    pub prune_max_frequency: f64,
     /// What one or two words go through where nothing else is asked for.
     pub keyword: KeywordRoute,
     /// How many candidates each retriever puts up where two are fused.
@@ -78,8 +78,8 @@ impl Default for Tuning {
         Self {
             bm25: Bm25::default(),
             stop_word_idf: STOP_WORD_IDF,
-            prune_above: 2_000,
-            prune_common: 0.05,
+            prune_min_documents: 2_000,
+            prune_max_frequency: 0.05,
             keyword: KeywordRoute::WordsFirst,
             candidates: 200,
             scored: 500,
@@ -135,8 +135,8 @@ impl Tuning {
         "proximity_window",
         "title_coverage",
         "stop_word_idf",
-        "prune_above",
-        "prune_common",
+        "prune_min_documents",
+        "prune_max_frequency",
         "every_word",
         "keyword",
         "candidates",
@@ -191,8 +191,8 @@ impl Tuning {
             "proximity_window" => Knob::Number(&mut self.bm25.proximity_window, 0.0, ANY),
             "title_coverage" => Knob::Number(&mut self.bm25.title_coverage, 0.0, ANY),
             "stop_word_idf" => Knob::Number(&mut self.stop_word_idf, 0.0, ANY),
-            "prune_above" => Knob::Documents(&mut self.prune_above),
-            "prune_common" => Knob::Number(&mut self.prune_common, 0.0, 1.0),
+            "prune_min_documents" => Knob::Documents(&mut self.prune_min_documents),
+            "prune_max_frequency" => Knob::Number(&mut self.prune_max_frequency, 0.0, 1.0),
             "every_word" => Knob::Flag(&mut self.every_word),
             "keyword" => Knob::Keyword(&mut self.keyword),
             "candidates" => Knob::Count(&mut self.candidates, 1),

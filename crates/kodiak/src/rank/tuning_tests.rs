@@ -10,7 +10,7 @@ fn every_name_can_be_set_to_what_it_is_and_changes_one_number() {
         let other = match name {
             "keyword" => "fused",
             "every_word" => "yes",
-            "candidates" | "companions" | "prune_above" | "scored" => "7",
+            "candidates" | "companions" | "prune_min_documents" | "scored" => "7",
             _ => "0.625",
         };
         tuning.set(name, other).unwrap();
@@ -34,7 +34,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
         ("covered", "0", "a number of 0.001 or more"),
         ("candidates", "0", "a whole number of 1 or more"),
         ("candidates", "2.5", "a whole number of 1 or more"),
-        ("prune_above", "-1", "a whole number of 0 or more"),
+        ("prune_min_documents", "-1", "a whole number of 0 or more"),
         (
             "minimum_similarity",
             "2",

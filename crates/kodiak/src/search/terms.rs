@@ -264,10 +264,10 @@ fn combine(mut required: Vec<Expression>, optional: Vec<Expression>) -> Option<E
 /// Lets the rarer words choose and all words rank, by the same device. Only
 /// where there are both, and enough documents for it to matter.
 fn prune(optional: &[(Expression, u64)], corpus: Corpus, tuning: &Tuning) -> Option<Expression> {
-    if corpus.documents <= tuning.prune_above {
+    if corpus.documents <= tuning.prune_min_documents {
         return None;
     }
-    let limit = (corpus.documents as f64 * tuning.prune_common) as u64;
+    let limit = (corpus.documents as f64 * tuning.prune_max_frequency) as u64;
     let rare: Vec<Expression> = optional
         .iter()
         .filter(|(_, documents)| (1..=limit).contains(documents))
