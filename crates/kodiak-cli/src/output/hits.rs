@@ -98,11 +98,13 @@ fn explained(hit: &Hit, explanation: &Explanation) -> Vec<String> {
         facts.push(format!("similarity {cosine:.4}{overall}"));
     }
     if let (Some(fusion), Some(fused)) = (explanation.fusion, explanation.fused_score) {
-        let company = explanation.company.filter(|company| company.abs() > 5e-5);
-        let company = company.map_or(String::new(), |company| {
-            format!(" ({company:+.4} by its company)")
+        let rescoring = explanation
+            .rescoring
+            .filter(|rescoring| rescoring.abs() > 5e-5);
+        let rescoring = rescoring.map_or(String::new(), |rescoring| {
+            format!(" ({rescoring:+.4} by rescoring)")
         });
-        facts.push(format!("{fusion} {fused:.4}{company}"));
+        facts.push(format!("{fusion} {fused:.4}{rescoring}"));
         let weight = explanation.lexical_weight.unwrap_or_default();
         facts.push(format!("words counted {weight:.2}"));
     }

@@ -196,14 +196,14 @@ fn the_ranking_can_be_explained() {
     1. Ramen broth
        notes/cooking/ramen.md:3  #835525
        Simmer pork and garlic, then add noodles.
-       score 1.0000, lexical rank 1, lexical score 1.4663, semantic rank 2, similarity 0.9754, convex 0.2064 (-0.2757 by its company), words counted 0.18, found by lexical and semantic
+       score 1.0000, lexical rank 1, lexical score 1.4663, semantic rank 2, similarity 0.9754, convex 0.2064 (-0.2757 by rescoring), words counted 0.18, found by lexical and semantic
          nearest passage: lines 1-3, Ramen broth
          noodl: 0 in title, 1 in body, 0 in tags; in 1 document, weight 1.4663
 
     2. Sourdough
        notes/cooking/bread.md:3  #63467d
        Flour, water and a starter make bread.
-       score 0.9504, semantic rank 1, similarity 0.9837, convex 0.1774 (-0.1595 by its company), words counted 0.18, found by semantic
+       score 0.9504, semantic rank 1, similarity 0.9837, convex 0.1774 (-0.1595 by rescoring), words counted 0.18, found by semantic
          nearest passage: lines 1-3, Sourdough
     --- stderr
     searched by word and by meaning (tiny)

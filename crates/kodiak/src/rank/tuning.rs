@@ -42,12 +42,13 @@ pub struct Tuning {
     /// How much of a document's similarity is that of all its passages
     /// together, the rest being its nearest passage's.
     pub overall: f64,
-    /// What being like many candidates takes, in parts of what similarity gives.
-    pub commonness: f64,
-    /// How many of the candidates most like it a candidate is judged by.
-    pub companions: usize,
-    /// How much of a candidate's score is its companions'.
-    pub support: f64,
+    /// How much hubness takes, being similar to many candidates, in parts of what
+    /// similarity gives.
+    pub hubness_penalty: f64,
+    /// How many nearest candidates are a candidate's neighbours.
+    pub neighbours: usize,
+    /// How much of a candidate's score is smoothed from its neighbours'.
+    pub smoothing: f64,
     /// What the better of the two documents one step away in a thread adds.
     pub step_one: f64,
     /// The same two steps away: the same speaker's, where two are speaking.
@@ -87,9 +88,9 @@ impl Default for Tuning {
             every_word: false,
             covered: 1.0,
             overall: 0.5,
-            commonness: 0.2,
-            companions: 10,
-            support: 0.3,
+            hubness_penalty: 0.2,
+            neighbours: 10,
+            smoothing: 0.3,
             step_one: 0.3,
             step_two: 0.2,
             speaker: 0.5,
@@ -145,9 +146,9 @@ impl Tuning {
         "semantic_weight",
         "covered",
         "overall",
-        "commonness",
-        "companions",
-        "support",
+        "hubness_penalty",
+        "neighbours",
+        "smoothing",
         "step_one",
         "step_two",
         "speaker",
@@ -202,9 +203,9 @@ impl Tuning {
             // It is divided by.
             "covered" => Knob::Number(&mut self.covered, 0.001, ANY),
             "overall" => Knob::Number(&mut self.overall, 0.0, 1.0),
-            "commonness" => Knob::Number(&mut self.commonness, 0.0, ANY),
-            "companions" => Knob::Count(&mut self.companions, 0),
-            "support" => Knob::Number(&mut self.support, 0.0, 1.0),
+            "hubness_penalty" => Knob::Number(&mut self.hubness_penalty, 0.0, ANY),
+            "neighbours" => Knob::Count(&mut self.neighbours, 0),
+            "smoothing" => Knob::Number(&mut self.smoothing, 0.0, 1.0),
             "step_one" => Knob::Number(&mut self.step_one, 0.0, ANY),
             "step_two" => Knob::Number(&mut self.step_two, 0.0, ANY),
             "speaker" => Knob::Number(&mut self.speaker, 0.0, ANY),

@@ -131,7 +131,7 @@ pub struct Explanation {
     /// What of it the other candidates added or took: those most like it, and
     /// its neighbours in a thread.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub company: Option<f64>,
+    pub rescoring: Option<f64>,
     /// What came of it; the best hit's becomes the score 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fused_score: Option<f64>,

@@ -202,7 +202,7 @@ fn explanation(
             .filter(|heading| !heading.is_empty()),
         fusion: candidate.fused.map(|_| request.fusion.name()),
         lexical_weight: candidate.fused.map(|fused| round(fused.lexical_weight)),
-        company: candidate.fused.map(|fused| round(fused.rescoring)),
+        rescoring: candidate.fused.map(|fused| round(fused.rescoring)),
         fused_score: candidate.fused.map(|fused| round(fused.score)),
     }
 }

@@ -74,15 +74,15 @@ impl Scoring<'_> {
             .iter()
             .map(|one| Some(one.chunk.as_ref()?.vector.as_slice()))
             .collect();
-        let neighbourhood = Neighbourhood::of(scores, &vectors, tuning.companions);
+        let neighbourhood = Neighbourhood::of(scores, &vectors, tuning.neighbours);
         let members = self.store.threads_of(&rows)?;
         let turns = self.turns(&rows, &members)?;
         let threads = Threads::of(&rows, &members);
 
-        neighbourhood.penalise_hubs(scores, weights.semantic * tuning.commonness);
+        neighbourhood.penalise_hubs(scores, weights.semantic * tuning.hubness_penalty);
         threads.favour_named_speakers(scores, &turns, tuning);
         // In a thread the neighbours are what was said before and after.
-        neighbourhood.smooth(scores, tuning.support, |at| threads.contains(at));
+        neighbourhood.smooth(scores, tuning.smoothing, |at| threads.contains(at));
         threads.add_context(scores, &turns, tuning);
         Ok(())
     }

@@ -90,7 +90,7 @@ fn ranks_alone_know_nothing_of_threads() {
     notes.sync_and_embed(&*model);
     let answer = notes.answer_with(&model, &request);
     for hit in &answer.hits {
-        assert_eq!(hit.explanation.as_ref().unwrap().company, Some(0.0));
+        assert_eq!(hit.explanation.as_ref().unwrap().rescoring, Some(0.0));
     }
 }
 
