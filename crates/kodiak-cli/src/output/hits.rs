@@ -92,10 +92,10 @@ fn explained(hit: &Hit, explanation: &Explanation) -> Vec<String> {
         facts.push(format!("semantic rank {rank}"));
     }
     if let Some(cosine) = explanation.similarity {
-        let differs = |overall: &f64| (overall - cosine).abs() > 5e-5;
-        let overall = explanation.overall.filter(differs);
-        let overall = overall.map_or(String::new(), |overall| format!(" (overall {overall:.4})"));
-        facts.push(format!("similarity {cosine:.4}{overall}"));
+        let differs = |centroid: &f64| (centroid - cosine).abs() > 5e-5;
+        let centroid = explanation.centroid_similarity.filter(differs);
+        let centroid = centroid.map_or(String::new(), |cosine| format!(" (centroid {cosine:.4})"));
+        facts.push(format!("similarity {cosine:.4}{centroid}"));
     }
     if let (Some(fusion), Some(fused)) = (explanation.fusion, explanation.fused_score) {
         let rescoring = explanation

@@ -206,7 +206,14 @@ fn only_what_is_cut_otherwise_is_embedded_anew() {
     let cache = desk.models().join("eval-embeddings.db");
     let known = || EmbeddingCache::open(&cache).unwrap().size().unwrap().0;
     let embeddings = |run: &Run| run.stderr.matches("embedding 3 passages").count();
-    let arguments = ["eval", "topics", "--mode", "semantic", "--try", "overall=0"];
+    let arguments = [
+        "eval",
+        "topics",
+        "--mode",
+        "semantic",
+        "--try",
+        "centroid_weight=0",
+    ];
     let run = desk.ok(&arguments);
     assert_eq!((embeddings(&run), known()), (1, 4), "{run}");
     // Larger passages are the same where all of a text is one.
@@ -216,7 +223,7 @@ fn only_what_is_cut_otherwise_is_embedded_anew() {
         "--try",
         "passage_path=no",
         "--try",
-        "passage_path=no,overall=0",
+        "passage_path=no,centroid_weight=0",
     ];
     let run = desk.ok(&[&arguments[..], &bare].concat());
     assert_eq!((embeddings(&run), known()), (1, 7), "{run}");

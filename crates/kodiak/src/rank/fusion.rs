@@ -52,7 +52,7 @@ pub(crate) struct Evidence {
     /// Its nearest chunk's cosine; `None` if it has no vector yet.
     pub(crate) similarity: Option<f64>,
     /// The cosine of its chunks' centroid.
-    pub(crate) overall: Option<f64>,
+    pub(crate) centroid_similarity: Option<f64>,
     /// Its rank by BM25, from one.
     pub(crate) lexical_rank: Option<usize>,
     /// Its rank by similarity, from one.
@@ -72,7 +72,7 @@ pub(crate) fn fuse(
             let by_rank = |candidate| reciprocal_rank(candidate, weights, tuning.rank_constant);
             candidates.iter().map(by_rank).collect()
         }
-        Fusion::Convex => convex(candidates, weights, tuning.overall),
+        Fusion::Convex => convex(candidates, weights, tuning.centroid_weight),
     }
 }
 
@@ -96,9 +96,9 @@ fn convex(candidates: &[Evidence], weights: Weights, whole: f64) -> Vec<f64> {
     };
     let lexical = z_scores(candidates.iter().map(|one| one.lexical_score));
     let nearest = known(|one| one.similarity);
-    let overall = known(|one| one.overall);
+    let centroid_similarity = known(|one| one.centroid_similarity);
     let mix = |at: usize| {
-        let semantic = (1.0 - whole) * nearest[at] + whole * overall[at];
+        let semantic = (1.0 - whole) * nearest[at] + whole * centroid_similarity[at];
         weights.lexical * lexical[at] + weights.semantic * semantic
     };
     (0..candidates.len()).map(mix).collect()
@@ -131,7 +131,7 @@ mod tests {
         Evidence {
             lexical_score: lexical.map_or(0.0, |(_, score)| score),
             similarity: semantic.map(|(_, similarity)| similarity),
-            overall: semantic.map(|(_, similarity)| similarity),
+            centroid_similarity: semantic.map(|(_, similarity)| similarity),
             lexical_rank: lexical.map(|(rank, _)| rank),
             semantic_rank: semantic.map(|(rank, _)| rank),
         }

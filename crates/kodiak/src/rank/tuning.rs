@@ -39,9 +39,9 @@ pub struct Tuning {
     /// Words count in full where the best document has this part of what all of
     /// them could weigh together, and the less the farther it is from that.
     pub covered: f64,
-    /// How much of a document's similarity is that of all its passages
-    /// together, the rest being its nearest passage's.
-    pub overall: f64,
+    /// How much of a document's similarity is its centroid's, that of all its
+    /// chunks; the rest is its nearest chunk's.
+    pub centroid_weight: f64,
     /// How much hubness takes, being similar to many candidates, in parts of what
     /// similarity gives.
     pub hubness_penalty: f64,
@@ -87,7 +87,7 @@ impl Default for Tuning {
             weights: Weights::default(),
             every_word: false,
             covered: 1.0,
-            overall: 0.5,
+            centroid_weight: 0.5,
             hubness_penalty: 0.2,
             neighbours: 10,
             smoothing: 0.3,
@@ -145,7 +145,7 @@ impl Tuning {
         "lexical_weight",
         "semantic_weight",
         "covered",
-        "overall",
+        "centroid_weight",
         "hubness_penalty",
         "neighbours",
         "smoothing",
@@ -202,7 +202,7 @@ impl Tuning {
             "semantic_weight" => Knob::Number(&mut self.weights.semantic, 0.0, ANY),
             // It is divided by.
             "covered" => Knob::Number(&mut self.covered, 0.001, ANY),
-            "overall" => Knob::Number(&mut self.overall, 0.0, 1.0),
+            "centroid_weight" => Knob::Number(&mut self.centroid_weight, 0.0, 1.0),
             "hubness_penalty" => Knob::Number(&mut self.hubness_penalty, 0.0, ANY),
             "neighbours" => Knob::Count(&mut self.neighbours, 0),
             "smoothing" => Knob::Number(&mut self.smoothing, 0.0, 1.0),

@@ -112,9 +112,9 @@ pub struct Explanation {
     /// The cosine of its nearest passage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
-    /// The cosine of all its passages together.
+    /// The cosine of the centroid of its chunks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub overall: Option<f64>,
+    pub centroid_similarity: Option<f64>,
     /// The first and last line of that passage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passage: Option<[usize; 2]>,

@@ -80,7 +80,7 @@ impl Candidate {
     /// Notes its nearest chunk, and how near that and its centroid are.
     pub(super) fn compared(&mut self, chunk: NearestChunk) {
         self.evidence.similarity = Some(f64::from(chunk.similarity));
-        self.evidence.overall = Some(f64::from(chunk.overall));
+        self.evidence.centroid_similarity = Some(f64::from(chunk.centroid_similarity));
         self.chunk = Some(chunk);
     }
 }

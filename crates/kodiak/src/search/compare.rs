@@ -31,7 +31,7 @@ pub(super) struct NearestChunk {
     /// The chunk's cosine.
     pub(super) similarity: f32,
     /// The cosine of the centroid of all the document's chunks.
-    pub(super) overall: f32,
+    pub(super) centroid_similarity: f32,
     /// The chunk's vector.
     pub(super) vector: Vec<f32>,
 }
@@ -131,7 +131,7 @@ impl Comparison {
         });
         best.truncate(keep);
         for chunk in &mut best {
-            chunk.overall = self.overall(store, chunk)?;
+            chunk.centroid_similarity = self.centroid_similarity(store, chunk)?;
         }
         Ok(Some(best))
     }
@@ -153,7 +153,7 @@ impl Comparison {
             }
         }
         for chunk in found.values_mut() {
-            chunk.overall = self.overall(store, chunk)?;
+            chunk.centroid_similarity = self.centroid_similarity(store, chunk)?;
         }
         Ok(found)
     }
@@ -168,14 +168,14 @@ impl Comparison {
                 row,
                 chunk,
                 similarity,
-                overall: similarity,
+                centroid_similarity: similarity,
                 vector,
             }
         }))
     }
 
     /// Returns the similarity of the centroid of a chunk's document.
-    fn overall(&self, store: &dyn Reader, chunk: &NearestChunk) -> Result<f32> {
+    fn centroid_similarity(&self, store: &dyn Reader, chunk: &NearestChunk) -> Result<f32> {
         // Of what has changed since, the index knows what it was.
         let centroid = if self.late.contains_key(&chunk.row) {
             centroid(&store.vectors_of(chunk.row)?)
@@ -243,7 +243,7 @@ mod tests {
             row: 1,
             chunk,
             similarity,
-            overall: similarity,
+            centroid_similarity: similarity,
             vector: Vec::new(),
         };
         let mut best = HashMap::new();

@@ -195,7 +195,7 @@ fn explanation(
         terms: explained.collect(),
         semantic_rank: evidence.semantic_rank,
         similarity: evidence.similarity.map(round),
-        overall: evidence.overall.map(round),
+        centroid_similarity: evidence.centroid_similarity.map(round),
         passage: place.map(|place| [place.lines.0 + front, place.lines.1 + front]),
         heading: place
             .map(|place| place.heading.clone())

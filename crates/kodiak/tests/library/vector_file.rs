@@ -95,7 +95,7 @@ fn what_a_document_says_overall_follows_its_changes() {
     );
     notes.sync_and_embed(&*tiny());
     let query = tiny().embed_one("noodles", Role::Query).unwrap();
-    let overall = |store: &SqliteStore| {
+    let centroid_similarity = |store: &SqliteStore| {
         let found = store.with_path(None, "long.md", &Filter::default(), 2);
         let row = found.unwrap()[0].0;
         let vectors = store.vectors_of(row).unwrap();
@@ -107,13 +107,19 @@ fn what_a_document_says_overall_follows_its_changes() {
         let answer = router_over(store, Guard::local()).search(&request).unwrap();
         let hit = answer.hits.iter().find(|hit| hit.path == "long.md");
         let explained = hit.unwrap().explanation.as_ref().unwrap();
-        let (overall, nearest) = (explained.overall.unwrap(), explained.similarity.unwrap());
+        let (centroid_similarity, nearest) = (
+            explained.centroid_similarity.unwrap(),
+            explained.similarity.unwrap(),
+        );
         let expected = f64::from(dot(&centroid(&vectors).unwrap(), &query));
-        assert!((overall - expected).abs() < 0.01, "{overall} {expected}");
-        assert!(overall < nearest, "{explained:?}");
-        overall
+        assert!(
+            (centroid_similarity - expected).abs() < 0.01,
+            "{centroid_similarity} {expected}"
+        );
+        assert!(centroid_similarity < nearest, "{explained:?}");
+        centroid_similarity
     };
-    let before = overall(&notes.store());
+    let before = centroid_similarity(&notes.store());
     // So little is new that the file is left as it is.
     notes.write(
         "long.md",
@@ -122,7 +128,7 @@ fn what_a_document_says_overall_follows_its_changes() {
     let file = std::fs::read(notes.vector_path()).unwrap();
     notes.sync_and_embed(&*tiny());
     assert_eq!(std::fs::read(notes.vector_path()).unwrap(), file);
-    let after = overall(&notes.store());
+    let after = centroid_similarity(&notes.store());
     assert!(after > before, "{after} {before}");
 }
 
