@@ -29,7 +29,7 @@ pub struct Tuning {
     pub candidates: usize,
     /// How many scores by word are kept at least, for candidates that only
     /// meaning puts up. Each of them has to be worked out in full.
-    pub scored: usize,
+    pub rescoring_depth: usize,
     /// How much each ranking counts. A request has its own; these are for
     /// whoever makes one.
     pub weights: Weights,
@@ -83,7 +83,7 @@ impl Default for Tuning {
             prune_max_frequency: 0.05,
             keyword: KeywordRoute::WordsFirst,
             candidates: 200,
-            scored: 500,
+            rescoring_depth: 500,
             weights: Weights::default(),
             every_word: false,
             covered: 1.0,
@@ -141,7 +141,7 @@ impl Tuning {
         "every_word",
         "keyword",
         "candidates",
-        "scored",
+        "rescoring_depth",
         "lexical_weight",
         "semantic_weight",
         "covered",
@@ -197,7 +197,7 @@ impl Tuning {
             "every_word" => Knob::Flag(&mut self.every_word),
             "keyword" => Knob::Keyword(&mut self.keyword),
             "candidates" => Knob::Count(&mut self.candidates, 1),
-            "scored" => Knob::Count(&mut self.scored, 0),
+            "rescoring_depth" => Knob::Count(&mut self.rescoring_depth, 0),
             "lexical_weight" => Knob::Number(&mut self.weights.lexical, 0.0, ANY),
             "semantic_weight" => Knob::Number(&mut self.weights.semantic, 0.0, ANY),
             // It is divided by.

@@ -10,7 +10,7 @@ fn every_name_can_be_set_to_what_it_is_and_changes_one_number() {
         let other = match name {
             "keyword" => "fused",
             "every_word" => "yes",
-            "candidates" | "neighbours" | "prune_min_documents" | "scored" => "7",
+            "candidates" | "neighbours" | "prune_min_documents" | "rescoring_depth" => "7",
             _ => "0.625",
         };
         tuning.set(name, other).unwrap();

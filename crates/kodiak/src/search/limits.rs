@@ -16,7 +16,7 @@ pub(super) struct Limits {
     /// Candidates each retriever puts up where two are fused.
     pub(super) candidates: usize,
     /// Lexical scores kept, for candidates that only meaning puts up.
-    pub(super) scored: usize,
+    pub(super) rescoring_depth: usize,
 }
 
 impl Limits {
@@ -28,7 +28,7 @@ impl Limits {
             hits,
             fetched,
             candidates,
-            scored: candidates.max(tuning.scored),
+            rescoring_depth: candidates.max(tuning.rescoring_depth),
         }
     }
 }
@@ -44,7 +44,7 @@ mod tests {
             let limits = Limits::of(hits, &tuning);
             assert!(limits.hits <= limits.fetched, "{limits:?}");
             assert!(limits.fetched <= limits.candidates, "{limits:?}");
-            assert!(limits.candidates <= limits.scored, "{limits:?}");
+            assert!(limits.candidates <= limits.rescoring_depth, "{limits:?}");
         }
         assert_eq!(Limits::of(10, &tuning).fetched, 20);
         assert_eq!(Limits::of(100, &tuning).fetched, 120);

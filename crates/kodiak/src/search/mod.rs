@@ -384,7 +384,7 @@ impl<'a> Searching<'a> {
             Route::Hybrid => {
                 let pending = self.begin(plan, limits.candidates)?;
                 let keep = if pending.is_ok() {
-                    limits.scored
+                    limits.rescoring_depth
                 } else {
                     limits.fetched
                 };
