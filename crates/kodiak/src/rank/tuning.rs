@@ -38,7 +38,7 @@ pub struct Tuning {
     pub every_word: bool,
     /// Words count in full where the best document has this part of what all of
     /// them could weigh together, and the less the farther it is from that.
-    pub covered: f64,
+    pub full_coverage: f64,
     /// How much of a document's similarity is its centroid's, that of all its
     /// chunks; the rest is its nearest chunk's.
     pub centroid_weight: f64,
@@ -86,7 +86,7 @@ impl Default for Tuning {
             rescoring_depth: 500,
             weights: Weights::default(),
             every_word: false,
-            covered: 1.0,
+            full_coverage: 1.0,
             centroid_weight: 0.5,
             hubness_penalty: 0.2,
             neighbours: 10,
@@ -144,7 +144,7 @@ impl Tuning {
         "rescoring_depth",
         "lexical_weight",
         "semantic_weight",
-        "covered",
+        "full_coverage",
         "centroid_weight",
         "hubness_penalty",
         "neighbours",
@@ -201,7 +201,7 @@ impl Tuning {
             "lexical_weight" => Knob::Number(&mut self.weights.lexical, 0.0, ANY),
             "semantic_weight" => Knob::Number(&mut self.weights.semantic, 0.0, ANY),
             // It is divided by.
-            "covered" => Knob::Number(&mut self.covered, 0.001, ANY),
+            "full_coverage" => Knob::Number(&mut self.full_coverage, 0.001, ANY),
             "centroid_weight" => Knob::Number(&mut self.centroid_weight, 0.0, 1.0),
             "hubness_penalty" => Knob::Number(&mut self.hubness_penalty, 0.0, ANY),
             "neighbours" => Knob::Count(&mut self.neighbours, 0),

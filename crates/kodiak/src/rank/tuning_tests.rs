@@ -31,7 +31,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
         ("k1", "NaN", "a number of 0 or more"),
         ("k1", "", "a number of 0 or more"),
         ("b", "1.1", "a number from 0 to 1"),
-        ("covered", "0", "a number of 0.001 or more"),
+        ("full_coverage", "0", "a number of 0.001 or more"),
         ("candidates", "0", "a whole number of 1 or more"),
         ("candidates", "2.5", "a whole number of 1 or more"),
         ("prune_min_documents", "-1", "a whole number of 0 or more"),

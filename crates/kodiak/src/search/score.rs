@@ -31,7 +31,7 @@ impl Scoring<'_> {
     pub(super) fn apply(&self, candidates: &mut [Candidate], best: f64) -> Result<()> {
         let mut weights = self.weights;
         if self.fusion == Fusion::Convex {
-            weights.lexical *= lexical_trust(best, self.terms, self.tuning.covered);
+            weights.lexical *= lexical_trust(best, self.terms, self.tuning.full_coverage);
         }
         let evidence: Vec<Evidence> = candidates.iter().map(|one| one.evidence).collect();
         let own = fuse(&evidence, self.fusion, weights, self.tuning);
@@ -122,15 +122,15 @@ impl Scoring<'_> {
 /// Returns how far lexical evidence is to be trusted: little where even the best
 /// document covers only a few of the query's terms, or only stop words.
 /// Normalised, such scores would count as much as any. In full, if the best
-/// covers the part `covered` of them.
-fn lexical_trust(best: f64, terms: &Terms, covered: f64) -> f64 {
+/// covers the part `full_coverage` of them.
+fn lexical_trust(best: f64, terms: &Terms, full_coverage: f64) -> f64 {
     let Terms::Planned(terms) = terms else {
         return 1.0;
     };
     let informative = terms.iter().filter(|term| !term.common);
     let all: f64 = informative.map(|term| term.weight).sum();
     if all > 0.0 {
-        (best / all / covered).clamp(0.0, 1.0)
+        (best / all / full_coverage).clamp(0.0, 1.0)
     } else {
         1.0
     }
