@@ -73,7 +73,7 @@ impl Threads {
     ) {
         for (at, score) in scores.iter_mut().enumerate() {
             if self.contains(at) && turns[at].named {
-                *score += tuning.speaker;
+                *score += tuning.speaker_boost;
             }
         }
     }
@@ -84,7 +84,7 @@ impl Threads {
     pub(crate) fn add_context(&self, scores: &mut [f64], turns: &[Turn], tuning: &Tuning) {
         let before = scores.to_vec();
         let worst = before.iter().copied().fold(f64::INFINITY, f64::min);
-        let parts: [f64; STEPS] = [tuning.step_one, tuning.step_two];
+        let parts: [f64; STEPS] = [tuning.thread_boost_1, tuning.thread_boost_2];
         for (at, surroundings) in self.surroundings.iter().enumerate() {
             let Some(surroundings) = surroundings else {
                 continue;
@@ -95,7 +95,7 @@ impl Threads {
             };
             let gains = parts.iter().zip(surroundings);
             let context: f64 = gains.map(|(part, sides)| part * gain(sides)).sum();
-            scores[at] = before[at] + context - tuning.asking * turns[at].asking;
+            scores[at] = before[at] + context - tuning.question_penalty * turns[at].asking;
         }
     }
 }

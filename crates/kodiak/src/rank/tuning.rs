@@ -50,13 +50,13 @@ pub struct Tuning {
     /// How much of a candidate's score is smoothed from its neighbours'.
     pub smoothing: f64,
     /// What the better of the two documents one step away in a thread adds.
-    pub step_one: f64,
+    pub thread_boost_1: f64,
     /// The same two steps away: the same speaker's, where two are speaking.
-    pub step_two: f64,
+    pub thread_boost_2: f64,
     /// What a document in a thread gains whose speaker the query names.
-    pub speaker: f64,
+    pub speaker_boost: f64,
     /// What a document in a thread loses where it is nothing but questions.
-    pub asking: f64,
+    pub question_penalty: f64,
     /// What makes the first places of a ranking differ less than the next ones
     /// where ranks are fused.
     pub rank_constant: f64,
@@ -91,10 +91,10 @@ impl Default for Tuning {
             hubness_penalty: 0.2,
             neighbours: 10,
             smoothing: 0.3,
-            step_one: 0.3,
-            step_two: 0.2,
-            speaker: 0.5,
-            asking: 0.5,
+            thread_boost_1: 0.3,
+            thread_boost_2: 0.2,
+            speaker_boost: 0.5,
+            question_penalty: 0.5,
             rank_constant: 60.0,
             minimum_similarity: None,
         }
@@ -149,10 +149,10 @@ impl Tuning {
         "hubness_penalty",
         "neighbours",
         "smoothing",
-        "step_one",
-        "step_two",
-        "speaker",
-        "asking",
+        "thread_boost_1",
+        "thread_boost_2",
+        "speaker_boost",
+        "question_penalty",
         "rank_constant",
         "minimum_similarity",
     ];
@@ -206,10 +206,10 @@ impl Tuning {
             "hubness_penalty" => Knob::Number(&mut self.hubness_penalty, 0.0, ANY),
             "neighbours" => Knob::Count(&mut self.neighbours, 0),
             "smoothing" => Knob::Number(&mut self.smoothing, 0.0, 1.0),
-            "step_one" => Knob::Number(&mut self.step_one, 0.0, ANY),
-            "step_two" => Knob::Number(&mut self.step_two, 0.0, ANY),
-            "speaker" => Knob::Number(&mut self.speaker, 0.0, ANY),
-            "asking" => Knob::Number(&mut self.asking, 0.0, ANY),
+            "thread_boost_1" => Knob::Number(&mut self.thread_boost_1, 0.0, ANY),
+            "thread_boost_2" => Knob::Number(&mut self.thread_boost_2, 0.0, ANY),
+            "speaker_boost" => Knob::Number(&mut self.speaker_boost, 0.0, ANY),
+            "question_penalty" => Knob::Number(&mut self.question_penalty, 0.0, ANY),
             "rank_constant" => Knob::Number(&mut self.rank_constant, 0.0, ANY),
             "minimum_similarity" => Knob::Similarity(&mut self.minimum_similarity),
             _ => return None,
