@@ -69,7 +69,7 @@ pub(crate) fn fuse(
 ) -> Vec<f64> {
     match fusion {
         Fusion::Rrf => {
-            let by_rank = |candidate| reciprocal_rank(candidate, weights, tuning.rank_constant);
+            let by_rank = |candidate| reciprocal_rank(candidate, weights, tuning.rrf_k);
             candidates.iter().map(by_rank).collect()
         }
         Fusion::Convex => convex(candidates, weights, tuning.centroid_weight),

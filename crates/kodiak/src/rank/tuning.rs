@@ -59,7 +59,7 @@ pub struct Tuning {
     pub question_penalty: f64,
     /// What makes the first places of a ranking differ less than the next ones
     /// where ranks are fused.
-    pub rank_constant: f64,
+    pub rrf_k: f64,
     /// Which cosine counts as a hit; `None` leaves it to the model.
     pub minimum_similarity: Option<f32>,
 }
@@ -69,7 +69,7 @@ pub struct Tuning {
 pub enum KeywordRoute {
     /// They are looked up, and what is near in meaning follows below.
     #[default]
-    WordsFirst,
+    LexicalFirst,
     /// Both rankings become one, as for any other query.
     Fused,
 }
@@ -81,7 +81,7 @@ impl Default for Tuning {
             stop_word_idf: STOP_WORD_IDF,
             prune_min_documents: 2_000,
             prune_max_frequency: 0.05,
-            keyword: KeywordRoute::WordsFirst,
+            keyword: KeywordRoute::LexicalFirst,
             candidates: 200,
             rescoring_depth: 500,
             weights: Weights::default(),
@@ -95,7 +95,7 @@ impl Default for Tuning {
             thread_boost_2: 0.2,
             speaker_boost: 0.5,
             question_penalty: 0.5,
-            rank_constant: 60.0,
+            rrf_k: 60.0,
             minimum_similarity: None,
         }
     }
@@ -153,7 +153,7 @@ impl Tuning {
         "thread_boost_2",
         "speaker_boost",
         "question_penalty",
-        "rank_constant",
+        "rrf_k",
         "minimum_similarity",
     ];
 
@@ -210,7 +210,7 @@ impl Tuning {
             "thread_boost_2" => Knob::Number(&mut self.thread_boost_2, 0.0, ANY),
             "speaker_boost" => Knob::Number(&mut self.speaker_boost, 0.0, ANY),
             "question_penalty" => Knob::Number(&mut self.question_penalty, 0.0, ANY),
-            "rank_constant" => Knob::Number(&mut self.rank_constant, 0.0, ANY),
+            "rrf_k" => Knob::Number(&mut self.rrf_k, 0.0, ANY),
             "minimum_similarity" => Knob::Similarity(&mut self.minimum_similarity),
             _ => return None,
         })
@@ -270,7 +270,7 @@ impl Knob<'_> {
             Self::Similarity(_) => format!("a number from -1 to 1, or '{OF_THE_MODEL}'"),
             Self::Flag(_) => "'yes' or 'no'".to_owned(),
             Self::Keyword(_) => {
-                let names = [KeywordRoute::WordsFirst, KeywordRoute::Fused];
+                let names = [KeywordRoute::LexicalFirst, KeywordRoute::Fused];
                 names
                     .map(|route| format!("'{}'", route.name()))
                     .join(" or ")
@@ -297,13 +297,13 @@ impl KeywordRoute {
     /// Its name in settings.
     pub fn name(self) -> &'static str {
         match self {
-            Self::WordsFirst => "words-first",
+            Self::LexicalFirst => "lexical-first",
             Self::Fused => "fused",
         }
     }
 
     fn named(name: &str) -> Option<Self> {
-        let mut routes = [Self::WordsFirst, Self::Fused].into_iter();
+        let mut routes = [Self::LexicalFirst, Self::Fused].into_iter();
         routes.find(|route| route.name() == name)
     }
 }

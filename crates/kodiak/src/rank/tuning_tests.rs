@@ -41,7 +41,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
             "a number from -1 to 1, or 'model'",
         ),
         ("every_word", "true", "'yes' or 'no'"),
-        ("keyword", "both", "'words-first' or 'fused'"),
+        ("keyword", "both", "'lexical-first' or 'fused'"),
     ] {
         let mut tuning = Tuning::default();
         let refused = tuning.set(name, value).unwrap_err();

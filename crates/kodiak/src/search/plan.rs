@@ -129,7 +129,7 @@ impl Route {
             // What is demanded literally is not answered by what is like it.
             (Mode::Auto, Intent::Keyword) if !query.required.is_empty() => Self::Lexical,
             (Mode::Auto, Intent::Keyword) => match keyword {
-                KeywordRoute::WordsFirst => Self::LexicalFirst,
+                KeywordRoute::LexicalFirst => Self::LexicalFirst,
                 KeywordRoute::Fused => Self::Hybrid,
             },
         }
