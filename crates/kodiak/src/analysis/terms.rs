@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
 
-use super::text::{Class, Cutter, Purpose, Stemming, fold_word, is_plain, words};
+use super::text::{Class, Purpose, Stemming, Tokenizer, fold_word, is_plain, words};
 
 /// With more words than this in mind, all are forgotten before the next
 /// document: some megabytes, and more than most notes have.
@@ -33,7 +33,7 @@ pub(crate) struct DocumentTerms {
 
 impl DocumentTerms {
     /// Returns the terms of a column in order, each with whether it is a tail,
-    /// exactly as [`Cutter::each_term`] finds them for [`Purpose::Document`].
+    /// exactly as [`Tokenizer::each_term`] finds them for [`Purpose::Document`].
     pub(crate) fn column(&self, column: usize) -> impl Iterator<Item = (&str, bool)> {
         let start = column.checked_sub(1).map_or(0, |before| self.ends[before]);
         let tokens = &self.tokens[start..self.ends[column]];
@@ -92,7 +92,7 @@ impl Names {
 /// Finds the terms of one document after the other.
 #[derive(Debug, Default)]
 pub(crate) struct TermIndexer {
-    cutter: Cutter,
+    tokenizer: Tokenizer,
     stemming: Stemming,
     /// Folded words of scripts with spaces.
     words: FxHashMap<Box<str>, Word>,
@@ -122,7 +122,7 @@ struct Word {
 impl TermIndexer {
     pub(crate) fn new(stemming: Stemming) -> Self {
         Self {
-            cutter: Cutter::new(stemming),
+            tokenizer: Tokenizer::new(stemming),
             stemming,
             ..Self::default()
         }
@@ -135,7 +135,7 @@ impl TermIndexer {
         }
         self.document += 1;
         let mut found = DocumentTerms::default();
-        let mut cutter = std::mem::take(&mut self.cutter);
+        let mut tokenizer = std::mem::take(&mut self.tokenizer);
         let mut folded = String::new();
         for (column, text) in columns.into_iter().enumerate() {
             for word in words(text) {
@@ -146,7 +146,7 @@ impl TermIndexer {
                         found.tokens.push(Token::new(number, false));
                     }
                 } else {
-                    let _ = cutter.each_term_of(text, &word, Purpose::Document, |term| {
+                    let _ = tokenizer.each_term_of(text, &word, Purpose::Document, |term| {
                         let (number, _) = self.add_term(term.text, &mut found);
                         found.tokens.push(Token::new(number, term.tail));
                         ControlFlow::<()>::Continue(())
@@ -155,7 +155,7 @@ impl TermIndexer {
             }
             found.ends[column] = found.tokens.len();
         }
-        self.cutter = cutter;
+        self.tokenizer = tokenizer;
         found
     }
 
@@ -263,7 +263,7 @@ mod tests {
 
     fn cut(stemming: Stemming, text: &str) -> Vec<(String, bool)> {
         let mut terms = Vec::new();
-        let _ = Cutter::new(stemming).each_term(text, Purpose::Document, |term| {
+        let _ = Tokenizer::new(stemming).each_term(text, Purpose::Document, |term| {
             terms.push((term.text.to_owned(), term.tail));
             ControlFlow::<()>::Continue(())
         });
@@ -298,7 +298,7 @@ mod tests {
                     let found = known.index(["", text, text]);
                     prop_assert_eq!(&found, &TermIndexer::new(stemming).index(["", text, text]));
                     let mut expected = BTreeSet::new();
-                    let _ = Cutter::new(stemming).each_term(text, Purpose::Document, |term| {
+                    let _ = Tokenizer::new(stemming).each_term(text, Purpose::Document, |term| {
                         expected.insert(term.text.to_owned());
                         ControlFlow::<()>::Continue(())
                     });

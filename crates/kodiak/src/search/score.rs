@@ -14,7 +14,7 @@ use crate::rank::fusion::{Evidence, Fusion, Weights, fuse};
 use crate::rank::neighbourhood::Neighbourhood;
 use crate::rank::thread::{Threads, Turn};
 use crate::store::{Reader, Row};
-use crate::text::Cutter;
+use crate::text::Tokenizer;
 
 /// What scoring needs to know beside the candidates.
 pub(super) struct Scoring<'a> {
@@ -104,14 +104,14 @@ impl Scoring<'_> {
                 .collect(),
             Terms::Literal(_) => HashSet::new(),
         };
-        let mut cutter = Cutter::new(self.store.stemming());
+        let mut tokenizer = Tokenizer::new(self.store.stemming());
         let bodies = self.store.bodies(&wanted, turn::LONGEST)?;
         let authors = self.store.authors_of(&wanted)?;
         let turns: HashMap<Row, Turn> = bodies
             .iter()
             .map(|(row, body)| {
                 let author = authors.get(row).map(String::as_str);
-                (*row, turn::read(author, body, &known, &mut cutter))
+                (*row, turn::read(author, body, &known, &mut tokenizer))
             })
             .collect();
         let of_row = |row| turns.get(row).copied().unwrap_or_default();

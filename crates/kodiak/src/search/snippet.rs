@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::terms::PlannedTerm;
 use crate::document::newlines;
 use crate::store::StoredDocument;
-use crate::text::{Class, Cutter, Purpose, Stemming, Term, is_mark, words};
+use crate::text::{Class, Purpose, Stemming, Term, Tokenizer, is_mark, words};
 
 /// How long a snippet may be, in characters.
 pub(super) const LONGEST: usize = 200;
@@ -200,12 +200,12 @@ impl<'a> Finder<'a> {
         }
         let mut matches: Vec<Match> = Vec::new();
         let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
-        let mut cutter = Cutter::new(self.stemming);
+        let mut tokenizer = Tokenizer::new(self.stemming);
         for word in words(text) {
             if !self.may_begin.allows(text[word.range.clone()].as_bytes()) {
                 continue;
             }
-            let _ = cutter.each_term_of(text, &word, Purpose::Document, |term| {
+            let _ = tokenizer.each_term_of(text, &word, Purpose::Document, |term| {
                 if let Some((known, weight, range)) = self.look_up(text, &term, word.class) {
                     let next = numbers.len();
                     let number = *numbers.entry(known).or_insert(next);

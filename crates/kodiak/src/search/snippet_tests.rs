@@ -141,11 +141,11 @@ proptest! {
 }
 
 fn assert_not_ruled_out(text: &str) {
-    let mut cutter = Cutter::default();
+    let mut tokenizer = Tokenizer::default();
     for piece in words(text) {
         let written = &text[piece.range.clone()];
         let mut terms = Vec::new();
-        let _ = cutter.each_term_of(text, &piece, Purpose::Document, |term| {
+        let _ = tokenizer.each_term_of(text, &piece, Purpose::Document, |term| {
             terms.push(term.text.to_owned());
             ControlFlow::<()>::Continue(())
         });

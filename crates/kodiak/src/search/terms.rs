@@ -7,7 +7,7 @@ use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
 use crate::rank::{Corpus, Tuning, idf};
 use crate::store::{Expression, Phrase, Reader};
-use crate::text::{Cutter, Purpose, fold_into, is_stop_word};
+use crate::text::{Purpose, Tokenizer, fold_into, is_stop_word};
 
 /// How many completions of a prefix are looked for.
 const COMPLETIONS: usize = 64;
@@ -51,7 +51,7 @@ pub(super) fn plan(
         store,
         corpus,
         tuning,
-        cutter: Cutter::new(store.stemming()),
+        tokenizer: Tokenizer::new(store.stemming()),
         terms: Vec::new(),
     };
     let excluded = planner.conditions(&query.excluded)?;
@@ -113,7 +113,7 @@ struct Planner<'a> {
     store: &'a dyn Reader,
     corpus: Corpus,
     tuning: &'a Tuning,
-    cutter: Cutter,
+    tokenizer: Tokenizer,
     terms: Vec<PlannedTerm>,
 }
 
@@ -235,7 +235,7 @@ impl Planner<'_> {
 
     fn terms_of(&mut self, text: &str) -> Vec<String> {
         let mut terms = Vec::new();
-        let _ = self.cutter.each_term(text, Purpose::Query, |term| {
+        let _ = self.tokenizer.each_term(text, Purpose::Query, |term| {
             terms.push(term.text.to_owned());
             ControlFlow::<()>::Continue(())
         });

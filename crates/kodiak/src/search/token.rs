@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::query::{Clause, Form};
 use crate::store::Column;
-use crate::text::{Class, Cutter, Purpose, Word, words};
+use crate::text::{Class, Purpose, Tokenizer, Word, words};
 
 /// More words than this written as one are no compound but, say, an address.
 const LONGEST_COMPOUND: usize = 8;
@@ -69,7 +69,7 @@ impl Unit {
                 continue;
             }
             let pieces_before = clauses.len();
-            let _ = Cutter::default().each_term_of(&self.text, word, Purpose::Query, |term| {
+            let _ = Tokenizer::default().each_term_of(&self.text, word, Purpose::Query, |term| {
                 clauses.push(clause(term.text, Form::Word));
                 ControlFlow::<()>::Continue(())
             });

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use crate::rank::thread::Turn;
-use crate::text::{Cutter, Purpose};
+use crate::text::{Purpose, Tokenizer};
 
 /// What is longer, in bytes, is a record and no turn.
 pub(super) const LONGEST: usize = 16 << 10;
@@ -22,11 +22,11 @@ pub(super) fn read(
     author: Option<&str>,
     text: &str,
     terms: &HashSet<&str>,
-    cutter: &mut Cutter,
+    tokenizer: &mut Tokenizer,
 ) -> Turn {
     let mut named = false;
     if let Some(name) = author {
-        let _ = cutter.each_term(name, Purpose::Query, |term| {
+        let _ = tokenizer.each_term(name, Purpose::Query, |term| {
             named |= terms.contains(term.text);
             ControlFlow::<()>::Continue(())
         });
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn a_query_names_who_speaks_by_any_form_of_the_name() {
         let terms = HashSet::from(["carolin", "paint"]);
-        let turn = |author, text| read(author, text, &terms, &mut Cutter::default());
+        let turn = |author, text| read(author, text, &terms, &mut Tokenizer::default());
         assert!(turn(Some("Caroline"), "I paint.").named);
         assert!(!turn(Some("Mel"), "Caroline paints.").named);
         assert!(!turn(None, "Caroline painted a lake").named);
@@ -107,7 +107,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_a_turn(text in "\\PC{0,60}") {
-            let turn = read(Some(&text), &text, &HashSet::new(), &mut Cutter::default());
+            let turn = read(Some(&text), &text, &HashSet::new(), &mut Tokenizer::default());
             prop_assert!((0.0..=1.0).contains(&turn.asking) && !turn.named);
         }
     }

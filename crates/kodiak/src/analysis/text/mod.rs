@@ -149,9 +149,9 @@ pub struct Term<'a> {
     pub tail: bool,
 }
 
-/// Reusable space for cutting text into terms.
+/// Splits text into terms, in space that it reuses.
 #[derive(Debug, Default)]
-pub struct Cutter {
+pub struct Tokenizer {
     stemming: Stemming,
     folded: String,
     offsets: Vec<usize>,
@@ -163,10 +163,10 @@ pub struct Cutter {
 /// Longer runs of letters are data; FTS5 would cut them at a length of its own.
 const LONGEST_TERM: usize = 256;
 
-/// How many stems a remembering cutter keeps: most of a text is few words.
+/// How many stems a tokenizer keeps that remembers: most of a text is few words.
 const REMEMBERED: usize = 1 << 15;
 
-impl Cutter {
+impl Tokenizer {
     /// Cuts as an index does that treats the endings of words so.
     pub fn new(stemming: Stemming) -> Self {
         Self {
@@ -287,12 +287,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn terms(text: &str, purpose: Purpose) -> Vec<String> {
-        terms_by(&mut Cutter::default(), text, purpose)
+        terms_by(&mut Tokenizer::default(), text, purpose)
     }
 
-    fn terms_by(cutter: &mut Cutter, text: &str, purpose: Purpose) -> Vec<String> {
+    fn terms_by(tokenizer: &mut Tokenizer, text: &str, purpose: Purpose) -> Vec<String> {
         let mut terms = Vec::new();
-        let _ = cutter.each_term(text, purpose, |term| {
+        let _ = tokenizer.each_term(text, purpose, |term| {
             terms.push(term.text.to_owned());
             ControlFlow::<()>::Continue(())
         });
@@ -309,13 +309,13 @@ mod tests {
 
     #[test]
     fn words_can_stay_whole() {
-        let mut cutter = Cutter::new(Stemming::None);
+        let mut tokenizer = Tokenizer::new(Stemming::None);
         let text = "Running, naïve CAFÉS; 数据库";
         let whole = ["running", "naive", "cafes", "数据", "据库", "库"];
-        assert_eq!(terms_by(&mut cutter, text, Purpose::Document), whole);
-        cutter.remember();
-        assert_eq!(terms_by(&mut cutter, text, Purpose::Document), whole);
-        assert_eq!(terms_by(&mut cutter, text, Purpose::Query), whole[..5]);
+        assert_eq!(terms_by(&mut tokenizer, text, Purpose::Document), whole);
+        tokenizer.remember();
+        assert_eq!(terms_by(&mut tokenizer, text, Purpose::Document), whole);
+        assert_eq!(terms_by(&mut tokenizer, text, Purpose::Query), whole[..5]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{SqliteStore, SqliteWriter};
 use crate::error::{Error, Result};
 use crate::store::Row;
-use crate::text::{Cutter, Purpose, words};
+use crate::text::{Purpose, Tokenizer, words};
 
 /// How many documents are cut into terms again.
 const SAMPLE: u64 = 100;
@@ -196,10 +196,10 @@ impl SqliteStore {
     fn compare_terms(&self, findings: &mut Vec<Finding>) -> Result<()> {
         let mut stale = Vec::new();
         for (row, name, texts) in self.sample()? {
-            let mut cutter = Cutter::new(self.stemming);
+            let mut tokenizer = Tokenizer::new(self.stemming);
             let mut length = 0_u64;
             for text in &texts {
-                let _ = cutter.each_term(text, Purpose::Document, |term| {
+                let _ = tokenizer.each_term(text, Purpose::Document, |term| {
                     length += u64::from(!term.tail);
                     ControlFlow::<()>::Continue(())
                 });

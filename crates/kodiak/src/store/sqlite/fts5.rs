@@ -19,7 +19,7 @@ use std::ptr;
 
 use rusqlite::{Connection, ffi};
 
-use crate::analysis::text::{Cutter, Purpose, Stemming};
+use crate::analysis::text::{Purpose, Stemming, Tokenizer};
 
 pub(super) use rank::{Bar, RankParameters};
 pub(super) use replay::Replay;
@@ -116,15 +116,15 @@ unsafe extern "C" fn tokenizer_create(
     // SAFETY: FTS5 passes what `register` gave it and a valid place for the
     // handle, which it gives back to `tokenizer_delete` exactly once.
     unsafe {
-        let cutter = Cutter::new(*stemming.cast::<Stemming>());
-        *out = Box::into_raw(Box::new(cutter)).cast();
+        let ours = Tokenizer::new(*stemming.cast::<Stemming>());
+        *out = Box::into_raw(Box::new(ours)).cast();
     }
     ffi::SQLITE_OK
 }
 
 unsafe extern "C" fn tokenizer_delete(tokenizer: *mut ffi::Fts5Tokenizer) {
     // SAFETY: made by `tokenizer_create`, deleted once.
-    drop(unsafe { Box::from_raw(tokenizer.cast::<Cutter>()) });
+    drop(unsafe { Box::from_raw(tokenizer.cast::<Tokenizer>()) });
 }
 
 type TokenCallback =
@@ -143,10 +143,10 @@ unsafe extern "C" fn tokenizer_tokenize(
     };
     // SAFETY: FTS5 passes `length` readable bytes and a tokenizer of ours that
     // it uses from one thread at a time.
-    let (bytes, cutter) = unsafe {
+    let (bytes, ours) = unsafe {
         let length = usize::try_from(length).unwrap_or(0);
         let bytes = std::slice::from_raw_parts(text.cast::<u8>(), length);
-        (bytes, &mut *tokenizer.cast::<Cutter>())
+        (bytes, &mut *tokenizer.cast::<Tokenizer>())
     };
     let purpose = if flags & ffi::FTS5_TOKENIZE_PREFIX != 0 {
         Purpose::Prefix
@@ -179,13 +179,13 @@ unsafe extern "C" fn tokenizer_tokenize(
         if purpose == Purpose::Document {
             // What FTS5 puts into the index has no use for byte offsets.
             let visit = |term: &str, tail| hand_over(term, tail, 0..0);
-            if let Some(outcome) = replay::replay(cutter.stemming(), bytes, visit) {
+            if let Some(outcome) = replay::replay(ours.stemming(), bytes, visit) {
                 return outcome;
             }
-            cutter.remember();
+            ours.remember();
         }
         let text = String::from_utf8_lossy(bytes);
-        cutter.each_term(&text, purpose, |term| {
+        ours.each_term(&text, purpose, |term| {
             hand_over(term.text, term.tail, term.range)
         })
     }));

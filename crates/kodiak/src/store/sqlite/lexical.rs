@@ -10,7 +10,7 @@ use rusqlite::{Connection, params_from_iter};
 use super::SqliteStore;
 use super::filter::{conditions, escape_like};
 use super::fts5::RankParameters;
-use crate::analysis::text::{Cutter, Purpose};
+use crate::analysis::text::{Purpose, Tokenizer};
 use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
 use crate::store::{Column, Expression, Filter, Matches, Phrase, Row};
@@ -354,7 +354,7 @@ impl Rendered {
 
 /// Returns whether the tokenizer finds any term in a text.
 fn has_terms(text: &str) -> bool {
-    Cutter::default()
+    Tokenizer::default()
         .each_term(text, Purpose::Query, |_| ControlFlow::Break(()))
         .is_break()
 }

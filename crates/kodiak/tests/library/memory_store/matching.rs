@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use kodiak::date;
 use kodiak::rank::{Bm25, Corpus, Field, TermMatches};
 use kodiak::store::{Column, Expression, Filter, Phrase};
-use kodiak::text::{Cutter, Purpose};
+use kodiak::text::{Purpose, Tokenizer};
 use serde_json::{Map, Value};
 
 use super::{Indexed, Terms};
@@ -231,7 +231,7 @@ fn pattern(phrase: &Phrase) -> Vec<String> {
         Purpose::Query
     };
     let mut terms = Vec::new();
-    let _ = Cutter::default().each_term(&phrase.text, purpose, |term| {
+    let _ = Tokenizer::default().each_term(&phrase.text, purpose, |term| {
         terms.push(term.text.to_owned());
         ControlFlow::<()>::Continue(())
     });
