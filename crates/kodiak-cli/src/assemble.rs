@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use kodiak::Engine;
-use kodiak::chunk::Cutting;
+use kodiak::chunk::ChunkOptions;
 use kodiak::embed::{Embedder, OnnxEmbedder};
 use kodiak::engine::{EngineBuilder, Models};
 use kodiak::model::{self, InstalledModel};
@@ -58,7 +58,7 @@ pub(crate) fn embedder(model: InstalledModel) -> Arc<dyn Embedder> {
 }
 
 /// Begins an engine over an index that is measured and thrown away.
-pub(crate) fn throwaway(index: &Path, chunking: Cutting, stemming: Stemming) -> EngineBuilder {
+pub(crate) fn throwaway(index: &Path, chunking: ChunkOptions, stemming: Stemming) -> EngineBuilder {
     let store = SqliteIndex::new(index)
         .with_chunking(chunking)
         .with_stemming(stemming);

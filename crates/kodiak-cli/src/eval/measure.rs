@@ -54,7 +54,7 @@ impl Measuring<'_> {
         // passages are.
         let alike = |one: &Variant, other: &Variant| {
             one.stemming == other.stemming
-                && (self.embedder.is_none() || one.cutting == other.cutting)
+                && (self.embedder.is_none() || one.chunking == other.chunking)
         };
         let mut collections: Vec<(&Variant, Collection)> = Vec::new();
         for (variant, rows) in self.variants.iter().zip(rows) {
@@ -78,7 +78,7 @@ impl Measuring<'_> {
         let listener = Listener::new(self.output, Telling::Never);
         let collection = Collection::build(
             set,
-            variant.cutting,
+            variant.chunking,
             variant.stemming,
             self.embedder,
             &|event| match event {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use kodiak::Engine;
 use kodiak::access::Guard;
-use kodiak::chunk::Cutting;
+use kodiak::chunk::ChunkOptions;
 use kodiak::embed::Embedder;
 use kodiak::engine::{Event, Job};
 use kodiak::rank::{Fusion, Tuning};
@@ -98,7 +98,7 @@ impl Collection {
     /// them if there is a model. `listener` is told how far that has come.
     pub(crate) fn build(
         set: &TestSet,
-        cutting: Cutting,
+        chunking: ChunkOptions,
         stemming: Stemming,
         embedder: Option<&Arc<Remembering>>,
         listener: &(dyn Fn(Event<'_>) + Sync),
@@ -111,7 +111,7 @@ impl Collection {
         })?;
         let documents = set.documents().collect::<Result<Vec<_>>>()?;
         let index = folder.path().join("index.db");
-        let mut builder = assemble::throwaway(&index, cutting, stemming)
+        let mut builder = assemble::throwaway(&index, chunking, stemming)
             .source(TestDocuments(documents))
             .deadline(NO_HURRY);
         if let Some(embedder) = embedder {

@@ -1,10 +1,10 @@
 //! What `--try` says: other numbers than today's, by name.
 //!
 //! What a search is ranked with is [`Tuning`]'s to know, how passages are cut
-//! [`Cutting`]'s, what becomes of the endings of words [`Stemming`]'s.
+//! [`ChunkOptions`]'s, what becomes of the endings of words [`Stemming`]'s.
 
 use anyhow::Result;
-use kodiak::chunk::Cutting;
+use kodiak::chunk::ChunkOptions;
 use kodiak::rank::{Tuning, TuningError};
 use kodiak::text::Stemming;
 
@@ -33,7 +33,7 @@ pub(super) struct Variant {
     /// What is ranked with.
     pub(super) tuning: Tuning,
     /// How passages are cut.
-    pub(super) cutting: Cutting,
+    pub(super) chunking: ChunkOptions,
     /// How words are cut.
     pub(super) stemming: Stemming,
 }
@@ -66,9 +66,9 @@ impl Variant {
                 }
             }
         }
-        let Cutting {
+        let ChunkOptions {
             tokens, overlap, ..
-        } = variant.cutting;
+        } = variant.chunking;
         if overlap.is_some_and(|overlap| overlap > tokens / 2) {
             let problem = format!("{OVERLAP} is more than half of {TOKENS}");
             return Err(refused(text, &problem, format!("{TOKENS} is {tokens}")));
@@ -82,7 +82,7 @@ impl Variant {
                 let sizes = FEWEST_TOKENS..=MOST_TOKENS;
                 let given = value.parse().ok().filter(|given| sizes.contains(given));
                 if let Some(tokens) = given {
-                    self.cutting.tokens = tokens;
+                    self.chunking.tokens = tokens;
                     return Ok(());
                 }
                 format!("a whole number from {FEWEST_TOKENS} to {MOST_TOKENS}")
@@ -90,14 +90,14 @@ impl Variant {
             OVERLAP => {
                 let given: Option<u32> = value.parse().ok();
                 if value == FITTING || given.is_some() {
-                    self.cutting.overlap = given;
+                    self.chunking.overlap = given;
                     return Ok(());
                 }
                 format!("a whole number of 0 or more, or '{FITTING}'")
             }
             PATH => {
                 if let Some(path) = yes_or_no(value) {
-                    self.cutting.path = path;
+                    self.chunking.path = path;
                     return Ok(());
                 }
                 "'yes' or 'no'".to_owned()
@@ -125,12 +125,12 @@ impl Variant {
     /// What a number is, as `--try` would take it.
     fn shown(&self, name: &str) -> Option<String> {
         Some(match name {
-            TOKENS => self.cutting.tokens.to_string(),
-            OVERLAP => match self.cutting.overlap {
+            TOKENS => self.chunking.tokens.to_string(),
+            OVERLAP => match self.chunking.overlap {
                 Some(tokens) => tokens.to_string(),
                 None => FITTING.to_owned(),
             },
-            PATH => if self.cutting.path { "yes" } else { "no" }.to_owned(),
+            PATH => if self.chunking.path { "yes" } else { "no" }.to_owned(),
             STEMMING => match self.stemming {
                 Stemming::English => "yes".to_owned(),
                 Stemming::None => "no".to_owned(),
@@ -180,12 +180,12 @@ mod tests {
         tuning.set("k1", "0.9").unwrap();
         tuning.set("keyword", "fused").unwrap();
         assert_eq!(variant.tuning, tuning);
-        let cutting = Cutting {
+        let chunking = ChunkOptions {
             tokens: 128,
             overlap: Some(32),
             path: false,
         };
-        assert_eq!(variant.cutting, cutting);
+        assert_eq!(variant.chunking, chunking);
         assert_eq!(variant.stemming, Stemming::None);
     }
 

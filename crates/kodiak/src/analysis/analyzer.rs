@@ -4,7 +4,7 @@
 //! [`Analyzer`] of its own, so that the thread that writes has nothing left to
 //! work out.
 
-use super::chunk::{Chunk, Cutting};
+use super::chunk::{Chunk, ChunkOptions};
 use super::markup::Lines;
 use super::terms::{DocumentTerms, TermIndexer};
 use super::text::Stemming;
@@ -14,16 +14,16 @@ use crate::document::{Document, Markup};
 /// makes later ones quicker and changes nothing about the result.
 #[derive(Debug, Default)]
 pub struct Analyzer {
-    cutting: Cutting,
+    chunking: ChunkOptions,
     stemming: Stemming,
     terms: TermIndexer,
 }
 
 impl Analyzer {
     /// Makes an analyzer that cuts chunks and stems words in this way.
-    pub fn new(cutting: Cutting, stemming: Stemming) -> Self {
+    pub fn new(chunking: ChunkOptions, stemming: Stemming) -> Self {
         Self {
-            cutting,
+            chunking,
             stemming,
             terms: TermIndexer::new(stemming),
         }
@@ -31,14 +31,14 @@ impl Analyzer {
 
     /// Chunks a body again. Each chunk comes with the hash of its embedded text.
     pub fn chunks(&self, markup: Markup, title: &str, body: &str) -> Vec<(Chunk, [u8; 16])> {
-        self.cutting
+        self.chunking
             .hashed_chunks(title, &Lines::of(markup, body), body)
     }
 
     /// Returns the text a model is to see for a chunk with this text, under this
     /// title and these headings.
     pub fn embedded_text(&self, title: &str, heading: &str, text: &str) -> String {
-        self.cutting.embedded_text(title, heading, text)
+        self.chunking.embedded_text(title, heading, text)
     }
 
     /// Works out what the index keeps of a document.
@@ -61,11 +61,11 @@ impl Analyzer {
             }
         };
         Analysis {
-            cutting: self.cutting,
+            chunking: self.chunking,
             stemming: self.stemming,
             terms: self.terms.index(texts),
             chunks: self
-                .cutting
+                .chunking
                 .hashed_chunks(&document.title, lines, &document.body),
             tags,
         }
@@ -136,7 +136,7 @@ impl AnalyzedDocument {
 /// What was worked out of a document's text, and with which settings.
 #[derive(Debug)]
 pub(crate) struct Analysis {
-    cutting: Cutting,
+    chunking: ChunkOptions,
     stemming: Stemming,
     /// The terms of title, body and `tags`.
     pub(crate) terms: DocumentTerms,
@@ -149,8 +149,8 @@ pub(crate) struct Analysis {
 
 impl Analysis {
     /// Whether it was made with these settings.
-    pub(crate) fn is_made_with(&self, cutting: Cutting, stemming: Stemming) -> bool {
-        self.cutting == cutting && self.stemming == stemming
+    pub(crate) fn is_made_with(&self, chunking: ChunkOptions, stemming: Stemming) -> bool {
+        self.chunking == chunking && self.stemming == stemming
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
             panic!("{:?}", analyzed.chunks());
         };
         assert_eq!(chunk.range, 0.."数据库 runs".len());
-        let embedded = Cutting::default().embedded_text("Running", "", "数据库 runs");
+        let embedded = ChunkOptions::default().embedded_text("Running", "", "数据库 runs");
         assert_eq!(*hash, crate::chunk::text_hash(&embedded));
     }
 }

@@ -1,7 +1,7 @@
 //! An index whose words stay whole: everything that reads it cuts them so.
 
 use kodiak::analysis::Analyzer;
-use kodiak::chunk::Cutting;
+use kodiak::chunk::ChunkOptions;
 use kodiak::search::{Answer, Mode, Request};
 use kodiak::text::Stemming;
 use kodiak::{Cancel, Document, Error, sync};
@@ -155,8 +155,9 @@ fn a_document_prepared_otherwise_is_cut_again() {
         body: body.into(),
         ..Document::default()
     };
-    let way =
-        |stemming| move |document| Analyzer::new(Cutting::default(), stemming).analyze(document);
+    let way = |stemming| {
+        move |document| Analyzer::new(ChunkOptions::default(), stemming).analyze(document)
+    };
     for (index, prepared) in [
         (Stemming::None, Stemming::English),
         (Stemming::English, Stemming::None),

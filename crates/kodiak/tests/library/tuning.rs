@@ -2,7 +2,7 @@
 
 use kodiak::Cancel;
 use kodiak::access::Guard;
-use kodiak::chunk::Cutting;
+use kodiak::chunk::ChunkOptions;
 use kodiak::rank::{Bm25, KeywordRoute, Tuning};
 use kodiak::search::{Answer, Request, Router};
 use kodiak::store::Filter;
@@ -173,7 +173,7 @@ fn a_writer_cuts_in_its_own_way_whoever_prepared_the_document() {
     let embedded = |cutting| {
         std::fs::remove_file(notes.index_path()).ok();
         let model = Scripted::tiny();
-        let mut writer = notes.writer().with_cutting(cutting);
+        let mut writer = notes.writer().with_chunking(chunking);
         sync::sync(&mut writer, &notes.source(), &Cancel::new(), &mut |_| {}).unwrap();
         sync::backfill(
             &HeldWriter::new(&mut writer),
@@ -186,16 +186,16 @@ fn a_writer_cuts_in_its_own_way_whoever_prepared_the_document() {
         .unwrap();
         model.passages()
     };
-    let usual = embedded(Cutting::default());
+    let usual = embedded(ChunkOptions::default());
     assert!(usual.iter().all(|text| text.starts_with("Bread\n")));
-    let bare = embedded(Cutting {
+    let bare = embedded(ChunkOptions {
         path: false,
-        ..Cutting::default()
+        ..ChunkOptions::default()
     });
     assert!(bare.iter().filter(|text| text.contains("Bread")).count() == 1);
-    let small = embedded(Cutting {
+    let small = embedded(ChunkOptions {
         tokens: 64,
-        ..Cutting::default()
+        ..ChunkOptions::default()
     });
     assert!(
         small.len() > 2 * usual.len(),

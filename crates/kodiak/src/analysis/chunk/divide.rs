@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::Cutting;
+use super::ChunkOptions;
 use super::units::{Cut, Outline};
 use super::weight::TOKEN;
 
@@ -36,8 +36,8 @@ pub(super) struct Passage {
 
 /// Divides all units into passages that weigh no more than they may, title and
 /// headings included.
-pub(super) fn divide(outline: &Outline<'_>, cutting: Cutting) -> Vec<Passage> {
-    let capacity = cutting.capacity();
+pub(super) fn divide(outline: &Outline<'_>, chunking: ChunkOptions) -> Vec<Passage> {
+    let capacity = chunking.capacity();
     let count = outline.units.len();
     if count == 0 {
         return Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn divide(outline: &Outline<'_>, cutting: Cutting) -> Vec<Passage> {
             section: stretch.section,
         }];
     }
-    let repetition = Repetition::of(cutting);
+    let repetition = Repetition::of(chunking);
     let starts = cheapest_starts(outline, capacity, repetition);
     passages(outline, capacity, repetition, &starts)
 }
@@ -69,9 +69,9 @@ struct Repetition {
 }
 
 impl Repetition {
-    fn of(cutting: Cutting) -> Self {
-        let capacity = cutting.capacity();
-        match cutting.overlap {
+    fn of(chunking: ChunkOptions) -> Self {
+        let capacity = chunking.capacity();
+        match chunking.overlap {
             // Where a paragraph is cut, what was said just before is needed most.
             None => Self {
                 most: capacity * 3 / 20,

@@ -6,9 +6,9 @@
 use crate::analysis::markup::{heading, markdown};
 
 use super::weight;
-use super::{Cutting, SEPARATOR, TextHasher};
+use super::{ChunkOptions, SEPARATOR, TextHasher};
 
-impl Cutting {
+impl ChunkOptions {
     /// The text a model sees for a chunk: the title, the headings above it and
     /// its text, each on its own line. What is empty is left out, and what would
     /// be said twice; titles and headings that are very long are cut. Without
@@ -104,14 +104,14 @@ mod tests {
     use super::*;
 
     fn embedded_text(title: &str, heading: &str, text: &str) -> String {
-        Cutting::default().embedded_text(title, heading, text)
+        ChunkOptions::default().embedded_text(title, heading, text)
     }
 
     #[test]
     fn without_the_path_the_text_is_alone_and_whole() {
-        let bare = Cutting {
+        let bare = ChunkOptions {
             path: false,
-            ..Cutting::default()
+            ..ChunkOptions::default()
         };
         for (title, text, expected) in [
             ("Bread", " An hour.\n", "An hour."),
@@ -178,10 +178,10 @@ mod tests {
         let shown = embedded_text(&title, &path, &text);
         let lines: Vec<&str> = shown.lines().collect();
         assert!(lines[0].starts_with("title title") && lines[1].ends_with(" › innermost"));
-        assert!(of(lines[0]) + of(lines[1]) <= Cutting::default().most_for_path());
+        assert!(of(lines[0]) + of(lines[1]) <= ChunkOptions::default().most_for_path());
         assert_eq!(lines[2], text.trim());
         let one = embedded_text("", &"ü".repeat(100_000), "x");
-        assert!(of(&one) <= Cutting::default().most_for_path() + 2 * TOKEN);
+        assert!(of(&one) <= ChunkOptions::default().most_for_path() + 2 * TOKEN);
     }
 
     proptest! {
@@ -189,16 +189,16 @@ mod tests {
         fn the_hash_is_that_of_the_text(
             title in "[a-z ]{0,9}", heading in "[a-z› ]{0,9}", text in "[#a-z \n]{0,30}", path: bool
         ) {
-            let cutting = Cutting { path, ..Cutting::default() };
-            let hash = cutting.embedded_hash(&title, &heading, &text);
-            let embedded = cutting.embedded_text(&title, &heading, &text);
+            let chunking = ChunkOptions { path, ..ChunkOptions::default() };
+            let hash = chunking.embedded_hash(&title, &heading, &text);
+            let embedded = chunking.embedded_text(&title, &heading, &text);
             prop_assert_eq!(hash, super::super::text_hash(&embedded));
         }
 
         #[test]
         fn any_parts_make_a_text(title in "\\PC*", heading in "\\PC*", text in "(?s).*") {
             let shown = embedded_text(&title, &heading, &text);
-            prop_assert!(of(&shown) <= of(&text) + Cutting::default().most_for_path() + 4 * TOKEN);
+            prop_assert!(of(&shown) <= of(&text) + ChunkOptions::default().most_for_path() + 4 * TOKEN);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Owns where passages start and end and what a model is shown of them. Chunks
 //! are the same whatever model is installed: they are sized by an estimate
 //! (`weight`) so that title, headings and text fit the shortest input there is
-//! in practice, 256 tokens. [`Cutting`] has the sizes, so that others can be
+//! in practice, 256 tokens. [`ChunkOptions`] has the sizes, so that others can be
 //! measured; `units` finds what holds together, `divide` chooses the cuts.
 
 mod divide;
@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::markup::Lines;
 use crate::document::{Markup, newlines};
 
-/// Raised whenever cutting or the embedded text changes, so that everything is
+/// Raised whenever chunking or the embedded text changes, so that everything is
 /// cut anew.
 pub const FORMAT: u32 = 1;
 
@@ -27,7 +27,7 @@ const SEPARATOR: &str = " › ";
 /// How texts are cut for embedding. An index is cut by the default: others are
 /// for measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cutting {
+pub struct ChunkOptions {
     /// How many tokens a passage has at most, title and headings included: as
     /// many as every model sees, without the two marks it adds.
     pub tokens: u32,
@@ -41,7 +41,7 @@ pub struct Cutting {
     pub path: bool,
 }
 
-impl Default for Cutting {
+impl Default for ChunkOptions {
     fn default() -> Self {
         Self {
             tokens: 254,
@@ -66,7 +66,7 @@ pub struct Chunk {
     pub heading: String,
 }
 
-impl Cutting {
+impl ChunkOptions {
     /// What a passage weighs at most.
     fn capacity(self) -> u32 {
         self.tokens.saturating_mul(weight::TOKEN)

@@ -10,17 +10,17 @@ const CAPACITY: u32 = 254 * weight::TOKEN;
 
 /// Cuts a body as an index does and checks what holds for every one.
 fn cut(title: &str, body: &str) -> Vec<Chunk> {
-    cut_by(Cutting::default(), title, body)
+    cut_by(ChunkOptions::default(), title, body)
 }
 
 /// Cuts a body in this way and checks what holds for every one, however it is
 /// cut.
-fn cut_by(cutting: Cutting, title: &str, body: &str) -> Vec<Chunk> {
-    cut_in(Markup::Markdown, cutting, title, body)
+fn cut_by(chunking: ChunkOptions, title: &str, body: &str) -> Vec<Chunk> {
+    cut_in(Markup::Markdown, chunking, title, body)
 }
 
-fn cut_in(markup: Markup, cutting: Cutting, title: &str, body: &str) -> Vec<Chunk> {
-    let found = cutting.chunks(title, markup, body);
+fn cut_in(markup: Markup, chunking: ChunkOptions, title: &str, body: &str) -> Vec<Chunk> {
+    let found = chunking.chunks(title, markup, body);
     let mut covered = 0;
     let mut last_start = None;
     for chunk in &found {
@@ -38,10 +38,10 @@ fn cut_in(markup: Markup, cutting: Cutting, title: &str, body: &str) -> Vec<Chun
         }
         assert_eq!(chunk.start_line, 1 + newlines(&body[..start]));
         assert_eq!(chunk.end_line, 1 + newlines(&body[..end]));
-        let shown = cutting.embedded_text(title, &chunk.heading, text);
+        let shown = chunking.embedded_text(title, &chunk.heading, text);
         // Measured alone, a text may seem a little stranger than in its place.
         let weight = weight::of(&shown);
-        let most = cutting.capacity() * 5 / 4;
+        let most = chunking.capacity() * 5 / 4;
         assert!(weight <= most, "{chunk:?} weighs {weight}");
         last_start = Some(start);
         covered = end;
@@ -132,7 +132,7 @@ fn sections_are_cut_apart_where_they_start() {
             format!("* A\n\n{0}\n** B :tag:\n{0}\n\n** C\n\n{0}", sentences(9)),
         ),
     ] {
-        let found = cut_in(markup, Cutting::default(), "", &body);
+        let found = cut_in(markup, ChunkOptions::default(), "", &body);
         assert_eq!(headings(&found), ["A", "A › B", "A › C"], "{body}");
     }
 }
@@ -152,7 +152,7 @@ fn what_looks_like_a_heading_in_code_or_lists_heads_nothing() {
         } else {
             Markup::Markdown
         };
-        let found = cut_in(markup, Cutting::default(), "", &body);
+        let found = cut_in(markup, ChunkOptions::default(), "", &body);
         assert!(found.len() > 1);
         assert!(
             headings(&found)[1..].iter().all(|path| *path == "A"),
@@ -221,8 +221,8 @@ fn a_section_is_cut_evenly_between_sentences_and_overlaps() {
 }
 
 /// What each passage repeats of the one before, in tokens.
-fn repeated(cutting: Cutting, body: &str) -> Vec<u32> {
-    let found = cut_by(cutting, "Title", body);
+fn repeated(chunking: ChunkOptions, body: &str) -> Vec<u32> {
+    let found = cut_by(chunking, "Title", body);
     let pairs = found.windows(2);
     let repeated = pairs.map(|pair| {
         let (before, after) = (&pair[0].range, &pair[1].range);
@@ -234,24 +234,24 @@ fn repeated(cutting: Cutting, body: &str) -> Vec<u32> {
 #[test]
 fn as_much_is_repeated_as_was_asked_for_in_whole_sentences() {
     let body = sentences(120);
-    let cutting = |overlap| Cutting {
+    let chunking = |overlap| ChunkOptions {
         overlap: Some(overlap),
-        ..Cutting::default()
+        ..ChunkOptions::default()
     };
     // A sentence has a dozen tokens.
     for overlap in [20, 40, 80] {
-        let repeated = repeated(cutting(overlap), &body);
+        let repeated = repeated(chunking(overlap), &body);
         assert!(repeated.len() > 5);
         for tokens in repeated {
             assert!((overlap - 15..=overlap + 5).contains(&tokens), "{tokens}");
         }
     }
     for overlap in [0, 5] {
-        let repeated = repeated(cutting(overlap), &body);
+        let repeated = repeated(chunking(overlap), &body);
         assert!(repeated.iter().all(|&tokens| tokens == 0), "{repeated:?}");
     }
     // Never more than half, whatever is asked for.
-    let repeated = repeated(cutting(10_000), &body);
+    let repeated = repeated(chunking(10_000), &body);
     assert!(repeated.iter().all(|tokens| (100..=135).contains(tokens)));
 }
 
@@ -259,11 +259,11 @@ fn as_much_is_repeated_as_was_asked_for_in_whole_sentences() {
 fn smaller_passages_are_more() {
     let body = format!("# Bread\n\n{}", sentences(60));
     let count = |tokens| {
-        let cutting = Cutting {
+        let chunking = ChunkOptions {
             tokens,
-            ..Cutting::default()
+            ..ChunkOptions::default()
         };
-        cut_by(cutting, "Title", &body).len()
+        cut_by(chunking, "Title", &body).len()
     };
     assert!(count(64) > count(128) && count(128) > count(254) && count(254) > count(510));
 }
@@ -272,11 +272,11 @@ fn smaller_passages_are_more() {
 fn without_the_path_there_is_more_room() {
     let body = format!("# {}\n\n{}", "Bread and more ".repeat(20), sentences(60));
     let count = |path| {
-        let cutting = Cutting {
+        let chunking = ChunkOptions {
             path,
-            ..Cutting::default()
+            ..ChunkOptions::default()
         };
-        cut_by(cutting, "A title of some length", &body).len()
+        cut_by(chunking, "A title of some length", &body).len()
     };
     assert!(count(true) > count(false));
 }
@@ -357,7 +357,7 @@ fn accidents_take_linear_time() {
         ("blank", " \n".repeat(500_000) + "x"),
     ] {
         for markup in [Markup::Markdown, Markup::Org] {
-            let found = Cutting::default().chunks("Title", markup, &body);
+            let found = ChunkOptions::default().chunks("Title", markup, &body);
             assert!(!found.is_empty(), "{name}");
         }
     }
@@ -395,9 +395,9 @@ fn markdown() -> impl Strategy<Value = String> {
     })
 }
 
-fn any_cutting() -> impl Strategy<Value = Cutting> {
+fn any_options() -> impl Strategy<Value = ChunkOptions> {
     let overlap = proptest::option::of(0_u32..300);
-    (64_u32..600, overlap, any::<bool>()).prop_map(|(tokens, overlap, path)| Cutting {
+    (64_u32..600, overlap, any::<bool>()).prop_map(|(tokens, overlap, path)| ChunkOptions {
         tokens,
         overlap,
         path,
@@ -407,17 +407,17 @@ fn any_cutting() -> impl Strategy<Value = Cutting> {
 proptest! {
     #[test]
     fn however_it_is_cut_all_is_covered_in_order(
-        cutting in any_cutting(),
+        chunking in any_options(),
         title in "\\PC{0,80}",
         body in markdown(),
     ) {
-        cut_by(cutting, &title, &body);
+        cut_by(chunking, &title, &body);
     }
 
     #[test]
     fn any_markdown_is_covered_in_order(title in "\\PC{0,80}", body in markdown()) {
         cut(&title, &body);
-        cut_in(Markup::Org, Cutting::default(), &title, &body);
+        cut_in(Markup::Org, ChunkOptions::default(), &title, &body);
         cut(&title, &body.replace('\n', "\r\n"));
     }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::analysis::markup::markdown::{self, Begins, Line};
 use crate::analysis::markup::{Lines, heading, org};
 
-use super::Cutting;
+use super::ChunkOptions;
 use super::sentence::End;
 use super::weight::{self, Meter, TOKEN};
 
@@ -120,12 +120,12 @@ pub(super) fn outline<'body>(
     title: &str,
     lines: &Lines,
     body: &'body str,
-    cutting: Cutting,
+    chunking: ChunkOptions,
 ) -> Outline<'body> {
-    let most_for_path = cutting.most_for_path();
+    let most_for_path = chunking.most_for_path();
     let mut builder = Builder {
         title,
-        capacity: cutting.capacity(),
+        capacity: chunking.capacity(),
         most_for_path,
         outline: Outline {
             body,

@@ -33,7 +33,7 @@ impl SqliteWriter {
         let again;
         let analysis = if analyzed
             .analysis
-            .is_made_with(self.cutting, self.stemming())
+            .is_made_with(self.chunking, self.stemming())
         {
             &analyzed.analysis
         } else {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::analysis::text::Stemming;
-use crate::analysis::{AnalyzedDocument, chunk::Cutting};
+use crate::analysis::{AnalyzedDocument, chunk::ChunkOptions};
 use crate::document::Document;
 use crate::store::SqliteWriter;
 
@@ -89,7 +89,7 @@ fn the_full_text_is_that_of_the_tables() {
             Stemming::English => Stemming::None,
             Stemming::None => Stemming::English,
         };
-        let mut foreign = crate::analysis::Analyzer::new(Cutting::default(), other);
+        let mut foreign = crate::analysis::Analyzer::new(ChunkOptions::default(), other);
         let made = foreign.analyze(document("d", "Running", "databases", &["cats"]));
         writer.put(&made).unwrap();
         writer.remove("notes", "c").unwrap();

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{SqliteStore, SqliteWriter};
-use crate::chunk::Cutting;
+use crate::chunk::ChunkOptions;
 use crate::date;
 use crate::error::{Error, Result};
 use crate::store::{Reader, Store, WriteLock, Writer};
@@ -14,7 +14,7 @@ use crate::text::Stemming;
 #[derive(Clone, Debug)]
 pub struct SqliteIndex {
     path: PathBuf,
-    cutting: Cutting,
+    chunking: ChunkOptions,
     stemming: Option<Stemming>,
 }
 
@@ -23,7 +23,7 @@ impl SqliteIndex {
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
-            cutting: Cutting::default(),
+            chunking: ChunkOptions::default(),
             stemming: None,
         }
     }
@@ -31,8 +31,8 @@ impl SqliteIndex {
     /// Chunks documents in this way. Nothing in the index says so: it is for an
     /// index that is measured and thrown away.
     #[must_use]
-    pub fn with_chunking(mut self, cutting: Cutting) -> Self {
-        self.cutting = cutting;
+    pub fn with_chunking(mut self, chunking: ChunkOptions) -> Self {
+        self.chunking = chunking;
         self
     }
 
@@ -50,7 +50,7 @@ impl Store for SqliteIndex {
     }
 
     fn writer(&self, holder: &str) -> Result<Box<dyn Writer>> {
-        let writer = SqliteWriter::open(&self.path, holder)?.with_cutting(self.cutting);
+        let writer = SqliteWriter::open(&self.path, holder)?.with_chunking(self.chunking);
         Ok(match self.stemming {
             Some(stemming) => Box::new(writer.with_stemming(stemming)?),
             None => Box::new(writer),

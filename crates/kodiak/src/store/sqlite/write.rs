@@ -14,7 +14,7 @@ use rusqlite::params;
 use super::counts::Counts;
 use super::{SqliteStore, stemming};
 use crate::analysis::Analyzer;
-use crate::analysis::chunk::Cutting;
+use crate::analysis::chunk::ChunkOptions;
 use crate::analysis::terms::TermIndexer;
 use crate::analysis::text::Stemming;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ use crate::store::{Row, WriteLock};
 pub struct SqliteWriter {
     store: SqliteStore,
     pub(super) counts: Counts,
-    pub(super) cutting: Cutting,
+    pub(super) chunking: ChunkOptions,
     /// Finds the terms of documents that are taken out; made when first needed.
     pub(super) old_terms: Option<TermIndexer>,
     pub(super) next_row: Row,
@@ -60,7 +60,7 @@ impl SqliteWriter {
         let mut writer = Self {
             store,
             counts: Counts::default(),
-            cutting: Cutting::default(),
+            chunking: ChunkOptions::default(),
             old_terms: None,
             next_row: 0,
             triggers: true,
@@ -74,8 +74,8 @@ impl SqliteWriter {
     /// Cuts texts in this way from here on. Nothing in the index says so: it is
     /// for an index that is measured and thrown away.
     #[must_use]
-    pub fn with_cutting(mut self, cutting: Cutting) -> Self {
-        self.cutting = cutting;
+    pub fn with_chunking(mut self, chunking: ChunkOptions) -> Self {
+        self.chunking = chunking;
         self
     }
 
@@ -109,7 +109,7 @@ impl SqliteWriter {
 
     /// Returns an analyzer with the settings of this index, for [`SqliteWriter::put`].
     pub fn analyzer(&self) -> Analyzer {
-        Analyzer::new(self.cutting, self.stemming)
+        Analyzer::new(self.chunking, self.stemming)
     }
 
     /// Lets others write until [`SqliteWriter::take_up`]. Between transactions
