@@ -124,8 +124,8 @@ impl AnalyzedDocument {
         self.analysis
             .terms
             .column(column)
-            .map(move |(term, is_tail)| {
-                if !is_tail || taken == 0 {
+            .map(move |(term, is_edge_gram)| {
+                if !is_edge_gram || taken == 0 {
                     taken += 1;
                 }
                 (term, taken - 1)
@@ -168,7 +168,7 @@ mod tests {
         });
         let title: Vec<_> = analyzed.title_terms().collect();
         assert_eq!(title, [("run", 0)]);
-        // The tail of a run stands where its last full piece does.
+        // The edge_gram of a run stands where its last full piece does.
         let body: Vec<_> = analyzed.body_terms().collect();
         assert_eq!(body, [("数据", 0), ("据库", 1), ("库", 1), ("run", 2)]);
         let tags: Vec<_> = analyzed.tag_terms().collect();

@@ -32,33 +32,33 @@ pub(crate) struct DocumentTerms {
 }
 
 impl DocumentTerms {
-    /// Returns the terms of a column in order, each with whether it is a tail,
+    /// Returns the terms of a column in order, each with whether it is an edge gram,
     /// exactly as [`Tokenizer::each_term`] finds them for [`Purpose::Document`].
     pub(crate) fn column(&self, column: usize) -> impl Iterator<Item = (&str, bool)> {
         let start = column.checked_sub(1).map_or(0, |before| self.ends[before]);
         let tokens = &self.tokens[start..self.ends[column]];
         tokens
             .iter()
-            .map(|token| (self.terms.get(token.number()), token.is_tail()))
+            .map(|token| (self.terms.get(token.number()), token.is_edge_gram()))
     }
 }
 
 /// One occurrence of a term: the term's number in its document, and in the
-/// lowest bit whether it is the short tail of a run, which takes no position of
+/// lowest bit whether it is the short edge_gram of a run, which takes no position of
 /// its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Token(u32);
 
 impl Token {
-    fn new(number: u32, tail: bool) -> Self {
-        Self(number << 1 | u32::from(tail))
+    fn new(number: u32, edge_gram: bool) -> Self {
+        Self(number << 1 | u32::from(edge_gram))
     }
 
     fn number(self) -> u32 {
         self.0 >> 1
     }
 
-    fn is_tail(self) -> bool {
+    fn is_edge_gram(self) -> bool {
         self.0 & 1 == 1
     }
 }
@@ -148,7 +148,7 @@ impl TermIndexer {
                 } else {
                     let _ = tokenizer.each_term_of(text, &word, Purpose::Document, |term| {
                         let (number, _) = self.add_term(term.text, &mut found);
-                        found.tokens.push(Token::new(number, term.tail));
+                        found.tokens.push(Token::new(number, term.edge_gram));
                         ControlFlow::<()>::Continue(())
                     });
                 }
@@ -264,7 +264,7 @@ mod tests {
     fn cut(stemming: Stemming, text: &str) -> Vec<(String, bool)> {
         let mut terms = Vec::new();
         let _ = Tokenizer::new(stemming).each_term(text, Purpose::Document, |term| {
-            terms.push((term.text.to_owned(), term.tail));
+            terms.push((term.text.to_owned(), term.edge_gram));
             ControlFlow::<()>::Continue(())
         });
         terms
@@ -281,7 +281,7 @@ mod tests {
                     let found = indexer.index(texts.each_ref().map(String::as_str));
                     for (column, text) in texts.iter().enumerate() {
                         let terms = found.column(column);
-                        let terms: Vec<_> = terms.map(|(term, tail)| (term.to_owned(), tail)).collect();
+                        let terms: Vec<_> = terms.map(|(term, edge_gram)| (term.to_owned(), edge_gram)).collect();
                         prop_assert_eq!(terms, cut(stemming, text));
                     }
                 }

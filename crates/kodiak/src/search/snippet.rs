@@ -232,7 +232,7 @@ impl<'a> Finder<'a> {
         term: &Term<'_>,
         class: Class,
     ) -> Option<(&'a str, f64, Range<usize>)> {
-        if !term.tail
+        if !term.edge_gram
             && let Some((&known, &weight)) = self.exact.get_key_value(term.text)
         {
             return Some((known, weight, term.range.clone()));
@@ -474,7 +474,7 @@ fn squeeze(text: &str, offset: usize, matches: &[Range<usize>], snippet: &mut Sn
     }
 }
 
-/// Overlapping pieces of one run make one mark.
+/// Overlapping n-grams of one run make one mark.
 fn push_mark(marks: &mut Vec<Range<usize>>, mark: Range<usize>) {
     match marks.last_mut() {
         Some(last) if last.end >= mark.start => last.end = last.end.max(mark.end),

@@ -94,7 +94,7 @@ fn tags_and_title_stand_in_for_the_body() {
 }
 
 #[test]
-fn pieces_of_a_run_make_one_mark() {
+fn n_grams_of_a_run_make_one_mark() {
     let note = document("我用数据库写笔记");
     let terms = [term("数据", 1.0), term("据库", 1.0)];
     assert_eq!(shown(&terms, &note).1, "我用[数据库]写笔记");

@@ -74,7 +74,7 @@ impl Unit {
                 ControlFlow::<()>::Continue(())
             });
             // Shorter than a piece: every piece that begins with it will do.
-            let width = word.class.width().unwrap_or(0);
+            let width = word.class.n_gram_length().unwrap_or(0);
             if clauses.len() == pieces_before + 1 && written.chars().count() < width {
                 clauses[pieces_before].form = Form::Prefix;
             }
@@ -88,7 +88,9 @@ impl Unit {
     fn is_lone_piece(&self, found: &[Word]) -> bool {
         let [word] = found else { return false };
         let length = self.text[word.range.clone()].chars().count();
-        word.class.width().is_some_and(|width| length < width)
+        word.class
+            .n_gram_length()
+            .is_some_and(|width| length < width)
     }
 
     /// Words written as one, such as `tool_use` or `claude-3`: found together

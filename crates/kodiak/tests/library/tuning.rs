@@ -170,7 +170,7 @@ fn a_writer_cuts_in_its_own_way_whoever_prepared_the_document() {
     let sentences: String = (0..40).map(sentence).collect();
     let text = format!("# Bread\n\n{sentences}");
     let notes = Collection::new(&[("bread.md", &text)]);
-    let embedded = |cutting| {
+    let embedded = |chunking| {
         std::fs::remove_file(notes.index_path()).ok();
         let model = Scripted::tiny();
         let mut writer = notes.writer().with_chunking(chunking);

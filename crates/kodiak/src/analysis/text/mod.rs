@@ -4,7 +4,7 @@
 //! A *word* is a run of letters, digits and the marks on them, of one class of
 //! script. Its *terms* are what the index holds: for scripts that write spaces
 //! the folded word, with the ending that [`Stemming`] leaves it; overlapping
-//! pieces for those that do not.
+//! character n-grams for those that do not.
 
 mod fold;
 mod script;
@@ -26,12 +26,12 @@ use script::{class_of, continues_word, starts_word};
 /// What the terms are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To be indexed: runs cut into pieces also yield their short tails, so
+    /// To be indexed: runs of n-grams also yield their edge grams, so
     /// that every character begins some term and a prefix finds it.
     Document,
-    /// To be looked up: no tails.
+    /// To be looked up: no edge grams.
     Query,
-    /// To be looked up as beginnings of terms: no tails and no stems.
+    /// To be looked up as beginnings of terms: no edge grams and no stems.
     Prefix,
 }
 
@@ -76,8 +76,8 @@ fn unspaced_words(run: &str) -> usize {
         runs += usize::from(one_word && !in_run);
         in_run = one_word;
         match class_of(character) {
-            Class::Triples => thai += 1,
-            Class::Pairs if !one_word => han += 1,
+            Class::Trigrams => thai += 1,
+            Class::Bigrams if !one_word => han += 1,
             _ => {}
         }
     }
@@ -144,9 +144,9 @@ pub struct Term<'a> {
     pub text: &'a str,
     /// The bytes it came from.
     pub range: Range<usize>,
-    /// Whether it is a short tail, which takes no place of its own: what
-    /// follows a run must stay next to the run's last full piece.
-    pub tail: bool,
+    /// Whether it is a short edge gram, which takes no place of its own: what
+    /// follows a run must stay next to the run's last full n-gram.
+    pub edge_gram: bool,
 }
 
 /// Splits text into terms, in space that it reuses.
@@ -224,7 +224,7 @@ impl Tokenizer {
         mut visit: impl FnMut(Term<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let written = &text[word.range.clone()];
-        let Some(width) = word.class.width() else {
+        let Some(width) = word.class.n_gram_length() else {
             fold_word(written, &mut self.folded);
             if self.folded.is_empty() {
                 return ControlFlow::Continue(());
@@ -235,7 +235,7 @@ impl Tokenizer {
             return visit(Term {
                 text: &self.folded,
                 range: word.range.clone(),
-                tail: false,
+                edge_gram: false,
             });
         };
         self.offsets.clear();
@@ -243,17 +243,17 @@ impl Tokenizer {
             .extend(written.char_indices().map(|(at, _)| word.range.start + at));
         let characters = self.offsets.len();
         self.offsets.push(word.range.end);
-        let pieces = characters.saturating_sub(width - 1).max(1);
+        let n_grams = characters.saturating_sub(width - 1).max(1);
         let last = match purpose {
             Purpose::Document => characters,
-            Purpose::Query | Purpose::Prefix => pieces,
+            Purpose::Query | Purpose::Prefix => n_grams,
         };
         for first in 0..last {
             let range = self.offsets[first]..self.offsets[(first + width).min(characters)];
             visit(Term {
                 text: &text[range.clone()],
                 range,
-                tail: first >= pieces,
+                edge_gram: first >= n_grams,
             })?;
         }
         ControlFlow::Continue(())
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn han_is_cut_into_pairs_with_a_tail_in_documents() {
+    fn han_becomes_bigrams_with_an_edge_gram_in_documents() {
         assert_eq!(terms("数据库", Purpose::Document), ["数据", "据库", "库"]);
         assert_eq!(terms("数据库", Purpose::Query), ["数据", "据库"]);
         assert_eq!(terms("数", Purpose::Query), ["数"]);

@@ -2,24 +2,24 @@
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// How a script's words are cut into terms.
+/// How a run of a script is split into terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Words stand between spaces: one term each.
     Spaced,
-    /// Han, Kana, Hangul: overlapping pairs of characters.
-    Pairs,
-    /// Thai, Lao, Khmer, Burmese: overlapping triples.
-    Triples,
+    /// Han, Kana, Hangul: overlapping character bigrams.
+    Bigrams,
+    /// Thai, Lao, Khmer, Burmese: overlapping trigrams.
+    Trigrams,
 }
 
 impl Class {
-    /// How many characters a piece has; `None` where words are whole.
-    pub fn width(self) -> Option<usize> {
+    /// Returns the length of an n-gram, or `None` where words are whole.
+    pub fn n_gram_length(self) -> Option<usize> {
         match self {
             Self::Spaced => None,
-            Self::Pairs => Some(2),
-            Self::Triples => Some(3),
+            Self::Bigrams => Some(2),
+            Self::Trigrams => Some(3),
         }
     }
 }
@@ -28,7 +28,7 @@ pub(super) fn class_of(character: char) -> Class {
     match character as u32 {
         // Below Thai nothing is written without spaces: the quick way out.
         ..0x0E00 => Class::Spaced,
-        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0xAA60..=0xAA7F => Class::Triples,
+        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0xAA60..=0xAA7F => Class::Trigrams,
         0x1100..=0x11FF
         | 0x3005
         | 0x3007
@@ -40,7 +40,7 @@ pub(super) fn class_of(character: char) -> Class {
         | 0xAC00..=0xD7FF
         | 0xF900..=0xFAFF
         | 0xFF66..=0xFF9F
-        | 0x20000..=0x3134F => Class::Pairs,
+        | 0x20000..=0x3134F => Class::Bigrams,
         _ => Class::Spaced,
     }
 }

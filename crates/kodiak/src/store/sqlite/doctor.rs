@@ -200,7 +200,7 @@ impl SqliteStore {
             let mut length = 0_u64;
             for text in &texts {
                 let _ = tokenizer.each_term(text, Purpose::Document, |term| {
-                    length += u64::from(!term.tail);
+                    length += u64::from(!term.edge_gram);
                     ControlFlow::<()>::Continue(())
                 });
             }

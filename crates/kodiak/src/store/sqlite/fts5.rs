@@ -155,8 +155,12 @@ unsafe extern "C" fn tokenizer_tokenize(
     } else {
         Purpose::Document
     };
-    let hand_over = |term: &str, tail: bool, range: Range<usize>| {
-        let flags = if tail { ffi::FTS5_TOKEN_COLOCATED } else { 0 };
+    let hand_over = |term: &str, edge_gram: bool, range: Range<usize>| {
+        let flags = if edge_gram {
+            ffi::FTS5_TOKEN_COLOCATED
+        } else {
+            0
+        };
         // SAFETY: FTS5 copies the term before it returns.
         let code = unsafe {
             callback(
@@ -178,7 +182,7 @@ unsafe extern "C" fn tokenizer_tokenize(
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         if purpose == Purpose::Document {
             // What FTS5 puts into the index has no use for byte offsets.
-            let visit = |term: &str, tail| hand_over(term, tail, 0..0);
+            let visit = |term: &str, edge_gram| hand_over(term, edge_gram, 0..0);
             if let Some(outcome) = replay::replay(ours.stemming(), bytes, visit) {
                 return outcome;
             }
@@ -186,7 +190,7 @@ unsafe extern "C" fn tokenizer_tokenize(
         }
         let text = String::from_utf8_lossy(bytes);
         ours.each_term(&text, purpose, |term| {
-            hand_over(term.text, term.tail, term.range)
+            hand_over(term.text, term.edge_gram, term.range)
         })
     }));
     match outcome {

@@ -48,7 +48,7 @@ impl Replay<'_> {
     }
 }
 
-/// Calls `visit` with every term of a text and whether it is a tail, if the terms
+/// Calls `visit` with every term of a text and whether it is an edge gram, if the terms
 /// are known; returns `None` if the text has to be tokenised.
 pub(super) fn replay<B>(
     stemming: Stemming,
@@ -63,8 +63,8 @@ pub(super) fn replay<B>(
         return None;
     }
     let column = present.column_of(text)?;
-    for (term, tail) in present.terms.column(column) {
-        if let ControlFlow::Break(value) = visit(term, tail) {
+    for (term, edge_gram) in present.terms.column(column) {
+        if let ControlFlow::Break(value) = visit(term, edge_gram) {
             return Some(ControlFlow::Break(value));
         }
     }
@@ -80,8 +80,8 @@ mod tests {
 
     fn replayed(stemming: Stemming, text: &str) -> Option<Vec<(String, bool)>> {
         let mut terms = Vec::new();
-        let outcome = replay(stemming, text.as_bytes(), |term, tail| {
-            terms.push((term.to_owned(), tail));
+        let outcome = replay(stemming, text.as_bytes(), |term, edge_gram| {
+            terms.push((term.to_owned(), edge_gram));
             ControlFlow::<()>::Continue(())
         });
         outcome.map(|_| terms)
