@@ -44,7 +44,7 @@ impl DocumentTerms {
 }
 
 /// One occurrence of a term: the term's number in its document, and in the
-/// lowest bit whether it is the short edge_gram of a run, which takes no position of
+/// lowest bit whether it is the edge gram of a run, which takes no position of
 /// its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Token(u32);

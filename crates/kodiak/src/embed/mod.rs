@@ -2,12 +2,12 @@
 //!
 //! Knows models that are there; how they come to be there is `model`'s. `onnx`
 //! is the embedder over a local model: `runtime` runs it, `pooling` makes one
-//! vector of what it gives, `familiarity` tells texts it can make nothing of.
+//! vector of what it gives, `out_of_vocabulary` tells texts that it can only spell out.
 
 mod error;
-mod familiarity;
 mod installed;
 mod onnx;
+mod out_of_vocabulary;
 mod pooling;
 
 pub use error::EmbedError;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::thread;
 
-use super::familiarity::{is_familiar, is_mostly_read};
+use super::out_of_vocabulary::{is_in_vocabulary, is_mostly_in_vocabulary};
 use super::pooling::{Fault, pool, wrong_length};
 use super::{EmbedError, Embedder, Identity, InstalledModel, Limits, Role};
 use crate::error::{Error, Result};
@@ -100,8 +100,8 @@ impl OnnxEmbedder {
         // Graphs are not made for nothing, and what is spelt out letter by
         // letter would be near to everything else that is.
         let understood = !tokens.is_empty()
-            && is_familiar(text, runtime.pieces(&tokens))
-            && (role == Role::Document || is_mostly_read(text, runtime.pieces(&tokens)));
+            && is_in_vocabulary(text, runtime.pieces(&tokens))
+            && (role == Role::Document || is_mostly_in_vocabulary(text, runtime.pieces(&tokens)));
         if !understood {
             return Ok(vec![0.0; dimensions]);
         }

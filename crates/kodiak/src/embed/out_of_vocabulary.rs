@@ -1,4 +1,4 @@
-//! Whether a model can make anything of a text.
+//! Out-of-vocabulary texts: those a model can make nothing of.
 //!
 //! Words a model has learned are one or two of its tokens. What it has never
 //! seen, another script or keys hit at random, is spelt out letter by letter or
@@ -16,9 +16,9 @@ const MOST_LETTERS: usize = 6;
 /// What tokens for the unknown are called.
 const UNKNOWN: [&str; 2] = ["[UNK]", "<unk>"];
 
-/// Whether the tokens of a text, the model's own marks aside, are words more
+/// Tells whether the tokens of a text, the model's own marks aside, are words more
 /// than letters. A text without letters and digits is not understood either.
-pub(super) fn is_familiar(text: &str, tokens: impl Iterator<Item = String>) -> bool {
+pub(super) fn is_in_vocabulary(text: &str, tokens: impl Iterator<Item = String>) -> bool {
     let (mut letters, mut pieces, mut all) = (0, 0, 0);
     for token in tokens {
         all += 1;
@@ -37,7 +37,7 @@ pub(super) fn is_familiar(text: &str, tokens: impl Iterator<Item = String>) -> b
 /// Returns whether most of a question is in tokens that are more than a letter.
 /// Where it is mostly in a script that the model spells out, the one name or number
 /// that it can read says nothing of what is asked.
-pub(super) fn is_mostly_read(text: &str, tokens: impl Iterator<Item = String>) -> bool {
+pub(super) fn is_mostly_in_vocabulary(text: &str, tokens: impl Iterator<Item = String>) -> bool {
     let (mut read, mut all) = (0, 0);
     for token in tokens {
         all += 1;
@@ -57,11 +57,11 @@ fn letters_in(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_familiar, is_mostly_read};
+    use super::{is_in_vocabulary, is_mostly_in_vocabulary};
     use crate::runtime::{Options, Runtime};
 
     /// Pieces of words, as a small English vocabulary has them.
-    fn familiar(text: &str) -> bool {
+    fn in_vocabulary(text: &str) -> bool {
         let folder = tempfile::tempdir().unwrap();
         tiny_model::write(folder.path()).unwrap();
         let runtime = Runtime::load(Options {
@@ -72,17 +72,17 @@ mod tests {
         })
         .unwrap();
         let tokens = runtime.encode("", text).unwrap();
-        is_familiar(text, runtime.pieces(&tokens))
+        is_in_vocabulary(text, runtime.pieces(&tokens))
     }
 
     #[test]
     fn words_are_familiar_and_strange_signs_are_not() {
-        assert!(familiar("gtd"));
-        assert!(familiar("ramen broth, for two!"));
-        assert!(!familiar("นอน ไม่ หลับ"));
-        assert!(!familiar("xyzzy"));
-        assert!(!familiar("?!"));
-        assert!(!familiar(""));
+        assert!(in_vocabulary("gtd"));
+        assert!(in_vocabulary("ramen broth, for two!"));
+        assert!(!in_vocabulary("นอน ไม่ หลับ"));
+        assert!(!in_vocabulary("xyzzy"));
+        assert!(!in_vocabulary("?!"));
+        assert!(!in_vocabulary(""));
     }
 
     #[test]
@@ -91,12 +91,15 @@ mod tests {
             let pieces: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();
             pieces.into_iter()
         };
-        assert!(is_mostly_read(
+        assert!(is_mostly_in_vocabulary(
             "plan my week",
             pieces(&["plan", "my", "week"])
         ));
         let mixed = ["iris", "是", "[UNK]", "一", "年", "[UNK]", "出", "的"];
-        assert!(!is_mostly_read("iris是哪一年播出的", pieces(&mixed)));
-        assert!(is_mostly_read("", pieces(&[])));
+        assert!(!is_mostly_in_vocabulary(
+            "iris是哪一年播出的",
+            pieces(&mixed)
+        ));
+        assert!(is_mostly_in_vocabulary("", pieces(&[])));
     }
 }
