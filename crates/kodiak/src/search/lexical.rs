@@ -160,7 +160,7 @@ impl LexicalRetriever<'_> {
         let words = words(&wanted).take(MOST_NEEDLES);
         let words = words.map(|word| wanted[word.range].to_owned());
         let needles = literal(&wanted).into_iter().chain(words).collect();
-        self.retrieve_literal(needles, &query.shut_out(), filter, limits)
+        self.retrieve_literal(needles, &query.excluded(), filter, limits)
     }
 
     fn retrieve_literal(

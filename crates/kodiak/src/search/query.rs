@@ -182,7 +182,7 @@ impl Query {
 
     /// What is not wanted, as texts: a document with all of any of these is shut
     /// out. What an exception would let in again stays out as well.
-    pub(super) fn shut_out(&self) -> Vec<Vec<String>> {
+    pub(super) fn excluded(&self) -> Vec<Vec<String>> {
         let alternatives = self.excluded.iter().flat_map(Condition::alternatives);
         alternatives.take(MOST_WORDS).collect()
     }

@@ -36,8 +36,8 @@ pub(super) struct Snippet {
 #[derive(Debug)]
 pub(super) struct Finder<'a> {
     exact: FxHashMap<&'a str, f64>,
-    beginnings: Vec<(&'a str, f64)>,
-    may_begin: Beginnings<'a>,
+    prefixes: Vec<(&'a str, f64)>,
+    prefix_filter: PrefixFilter<'a>,
     needles: Vec<String>,
     stemming: Stemming,
 }
@@ -45,7 +45,7 @@ pub(super) struct Finder<'a> {
 /// How what is looked for begins. Stems begin as their words do, so most words
 /// need no stemming to be ruled out.
 #[derive(Debug, Default)]
-struct Beginnings<'a> {
+struct PrefixFilter<'a> {
     /// By first letter, a bit for each second one; of one or two letters, all.
     /// Nothing is known of what does not begin with an ASCII letter or digit.
     seconds: FxHashMap<u8, u128>,
@@ -53,9 +53,9 @@ struct Beginnings<'a> {
     kept: Vec<&'a [u8]>,
 }
 
-impl<'a> Beginnings<'a> {
+impl<'a> PrefixFilter<'a> {
     fn of(terms: impl Iterator<Item = &'a str>) -> Self {
-        let mut beginnings = Self::default();
+        let mut prefixes = Self::default();
         for term in terms.map(str::as_bytes) {
             let Some(first) = term.first() else {
                 continue;
@@ -63,13 +63,13 @@ impl<'a> Beginnings<'a> {
             // Of two letters the second may be an i that was a y.
             let second = term.get(1).filter(|_| term.len() > 2);
             let second = second.filter(|second| second.is_ascii_alphanumeric());
-            *beginnings.seconds.entry(*first).or_default() |=
+            *prefixes.seconds.entry(*first).or_default() |=
                 second.map_or(u128::MAX, |second| 1 << second);
-            beginnings
+            prefixes
                 .kept
                 .push(&term[..term.len().saturating_sub(2).max(1)]);
         }
-        beginnings
+        prefixes
     }
 
     /// Whether a word as it is written may become one of the terms.
@@ -119,8 +119,8 @@ impl<'a> Finder<'a> {
         };
         Self {
             exact: named(false).collect(),
-            beginnings: named(true).collect(),
-            may_begin: Beginnings::of(terms.iter().map(|term| term.term.as_str())),
+            prefixes: named(true).collect(),
+            prefix_filter: PrefixFilter::of(terms.iter().map(|term| term.term.as_str())),
             needles: Vec::new(),
             stemming,
         }
@@ -130,8 +130,8 @@ impl<'a> Finder<'a> {
     pub(super) fn literal(needles: &[String]) -> Self {
         Self {
             exact: FxHashMap::default(),
-            beginnings: Vec::new(),
-            may_begin: Beginnings::default(),
+            prefixes: Vec::new(),
+            prefix_filter: PrefixFilter::default(),
             needles: needles
                 .iter()
                 .map(|needle| needle.to_ascii_lowercase())
@@ -202,7 +202,10 @@ impl<'a> Finder<'a> {
         let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
         let mut tokenizer = Tokenizer::new(self.stemming);
         for word in words(text) {
-            if !self.may_begin.allows(text[word.range.clone()].as_bytes()) {
+            if !self
+                .prefix_filter
+                .allows(text[word.range.clone()].as_bytes())
+            {
                 continue;
             }
             let _ = tokenizer.each_term_of(text, &word, Purpose::Document, |term| {
@@ -237,12 +240,12 @@ impl<'a> Finder<'a> {
         {
             return Some((known, weight, term.range.clone()));
         }
-        if self.beginnings.is_empty() {
+        if self.prefixes.is_empty() {
             return None;
         }
         let written = text[term.range.clone()].to_lowercase();
         let begins = |start: &str| term.text.starts_with(start) || written.starts_with(start);
-        let &(known, weight) = self.beginnings.iter().find(|(start, _)| begins(start))?;
+        let &(known, weight) = self.prefixes.iter().find(|(start, _)| begins(start))?;
         // Of a piece only what was looked for is meant; a word is one.
         let end = match class {
             Class::Spaced => term.range.end,

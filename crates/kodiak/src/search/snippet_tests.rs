@@ -150,15 +150,15 @@ fn assert_not_ruled_out(text: &str) {
             ControlFlow::<()>::Continue(())
         });
         for term in &terms {
-            let beginnings = Beginnings::of([term.as_str()].into_iter());
-            assert!(beginnings.allows(written.as_bytes()), "{written} {term}");
+            let prefixes = PrefixFilter::of([term.as_str()].into_iter());
+            assert!(prefixes.allows(written.as_bytes()), "{written} {term}");
         }
     }
 }
 
 #[test]
 fn words_are_ruled_out_by_how_they_begin() {
-    let beginnings = Beginnings::of(["databas", "ti", "v2"].into_iter());
+    let prefixes = PrefixFilter::of(["databas", "ti", "v2"].into_iter());
     for (written, allowed) in [
         ("Databases", true),
         ("datab", true),
@@ -170,7 +170,7 @@ fn words_are_ruled_out_by_how_they_begin() {
         ("V2", true),
         ("é", true),
     ] {
-        assert_eq!(beginnings.allows(written.as_bytes()), allowed, "{written}");
+        assert_eq!(prefixes.allows(written.as_bytes()), allowed, "{written}");
     }
 }
 

@@ -75,11 +75,11 @@ impl SqliteStore {
 
     /// Documents whose title or body contains any of `needles` literally,
     /// ASCII case aside; a needle in the title counts ten times one in the body.
-    /// Those that have all texts of any of `shut_out` are left out.
+    /// Those that have all texts of any of `excluded` are left out.
     pub fn containing(
         &self,
         needles: &[String],
-        shut_out: &[Vec<String>],
+        excluded: &[Vec<String>],
         filter: &Filter,
         limit: usize,
     ) -> Result<Matches> {
@@ -95,7 +95,7 @@ impl SqliteStore {
             values.extend(twice_within(needle));
         }
         values.extend(filter_values);
-        for texts in shut_out.iter().filter(|texts| !texts.is_empty()) {
+        for texts in excluded.iter().filter(|texts| !texts.is_empty()) {
             let has = "(d.title LIKE ? ESCAPE '\\' OR b.body LIKE ? ESCAPE '\\')";
             let has_all = vec![has; texts.len()].join(" AND ");
             condition.push_str(&format!(" AND NOT ({has_all})"));
