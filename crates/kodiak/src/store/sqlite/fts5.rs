@@ -21,7 +21,7 @@ use rusqlite::{Connection, ffi};
 
 use crate::analysis::text::{Purpose, Stemming, Tokenizer};
 
-pub(super) use rank::{Bar, RankParameters};
+pub(super) use rank::{RankParameters, ScoreThreshold};
 pub(super) use replay::Replay;
 
 /// The tokenizer's name in `CREATE VIRTUAL TABLE … tokenize = …`.
@@ -32,14 +32,17 @@ const RANK: &CStr = c"kodiak_rank";
 /// Makes tokenizer and rank function known to a connection. Every connection
 /// to an index needs this before it touches the full text, with the stemming of
 /// that index. Gives back what the rank function goes by.
-pub(super) fn register(connection: &Connection, stemming: Stemming) -> rusqlite::Result<Bar> {
+pub(super) fn register(
+    connection: &Connection,
+    stemming: Stemming,
+) -> rusqlite::Result<ScoreThreshold> {
     let api = fts5_api(connection)?;
     // Constants, so that FTS5 may hold on to them for as long as it likes.
     let stemming: &'static Stemming = match stemming {
         Stemming::English => &Stemming::English,
         Stemming::None => &Stemming::None,
     };
-    let bar = Bar::default();
+    let threshold = ScoreThreshold::default();
     let mut tokenizer = ffi::fts5_tokenizer {
         xCreate: Some(tokenizer_create),
         xDelete: Some(tokenizer_delete),
@@ -61,13 +64,13 @@ pub(super) fn register(connection: &Connection, stemming: Stemming) -> rusqlite:
             check(create(
                 api,
                 RANK.as_ptr(),
-                bar.clone().into_raw(),
+                threshold.clone().into_raw(),
                 Some(rank::rank),
-                Some(Bar::forget),
+                Some(ScoreThreshold::forget),
             ))?;
         }
     }
-    Ok(bar)
+    Ok(threshold)
 }
 
 fn check(code: c_int) -> rusqlite::Result<()> {

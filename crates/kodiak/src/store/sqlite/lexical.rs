@@ -45,8 +45,8 @@ impl SqliteStore {
             ));
             values.extend(more);
         }
-        self.bar.lower();
-        let raise = |worst| self.bar.set(worst);
+        self.threshold.lower();
+        let raise = |worst| self.threshold.set(worst);
         self.with(|connection| best_of(connection, &sql, values, limit, raise))
     }
 

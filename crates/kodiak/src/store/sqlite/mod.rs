@@ -40,7 +40,7 @@ use super::lock::lock_path;
 use super::{Coverage, Revision};
 use crate::error::{Cause, Error, Result};
 use crate::text::Stemming;
-use fts5::Bar;
+use fts5::ScoreThreshold;
 
 pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
@@ -74,7 +74,7 @@ pub struct SqliteStore {
     /// Read once: it never changes in an index that holds anything.
     stemming: Stemming,
     /// What rows must score to be of interest to the search under way.
-    bar: Bar,
+    threshold: ScoreThreshold,
     /// The vector file in use, opened when first needed.
     vectors: RefCell<Option<OpenVectors>>,
     /// How much was embedded in a state of the index: counting takes longer
@@ -142,13 +142,13 @@ impl SqliteStore {
     fn wrap(connection: Connection, path: &Path) -> Result<Self> {
         let failed = |source| database_error(path, &source);
         let stemming = stemming::read(&connection).map_err(failed)?;
-        let bar = fts5::register(&connection, stemming).map_err(failed)?;
+        let threshold = fts5::register(&connection, stemming).map_err(failed)?;
         let store = Self {
             connection,
             path: path.to_path_buf(),
             file: FileIdentity::of(path),
             stemming,
-            bar,
+            threshold,
             vectors: RefCell::default(),
             coverage: Cell::default(),
             shadowed: Cell::default(),

@@ -18,9 +18,9 @@ use crate::rank::{Bm25, Field, TermMatches};
 /// raises it; a row that cannot reach it gets a score that is too high, but not
 /// as high as this.
 #[derive(Clone, Debug, Default)]
-pub(in crate::store::sqlite) struct Bar(Arc<AtomicU64>);
+pub(in crate::store::sqlite) struct ScoreThreshold(Arc<AtomicU64>);
 
-impl Bar {
+impl ScoreThreshold {
     /// All rows are of interest.
     pub(in crate::store::sqlite) fn lower(&self) {
         self.set(0.0);
@@ -31,15 +31,15 @@ impl Bar {
         self.0.store(score.to_bits(), Ordering::Relaxed);
     }
 
-    /// For C to hold; given back to [`Bar::forget`].
+    /// For C to hold; given back to [`ScoreThreshold::forget`].
     pub(super) fn into_raw(self) -> *mut c_void {
         Arc::into_raw(self.0).cast_mut().cast()
     }
 
     /// Lets go of what C held.
-    pub(super) unsafe extern "C" fn forget(bar: *mut c_void) {
+    pub(super) unsafe extern "C" fn forget(threshold: *mut c_void) {
         // SAFETY: made by `into_raw`, given back once.
-        drop(unsafe { Arc::from_raw(bar.cast::<AtomicU64>()) });
+        drop(unsafe { Arc::from_raw(threshold.cast::<AtomicU64>()) });
     }
 }
 
@@ -152,10 +152,10 @@ unsafe fn score(
     count: c_int,
     values: *mut *mut ffi::sqlite3_value,
 ) -> Option<f64> {
-    // SAFETY: as in `rank`; what FTS5 holds for us is the bar's number.
+    // SAFETY: as in `rank`; what FTS5 holds for us is the threshold.
     unsafe {
-        let bar = &*api.xUserData?(row).cast::<AtomicU64>();
-        let bar = f64::from_bits(bar.load(Ordering::Relaxed));
+        let threshold = &*api.xUserData?(row).cast::<AtomicU64>();
+        let threshold = f64::from_bits(threshold.load(Ordering::Relaxed));
         let ranking = ranking_of(api, row, count, values)?;
         ranking.look(api, row)?;
         let Ranking {
@@ -167,7 +167,7 @@ unsafe fn score(
             average_length,
             ..
         } = parameters;
-        matches.score(bm25, *average_length, bar, |field| {
+        matches.score(bm25, *average_length, threshold, |field| {
             length_of(api, row, field.map_or(ALL_COLUMNS, column_of))
         })
     }
