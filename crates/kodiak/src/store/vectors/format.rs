@@ -3,16 +3,16 @@
 //! ```text
 //! header      128 bytes
 //! matrix      groups of 4096 vectors, the last of as many as are left:
-//!   sketches    the high halves of each row's bytes, padded to whole cache lines
+//!   codes       the high halves of each row's bytes, padded to whole cache lines
 //!   rests       the low halves, likewise
-//!   fits        two f32 per row: how well its sketch stands for it
+//!   fits        two f32 per row: how well its code stands for it
 //! chunks      i64 per vector
 //! documents   i64 per document, ascending
 //! starts      u32 per document: its first vector
 //! scales      f32 per vector
 //! ```
 //!
-//! A scan reads the sketches and little else, so they lie together; but only in
+//! A scan reads the codes and little else, so they lie together; but only in
 //! groups, so that a writer holds no more than a group in memory. The arrays
 //! come last because their length is known last. The header has a checksum of
 //! itself and one of the arrays.
@@ -26,7 +26,7 @@ pub(super) const HEADER: usize = 128;
 /// Halves of rows begin on cache lines, and kernels need not care for what is
 /// left over.
 const LINE: usize = 64;
-/// Vectors whose sketches lie together: long stretches to read, and less than a
+/// Vectors whose codes lie together: long stretches to read, and less than a
 /// megabyte to hold back while they are written.
 pub(super) const GROUP: usize = 4096;
 /// The two numbers of a `Fit`.
@@ -177,8 +177,8 @@ impl Layout {
         })
     }
 
-    /// The sketches at some places of one group.
-    pub(super) fn sketches(&self, places: &Range<usize>) -> Range<usize> {
+    /// The codes at some places of one group.
+    pub(super) fn codes(&self, places: &Range<usize>) -> Range<usize> {
         let group = self.group(places.start);
         group.part(0, self.stride, places)
     }

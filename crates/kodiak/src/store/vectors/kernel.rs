@@ -11,9 +11,9 @@ mod fetch;
 
 pub(super) use fetch::fetch;
 
+use super::coarse_code::{APART, Fit, Limit, join};
 use super::format::FitBytes;
 use super::quantise::Prepared;
-use super::sketch::{APART, Fit, Limit, join};
 
 /// The most rows that are sifted at once: the answer has a bit for each.
 pub(super) const SIFTED: usize = u64::BITS as usize;
@@ -54,7 +54,7 @@ impl Kernel {
         }
     }
 
-    /// Whether the sketches that follow will be needed next.
+    /// Whether the codes that follow will be needed next.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn fetching_ahead(mut self, fetch_ahead: bool) -> Self {
         self.fetch_ahead = fetch_ahead;
@@ -67,7 +67,7 @@ impl Kernel {
         self
     }
 
-    /// Which of some rows may be within the limit, by their sketches: the
+    /// Which of some rows may be within the limit, by their codes: the
     /// lowest bit is the first row's. At most `SIFTED` rows.
     #[inline]
     #[cfg_attr(
@@ -76,7 +76,7 @@ impl Kernel {
     )]
     pub(super) fn sift(
         self,
-        sketches: &[u8],
+        codes: &[u8],
         fits: &[FitBytes],
         query: &Prepared,
         limit: Limit,
@@ -86,9 +86,9 @@ impl Kernel {
             #[expect(unsafe_code, reason = "the caller answers for the processor")]
             // SAFETY: the function is safe but for its instructions, and
             // `detect` has found that this processor has them.
-            return unsafe { avx2::sift(sketches, fits, query, limit, self.fetch_ahead) };
+            return unsafe { avx2::sift(codes, fits, query, limit, self.fetch_ahead) };
         }
-        sift_by(sketch_product, sketches, fits, query, limit)
+        sift_by(coarse_product, codes, fits, query, limit)
     }
 
     /// The product of a whole row, given in its halves, and a query.
@@ -97,14 +97,14 @@ impl Kernel {
         not(target_arch = "x86_64"),
         expect(clippy::unused_self, reason = "there is one version only")
     )]
-    pub(super) fn product(self, sketch: &[u8], rest: &[u8], query: &Prepared) -> i32 {
+    pub(super) fn product(self, code: &[u8], rest: &[u8], query: &Prepared) -> i32 {
         #[cfg(target_arch = "x86_64")]
         if self.avx2 {
             #[expect(unsafe_code, reason = "the caller answers for the processor")]
             // SAFETY: as in `sift`.
-            return unsafe { avx2::product(sketch, rest, &query.values) };
+            return unsafe { avx2::product(code, rest, &query.values) };
         }
-        product(sketch, rest, &query.values)
+        product(code, rest, &query.values)
     }
 
     /// The products of four vectors and another. They wrap around where 32 bits
@@ -131,8 +131,8 @@ impl Kernel {
 )]
 #[inline(always)]
 fn sift_by(
-    sketch_product: impl Fn(&[u8], &[i8]) -> i32,
-    sketches: &[u8],
+    coarse_product: impl Fn(&[u8], &[i8]) -> i32,
+    codes: &[u8],
     fits: &[FitBytes],
     query: &Prepared,
     limit: Limit,
@@ -141,21 +141,21 @@ fn sift_by(
     let stride = query.bytes.len() / 2;
     let mut near = 0;
     for (at, &fit) in fits.iter().enumerate() {
-        let sketch = &sketches[at * stride..(at + 1) * stride];
-        let product = sketch_product(sketch, &query.bytes);
+        let code = &codes[at * stride..(at + 1) * stride];
+        let product = coarse_product(code, &query.bytes);
         near |= u64::from(limit.admits(product, Fit::decode(fit))) << at;
     }
     near
 }
 
-/// The product of a sketch and a query's bytes.
-fn sketch_product(sketch: &[u8], query: &[i8]) -> i32 {
+/// The product of a coarse code and a query's bytes.
+fn coarse_product(code: &[u8], query: &[i8]) -> i32 {
     let query = query.as_chunks::<APART>().0.as_chunks::<2>().0;
     let mut sum = 0;
-    for (sketch, [low, high]) in sketch.as_chunks::<APART>().0.iter().zip(query) {
+    for (code, [low, high]) in code.as_chunks::<APART>().0.iter().zip(query) {
         for at in 0..APART {
-            sum += i32::from(sketch[at] & 0x0F) * i32::from(low[at]);
-            sum += i32::from(sketch[at] >> 4) * i32::from(high[at]);
+            sum += i32::from(code[at] & 0x0F) * i32::from(low[at]);
+            sum += i32::from(code[at] >> 4) * i32::from(high[at]);
         }
     }
     sum
@@ -163,13 +163,13 @@ fn sketch_product(sketch: &[u8], query: &[i8]) -> i32 {
 
 /// The product of a row and a query's values. It cannot overflow: `Prepared`
 /// sees to that.
-fn product(sketch: &[u8], rest: &[u8], query: &[i16]) -> i32 {
+fn product(code: &[u8], rest: &[u8], query: &[i16]) -> i32 {
     let query = query.as_chunks::<APART>().0.as_chunks::<2>().0;
-    let sketch = sketch.as_chunks::<APART>().0.iter();
+    let code = code.as_chunks::<APART>().0.iter();
     let mut sum = 0;
-    for ((sketch, rest), [low, high]) in sketch.zip(rest.as_chunks::<APART>().0).zip(query) {
+    for ((code, rest), [low, high]) in code.zip(rest.as_chunks::<APART>().0).zip(query) {
         for at in 0..APART {
-            let components = join(sketch[at], rest[at]);
+            let components = join(code[at], rest[at]);
             sum += i32::from(components.0) * i32::from(low[at]);
             sum += i32::from(components.1) * i32::from(high[at]);
         }

@@ -2,17 +2,17 @@
 
 use proptest::prelude::*;
 
-use super::super::sketch::split;
+use super::super::coarse_code::split;
 use super::*;
 
-/// Rows in halves, and how their sketches fit.
+/// Rows in halves, and how their codes fit.
 fn halves(rows: &[Vec<i8>]) -> (Vec<u8>, Vec<u8>, Vec<FitBytes>) {
-    let (mut sketches, mut rests) = (Vec::new(), Vec::new());
+    let (mut codes, mut rests) = (Vec::new(), Vec::new());
     for row in rows {
-        split(row, &mut sketches, &mut rests);
+        split(row, &mut codes, &mut rests);
     }
     let fits = rows.iter().map(|row| Fit::of(row).encode()).collect();
-    (sketches, rests, fits)
+    (codes, rests, fits)
 }
 
 proptest! {
@@ -26,33 +26,33 @@ proptest! {
         let floats: Vec<f32> = vectors[0].iter().map(|&value| f32::from(value)).collect();
         let query = Prepared::new(&floats);
         let rows = &vectors[1..];
-        let (sketches, rests, fits) = halves(rows);
+        let (codes, rests, fits) = halves(rows);
         let stride = query.values.len() / 2;
         let limit = Limit::new(&query, similarity);
         let mut near = 0;
         for (at, row) in rows.iter().enumerate() {
             let high = |&component: &i8| (i64::from(component) + 128) >> 4;
-            let sketched: i64 = row
+            let coded: i64 = row
                 .iter()
                 .zip(&query.bytes)
                 .map(|(component, &byte)| high(component) * i64::from(byte))
                 .sum();
-            near |= u64::from(limit.admits(sketched as i32, Fit::decode(fits[at]))) << at;
+            near |= u64::from(limit.admits(coded as i32, Fit::decode(fits[at]))) << at;
             let by_hand: i64 = row
                 .iter()
                 .zip(&query.values)
                 .map(|(&left, &right)| i64::from(left) * i64::from(right))
                 .sum();
             let place = at * stride..(at + 1) * stride;
-            let (sketch, rest) = (&sketches[place.clone()], &rests[place]);
+            let (code, rest) = (&codes[place.clone()], &rests[place]);
             for kernel in [Kernel::portable(), Kernel::detect()] {
-                prop_assert_eq!(i64::from(kernel.product(sketch, rest, &query)), by_hand);
+                prop_assert_eq!(i64::from(kernel.product(code, rest, &query)), by_hand);
             }
         }
         for fetch_ahead in [false, true] {
             for kernel in [Kernel::portable(), Kernel::detect()] {
                 let kernel = kernel.fetching_ahead(fetch_ahead);
-                prop_assert_eq!(kernel.sift(&sketches, &fits, &query, limit), near);
+                prop_assert_eq!(kernel.sift(&codes, &fits, &query, limit), near);
             }
         }
     }
@@ -83,14 +83,14 @@ fn the_largest_products_do_not_overflow() {
     for length in [64, 384, 8192, 1 << 16] {
         for (sign, component) in [(-1.0, i8::MIN), (1.0, i8::MAX), (-1.0, i8::MAX)] {
             let query = Prepared::new(&vec![sign; length]);
-            let (sketch, rest, fits) = halves(&[vec![component; length]]);
+            let (code, rest, fits) = halves(&[vec![component; length]]);
             let by_hand = length as i64 * i64::from(query.values[0]) * i64::from(component);
             // Near enough to a row in its own direction, not to its opposite.
             let limit = Limit::new(&query, 0.99);
             for kernel in [Kernel::portable(), Kernel::detect()] {
-                let product = kernel.product(&sketch, &rest, &query);
+                let product = kernel.product(&code, &rest, &query);
                 assert_eq!(i64::from(product), by_hand, "{length}");
-                let near = kernel.sift(&sketch, &fits, &query, limit);
+                let near = kernel.sift(&code, &fits, &query, limit);
                 assert_eq!(near, u64::from(by_hand > 0), "{length}");
             }
         }
@@ -102,12 +102,12 @@ fn a_whole_piece_has_a_bit_for_each_row() {
     let rows: Vec<Vec<i8>> = (0..SIFTED as i8)
         .map(|at| vec![if at % 3 == 0 { 127 } else { -127 }, at])
         .collect();
-    let (sketches, _, fits) = halves(&rows);
+    let (codes, _, fits) = halves(&rows);
     let query = Prepared::new(&[1.0, 0.0]);
     let limit = Limit::new(&query, 0.5);
     let expected = (0..SIFTED).filter(|at| at % 3 == 0);
     let expected = expected.fold(0_u64, |near, at| near | 1 << at);
     for kernel in [Kernel::portable(), Kernel::detect()] {
-        assert_eq!(kernel.sift(&sketches, &fits, &query, limit), expected);
+        assert_eq!(kernel.sift(&codes, &fits, &query, limit), expected);
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! * `format` lays the file out, `write` fills it, `bytes` maps it;
 //! * `quantise` turns vectors into small integers, `kernel` multiplies them;
-//! * `sketch` cuts them in halves and knows what the first half rules out;
+//! * `coarse_code` cuts them in halves and knows what the first half rules out;
 //! * `scan` looks for the nearest, `best` keeps them, `bitmap` says which
 //!   documents may be found;
 //! * `knn` finds neighbours among a few hundred vectors in memory.
@@ -20,12 +20,12 @@
 mod best;
 mod bitmap;
 mod bytes;
+mod coarse_code;
 mod format;
 mod kernel;
 mod knn;
 mod quantise;
 mod scan;
-mod sketch;
 mod write;
 
 #[cfg(test)]
@@ -217,8 +217,8 @@ impl VectorFile {
         let mut sum = vec![0.0; 2 * format::stride(self.dimensions)];
         for at in places {
             let scale = f32::from_le_bytes(self.scales()[at]);
-            let sketch = self.sketches(&(at..at + 1));
-            sketch::add(sketch, self.rest(at), scale, &mut sum);
+            let code = self.codes(&(at..at + 1));
+            coarse_code::add(code, self.rest(at), scale, &mut sum);
         }
         sum.truncate(self.dimensions);
         sum
@@ -228,21 +228,21 @@ impl VectorFile {
     #[inline]
     fn exact(&self, kernel: Kernel, at: usize, query: &Prepared) -> f32 {
         let scale = f32::from_le_bytes(self.scales()[at]);
-        let sketch = self.sketches(&(at..at + 1));
-        kernel.product(sketch, self.rest(at), query) as f32 * scale * query.scale
+        let code = self.codes(&(at..at + 1));
+        kernel.product(code, self.rest(at), query) as f32 * scale * query.scale
     }
 
-    /// The sketches at some places of one group.
-    fn sketches(&self, places: &Range<usize>) -> &[u8] {
-        &self.bytes[self.layout.sketches(places)]
+    /// The codes at some places of one group.
+    fn codes(&self, places: &Range<usize>) -> &[u8] {
+        &self.bytes[self.layout.codes(places)]
     }
 
-    /// What the sketch at a place lacks.
+    /// What the code at a place lacks.
     fn rest(&self, at: usize) -> &[u8] {
         &self.bytes[self.layout.rest(at)]
     }
 
-    /// How the sketches at some places of one group fit their rows.
+    /// How the codes at some places of one group fit their rows.
     fn fits(&self, places: &Range<usize>) -> &[FitBytes] {
         let numbers = self.bytes[self.layout.fits(places)].as_chunks().0;
         numbers.as_chunks().0

@@ -12,13 +12,13 @@ pub(super) const ROW_TOP: i16 = i8::MAX as i16;
 ///
 /// It has sixteen bits where rows have eight: the processor widens both to
 /// sixteen anyway, and so only the row's rounding is left to be felt. For
-/// sketches, which are coarse themselves, eight bits do.
+/// codes, which are coarse themselves, eight bits do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
     /// As long as a row with its padding, which is zero.
     pub(super) values: Vec<i16>,
     pub(super) scale: f32,
-    /// The same in eight bits, for sketches.
+    /// The same in eight bits, for codes.
     pub(super) bytes: Vec<i8>,
     /// The sum of the bytes.
     pub(super) sum: i32,

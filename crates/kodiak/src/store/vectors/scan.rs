@@ -2,7 +2,7 @@
 //!
 //! The places are cut into blocks, which are scanned in parallel; all threads
 //! together keep the best documents. Once these are as many as are asked for,
-//! sketches are sifted for rows that may be better than the worst of them, and
+//! codes are sifted for rows that may be better than the worst of them, and
 //! only those are looked at in full. A document whose chunks lie in more than
 //! one block is set aside until all its blocks are known, so that the answer
 //! does not depend on where blocks end or which thread had them.
@@ -12,9 +12,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::best::{Candidate, Near, Shared};
+use super::coarse_code::Limit;
 use super::format::GROUP;
 use super::kernel::{Kernel, SIFTED, fetch};
-use super::sketch::Limit;
 use super::{Bitmap, Prepared, VectorFile};
 use crate::cancel::Stop;
 
@@ -140,12 +140,12 @@ impl Scan<'_> {
         stretches
     }
 
-    /// Asks for the first sketches of a stretch; the processor sees what comes
+    /// Asks for the first codes of a stretch; the processor sees what comes
     /// after them by itself.
     fn fetch_start(&self, stretch: &Range<usize>) {
         let end = stretch.end.min(stretch.start + FETCHED);
         let start = stretch.start..end.min(end_of_group(stretch.start));
-        fetch(self.file.sketches(&start));
+        fetch(self.file.codes(&start));
         fetch(self.file.fits(&start).as_flattened().as_flattened());
     }
 
@@ -217,7 +217,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Which of some places may have one of the best, by their sketches.
+    /// Which of some places may have one of the best, by their codes.
     fn sift(&mut self, places: &Range<usize>) -> u64 {
         let least = self.scan.found.least();
         if least > self.least {
@@ -225,11 +225,11 @@ impl<'a> Block<'a> {
             self.set_limits();
         }
         let file = self.scan.file;
-        let (sketches, fits) = (file.sketches(places), file.fits(places));
+        let (codes, fits) = (file.codes(places), file.fits(places));
         let mut kernel = self.scan.kernel;
         let mut near = 0;
         for (query, &limit) in self.scan.queries.iter().zip(&self.limits) {
-            near |= kernel.sift(sketches, fits, query, limit);
+            near |= kernel.sift(codes, fits, query, limit);
             // Once is enough.
             kernel = kernel.fetching_ahead(false);
         }
@@ -249,7 +249,7 @@ impl<'a> Block<'a> {
     /// Looks at a whole row.
     fn look_at(&mut self, at: usize) {
         let similarity = self.scan.similarity(at);
-        // Nearly all sketches promise too much. Among equals the lower row may
+        // Nearly all codes promise too much. Among equals the lower row may
         // still be this one.
         if similarity < self.scan.found.least() {
             return;

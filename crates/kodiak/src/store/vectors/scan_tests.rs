@@ -254,7 +254,7 @@ proptest! {
     }
 }
 
-/// Enough of them that most are ruled out by their sketches, in many groups.
+/// Enough of them that most are ruled out by their codes, in many groups.
 #[test]
 fn many_vectors_are_found_as_by_hand() {
     let dimensions = 100;

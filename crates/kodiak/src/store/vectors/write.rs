@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use super::coarse_code::{self, Fit};
 use super::format::{self, GROUP, HEADER, Header, MOST_DIMENSIONS};
 use super::quantise::{ROW_TOP, quantise};
-use super::sketch::{self, Fit};
 use super::{Origin, Slot, VectorFile, damaged};
 use crate::error::{Error, Result};
 
@@ -121,7 +121,7 @@ impl VectorFile {
         let place = at..at + 1;
         vector.len() == self.dimensions
             && self.scales()[at] == scale.to_le_bytes()
-            && self.sketches(&place) == group.sketches
+            && self.codes(&place) == group.codes
             && self.rest(at) == group.rests
             && self.fits(&place).as_flattened().as_flattened() == group.fits
     }
@@ -131,7 +131,7 @@ impl VectorFile {
 #[derive(Default)]
 struct Group {
     rows: usize,
-    sketches: Vec<u8>,
+    codes: Vec<u8>,
     rests: Vec<u8>,
     fits: Vec<u8>,
     /// Room for a vector's values and its row.
@@ -148,14 +148,14 @@ impl Group {
         self.row
             .extend(self.values.iter().map(|&value| value as i8));
         self.rows += 1;
-        sketch::split(&self.row, &mut self.sketches, &mut self.rests);
+        coarse_code::split(&self.row, &mut self.codes, &mut self.rests);
         self.fits.extend(Fit::of(&self.row).encode().as_flattened());
         scale
     }
 
     /// Writes the rows, if any, and begins anew.
     fn write(&mut self, output: &mut impl Write) -> std::io::Result<()> {
-        for part in [&mut self.sketches, &mut self.rests, &mut self.fits] {
+        for part in [&mut self.codes, &mut self.rests, &mut self.fits] {
             output.write_all(part)?;
             part.clear();
         }

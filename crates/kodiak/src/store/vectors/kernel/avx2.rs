@@ -8,39 +8,39 @@ use std::arch::x86_64::{
     _mm256_srli_epi16, _mm256_xor_si256,
 };
 
+use super::super::coarse_code::{APART, Limit};
 use super::super::format::FitBytes;
 use super::super::quantise::Prepared;
-use super::super::sketch::{APART, Limit};
 use super::fetch::fetch_behind;
 use super::{Lane, sift_by};
 
 #[target_feature(enable = "avx2")]
 pub(super) fn sift(
-    sketches: &[u8],
+    codes: &[u8],
     fits: &[FitBytes],
     query: &Prepared,
     limit: Limit,
     fetch_ahead: bool,
 ) -> u64 {
     if fetch_ahead {
-        let product = |sketch: &[u8], query: &[i8]| sketch_product::<true>(sketch, query);
-        sift_by(product, sketches, fits, query, limit)
+        let product = |code: &[u8], query: &[i8]| coarse_product::<true>(code, query);
+        sift_by(product, codes, fits, query, limit)
     } else {
-        let product = |sketch: &[u8], query: &[i8]| sketch_product::<false>(sketch, query);
-        sift_by(product, sketches, fits, query, limit)
+        let product = |code: &[u8], query: &[i8]| coarse_product::<false>(code, query);
+        sift_by(product, codes, fits, query, limit)
     }
 }
 
 /// 128 products at a time: a cache line of halves.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn sketch_product<const FETCH_AHEAD: bool>(sketch: &[u8], query: &[i8]) -> i32 {
-    let sketch = sketch.as_chunks::<APART>().0.as_chunks::<2>().0;
+fn coarse_product<const FETCH_AHEAD: bool>(code: &[u8], query: &[i8]) -> i32 {
+    let code = code.as_chunks::<APART>().0.as_chunks::<2>().0;
     let query = query.as_chunks::<APART>().0.as_chunks::<4>().0;
     let low_half = _mm256_set1_epi8(0x0F);
     let ones = _mm256_set1_epi16(1);
     let mut sum = _mm256_setzero_si256();
-    for (line, query) in sketch.iter().zip(query) {
+    for (line, query) in code.iter().zip(query) {
         if FETCH_AHEAD {
             fetch_behind(line.as_flattened());
         }
@@ -63,22 +63,22 @@ fn sketch_product<const FETCH_AHEAD: bool>(sketch: &[u8], query: &[i8]) -> i32 {
 
 /// 64 products at a time, of components put together from their halves.
 #[target_feature(enable = "avx2")]
-pub(super) fn product(sketch: &[u8], rest: &[u8], query: &[i16]) -> i32 {
-    let sketch = sketch.as_chunks::<APART>().0.iter();
+pub(super) fn product(code: &[u8], rest: &[u8], query: &[i16]) -> i32 {
+    let code = code.as_chunks::<APART>().0.iter();
     let rest = rest.as_chunks::<APART>().0;
     let query = query.as_chunks::<16>().0.as_chunks::<4>().0;
     let low_half = _mm256_set1_epi8(0x0F);
     let high_half = _mm256_set1_epi8(0xF0_u8.cast_signed());
     let sign = _mm256_set1_epi8(i8::MIN);
     let mut sum = _mm256_setzero_si256();
-    for ((sketch, rest), query) in sketch.zip(rest).zip(query) {
-        let (sketch, rest) = (load(sketch), load(rest));
+    for ((code, rest), query) in code.zip(rest).zip(query) {
+        let (code, rest) = (load(code), load(rest));
         let low = _mm256_or_si256(
-            _mm256_and_si256(_mm256_slli_epi16::<4>(sketch), high_half),
+            _mm256_and_si256(_mm256_slli_epi16::<4>(code), high_half),
             _mm256_and_si256(rest, low_half),
         );
         let high = _mm256_or_si256(
-            _mm256_and_si256(sketch, high_half),
+            _mm256_and_si256(code, high_half),
             _mm256_and_si256(_mm256_srli_epi16::<4>(rest), low_half),
         );
         for (half, components) in [low, high].into_iter().enumerate() {

@@ -13,21 +13,21 @@ fn row(vector: &[f32]) -> (Vec<i8>, f32) {
     (values.iter().map(|&value| value as i8).collect(), scale)
 }
 
-/// Whether the sketch of a vector may be within the limit.
+/// Whether the code of a vector may be within the limit.
 fn admitted(vector: &[f32], query: &Prepared, limit: Limit) -> bool {
     let (row, _) = row(vector);
-    let (mut sketch, mut rest) = (Vec::new(), Vec::new());
-    split(&row, &mut sketch, &mut rest);
+    let (mut code, mut rest) = (Vec::new(), Vec::new());
+    split(&row, &mut code, &mut rest);
     let fit = Fit::of(&row).encode();
-    Kernel::portable().sift(&sketch, &[fit], query, limit) == 1
+    Kernel::portable().sift(&code, &[fit], query, limit) == 1
 }
 
 /// The similarity of a vector and a query, as the scan has it.
 fn similarity(vector: &[f32], query: &Prepared) -> f32 {
     let (row, scale) = row(vector);
-    let (mut sketch, mut rest) = (Vec::new(), Vec::new());
-    split(&row, &mut sketch, &mut rest);
-    Kernel::portable().product(&sketch, &rest, query) as f32 * scale * query.scale
+    let (mut code, mut rest) = (Vec::new(), Vec::new());
+    split(&row, &mut code, &mut rest);
+    Kernel::portable().product(&code, &rest, query) as f32 * scale * query.scale
 }
 
 /// Components of every kind: even, nearly nothing but for a few, and few
@@ -45,14 +45,14 @@ fn vector(dimensions: usize) -> impl Strategy<Value = Vec<f32>> {
 proptest! {
     #[test]
     fn the_halves_make_the_row_again(row in prop::collection::vec(any::<i8>(), 0..300)) {
-        let (mut sketch, mut rest) = (Vec::new(), Vec::new());
-        split(&row, &mut sketch, &mut rest);
-        prop_assert_eq!(sketch.len(), stride(row.len()));
+        let (mut code, mut rest) = (Vec::new(), Vec::new());
+        split(&row, &mut code, &mut rest);
+        prop_assert_eq!(code.len(), stride(row.len()));
         prop_assert_eq!(rest.len(), stride(row.len()));
-        let mut joined = vec![0; 2 * sketch.len()];
-        for (at, (&sketch, &rest)) in sketch.iter().zip(&rest).enumerate() {
+        let mut joined = vec![0; 2 * code.len()];
+        for (at, (&code, &rest)) in code.iter().zip(&rest).enumerate() {
             let low = at / APART * 2 * APART + at % APART;
-            (joined[low], joined[low + APART]) = join(sketch, rest);
+            (joined[low], joined[low + APART]) = join(code, rest);
         }
         prop_assert_eq!(&joined[..row.len()], &row);
         prop_assert!(joined[row.len()..].iter().all(|&padding| padding == 0));
@@ -77,10 +77,10 @@ proptest! {
     }
 }
 
-/// What a sketch lost, taken as a query, is the worst case: the sketch is at
+/// What a coarse code lost, taken as a query, is the worst case: the code is at
 /// a right angle to what brings the row nearer.
 #[test]
-fn what_a_sketch_lost_is_not_forgotten() {
+fn what_a_coarse_code_lost_is_not_forgotten() {
     for dimensions in [1, 2, 7, 64, 384, 1000] {
         let vector: Vec<f32> = (0..dimensions).map(|at| (at as f32 * 1.7).sin()).collect();
         let (row, _) = row(&vector);

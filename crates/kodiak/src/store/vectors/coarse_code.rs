@@ -1,20 +1,20 @@
 //! Rows in two halves, and what the first of them says about the whole.
 //!
 //! A byte of a row is cut into two halves of four bits. The high ones are a
-//! coarse copy of the row, its sketch: each stands for sixteen values and is
+//! coarse copy of the row, its coarse 4-bit code: each stands for sixteen values and is
 //! taken for their middle. The low ones are the rest, with which the row is
 //! whole again, to the bit.
 //!
-//! Between a row and its sketch there is an angle, which is known when the row
+//! Between a row and its code there is an angle, which is known when the row
 //! is written. On a sphere, as anywhere, no way is shorter by a detour, so
 //!
 //! ```text
-//! angle(query, row) >= angle(query, sketch) - angle(sketch, row)
+//! angle(query, row) >= angle(query, code) - angle(code, row)
 //! ```
 //!
-//! and a row whose sketch is too far away need not be looked at. This holds for
+//! and a row whose code is too far away need not be looked at. This holds for
 //! every row and every query, whatever their components; nothing is left to
-//! chance. How many rows a sketch can rule out is another matter: for those of
+//! chance. How many rows a coarse code can rule out is another matter: for those of
 //! usual models the angle is about seven degrees.
 
 use super::format::{FitBytes, stride};
@@ -29,14 +29,14 @@ const MIDDLE: f32 = 0.468_75;
 /// similarity: nothing is ruled out because of it.
 const ROUNDING: f64 = 1e-5;
 
-/// Appends the sketch and the rest of a row, both padded, to what is there.
-pub(super) fn split(row: &[i8], sketches: &mut Vec<u8>, rests: &mut Vec<u8>) {
+/// Appends the code and the rest of a row, both padded, to what is there.
+pub(super) fn split(row: &[i8], codes: &mut Vec<u8>, rests: &mut Vec<u8>) {
     let half = stride(row.len());
     let unsigned = |at: usize| byte(row.get(at).copied().unwrap_or(0));
     for at in 0..half {
         let low = at / APART * 2 * APART + at % APART;
         let (low, high) = (unsigned(low), unsigned(low + APART));
-        sketches.push(high & 0xF0 | low >> 4);
+        codes.push(high & 0xF0 | low >> 4);
         rests.push(high << 4 | low & 0x0F);
     }
 }
@@ -46,31 +46,31 @@ fn byte(component: i8) -> u8 {
     component.cast_unsigned() ^ 0x80
 }
 
-/// The two components whose halves are in a byte of a sketch and of a rest.
-pub(super) fn join(sketch: u8, rest: u8) -> (i8, i8) {
-    let low = sketch << 4 | rest & 0x0F;
-    let high = sketch & 0xF0 | rest >> 4;
+/// The two components whose halves are in a byte of a coarse code and of a rest.
+pub(super) fn join(code: u8, rest: u8) -> (i8, i8) {
+    let low = code << 4 | rest & 0x0F;
+    let high = code & 0xF0 | rest >> 4;
     ((low ^ 0x80).cast_signed(), (high ^ 0x80).cast_signed())
 }
 
 /// Adds a row, given in its halves and times its scale, to a padded vector.
-pub(super) fn add(sketch: &[u8], rest: &[u8], scale: f32, sum: &mut [f32]) {
-    let sketch = sketch.as_chunks::<APART>().0.iter();
+pub(super) fn add(code: &[u8], rest: &[u8], scale: f32, sum: &mut [f32]) {
+    let code = code.as_chunks::<APART>().0.iter();
     let rest = rest.as_chunks::<APART>().0;
     let sum = sum.as_chunks_mut::<APART>().0.as_chunks_mut::<2>().0;
-    for ((sketch, rest), [low, high]) in sketch.zip(rest).zip(sum) {
+    for ((code, rest), [low, high]) in code.zip(rest).zip(sum) {
         for at in 0..APART {
-            let components = join(sketch[at], rest[at]);
+            let components = join(code[at], rest[at]);
             low[at] += scale * f32::from(components.0);
             high[at] += scale * f32::from(components.1);
         }
     }
 }
 
-/// How well a sketch stands for its row.
+/// How well a coarse code stands for its row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Fit {
-    /// What brings the sketch to the length of one over the cosine of the angle
+    /// What brings the code to the length of one over the cosine of the angle
     /// between the two.
     factor: f32,
     /// The tangent of that angle.
@@ -78,26 +78,26 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// How the sketch of a row fits it.
+    /// How the code of a row fits it.
     pub(super) fn of(row: &[i8]) -> Self {
         // In parts of a high half such that the middle is a whole number.
-        let (mut squares, mut sketched, mut both) = (0_i64, 0_i64, 0_i64);
+        let (mut squares, mut coded, mut both) = (0_i64, 0_i64, 0_i64);
         for &component in row {
             let value = i64::from(component);
-            let sketch = 32 * i64::from(byte(component) >> 4) - 241;
+            let code = 32 * i64::from(byte(component) >> 4) - 241;
             squares += value * value;
-            sketched += sketch * sketch;
-            both += value * sketch;
+            coded += code * code;
+            both += value * code;
         }
-        // A sketch's components have the signs of the row's.
+        // A code's components have the signs of the row's.
         if both == 0 {
             return Self {
                 factor: 0.0,
                 tangent: 0.0,
             };
         }
-        let (squares, sketched, both) = (squares as f64, sketched as f64, both as f64);
-        let across = (squares * sketched - both * both).max(0.0);
+        let (squares, coded, both) = (squares as f64, coded as f64, both as f64);
+        let across = (squares * coded - both * both).max(0.0);
         Self {
             factor: (32.0 * squares.sqrt() / both) as f32,
             tangent: (across.sqrt() / both) as f32,
@@ -117,7 +117,7 @@ impl Fit {
     }
 }
 
-/// What the sketch of a row as near to a query as some similarity must reach.
+/// What the code of a row as near to a query as some similarity must reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Limit {
     /// The cosine and the sine of the angle between the query's bytes and the
@@ -150,11 +150,11 @@ impl Limit {
         limit
     }
 
-    /// Whether a row may be near enough, by the product of its sketch and the
+    /// Whether a row may be near enough, by the product of its code and the
     /// query's bytes. A fit that is no number rules nothing out.
     #[inline]
     pub(super) fn admits(self, product: i32, fit: Fit) -> bool {
-        // With angles s between sketch and row and t between query and row,
+        // With angles s between code and row and t between query and row,
         // cos(s + t) / cos(s) = cos(t) - sin(t) * tan(s).
         let near = ((product - self.zero) as f32 + self.middle) * fit.factor;
         let too_far = near < self.cosine - self.sine * fit.tangent;
@@ -163,5 +163,5 @@ impl Limit {
 }
 
 #[cfg(test)]
-#[path = "sketch_tests.rs"]
+#[path = "coarse_code_tests.rs"]
 mod tests;
