@@ -2,7 +2,7 @@
 //!
 //! A byte of a row is cut into two halves of four bits. The high ones are a
 //! coarse copy of the row, its coarse 4-bit code: each stands for sixteen values and is
-//! taken for their middle. The low ones are the rest, with which the row is
+//! taken for their middle. The low ones are the residual, with which the row is
 //! whole again, to the bit.
 //!
 //! Between a row and its code there is an angle, which is known when the row
@@ -29,15 +29,15 @@ const MIDDLE: f32 = 0.468_75;
 /// similarity: nothing is ruled out because of it.
 const ROUNDING: f64 = 1e-5;
 
-/// Appends the code and the rest of a row, both padded, to what is there.
-pub(super) fn split(row: &[i8], codes: &mut Vec<u8>, rests: &mut Vec<u8>) {
+/// Appends the code and the residual of a row, both padded, to what is there.
+pub(super) fn split(row: &[i8], codes: &mut Vec<u8>, residuals: &mut Vec<u8>) {
     let half = stride(row.len());
     let unsigned = |at: usize| byte(row.get(at).copied().unwrap_or(0));
     for at in 0..half {
         let low = at / APART * 2 * APART + at % APART;
         let (low, high) = (unsigned(low), unsigned(low + APART));
         codes.push(high & 0xF0 | low >> 4);
-        rests.push(high << 4 | low & 0x0F);
+        residuals.push(high << 4 | low & 0x0F);
     }
 }
 
@@ -46,21 +46,21 @@ fn byte(component: i8) -> u8 {
     component.cast_unsigned() ^ 0x80
 }
 
-/// The two components whose halves are in a byte of a coarse code and of a rest.
-pub(super) fn join(code: u8, rest: u8) -> (i8, i8) {
-    let low = code << 4 | rest & 0x0F;
-    let high = code & 0xF0 | rest >> 4;
+/// The two components whose halves are in a byte of a coarse code and of a residual.
+pub(super) fn join(code: u8, residual: u8) -> (i8, i8) {
+    let low = code << 4 | residual & 0x0F;
+    let high = code & 0xF0 | residual >> 4;
     ((low ^ 0x80).cast_signed(), (high ^ 0x80).cast_signed())
 }
 
 /// Adds a row, given in its halves and times its scale, to a padded vector.
-pub(super) fn add(code: &[u8], rest: &[u8], scale: f32, sum: &mut [f32]) {
+pub(super) fn add(code: &[u8], residual: &[u8], scale: f32, sum: &mut [f32]) {
     let code = code.as_chunks::<APART>().0.iter();
-    let rest = rest.as_chunks::<APART>().0;
+    let residual = residual.as_chunks::<APART>().0;
     let sum = sum.as_chunks_mut::<APART>().0.as_chunks_mut::<2>().0;
-    for ((code, rest), [low, high]) in code.zip(rest).zip(sum) {
+    for ((code, residual), [low, high]) in code.zip(residual).zip(sum) {
         for at in 0..APART {
-            let components = join(code[at], rest[at]);
+            let components = join(code[at], residual[at]);
             low[at] += scale * f32::from(components.0);
             high[at] += scale * f32::from(components.1);
         }

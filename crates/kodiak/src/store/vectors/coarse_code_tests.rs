@@ -16,8 +16,8 @@ fn row(vector: &[f32]) -> (Vec<i8>, f32) {
 /// Whether the code of a vector may be within the limit.
 fn admitted(vector: &[f32], query: &Prepared, limit: Limit) -> bool {
     let (row, _) = row(vector);
-    let (mut code, mut rest) = (Vec::new(), Vec::new());
-    split(&row, &mut code, &mut rest);
+    let (mut code, mut residual) = (Vec::new(), Vec::new());
+    split(&row, &mut code, &mut residual);
     let fit = Fit::of(&row).encode();
     Kernel::portable().sift(&code, &[fit], query, limit) == 1
 }
@@ -25,9 +25,9 @@ fn admitted(vector: &[f32], query: &Prepared, limit: Limit) -> bool {
 /// The similarity of a vector and a query, as the scan has it.
 fn similarity(vector: &[f32], query: &Prepared) -> f32 {
     let (row, scale) = row(vector);
-    let (mut code, mut rest) = (Vec::new(), Vec::new());
-    split(&row, &mut code, &mut rest);
-    Kernel::portable().product(&code, &rest, query) as f32 * scale * query.scale
+    let (mut code, mut residual) = (Vec::new(), Vec::new());
+    split(&row, &mut code, &mut residual);
+    Kernel::portable().product(&code, &residual, query) as f32 * scale * query.scale
 }
 
 /// Components of every kind: even, nearly nothing but for a few, and few
@@ -45,14 +45,14 @@ fn vector(dimensions: usize) -> impl Strategy<Value = Vec<f32>> {
 proptest! {
     #[test]
     fn the_halves_make_the_row_again(row in prop::collection::vec(any::<i8>(), 0..300)) {
-        let (mut code, mut rest) = (Vec::new(), Vec::new());
-        split(&row, &mut code, &mut rest);
+        let (mut code, mut residual) = (Vec::new(), Vec::new());
+        split(&row, &mut code, &mut residual);
         prop_assert_eq!(code.len(), stride(row.len()));
-        prop_assert_eq!(rest.len(), stride(row.len()));
+        prop_assert_eq!(residual.len(), stride(row.len()));
         let mut joined = vec![0; 2 * code.len()];
-        for (at, (&code, &rest)) in code.iter().zip(&rest).enumerate() {
+        for (at, (&code, &residual)) in code.iter().zip(&residual).enumerate() {
             let low = at / APART * 2 * APART + at % APART;
-            (joined[low], joined[low + APART]) = join(code, rest);
+            (joined[low], joined[low + APART]) = join(code, residual);
         }
         prop_assert_eq!(&joined[..row.len()], &row);
         prop_assert!(joined[row.len()..].iter().all(|&padding| padding == 0));

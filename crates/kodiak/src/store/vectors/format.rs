@@ -4,7 +4,7 @@
 //! header      128 bytes
 //! matrix      groups of 4096 vectors, the last of as many as are left:
 //!   codes       the high halves of each row's bytes, padded to whole cache lines
-//!   rests       the low halves, likewise
+//!   residuals   the low halves, likewise
 //!   fits        two f32 per row: how well its code stands for it
 //! chunks      i64 per vector
 //! documents   i64 per document, ascending
@@ -183,8 +183,8 @@ impl Layout {
         group.part(0, self.stride, places)
     }
 
-    /// The rest at a place.
-    pub(super) fn rest(&self, at: usize) -> Range<usize> {
+    /// The residual at a place.
+    pub(super) fn residual(&self, at: usize) -> Range<usize> {
         let group = self.group(at);
         group.part(group.rows * self.stride, self.stride, &(at..at + 1))
     }

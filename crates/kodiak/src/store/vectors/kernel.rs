@@ -97,14 +97,14 @@ impl Kernel {
         not(target_arch = "x86_64"),
         expect(clippy::unused_self, reason = "there is one version only")
     )]
-    pub(super) fn product(self, code: &[u8], rest: &[u8], query: &Prepared) -> i32 {
+    pub(super) fn product(self, code: &[u8], residual: &[u8], query: &Prepared) -> i32 {
         #[cfg(target_arch = "x86_64")]
         if self.avx2 {
             #[expect(unsafe_code, reason = "the caller answers for the processor")]
             // SAFETY: as in `sift`.
-            return unsafe { avx2::product(code, rest, &query.values) };
+            return unsafe { avx2::product(code, residual, &query.values) };
         }
-        product(code, rest, &query.values)
+        product(code, residual, &query.values)
     }
 
     /// The products of four vectors and another. They wrap around where 32 bits
@@ -163,13 +163,13 @@ fn coarse_product(code: &[u8], query: &[i8]) -> i32 {
 
 /// The product of a row and a query's values. It cannot overflow: `Prepared`
 /// sees to that.
-fn product(code: &[u8], rest: &[u8], query: &[i16]) -> i32 {
+fn product(code: &[u8], residual: &[u8], query: &[i16]) -> i32 {
     let query = query.as_chunks::<APART>().0.as_chunks::<2>().0;
     let code = code.as_chunks::<APART>().0.iter();
     let mut sum = 0;
-    for ((code, rest), [low, high]) in code.zip(rest.as_chunks::<APART>().0).zip(query) {
+    for ((code, residual), [low, high]) in code.zip(residual.as_chunks::<APART>().0).zip(query) {
         for at in 0..APART {
-            let components = join(code[at], rest[at]);
+            let components = join(code[at], residual[at]);
             sum += i32::from(components.0) * i32::from(low[at]);
             sum += i32::from(components.1) * i32::from(high[at]);
         }

@@ -7,12 +7,12 @@ use super::*;
 
 /// Rows in halves, and how their codes fit.
 fn halves(rows: &[Vec<i8>]) -> (Vec<u8>, Vec<u8>, Vec<FitBytes>) {
-    let (mut codes, mut rests) = (Vec::new(), Vec::new());
+    let (mut codes, mut residuals) = (Vec::new(), Vec::new());
     for row in rows {
-        split(row, &mut codes, &mut rests);
+        split(row, &mut codes, &mut residuals);
     }
     let fits = rows.iter().map(|row| Fit::of(row).encode()).collect();
-    (codes, rests, fits)
+    (codes, residuals, fits)
 }
 
 proptest! {
@@ -26,7 +26,7 @@ proptest! {
         let floats: Vec<f32> = vectors[0].iter().map(|&value| f32::from(value)).collect();
         let query = Prepared::new(&floats);
         let rows = &vectors[1..];
-        let (codes, rests, fits) = halves(rows);
+        let (codes, residuals, fits) = halves(rows);
         let stride = query.values.len() / 2;
         let limit = Limit::new(&query, similarity);
         let mut near = 0;
@@ -44,9 +44,9 @@ proptest! {
                 .map(|(&left, &right)| i64::from(left) * i64::from(right))
                 .sum();
             let place = at * stride..(at + 1) * stride;
-            let (code, rest) = (&codes[place.clone()], &rests[place]);
+            let (code, residual) = (&codes[place.clone()], &residuals[place]);
             for kernel in [Kernel::portable(), Kernel::detect()] {
-                prop_assert_eq!(i64::from(kernel.product(code, rest, &query)), by_hand);
+                prop_assert_eq!(i64::from(kernel.product(code, residual, &query)), by_hand);
             }
         }
         for fetch_ahead in [false, true] {
@@ -83,12 +83,12 @@ fn the_largest_products_do_not_overflow() {
     for length in [64, 384, 8192, 1 << 16] {
         for (sign, component) in [(-1.0, i8::MIN), (1.0, i8::MAX), (-1.0, i8::MAX)] {
             let query = Prepared::new(&vec![sign; length]);
-            let (code, rest, fits) = halves(&[vec![component; length]]);
+            let (code, residual, fits) = halves(&[vec![component; length]]);
             let by_hand = length as i64 * i64::from(query.values[0]) * i64::from(component);
             // Near enough to a row in its own direction, not to its opposite.
             let limit = Limit::new(&query, 0.99);
             for kernel in [Kernel::portable(), Kernel::detect()] {
-                let product = kernel.product(&code, &rest, &query);
+                let product = kernel.product(&code, &residual, &query);
                 assert_eq!(i64::from(product), by_hand, "{length}");
                 let near = kernel.sift(&code, &fits, &query, limit);
                 assert_eq!(near, u64::from(by_hand > 0), "{length}");

@@ -218,7 +218,7 @@ impl VectorFile {
         for at in places {
             let scale = f32::from_le_bytes(self.scales()[at]);
             let code = self.codes(&(at..at + 1));
-            coarse_code::add(code, self.rest(at), scale, &mut sum);
+            coarse_code::add(code, self.residual(at), scale, &mut sum);
         }
         sum.truncate(self.dimensions);
         sum
@@ -229,7 +229,7 @@ impl VectorFile {
     fn exact(&self, kernel: Kernel, at: usize, query: &Prepared) -> f32 {
         let scale = f32::from_le_bytes(self.scales()[at]);
         let code = self.codes(&(at..at + 1));
-        kernel.product(code, self.rest(at), query) as f32 * scale * query.scale
+        kernel.product(code, self.residual(at), query) as f32 * scale * query.scale
     }
 
     /// The codes at some places of one group.
@@ -238,8 +238,8 @@ impl VectorFile {
     }
 
     /// What the code at a place lacks.
-    fn rest(&self, at: usize) -> &[u8] {
-        &self.bytes[self.layout.rest(at)]
+    fn residual(&self, at: usize) -> &[u8] {
+        &self.bytes[self.layout.residual(at)]
     }
 
     /// How the codes at some places of one group fit their rows.

@@ -166,7 +166,7 @@ struct Block<'a> {
     /// The similarity that the limits are for, one for each query.
     least: f32,
     limits: Vec<Limit>,
-    /// Places whose rows are to be looked at: their rests are on their way.
+    /// Places whose rows are to be looked at: their residuals are on their way.
     near: Vec<usize>,
     /// The document that was last looked at, by its position among all, and
     /// its best chunk. It may have more chunks that are good enough.
@@ -204,7 +204,7 @@ impl<'a> Block<'a> {
             let mut near = self.sift(&(start..end));
             while near != 0 {
                 let at = start + near.trailing_zeros() as usize;
-                fetch(self.scan.file.rest(at));
+                fetch(self.scan.file.residual(at));
                 fetch(&self.scan.file.scales()[at]);
                 self.near.push(at);
                 // Without the lowest bit.

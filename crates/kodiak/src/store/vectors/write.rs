@@ -122,7 +122,7 @@ impl VectorFile {
         vector.len() == self.dimensions
             && self.scales()[at] == scale.to_le_bytes()
             && self.codes(&place) == group.codes
-            && self.rest(at) == group.rests
+            && self.residual(at) == group.residuals
             && self.fits(&place).as_flattened().as_flattened() == group.fits
     }
 }
@@ -132,7 +132,7 @@ impl VectorFile {
 struct Group {
     rows: usize,
     codes: Vec<u8>,
-    rests: Vec<u8>,
+    residuals: Vec<u8>,
     fits: Vec<u8>,
     /// Room for a vector's values and its row.
     values: Vec<i16>,
@@ -148,14 +148,14 @@ impl Group {
         self.row
             .extend(self.values.iter().map(|&value| value as i8));
         self.rows += 1;
-        coarse_code::split(&self.row, &mut self.codes, &mut self.rests);
+        coarse_code::split(&self.row, &mut self.codes, &mut self.residuals);
         self.fits.extend(Fit::of(&self.row).encode().as_flattened());
         scale
     }
 
     /// Writes the rows, if any, and begins anew.
     fn write(&mut self, output: &mut impl Write) -> std::io::Result<()> {
-        for part in [&mut self.codes, &mut self.rests, &mut self.fits] {
+        for part in [&mut self.codes, &mut self.residuals, &mut self.fits] {
             output.write_all(part)?;
             part.clear();
         }

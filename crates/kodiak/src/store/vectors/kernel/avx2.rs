@@ -63,23 +63,23 @@ fn coarse_product<const FETCH_AHEAD: bool>(code: &[u8], query: &[i8]) -> i32 {
 
 /// 64 products at a time, of components put together from their halves.
 #[target_feature(enable = "avx2")]
-pub(super) fn product(code: &[u8], rest: &[u8], query: &[i16]) -> i32 {
+pub(super) fn product(code: &[u8], residual: &[u8], query: &[i16]) -> i32 {
     let code = code.as_chunks::<APART>().0.iter();
-    let rest = rest.as_chunks::<APART>().0;
+    let residual = residual.as_chunks::<APART>().0;
     let query = query.as_chunks::<16>().0.as_chunks::<4>().0;
     let low_half = _mm256_set1_epi8(0x0F);
     let high_half = _mm256_set1_epi8(0xF0_u8.cast_signed());
     let sign = _mm256_set1_epi8(i8::MIN);
     let mut sum = _mm256_setzero_si256();
-    for ((code, rest), query) in code.zip(rest).zip(query) {
-        let (code, rest) = (load(code), load(rest));
+    for ((code, residual), query) in code.zip(residual).zip(query) {
+        let (code, residual) = (load(code), load(residual));
         let low = _mm256_or_si256(
             _mm256_and_si256(_mm256_slli_epi16::<4>(code), high_half),
-            _mm256_and_si256(rest, low_half),
+            _mm256_and_si256(residual, low_half),
         );
         let high = _mm256_or_si256(
             _mm256_and_si256(code, high_half),
-            _mm256_and_si256(_mm256_srli_epi16::<4>(rest), low_half),
+            _mm256_and_si256(_mm256_srli_epi16::<4>(residual), low_half),
         );
         for (half, components) in [low, high].into_iter().enumerate() {
             let components = _mm256_xor_si256(components, sign);
