@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use kodiak::Error;
-use kodiak::store::vectors::{Bitmap, Near, Origin, Prepared, Slot, VectorFile};
+use kodiak::store::vectors::{Bitmap, Near, Origin, QuantizedQuery, Slot, VectorFile};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::clock::{cpu_ms, run};
@@ -141,7 +141,7 @@ pub(crate) fn alone(task: Alone, path: &Path, count: usize, report: &mut Report)
             VectorFile::write(path, &origin(), count as i64, vectors)?;
         }
         Alone::Search => {
-            let query = [Prepared::new(&queries(1)[0])];
+            let query = [QuantizedQuery::new(&queries(1)[0])];
             let started = Instant::now();
             let file = VectorFile::open(path, &origin())?.context("the file is missing")?;
             report.add("open", milliseconds(started), "ms", "");
@@ -164,10 +164,10 @@ fn speed(
     let one = ThreadPoolBuilder::new().num_threads(1).build()?;
     let all = ThreadPoolBuilder::new().build()?;
     let count = collection.slots.len();
-    let prepared: Vec<Prepared> = collection
+    let prepared: Vec<QuantizedQuery> = collection
         .queries
         .iter()
-        .map(|query| Prepared::new(query))
+        .map(|query| QuantizedQuery::new(query))
         .collect();
 
     let words = vec![1_u64; count * DIMENSIONS / 8];
@@ -221,7 +221,7 @@ fn recall(
     let (mut wanted, mut error) = (0, 0.0_f32);
     for query in &collection.queries {
         let exact = collection.exact(query);
-        let near = file.nearest(&[Prepared::new(query)], None, RESCORED, None);
+        let near = file.nearest(&[QuantizedQuery::new(query)], None, RESCORED, None);
         let near = near.unwrap_or_default();
         for found in &near {
             error = error.max((found.similarity - collection.cosine(found.at, query)).abs());

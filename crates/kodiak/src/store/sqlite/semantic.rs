@@ -10,7 +10,7 @@ use super::lexical::rendered;
 use super::{SqliteStore, vector_from};
 use crate::cancel::Stop;
 use crate::error::Result;
-use crate::store::vectors::{Bitmap, Near, Prepared, VectorFile};
+use crate::store::vectors::{Bitmap, Near, QuantizedQuery, VectorFile};
 use crate::store::{Expression, Filter, ModelNumber, Place, Row, Serving, VectorIndex};
 
 /// The model that answers. It is asked for several times in a search, so it must
@@ -79,8 +79,11 @@ impl VectorIndex for MappedVectors {
     }
 }
 
-fn prepared(queries: &[Vec<f32>]) -> Vec<Prepared> {
-    queries.iter().map(|query| Prepared::new(query)).collect()
+fn prepared(queries: &[Vec<f32>]) -> Vec<QuantizedQuery> {
+    queries
+        .iter()
+        .map(|query| QuantizedQuery::new(query))
+        .collect()
 }
 
 impl SqliteStore {

@@ -17,8 +17,8 @@
 //! chance. How many rows a coarse code can rule out is another matter: for those of
 //! usual models the angle is about seven degrees.
 
-use super::format::{FitBytes, stride};
-use super::quantise::Prepared;
+use super::format::{ErrorBoundBytes, stride};
+use super::quantise::QuantizedQuery;
 
 /// Halves of so many bytes are next to each other: those of one byte belong to
 /// components that far apart, so that a kernel need not spread them.
@@ -69,7 +69,7 @@ pub(super) fn add(code: &[u8], residual: &[u8], scale: f32, sum: &mut [f32]) {
 
 /// How well a coarse code stands for its row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Fit {
+pub(super) struct ErrorBound {
     /// What brings the code to the length of one over the cosine of the angle
     /// between the two.
     factor: f32,
@@ -77,8 +77,8 @@ pub(super) struct Fit {
     tangent: f32,
 }
 
-impl Fit {
-    /// How the code of a row fits it.
+impl ErrorBound {
+    /// Returns how far the code of a row may be from it.
     pub(super) fn of(row: &[i8]) -> Self {
         // In parts of a high half such that the middle is a whole number.
         let (mut squares, mut coded, mut both) = (0_i64, 0_i64, 0_i64);
@@ -104,12 +104,12 @@ impl Fit {
         }
     }
 
-    pub(super) fn encode(self) -> FitBytes {
+    pub(super) fn encode(self) -> ErrorBoundBytes {
         [self.factor.to_le_bytes(), self.tangent.to_le_bytes()]
     }
 
     #[inline]
-    pub(super) fn decode([factor, tangent]: FitBytes) -> Self {
+    pub(super) fn decode([factor, tangent]: ErrorBoundBytes) -> Self {
         Self {
             factor: f32::from_le_bytes(factor),
             tangent: f32::from_le_bytes(tangent),
@@ -119,7 +119,7 @@ impl Fit {
 
 /// What the code of a row as near to a query as some similarity must reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Limit {
+pub(super) struct PruningBound {
     /// The cosine and the sine of the angle between the query's bytes and the
     /// farthest such row, times the length of the bytes.
     cosine: f32,
@@ -130,9 +130,9 @@ pub(super) struct Limit {
     middle: f32,
 }
 
-impl Limit {
+impl PruningBound {
     /// The limit for rows at least so similar to a query.
-    pub(super) fn new(query: &Prepared, similarity: f32) -> Self {
+    pub(super) fn new(query: &QuantizedQuery, similarity: f32) -> Self {
         let mut limit = Self {
             cosine: f32::NEG_INFINITY,
             sine: 0.0,
@@ -153,7 +153,7 @@ impl Limit {
     /// Whether a row may be near enough, by the product of its code and the
     /// query's bytes. A fit that is no number rules nothing out.
     #[inline]
-    pub(super) fn admits(self, product: i32, fit: Fit) -> bool {
+    pub(super) fn admits(self, product: i32, fit: ErrorBound) -> bool {
         // With angles s between code and row and t between query and row,
         // cos(s + t) / cos(s) = cos(t) - sin(t) * tan(s).
         let near = ((product - self.zero) as f32 + self.middle) * fit.factor;

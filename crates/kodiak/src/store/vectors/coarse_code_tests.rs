@@ -14,16 +14,16 @@ fn row(vector: &[f32]) -> (Vec<i8>, f32) {
 }
 
 /// Whether the code of a vector may be within the limit.
-fn admitted(vector: &[f32], query: &Prepared, limit: Limit) -> bool {
+fn admitted(vector: &[f32], query: &QuantizedQuery, limit: PruningBound) -> bool {
     let (row, _) = row(vector);
     let (mut code, mut residual) = (Vec::new(), Vec::new());
     split(&row, &mut code, &mut residual);
-    let fit = Fit::of(&row).encode();
-    Kernel::portable().sift(&code, &[fit], query, limit) == 1
+    let fit = ErrorBound::of(&row).encode();
+    Kernel::portable().prefilter(&code, &[fit], query, limit) == 1
 }
 
 /// The similarity of a vector and a query, as the scan has it.
-fn similarity(vector: &[f32], query: &Prepared) -> f32 {
+fn similarity(vector: &[f32], query: &QuantizedQuery) -> f32 {
     let (row, scale) = row(vector);
     let (mut code, mut residual) = (Vec::new(), Vec::new());
     split(&row, &mut code, &mut residual);
@@ -70,8 +70,8 @@ proptest! {
             .map(|(left, right)| left * part + right * (1.0 - part))
             .collect();
         for query in [&left, &mixed, &right] {
-            let query = Prepared::new(query);
-            let limit = Limit::new(&query, similarity(&right, &query));
+            let query = QuantizedQuery::new(query);
+            let limit = PruningBound::new(&query, similarity(&right, &query));
             prop_assert!(admitted(&right, &query, limit));
         }
     }
@@ -90,8 +90,8 @@ fn what_a_coarse_code_lost_is_not_forgotten() {
                 .iter()
                 .map(|component| f32::from(*component) + share * lost(component))
                 .collect();
-            let query = Prepared::new(&query);
-            let limit = Limit::new(&query, similarity(&vector, &query));
+            let query = QuantizedQuery::new(&query);
+            let limit = PruningBound::new(&query, similarity(&vector, &query));
             assert!(admitted(&vector, &query, limit), "{dimensions} {share}");
         }
     }
@@ -100,32 +100,48 @@ fn what_a_coarse_code_lost_is_not_forgotten() {
 #[test]
 fn what_is_far_is_ruled_out() {
     let wave = |step: f32| -> Vec<f32> { (0..384).map(|at| (at as f32 * step).sin()).collect() };
-    let query = Prepared::new(&wave(0.7));
-    assert!(!admitted(&wave(1.1), &query, Limit::new(&query, 0.2)));
-    assert!(admitted(&wave(0.7), &query, Limit::new(&query, 0.99)));
-    assert!(!admitted(&[0.0; 384], &query, Limit::new(&query, 0.2)));
+    let query = QuantizedQuery::new(&wave(0.7));
+    assert!(!admitted(
+        &wave(1.1),
+        &query,
+        PruningBound::new(&query, 0.2)
+    ));
+    assert!(admitted(
+        &wave(0.7),
+        &query,
+        PruningBound::new(&query, 0.99)
+    ));
+    assert!(!admitted(
+        &[0.0; 384],
+        &query,
+        PruningBound::new(&query, 0.2)
+    ));
     // Nothing is, where there is nothing to compare with.
     assert!(admitted(
         &wave(1.1),
         &query,
-        Limit::new(&query, f32::NEG_INFINITY)
+        PruningBound::new(&query, f32::NEG_INFINITY)
     ));
-    let nothing = Prepared::new(&[0.0; 384]);
-    assert!(admitted(&wave(1.1), &nothing, Limit::new(&nothing, 0.0)));
+    let nothing = QuantizedQuery::new(&[0.0; 384]);
+    assert!(admitted(
+        &wave(1.1),
+        &nothing,
+        PruningBound::new(&nothing, 0.0)
+    ));
 }
 
 #[test]
 fn a_damaged_fit_rules_nothing_out() {
-    let query = Prepared::new(&[1.0, 0.5]);
-    let fit = Fit::decode([[0xFF; 4]; 2]);
-    assert!(Limit::new(&query, 0.9).admits(0, fit));
+    let query = QuantizedQuery::new(&[1.0, 0.5]);
+    let fit = ErrorBound::decode([[0xFF; 4]; 2]);
+    assert!(PruningBound::new(&query, 0.9).admits(0, fit));
 }
 
 #[test]
 fn a_fit_is_read_as_it_was_written() {
-    let fit = Fit::of(&[127, -3, 40]);
-    assert_eq!(Fit::decode(fit.encode()), fit);
+    let fit = ErrorBound::of(&[127, -3, 40]);
+    assert_eq!(ErrorBound::decode(fit.encode()), fit);
     assert!(fit.factor > 0.0 && fit.tangent > 0.0);
-    let nothing = Fit::of(&[0, 0]);
+    let nothing = ErrorBound::of(&[0, 0]);
     assert_eq!((nothing.factor, nothing.tangent), (0.0, 0.0));
 }

@@ -5,7 +5,7 @@
 //! matrix      groups of 4096 vectors, the last of as many as are left:
 //!   codes       the high halves of each row's bytes, padded to whole cache lines
 //!   residuals   the low halves, likewise
-//!   fits        two f32 per row: how well its code stands for it
+//!   error bounds two f32 per row: how well its code stands for it
 //! chunks      i64 per vector
 //! documents   i64 per document, ascending
 //! starts      u32 per document: its first vector
@@ -29,9 +29,9 @@ const LINE: usize = 64;
 /// Vectors whose codes lie together: long stretches to read, and less than a
 /// megabyte to hold back while they are written.
 pub(super) const GROUP: usize = 4096;
-/// The two numbers of a `Fit`.
-pub(super) type FitBytes = [[u8; 4]; 2];
-const FIT: usize = size_of::<FitBytes>();
+/// The two numbers of an `ErrorBound`.
+pub(super) type ErrorBoundBytes = [[u8; 4]; 2];
+const FIT: usize = size_of::<ErrorBoundBytes>();
 /// Vectors no longer than this: the sum of so many products fits 32 bits.
 pub(super) const MOST_DIMENSIONS: usize = 1 << 16;
 
@@ -189,8 +189,8 @@ impl Layout {
         group.part(group.rows * self.stride, self.stride, &(at..at + 1))
     }
 
-    /// The fits at some places of one group.
-    pub(super) fn fits(&self, places: &Range<usize>) -> Range<usize> {
+    /// The error bounds at some places of one group.
+    pub(super) fn error_bounds(&self, places: &Range<usize>) -> Range<usize> {
         let group = self.group(places.start);
         group.part(group.rows * 2 * self.stride, FIT, places)
     }

@@ -11,11 +11,11 @@ mod fetch;
 
 pub(super) use fetch::fetch;
 
-use super::coarse_code::{APART, Fit, Limit, join};
-use super::format::FitBytes;
-use super::quantise::Prepared;
+use super::coarse_code::{APART, ErrorBound, PruningBound, join};
+use super::format::ErrorBoundBytes;
+use super::quantise::QuantizedQuery;
 
-/// The most rows that are sifted at once: the answer has a bit for each.
+/// The most rows that are prefiltered at once: the answer has a bit for each.
 pub(super) const SIFTED: usize = u64::BITS as usize;
 
 /// A piece of a vector. Numbers of sixteen bits are what processors multiply and
@@ -74,21 +74,21 @@ impl Kernel {
         not(target_arch = "x86_64"),
         expect(clippy::unused_self, reason = "there is one version only")
     )]
-    pub(super) fn sift(
+    pub(super) fn prefilter(
         self,
         codes: &[u8],
-        fits: &[FitBytes],
-        query: &Prepared,
-        limit: Limit,
+        error_bounds: &[ErrorBoundBytes],
+        query: &QuantizedQuery,
+        limit: PruningBound,
     ) -> u64 {
         #[cfg(target_arch = "x86_64")]
         if self.avx2 {
             #[expect(unsafe_code, reason = "the caller answers for the processor")]
             // SAFETY: the function is safe but for its instructions, and
             // `detect` has found that this processor has them.
-            return unsafe { avx2::sift(codes, fits, query, limit, self.fetch_ahead) };
+            return unsafe { avx2::prefilter(codes, error_bounds, query, limit, self.fetch_ahead) };
         }
-        sift_by(coarse_product, codes, fits, query, limit)
+        prefilter_by(coarse_product, codes, error_bounds, query, limit)
     }
 
     /// The product of a whole row, given in its halves, and a query.
@@ -97,11 +97,11 @@ impl Kernel {
         not(target_arch = "x86_64"),
         expect(clippy::unused_self, reason = "there is one version only")
     )]
-    pub(super) fn product(self, code: &[u8], residual: &[u8], query: &Prepared) -> i32 {
+    pub(super) fn product(self, code: &[u8], residual: &[u8], query: &QuantizedQuery) -> i32 {
         #[cfg(target_arch = "x86_64")]
         if self.avx2 {
             #[expect(unsafe_code, reason = "the caller answers for the processor")]
-            // SAFETY: as in `sift`.
+            // SAFETY: as in `prefilter`.
             return unsafe { avx2::product(code, residual, &query.values) };
         }
         product(code, residual, &query.values)
@@ -118,7 +118,7 @@ impl Kernel {
         #[cfg(target_arch = "x86_64")]
         if self.avx2 {
             #[expect(unsafe_code, reason = "the caller answers for the processor")]
-            // SAFETY: as in `sift`.
+            // SAFETY: as in `prefilter`.
             return unsafe { avx2::four_products(four, with) };
         }
         four.map(|vector| lanes_product(vector, with))
@@ -130,20 +130,20 @@ impl Kernel {
     reason = "only what is inlined is compiled for the caller's processor"
 )]
 #[inline(always)]
-fn sift_by(
+fn prefilter_by(
     coarse_product: impl Fn(&[u8], &[i8]) -> i32,
     codes: &[u8],
-    fits: &[FitBytes],
-    query: &Prepared,
-    limit: Limit,
+    error_bounds: &[ErrorBoundBytes],
+    query: &QuantizedQuery,
+    limit: PruningBound,
 ) -> u64 {
-    debug_assert!(fits.len() <= SIFTED);
+    debug_assert!(error_bounds.len() <= SIFTED);
     let stride = query.bytes.len() / 2;
     let mut near = 0;
-    for (at, &fit) in fits.iter().enumerate() {
+    for (at, &fit) in error_bounds.iter().enumerate() {
         let code = &codes[at * stride..(at + 1) * stride];
         let product = coarse_product(code, &query.bytes);
-        near |= u64::from(limit.admits(product, Fit::decode(fit))) << at;
+        near |= u64::from(limit.admits(product, ErrorBound::decode(fit))) << at;
     }
     near
 }
@@ -161,7 +161,7 @@ fn coarse_product(code: &[u8], query: &[i8]) -> i32 {
     sum
 }
 
-/// The product of a row and a query's values. It cannot overflow: `Prepared`
+/// The product of a row and a query's values. It cannot overflow: `QuantizedQuery`
 /// sees to that.
 fn product(code: &[u8], residual: &[u8], query: &[i16]) -> i32 {
     let query = query.as_chunks::<APART>().0.as_chunks::<2>().0;

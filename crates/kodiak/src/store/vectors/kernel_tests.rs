@@ -6,13 +6,16 @@ use super::super::coarse_code::split;
 use super::*;
 
 /// Rows in halves, and how their codes fit.
-fn halves(rows: &[Vec<i8>]) -> (Vec<u8>, Vec<u8>, Vec<FitBytes>) {
+fn halves(rows: &[Vec<i8>]) -> (Vec<u8>, Vec<u8>, Vec<ErrorBoundBytes>) {
     let (mut codes, mut residuals) = (Vec::new(), Vec::new());
     for row in rows {
         split(row, &mut codes, &mut residuals);
     }
-    let fits = rows.iter().map(|row| Fit::of(row).encode()).collect();
-    (codes, residuals, fits)
+    let error_bounds = rows
+        .iter()
+        .map(|row| ErrorBound::of(row).encode())
+        .collect();
+    (codes, residuals, error_bounds)
 }
 
 proptest! {
@@ -24,11 +27,11 @@ proptest! {
         similarity in 0.0_f32..1.0,
     ) {
         let floats: Vec<f32> = vectors[0].iter().map(|&value| f32::from(value)).collect();
-        let query = Prepared::new(&floats);
+        let query = QuantizedQuery::new(&floats);
         let rows = &vectors[1..];
-        let (codes, residuals, fits) = halves(rows);
+        let (codes, residuals, error_bounds) = halves(rows);
         let stride = query.values.len() / 2;
-        let limit = Limit::new(&query, similarity);
+        let limit = PruningBound::new(&query, similarity);
         let mut near = 0;
         for (at, row) in rows.iter().enumerate() {
             let high = |&component: &i8| (i64::from(component) + 128) >> 4;
@@ -37,7 +40,7 @@ proptest! {
                 .zip(&query.bytes)
                 .map(|(component, &byte)| high(component) * i64::from(byte))
                 .sum();
-            near |= u64::from(limit.admits(coded as i32, Fit::decode(fits[at]))) << at;
+            near |= u64::from(limit.admits(coded as i32, ErrorBound::decode(error_bounds[at]))) << at;
             let by_hand: i64 = row
                 .iter()
                 .zip(&query.values)
@@ -52,7 +55,7 @@ proptest! {
         for fetch_ahead in [false, true] {
             for kernel in [Kernel::portable(), Kernel::detect()] {
                 let kernel = kernel.fetching_ahead(fetch_ahead);
-                prop_assert_eq!(kernel.sift(&codes, &fits, &query, limit), near);
+                prop_assert_eq!(kernel.prefilter(&codes, &error_bounds, &query, limit), near);
             }
         }
     }
@@ -82,15 +85,15 @@ proptest! {
 fn the_largest_products_do_not_overflow() {
     for length in [64, 384, 8192, 1 << 16] {
         for (sign, component) in [(-1.0, i8::MIN), (1.0, i8::MAX), (-1.0, i8::MAX)] {
-            let query = Prepared::new(&vec![sign; length]);
-            let (code, residual, fits) = halves(&[vec![component; length]]);
+            let query = QuantizedQuery::new(&vec![sign; length]);
+            let (code, residual, error_bounds) = halves(&[vec![component; length]]);
             let by_hand = length as i64 * i64::from(query.values[0]) * i64::from(component);
             // Near enough to a row in its own direction, not to its opposite.
-            let limit = Limit::new(&query, 0.99);
+            let limit = PruningBound::new(&query, 0.99);
             for kernel in [Kernel::portable(), Kernel::detect()] {
                 let product = kernel.product(&code, &residual, &query);
                 assert_eq!(i64::from(product), by_hand, "{length}");
-                let near = kernel.sift(&code, &fits, &query, limit);
+                let near = kernel.prefilter(&code, &error_bounds, &query, limit);
                 assert_eq!(near, u64::from(by_hand > 0), "{length}");
             }
         }
@@ -102,12 +105,15 @@ fn a_whole_piece_has_a_bit_for_each_row() {
     let rows: Vec<Vec<i8>> = (0..SIFTED as i8)
         .map(|at| vec![if at % 3 == 0 { 127 } else { -127 }, at])
         .collect();
-    let (codes, _, fits) = halves(&rows);
-    let query = Prepared::new(&[1.0, 0.0]);
-    let limit = Limit::new(&query, 0.5);
+    let (codes, _, error_bounds) = halves(&rows);
+    let query = QuantizedQuery::new(&[1.0, 0.0]);
+    let limit = PruningBound::new(&query, 0.5);
     let expected = (0..SIFTED).filter(|at| at % 3 == 0);
     let expected = expected.fold(0_u64, |near, at| near | 1 << at);
     for kernel in [Kernel::portable(), Kernel::detect()] {
-        assert_eq!(kernel.sift(&codes, &fits, &query, limit), expected);
+        assert_eq!(
+            kernel.prefilter(&codes, &error_bounds, &query, limit),
+            expected
+        );
     }
 }

@@ -43,12 +43,12 @@ use crate::store::Row;
 pub use best::Near;
 pub use bitmap::Bitmap;
 pub use knn::k_nearest_among;
-pub use quantise::Prepared;
+pub use quantise::QuantizedQuery;
 
 use kernel::Kernel;
 
 use bytes::Bytes;
-use format::{FitBytes, Header, Layout};
+use format::{ErrorBoundBytes, Header, Layout};
 
 /// One vector's place: which chunk of which document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,7 +201,7 @@ impl VectorFile {
     /// # Panics
     ///
     /// If there is no such place.
-    pub fn similarity(&self, at: usize, query: &Prepared) -> f32 {
+    pub fn similarity(&self, at: usize, query: &QuantizedQuery) -> f32 {
         if query.dimensions() != self.dimensions {
             return 0.0;
         }
@@ -226,7 +226,7 @@ impl VectorFile {
 
     /// The cosine of a place with a query of the same length.
     #[inline]
-    fn exact(&self, kernel: Kernel, at: usize, query: &Prepared) -> f32 {
+    fn exact(&self, kernel: Kernel, at: usize, query: &QuantizedQuery) -> f32 {
         let scale = f32::from_le_bytes(self.scales()[at]);
         let code = self.codes(&(at..at + 1));
         kernel.product(code, self.residual(at), query) as f32 * scale * query.scale
@@ -243,8 +243,8 @@ impl VectorFile {
     }
 
     /// How the codes at some places of one group fit their rows.
-    fn fits(&self, places: &Range<usize>) -> &[FitBytes] {
-        let numbers = self.bytes[self.layout.fits(places)].as_chunks().0;
+    fn error_bounds(&self, places: &Range<usize>) -> &[ErrorBoundBytes] {
+        let numbers = self.bytes[self.layout.error_bounds(places)].as_chunks().0;
         numbers.as_chunks().0
     }
 

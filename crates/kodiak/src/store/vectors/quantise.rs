@@ -14,7 +14,7 @@ pub(super) const ROW_TOP: i16 = i8::MAX as i16;
 /// sixteen anyway, and so only the row's rounding is left to be felt. For
 /// codes, which are coarse themselves, eight bits do.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Prepared {
+pub struct QuantizedQuery {
     /// As long as a row with its padding, which is zero.
     pub(super) values: Vec<i16>,
     pub(super) scale: f32,
@@ -29,7 +29,7 @@ pub struct Prepared {
     dimensions: usize,
 }
 
-impl Prepared {
+impl QuantizedQuery {
     /// Prepares a vector of any length. Components that are no finite numbers
     /// count as 0; a vector without any other is similar to nothing.
     pub fn new(vector: &[f32]) -> Self {
@@ -171,13 +171,13 @@ mod tests {
     #[test]
     fn the_bytes_of_a_query_are_near_its_values() {
         let vector: Vec<f32> = (0..384).map(|at| (at as f32 * 0.7).sin()).collect();
-        let query = Prepared::new(&vector);
+        let query = QuantizedQuery::new(&vector);
         assert!(query.angle > 0.0 && query.angle < 0.01, "{}", query.angle);
         assert_eq!(query.bytes.len(), query.values.len());
         let sum: i32 = query.bytes.iter().map(|&byte| i32::from(byte)).sum();
         assert_eq!(query.sum, sum);
         let right = angle(&[3, 0], &[0, 5]);
         assert!((right - std::f64::consts::FRAC_PI_2).abs() < 1e-12);
-        assert!(Prepared::new(&[0.0, 0.0]).angle == 0.0);
+        assert!(QuantizedQuery::new(&[0.0, 0.0]).angle == 0.0);
     }
 }

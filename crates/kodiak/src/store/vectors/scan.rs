@@ -2,7 +2,7 @@
 //!
 //! The places are cut into blocks, which are scanned in parallel; all threads
 //! together keep the best documents. Once these are as many as are asked for,
-//! codes are sifted for rows that may be better than the worst of them, and
+//! codes are prefiltered for rows that may be better than the worst of them, and
 //! only those are looked at in full. A document whose chunks lie in more than
 //! one block is set aside until all its blocks are known, so that the answer
 //! does not depend on where blocks end or which thread had them.
@@ -12,10 +12,10 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::best::{Candidate, Near, Shared};
-use super::coarse_code::Limit;
+use super::coarse_code::PruningBound;
 use super::format::GROUP;
 use super::kernel::{Kernel, SIFTED, fetch};
-use super::{Bitmap, Prepared, VectorFile};
+use super::{Bitmap, QuantizedQuery, VectorFile};
 use crate::cancel::Stop;
 
 /// Places in a block: a tenth of a millisecond of work.
@@ -40,7 +40,7 @@ impl VectorFile {
     /// `None` if it was stopped before the end.
     pub fn nearest(
         &self,
-        queries: &[Prepared],
+        queries: &[QuantizedQuery],
         allowed: Option<&Bitmap>,
         keep: usize,
         stop: Option<&Stop>,
@@ -52,7 +52,7 @@ impl VectorFile {
     pub(super) fn nearest_in_blocks(
         &self,
         block: usize,
-        queries: &[Prepared],
+        queries: &[QuantizedQuery],
         allowed: Option<&Bitmap>,
         keep: usize,
         stop: Option<&Stop>,
@@ -92,7 +92,7 @@ struct Scan<'a> {
     file: &'a VectorFile,
     found: Shared,
     kernel: Kernel,
-    queries: Vec<&'a Prepared>,
+    queries: Vec<&'a QuantizedQuery>,
     allowed: Option<&'a Bitmap>,
     stop: Option<&'a Stop>,
 }
@@ -146,7 +146,7 @@ impl Scan<'_> {
         let end = stretch.end.min(stretch.start + FETCHED);
         let start = stretch.start..end.min(end_of_group(stretch.start));
         fetch(self.file.codes(&start));
-        fetch(self.file.fits(&start).as_flattened().as_flattened());
+        fetch(self.file.error_bounds(&start).as_flattened().as_flattened());
     }
 
     /// The highest similarity of a place with any query.
@@ -165,7 +165,7 @@ struct Block<'a> {
     places: Range<usize>,
     /// The similarity that the limits are for, one for each query.
     least: f32,
-    limits: Vec<Limit>,
+    limits: Vec<PruningBound>,
     /// Places whose rows are to be looked at: their residuals are on their way.
     near: Vec<usize>,
     /// The document that was last looked at, by its position among all, and
@@ -193,7 +193,7 @@ impl<'a> Block<'a> {
         let queries = self.scan.queries.iter();
         self.limits.clear();
         self.limits
-            .extend(queries.map(|query| Limit::new(query, self.least)));
+            .extend(queries.map(|query| PruningBound::new(query, self.least)));
     }
 
     /// Sifts places that are all allowed.
@@ -201,7 +201,7 @@ impl<'a> Block<'a> {
         let mut start = places.start;
         while start < places.end {
             let end = places.end.min(start + SIFTED).min(end_of_group(start));
-            let mut near = self.sift(&(start..end));
+            let mut near = self.prefilter(&(start..end));
             while near != 0 {
                 let at = start + near.trailing_zeros() as usize;
                 fetch(self.scan.file.residual(at));
@@ -218,18 +218,18 @@ impl<'a> Block<'a> {
     }
 
     /// Which of some places may have one of the best, by their codes.
-    fn sift(&mut self, places: &Range<usize>) -> u64 {
+    fn prefilter(&mut self, places: &Range<usize>) -> u64 {
         let least = self.scan.found.least();
         if least > self.least {
             self.least = least;
             self.set_limits();
         }
         let file = self.scan.file;
-        let (codes, fits) = (file.codes(places), file.fits(places));
+        let (codes, error_bounds) = (file.codes(places), file.error_bounds(places));
         let mut kernel = self.scan.kernel;
         let mut near = 0;
         for (query, &limit) in self.scan.queries.iter().zip(&self.limits) {
-            near |= kernel.sift(codes, fits, query, limit);
+            near |= kernel.prefilter(codes, error_bounds, query, limit);
             // Once is enough.
             kernel = kernel.fetching_ahead(false);
         }

@@ -51,7 +51,7 @@ fn found(near: &[Near]) -> Vec<(i64, i64)> {
 #[test]
 fn a_document_counts_by_its_best_chunk() {
     let file = circle();
-    let east = [Prepared::new(&[1.0, 0.0])];
+    let east = [QuantizedQuery::new(&[1.0, 0.0])];
     let near = file.nearest(&east, None, 10, None).unwrap();
     assert_eq!(found(&near), [(1, 10), (2, 21), (3, 31)]);
     for near in &near {
@@ -65,7 +65,7 @@ fn a_document_counts_by_its_best_chunk() {
 #[test]
 fn no_more_than_asked_for_and_no_more_than_there_are() {
     let file = circle();
-    let east = [Prepared::new(&[1.0, 0.0])];
+    let east = [QuantizedQuery::new(&[1.0, 0.0])];
     assert_eq!(file.nearest(&east, None, 0, None).unwrap(), []);
     let near = file.nearest(&east, None, 2, None).unwrap();
     assert_eq!(found(&near), [(1, 10), (2, 21)]);
@@ -78,7 +78,10 @@ fn no_more_than_asked_for_and_no_more_than_there_are() {
 #[test]
 fn of_several_queries_the_highest_counts() {
     let file = circle();
-    let queries = [Prepared::new(&[-1.0, 0.0]), Prepared::new(&[0.0, 1.0])];
+    let queries = [
+        QuantizedQuery::new(&[-1.0, 0.0]),
+        QuantizedQuery::new(&[0.0, 1.0]),
+    ];
     let near = file.nearest(&queries, None, 10, None).unwrap();
     assert_eq!(found(&near), [(2, 20), (3, 30), (1, 10)]);
     assert_eq!(file.nearest(&[], None, 10, None).unwrap(), []);
@@ -87,7 +90,7 @@ fn of_several_queries_the_highest_counts() {
 #[test]
 fn only_allowed_documents_are_found() {
     let file = circle();
-    let east = [Prepared::new(&[1.0, 0.0])];
+    let east = [QuantizedQuery::new(&[1.0, 0.0])];
     let some: Bitmap = [3, 2, 77].into_iter().collect();
     let near = file.nearest(&east, Some(&some), 10, None).unwrap();
     assert_eq!(found(&near), [(2, 21), (3, 31)]);
@@ -104,7 +107,7 @@ fn of_equals_the_lower_row_and_the_earlier_chunk_come_first() {
         .collect();
     let file = file(2, &entries);
     let near = file
-        .nearest(&[Prepared::new(&[1.0, 1.0])], None, 3, None)
+        .nearest(&[QuantizedQuery::new(&[1.0, 1.0])], None, 3, None)
         .unwrap();
     assert_eq!(found(&near), [(1, 0), (2, 2), (3, 4)]);
 }
@@ -120,14 +123,14 @@ fn a_document_over_many_blocks_is_one_document() {
     let file = file(2, &entries);
     assert_eq!(file.of_document(2).len(), 3 * BLOCK);
     let near = file
-        .nearest(&[Prepared::new(&[1.0, 0.0])], None, 2, None)
+        .nearest(&[QuantizedQuery::new(&[1.0, 0.0])], None, 2, None)
         .unwrap();
     assert_eq!(found(&near), [(2, 0), (3, 0)]);
 }
 
 #[test]
 fn a_deadline_in_the_past_gives_no_answer() {
-    let east = [Prepared::new(&[1.0, 0.0])];
+    let east = [QuantizedQuery::new(&[1.0, 0.0])];
     let past = Stop::at(Some(Instant::now()));
     for file in [circle(), file(2, &[])] {
         assert_eq!(file.nearest(&east, None, 10, Some(&past)), None);
@@ -190,7 +193,7 @@ fn clustered() -> impl Strategy<Value = (usize, Documents, Vec<Vec<f32>>)> {
 }
 
 /// The similarity of a vector in eight bits, without any file.
-fn by_hand(vector: &[f32], query: &Prepared) -> f32 {
+fn by_hand(vector: &[f32], query: &QuantizedQuery) -> f32 {
     let mut values = Vec::new();
     let scale = quantise(vector, ROW_TOP, &mut values);
     let product: i32 = values
@@ -222,7 +225,7 @@ proptest! {
             }
         }
         let file = file(dimensions, &entries);
-        let queries: Vec<Prepared> = queries.iter().map(|query| Prepared::new(query)).collect();
+        let queries: Vec<QuantizedQuery> = queries.iter().map(|query| QuantizedQuery::new(query)).collect();
         let mut expected = Vec::new();
         for &document in documents.keys() {
             let may = |allowed: &BTreeSet<i64>| allowed.contains(&document);
@@ -286,7 +289,7 @@ fn many_vectors_are_found_as_by_hand() {
             .map(|part| part + 0.3 * random())
             .collect();
         let far: Vec<f32> = (0..dimensions).map(|_| random()).collect();
-        let queries = [Prepared::new(&near), Prepared::new(&far)];
+        let queries = [QuantizedQuery::new(&near), QuantizedQuery::new(&far)];
         for queries in [&queries[..1], &queries] {
             for allowed in [None, Some(&third)] {
                 let mut best: BTreeMap<i64, f32> = BTreeMap::new();

@@ -81,7 +81,7 @@ fn check_content(file: &VectorFile) {
         assert_eq!(file.place_of(Slot { chunk, ..slot }), None);
     }
     for (at, (_, vector)) in entries().iter().enumerate() {
-        let itself = file.similarity(at, &Prepared::new(vector));
+        let itself = file.similarity(at, &QuantizedQuery::new(vector));
         assert!((itself - 1.0).abs() < 0.003, "{at}: {itself}");
         assert!(file.holds(at, vector), "{at}");
         assert!(!file.holds(at, &[0.6, 0.8, 0.0]), "{at}");
@@ -98,7 +98,7 @@ fn check_content(file: &VectorFile) {
             assert!((sum - expected).abs() < 0.01, "{sum} {expected}");
         }
     }
-    let query = Prepared::new(&[0.0, 2.0, 0.0]);
+    let query = QuantizedQuery::new(&[0.0, 2.0, 0.0]);
     assert!(file.similarity(0, &query).abs() < 1e-6);
     assert!((file.similarity(2, &query) - 0.6).abs() < 0.01);
 }
@@ -127,7 +127,7 @@ fn every_group_is_found_again() {
         let file = VectorFile::open(&path, &origin(3)).unwrap().unwrap();
         assert_eq!(file.len(), count);
         for at in 0..count {
-            let itself = file.similarity(at, &Prepared::new(&vector(at)));
+            let itself = file.similarity(at, &QuantizedQuery::new(&vector(at)));
             assert!((itself - 1.0).abs() < 0.001, "{at} of {count}: {itself}");
         }
     }
@@ -137,7 +137,7 @@ fn every_group_is_found_again() {
 #[should_panic(expected = "out of bounds")]
 fn there_is_nothing_behind_the_last_place() {
     let file = VectorFile::in_memory(&origin(3), 12, given(&entries())).unwrap();
-    file.similarity(file.len(), &Prepared::new(&[1.0, 0.0, 0.0]));
+    file.similarity(file.len(), &QuantizedQuery::new(&[1.0, 0.0, 0.0]));
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn a_file_without_vectors_is_a_file() {
     let file = VectorFile::open(&path, &origin(3)).unwrap().unwrap();
     assert!(file.is_empty());
     assert!(file.of_document(1).is_empty());
-    let query = Prepared::new(&[1.0, 0.0, 0.0]);
+    let query = QuantizedQuery::new(&[1.0, 0.0, 0.0]);
     assert_eq!(file.nearest(&[query], None, 5, None), Some(Vec::new()));
 }
 
@@ -208,11 +208,11 @@ fn vectors_without_direction_are_similar_to_nothing() {
         entry(3, 3, &[f32::NAN, -1.0]),
     ];
     let file = VectorFile::in_memory(&origin(2), 3, given(&odd)).unwrap();
-    let query = Prepared::new(&[0.0, 1.0]);
+    let query = QuantizedQuery::new(&[0.0, 1.0]);
     let similarities: Vec<f32> = (0..3).map(|at| file.similarity(at, &query)).collect();
     assert_eq!(similarities[..2], [0.0, 0.0]);
     assert!((similarities[2] + 1.0).abs() < 1e-6);
-    let nothing = Prepared::new(&[0.0, f32::NAN]);
+    let nothing = QuantizedQuery::new(&[0.0, f32::NAN]);
     let found = file.nearest(&[nothing], None, 5, None).unwrap();
     assert!(found.iter().all(|near| near.similarity == 0.0));
 }
@@ -222,7 +222,9 @@ fn vectors_without_dimensions_do_no_harm() {
     let empty = [entry(1, 1, &[]), entry(1, 2, &[])];
     let file = VectorFile::in_memory(&origin(0), 2, given(&empty)).unwrap();
     assert_eq!(file.len(), 2);
-    let found = file.nearest(&[Prepared::new(&[])], None, 5, None).unwrap();
+    let found = file
+        .nearest(&[QuantizedQuery::new(&[])], None, 5, None)
+        .unwrap();
     assert_eq!((found.len(), found[0].chunk), (1, 1));
 }
 
@@ -231,7 +233,7 @@ fn a_query_of_another_length_finds_nothing() {
     let file = VectorFile::in_memory(&origin(3), 12, given(&entries())).unwrap();
     // Both have the length of a row with its padding.
     for length in [2, 64] {
-        let query = Prepared::new(&vec![1.0; length]);
+        let query = QuantizedQuery::new(&vec![1.0; length]);
         assert!(file.similarity(0, &query) == 0.0);
         assert_eq!(file.nearest(&[query], None, 5, None), Some(Vec::new()));
     }
@@ -394,13 +396,13 @@ proptest! {
     fn a_changed_bit_is_noticed_and_in_the_matrix_when_asked_for(at in any::<prop::sample::Index>(), bit in 0_u8..8) {
         let (_folder, path) = written();
         let mut bytes = fs::read(&path).unwrap();
-        let matrix = HEADER..HEADER + 4 * (2 * 64 + size_of::<FitBytes>());
+        let matrix = HEADER..HEADER + 4 * (2 * 64 + size_of::<ErrorBoundBytes>());
         let at = at.index(bytes.len());
         bytes[at] ^= 1_u8 << bit;
         match opened(&bytes) {
             Ok(Some(file)) => {
                 prop_assert!(matrix.contains(&at));
-                let query = Prepared::new(&[1.0, 0.0, 0.0]);
+                let query = QuantizedQuery::new(&[1.0, 0.0, 0.0]);
                 prop_assert_eq!(file.nearest(&[query], None, 9, None).unwrap().len(), 3);
                 let whole = entries().iter().enumerate().all(|(at, (_, vector))| file.holds(at, vector));
                 prop_assert!(!whole);

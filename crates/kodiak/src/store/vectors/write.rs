@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use super::coarse_code::{self, Fit};
+use super::coarse_code::{self, ErrorBound};
 use super::format::{self, GROUP, HEADER, Header, MOST_DIMENSIONS};
 use super::quantise::{ROW_TOP, quantise};
 use super::{Origin, Slot, VectorFile, damaged};
@@ -123,7 +123,7 @@ impl VectorFile {
             && self.scales()[at] == scale.to_le_bytes()
             && self.codes(&place) == group.codes
             && self.residual(at) == group.residuals
-            && self.fits(&place).as_flattened().as_flattened() == group.fits
+            && self.error_bounds(&place).as_flattened().as_flattened() == group.error_bounds
     }
 }
 
@@ -133,7 +133,7 @@ struct Group {
     rows: usize,
     codes: Vec<u8>,
     residuals: Vec<u8>,
-    fits: Vec<u8>,
+    error_bounds: Vec<u8>,
     /// Room for a vector's values and its row.
     values: Vec<i16>,
     row: Vec<i8>,
@@ -149,13 +149,14 @@ impl Group {
             .extend(self.values.iter().map(|&value| value as i8));
         self.rows += 1;
         coarse_code::split(&self.row, &mut self.codes, &mut self.residuals);
-        self.fits.extend(Fit::of(&self.row).encode().as_flattened());
+        self.error_bounds
+            .extend(ErrorBound::of(&self.row).encode().as_flattened());
         scale
     }
 
     /// Writes the rows, if any, and begins anew.
     fn write(&mut self, output: &mut impl Write) -> std::io::Result<()> {
-        for part in [&mut self.codes, &mut self.residuals, &mut self.fits] {
+        for part in [&mut self.codes, &mut self.residuals, &mut self.error_bounds] {
             output.write_all(part)?;
             part.clear();
         }

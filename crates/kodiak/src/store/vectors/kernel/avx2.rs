@@ -8,26 +8,26 @@ use std::arch::x86_64::{
     _mm256_srli_epi16, _mm256_xor_si256,
 };
 
-use super::super::coarse_code::{APART, Limit};
-use super::super::format::FitBytes;
-use super::super::quantise::Prepared;
+use super::super::coarse_code::{APART, PruningBound};
+use super::super::format::ErrorBoundBytes;
+use super::super::quantise::QuantizedQuery;
 use super::fetch::fetch_behind;
-use super::{Lane, sift_by};
+use super::{Lane, prefilter_by};
 
 #[target_feature(enable = "avx2")]
-pub(super) fn sift(
+pub(super) fn prefilter(
     codes: &[u8],
-    fits: &[FitBytes],
-    query: &Prepared,
-    limit: Limit,
+    error_bounds: &[ErrorBoundBytes],
+    query: &QuantizedQuery,
+    limit: PruningBound,
     fetch_ahead: bool,
 ) -> u64 {
     if fetch_ahead {
         let product = |code: &[u8], query: &[i8]| coarse_product::<true>(code, query);
-        sift_by(product, codes, fits, query, limit)
+        prefilter_by(product, codes, error_bounds, query, limit)
     } else {
         let product = |code: &[u8], query: &[i8]| coarse_product::<false>(code, query);
-        sift_by(product, codes, fits, query, limit)
+        prefilter_by(product, codes, error_bounds, query, limit)
     }
 }
 
