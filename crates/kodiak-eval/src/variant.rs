@@ -8,7 +8,7 @@ use kodiak::chunk::Cutting;
 use kodiak::rank::{Tuning, TuningError};
 use kodiak::text::Stemming;
 
-use crate::failure::refusal;
+use super::error::refusal;
 
 /// Names of what passages are cut by.
 const TOKENS: &str = "passage_tokens";
@@ -140,8 +140,8 @@ impl Variant {
     }
 }
 
-/// Every name with what it is today: `k1=1.2, b=0.75, …`.
-pub(crate) fn names_and_values() -> String {
+/// Returns every name that can be tried with what it is today: `k1=1.2, b=0.75, …`.
+pub fn names_and_values() -> String {
     let today = Variant::default();
     let built = [TOKENS, OVERLAP, PATH, STEMMING];
     let names = Tuning::NAMES.into_iter().chain(built);
@@ -168,7 +168,7 @@ fn yes_or_no(value: &str) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::{hints, message};
+    use crate::Refusal;
 
     #[test]
     fn several_numbers_make_one_variant() {
@@ -255,8 +255,9 @@ mod tests {
             ),
         ] {
             let error = Variant::read(text).unwrap_err();
-            assert_eq!(message(&error), expected);
-            assert!(hints(&error)[0].starts_with(hint), "{:?}", hints(&error));
+            assert_eq!(error.to_string(), expected);
+            let found = error.downcast_ref::<Refusal>().unwrap().hint();
+            assert!(found.starts_with(hint), "{found}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Runs a test set's queries through the same entry point as a user's search.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,15 +12,15 @@ use kodiak::embed::Embedder;
 use kodiak::engine::{Event, Job};
 use kodiak::rank::{Fusion, Tuning};
 use kodiak::search::{Mode, Request};
+use kodiak::store::SqliteIndex;
 use kodiak::text::Stemming;
 
 use super::beir::TestSet;
 use super::documents::TestDocuments;
+use super::error::refusal;
 use super::meaning::Remembering;
 use super::metrics::Tally;
 use super::query::JudgedQuery;
-use crate::assemble;
-use crate::failure::refusal;
 
 /// How deep rankings are judged.
 const DEPTH: usize = 100;
@@ -94,16 +95,17 @@ pub(crate) struct Collection {
 }
 
 impl Collection {
-    /// Indexes the documents of `set`, stemmed and chunked in this way, and embeds
+    /// Indexes the documents of `set` in a folder inside `scratch`, stemmed and chunked in this way, and embeds
     /// them if there is a model. `listener` is told how far that has come.
     pub(crate) fn build(
         set: &TestSet,
+        scratch: &Path,
         cutting: Cutting,
         stemming: Stemming,
         embedder: Option<&Arc<Remembering>>,
         listener: &(dyn Fn(Event<'_>) + Sync),
     ) -> Result<Self> {
-        let folder = tempfile::tempdir().map_err(|error| {
+        let folder = tempfile::tempdir_in(scratch).map_err(|error| {
             refusal(
                 format!("could not make a folder for the index: {error}"),
                 "set TMPDIR to a folder that can be written to",
@@ -111,7 +113,10 @@ impl Collection {
         })?;
         let documents = set.documents().collect::<Result<Vec<_>>>()?;
         let index = folder.path().join("index.db");
-        let mut builder = assemble::throwaway(&index, cutting, stemming)
+        let store = SqliteIndex::new(&index)
+            .with_chunking(cutting)
+            .with_stemming(stemming);
+        let mut builder = Engine::builder_over(Arc::new(store))
             .source(TestDocuments(documents))
             .deadline(NO_HURRY);
         if let Some(embedder) = embedder {
