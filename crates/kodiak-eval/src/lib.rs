@@ -19,6 +19,7 @@ mod evaluation;
 mod event;
 mod figures;
 mod floors;
+mod knob;
 mod meaning;
 mod means;
 mod measure;
