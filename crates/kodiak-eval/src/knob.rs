@@ -88,6 +88,8 @@ impl<'a> Knob<'a> {
         let Variant {
             text: _,
             tuning,
+            weights,
+            every_word,
             cutting,
             stemming,
         } = variant;
@@ -99,8 +101,6 @@ impl<'a> Knob<'a> {
             keyword,
             candidates,
             scored,
-            weights,
-            every_word,
             covered,
             overall,
             commonness,

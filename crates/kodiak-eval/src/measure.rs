@@ -104,7 +104,7 @@ impl Measuring<'_> {
                     title: &title,
                     queries: queries.len(),
                 });
-                let tally = collection.measure(queries, setting, &variant.tuning, |done| {
+                let tally = collection.measure(queries, setting, variant, |done| {
                     (self.listener)(Event::Asked(done));
                 });
                 (self.listener)(Event::Ended);

@@ -10,7 +10,7 @@ use kodiak::access::Guard;
 use kodiak::chunk::Cutting;
 use kodiak::embed::Embedder;
 use kodiak::engine::{Event, Job};
-use kodiak::rank::{Fusion, Tuning};
+use kodiak::rank::Fusion;
 use kodiak::search::{Mode, Request};
 use kodiak::store::SqliteIndex;
 use kodiak::text::Stemming;
@@ -21,6 +21,7 @@ use super::error::refusal;
 use super::meaning::Remembering;
 use super::metrics::Tally;
 use super::query::JudgedQuery;
+use super::variant::Variant;
 
 /// How deep rankings are judged.
 const DEPTH: usize = 100;
@@ -148,10 +149,10 @@ impl Collection {
         &self,
         queries: &[JudgedQuery],
         setting: Setting,
-        tuning: &Tuning,
+        variant: &Variant,
         mut asked: impl FnMut(usize),
     ) -> Result<Tally> {
-        let engine = self.engine.with_tuning(*tuning);
+        let engine = self.engine.with_tuning(variant.tuning);
         let guard = Guard::local();
         let mut tally = Tally::default();
         for (number, query) in queries.iter().enumerate() {
@@ -161,8 +162,8 @@ impl Collection {
                 mode: setting.mode,
                 exact: !setting.typo,
                 fusion: setting.fusion.unwrap_or_default(),
-                weights: tuning.weights,
-                all: tuning.every_word,
+                weights: variant.weights,
+                all: variant.every_word,
                 filter: query.filter.clone(),
                 ..Request::default()
             };

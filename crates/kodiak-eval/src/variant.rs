@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use kodiak::chunk::Cutting;
-use kodiak::rank::Tuning;
+use kodiak::rank::{Tuning, Weights};
 use kodiak::text::Stemming;
 
 use super::error::refusal;
@@ -18,6 +18,10 @@ pub(super) struct Variant {
     pub(super) text: String,
     /// What is ranked with.
     pub(super) tuning: Tuning,
+    /// How much each ranking counts in every request.
+    pub(super) weights: Weights,
+    /// Whether every request asks for documents with every word.
+    pub(super) every_word: bool,
     /// How passages are cut.
     pub(super) cutting: Cutting,
     /// How words are cut.
@@ -94,14 +98,19 @@ mod tests {
 
     #[test]
     fn several_numbers_make_one_variant() {
-        let text = "k1=0.9, keyword=fused,passage_tokens=128,passage_overlap=32,passage_path=no,\
-                    stemming=no";
+        let text = "k1=0.9, keyword=fused,every_word=yes,semantic_weight=2,\
+                    passage_tokens=128,passage_overlap=32,passage_path=no,stemming=no";
         let variant = Variant::read(text).unwrap();
         assert_eq!(variant.text, text);
         let mut tuning = Tuning::default();
         tuning.bm25.k1 = 0.9;
         tuning.keyword = KeywordRoute::Fused;
         assert_eq!(variant.tuning, tuning);
+        let weights = Weights {
+            semantic: 2.0,
+            ..Weights::default()
+        };
+        assert_eq!((variant.weights, variant.every_word), (weights, true));
         let cutting = Cutting {
             tokens: 128,
             overlap: Some(32),

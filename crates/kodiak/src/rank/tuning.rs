@@ -5,7 +5,6 @@
 //! memory stays with the code it bounds.
 
 use super::bm25::{Bm25, STOP_WORD_IDF};
-use super::fusion::Weights;
 
 /// What a search is ranked with; the default is what a user gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,12 +27,6 @@ pub struct Tuning {
     /// How many scores by word are kept at least, for candidates that only
     /// meaning puts up. Each of them has to be worked out in full.
     pub scored: usize,
-    /// How much each ranking counts. A request has its own; these are for
-    /// whoever makes one.
-    pub weights: Weights,
-    /// Whether only documents with every word are ranked. A request says so
-    /// itself, like the weights.
-    pub every_word: bool,
     /// Words count in full where the best document has this part of what all of
     /// them could weigh together, and the less the farther it is from that.
     pub covered: f64,
@@ -81,8 +74,6 @@ impl Default for Tuning {
             keyword: KeywordRoute::WordsFirst,
             candidates: 200,
             scored: 500,
-            weights: Weights::default(),
-            every_word: false,
             covered: 1.0,
             overall: 0.5,
             commonness: 0.2,
