@@ -9,15 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use kodiak::Engine;
-use kodiak::chunk::ChunkOptions;
 use kodiak::embed::{Embedder, OnnxEmbedder};
 use kodiak::engine::{EngineBuilder, Models};
 use kodiak::model::{self, InstalledModel};
 use kodiak::rank::Tuning;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{MarkdownFolder, Source};
-use kodiak::store::{Serving, SqliteIndex};
-use kodiak::text::Stemming;
+use kodiak::store::Serving;
 
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
@@ -36,11 +34,6 @@ pub(crate) fn source(
     open(source.kind, &source.name, &source.path, options)
 }
 
-/// Opens a folder of notes as the source of this name.
-pub(crate) fn notes(name: &str, folder: &Path) -> kodiak::Result<Box<dyn Source>> {
-    open(Kind::Markdown, name, folder, FolderOptions::default())
-}
-
 fn open(
     kind: Kind,
     name: &str,
@@ -55,14 +48,6 @@ fn open(
 /// Makes an embedder of an installed model. Nothing is loaded yet.
 pub(crate) fn embedder(model: InstalledModel) -> Arc<dyn Embedder> {
     Arc::new(OnnxEmbedder::new(model))
-}
-
-/// Begins an engine over an index that is measured and thrown away.
-pub(crate) fn throwaway(index: &Path, chunking: ChunkOptions, stemming: Stemming) -> EngineBuilder {
-    let store = SqliteIndex::new(index)
-        .with_chunking(chunking)
-        .with_stemming(stemming);
-    Engine::builder_over(Arc::new(store))
 }
 
 /// What an engine is put together for.

@@ -38,6 +38,10 @@ pub(crate) fn refusal(message: impl Into<String>, hint: impl Into<String>) -> an
 pub(crate) fn message(error: &anyhow::Error) -> String {
     let mut parts = Vec::new();
     for cause in error.chain() {
+        if let Some(refusal) = cause.downcast_ref::<kodiak_eval::Refusal>() {
+            parts.push(message(refusal.problem()));
+            break;
+        }
         parts.push(one_line(&cause.to_string()));
         // The library's messages already hold their causes.
         if cause.is::<Error>() {
@@ -53,6 +57,9 @@ pub(crate) fn hints(error: &anyhow::Error) -> Vec<String> {
     for cause in error.chain() {
         if let Some(refusal) = cause.downcast_ref::<Refusal>() {
             found.push(refusal.hint.clone());
+        }
+        if let Some(refusal) = cause.downcast_ref::<kodiak_eval::Refusal>() {
+            found.push(refusal.hint().to_owned());
         }
         if let Some(error) = cause.downcast_ref::<Error>() {
             found.extend(library_hints(error));

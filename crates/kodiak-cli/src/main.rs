@@ -9,7 +9,6 @@ mod assemble;
 mod config;
 mod context;
 mod embedding;
-mod eval;
 mod failure;
 mod listener;
 mod models;

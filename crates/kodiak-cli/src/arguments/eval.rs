@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use kodiak_eval::names_and_values;
 
 use super::ModeArgument;
-use crate::eval::variant::names_and_values;
 
 /// `kodiak eval`.
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ mod add;
 mod completions;
 mod config;
 mod doctor;
+mod eval;
 mod get;
 mod index;
 mod man;
@@ -51,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<Outc
         Verb::Doctor(arguments) => doctor::run(arguments, &context),
         Verb::Model(verb) => model::run(verb, &context),
         Verb::Config(ConfigVerb::Show(arguments)) => config::show(arguments, &context),
-        Verb::Eval(arguments) => crate::eval::run(arguments, &context),
+        Verb::Eval(arguments) => eval::run(arguments, &context),
         Verb::Completions(_) | Verb::Man(_) => Ok(Outcome::Done),
     }
 }

@@ -18,4 +18,4 @@ mod tuning;
 
 pub use bm25::{Bm25, Corpus, Field, TermMatches, idf};
 pub use fusion::{Fusion, Weights};
-pub use tuning::{KeywordRoute, Tuning, TuningError};
+pub use tuning::{KeywordRoute, Tuning};

@@ -13,7 +13,7 @@ use kodiak::store::EmbeddingCache;
 const CACHE: &str = "eval-embeddings.db";
 
 /// An embedder that remembers queries.
-pub(super) struct Remembering {
+pub struct Remembering {
     inner: Arc<dyn Embedder>,
     path: PathBuf,
     cache: Mutex<EmbeddingCache>,
@@ -22,7 +22,7 @@ pub(super) struct Remembering {
 
 impl Remembering {
     /// Remembers what `inner` makes, in the folder of models and in memory.
-    pub(super) fn new(inner: Arc<dyn Embedder>, models: &Path) -> kodiak::Result<Self> {
+    pub fn new(inner: Arc<dyn Embedder>, models: &Path) -> kodiak::Result<Self> {
         let path = models.join(CACHE);
         Ok(Self {
             inner,

@@ -1,5 +1,6 @@
 //! Runs a test set's queries through the same entry point as a user's search.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,17 +10,18 @@ use kodiak::access::Guard;
 use kodiak::chunk::ChunkOptions;
 use kodiak::embed::Embedder;
 use kodiak::engine::{Event, Job};
-use kodiak::rank::{Fusion, Tuning};
+use kodiak::rank::Fusion;
 use kodiak::search::{Mode, Request};
+use kodiak::store::SqliteIndex;
 use kodiak::text::Stemming;
 
 use super::beir::TestSet;
 use super::documents::TestDocuments;
+use super::error::refusal;
 use super::meaning::Remembering;
 use super::metrics::Tally;
 use super::query::JudgedQuery;
-use crate::assemble;
-use crate::failure::refusal;
+use super::variant::Variant;
 
 /// How deep rankings are judged.
 const DEPTH: usize = 100;
@@ -94,16 +96,17 @@ pub(crate) struct Collection {
 }
 
 impl Collection {
-    /// Indexes the documents of `set`, stemmed and chunked in this way, and embeds
+    /// Indexes the documents of `set` in a folder inside `scratch`, stemmed and chunked in this way, and embeds
     /// them if there is a model. `listener` is told how far that has come.
     pub(crate) fn build(
         set: &TestSet,
+        scratch: &Path,
         chunking: ChunkOptions,
         stemming: Stemming,
         embedder: Option<&Arc<Remembering>>,
         listener: &(dyn Fn(Event<'_>) + Sync),
     ) -> Result<Self> {
-        let folder = tempfile::tempdir().map_err(|error| {
+        let folder = tempfile::tempdir_in(scratch).map_err(|error| {
             refusal(
                 format!("could not make a folder for the index: {error}"),
                 "set TMPDIR to a folder that can be written to",
@@ -111,7 +114,10 @@ impl Collection {
         })?;
         let documents = set.documents().collect::<Result<Vec<_>>>()?;
         let index = folder.path().join("index.db");
-        let mut builder = assemble::throwaway(&index, chunking, stemming)
+        let store = SqliteIndex::new(&index)
+            .with_chunking(chunking)
+            .with_stemming(stemming);
+        let mut builder = Engine::builder_over(Arc::new(store))
             .source(TestDocuments(documents))
             .deadline(NO_HURRY);
         if let Some(embedder) = embedder {
@@ -143,10 +149,10 @@ impl Collection {
         &self,
         queries: &[JudgedQuery],
         setting: Setting,
-        tuning: &Tuning,
+        variant: &Variant,
         mut asked: impl FnMut(usize),
     ) -> Result<Tally> {
-        let engine = self.engine.with_tuning(*tuning);
+        let engine = self.engine.with_tuning(variant.tuning);
         let guard = Guard::local();
         let mut tally = Tally::default();
         for (number, query) in queries.iter().enumerate() {
@@ -156,8 +162,8 @@ impl Collection {
                 mode: setting.mode,
                 exact: !setting.typo,
                 fusion: setting.fusion.unwrap_or_default(),
-                weights: tuning.weights,
-                all: tuning.every_word,
+                weights: variant.weights,
+                all: variant.every_word,
                 filter: query.filter.clone(),
                 ..Request::default()
             };

@@ -9,12 +9,11 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use kodiak::source::{Entry, Reading, speaker};
+use kodiak::source::markdown::FolderOptions;
+use kodiak::source::{Entry, MarkdownFolder, Reading, Source, speaker};
 use kodiak::{Document, Thread};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-
-use crate::assemble;
 
 use super::records::{parse_object, records, take_identifier, take_text};
 
@@ -67,8 +66,8 @@ impl Corpus {
 /// out is left out here too.
 fn notes(reference: &Path) -> Result<impl Iterator<Item = Result<Document>> + use<>> {
     let folder = folder_of_notes(reference)?;
-    let source =
-        assemble::notes(SOURCE, &folder).with_context(|| reference.display().to_string())?;
+    let source = MarkdownFolder::new(SOURCE, &folder, FolderOptions::default())
+        .with_context(|| reference.display().to_string())?;
     let mut entries = source.list()?.entries;
     entries.sort_unstable_by(|one, other| one.key.cmp(&other.key));
     let read = move |entry: Entry| {

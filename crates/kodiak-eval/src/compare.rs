@@ -12,10 +12,10 @@ use std::path::Path;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
+use super::error::refusal;
 use super::figures::{Row, Subject, Way, round};
 use super::means::grouped;
 use super::significance::p_value;
-use crate::failure::refusal;
 
 const HINT: &str =
     "a baseline is what `kodiak eval … --json` printed, with \"per_query\" in every row";

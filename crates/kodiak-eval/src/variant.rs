@@ -1,29 +1,15 @@
 //! What `--try` says: other numbers than today's, by name.
 //!
-//! What a search is ranked with is [`Tuning`]'s to know, how passages are cut
-//! [`ChunkOptions`]'s, what becomes of the endings of words [`Stemming`]'s.
+//! Owns what is measured beside today's ranking. The names, and what each
+//! number can be, are left to [`super::knob`].
 
 use anyhow::Result;
 use kodiak::chunk::ChunkOptions;
-use kodiak::rank::{Tuning, TuningError};
+use kodiak::rank::{Tuning, Weights};
 use kodiak::text::Stemming;
 
-use crate::failure::refusal;
-
-/// Names of what passages are cut by.
-const TOKENS: &str = "passage_tokens";
-const OVERLAP: &str = "passage_overlap";
-const PATH: &str = "passage_path";
-/// Name of whether words are stemmed.
-const STEMMING: &str = "stemming";
-
-/// How large passages can be. A sentence may have forty tokens, and title and
-/// headings a third: both must fit. More than so many no model sees.
-const FEWEST_TOKENS: u32 = 64;
-const MOST_TOKENS: u32 = 8_192;
-
-/// How an overlap is written that takes what room there is.
-const FITTING: &str = "fitting";
+use super::error::refusal;
+use super::knob::{Knob, NAMES, OVERLAP, TOKENS};
 
 /// Numbers to search with.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +18,10 @@ pub(super) struct Variant {
     pub(super) text: String,
     /// What is ranked with.
     pub(super) tuning: Tuning,
+    /// How much each ranking counts in every request.
+    pub(super) weights: Weights,
+    /// Whether every request asks for documents with every word.
+    pub(super) every_word: bool,
     /// How passages are cut.
     pub(super) chunking: ChunkOptions,
     /// How words are cut.
@@ -54,16 +44,14 @@ impl Variant {
                 ));
             };
             let (name, value) = (name.trim(), value.trim());
-            match variant.set(name, value) {
-                Ok(()) => {}
-                Err(TuningError::Unknown { name }) => {
-                    return Err(refused(text, &format!("there is no '{name}'"), known()));
-                }
-                Err(error) => {
-                    let today = Self::default().shown(name).unwrap_or_default();
-                    let hint = format!("today it is {today}");
-                    return Err(refused(text, &error.to_string(), hint));
-                }
+            let Some(mut knob) = Knob::of(&mut variant, name) else {
+                return Err(refused(text, &format!("there is no '{name}'"), known()));
+            };
+            if knob.turn(value).is_none() {
+                let expected = knob.expected();
+                let problem = format!("{name} cannot be '{value}': it is {expected}");
+                let today = Self::default().shown(name).unwrap_or_default();
+                return Err(refused(text, &problem, format!("today it is {today}")));
             }
         }
         let ChunkOptions {
@@ -76,76 +64,20 @@ impl Variant {
         Ok(variant)
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<(), TuningError> {
-        let expected = match name {
-            TOKENS => {
-                let sizes = FEWEST_TOKENS..=MOST_TOKENS;
-                let given = value.parse().ok().filter(|given| sizes.contains(given));
-                if let Some(tokens) = given {
-                    self.chunking.tokens = tokens;
-                    return Ok(());
-                }
-                format!("a whole number from {FEWEST_TOKENS} to {MOST_TOKENS}")
-            }
-            OVERLAP => {
-                let given: Option<u32> = value.parse().ok();
-                if value == FITTING || given.is_some() {
-                    self.chunking.overlap = given;
-                    return Ok(());
-                }
-                format!("a whole number of 0 or more, or '{FITTING}'")
-            }
-            PATH => {
-                if let Some(path) = yes_or_no(value) {
-                    self.chunking.path = path;
-                    return Ok(());
-                }
-                "'yes' or 'no'".to_owned()
-            }
-            STEMMING => {
-                if let Some(stemmed) = yes_or_no(value) {
-                    self.stemming = if stemmed {
-                        Stemming::English
-                    } else {
-                        Stemming::None
-                    };
-                    return Ok(());
-                }
-                "'yes' or 'no'".to_owned()
-            }
-            _ => return self.tuning.set(name, value),
-        };
-        Err(TuningError::Senseless {
-            name: name.to_owned(),
-            value: value.to_owned(),
-            expected,
-        })
-    }
-
-    /// What a number is, as `--try` would take it.
-    fn shown(&self, name: &str) -> Option<String> {
-        Some(match name {
-            TOKENS => self.chunking.tokens.to_string(),
-            OVERLAP => match self.chunking.overlap {
-                Some(tokens) => tokens.to_string(),
-                None => FITTING.to_owned(),
-            },
-            PATH => if self.chunking.path { "yes" } else { "no" }.to_owned(),
-            STEMMING => match self.stemming {
-                Stemming::English => "yes".to_owned(),
-                Stemming::None => "no".to_owned(),
-            },
-            _ => return self.tuning.shown(name),
-        })
+    /// Returns what a number is, as `--try` takes it, if there is one of this
+    /// name.
+    pub(super) fn shown(&self, name: &str) -> Option<String> {
+        let mut copy = self.clone();
+        Knob::of(&mut copy, name).map(|knob| knob.to_string())
     }
 }
 
-/// Every name with what it is today: `k1=1.2, b=0.75, …`.
-pub(crate) fn names_and_values() -> String {
+/// Returns every name that can be tried with what it is today: `k1=1.2, b=0.75, …`.
+pub fn names_and_values() -> String {
     let today = Variant::default();
-    let built = [TOKENS, OVERLAP, PATH, STEMMING];
-    let names = Tuning::NAMES.into_iter().chain(built);
-    let shown = names.filter_map(|name| Some(format!("{name}={}", today.shown(name)?)));
+    let shown = NAMES
+        .into_iter()
+        .filter_map(|name| Some(format!("{name}={}", today.shown(name)?)));
     shown.collect::<Vec<_>>().join(", ")
 }
 
@@ -157,29 +89,28 @@ fn refused(text: &str, problem: &str, hint: String) -> anyhow::Error {
     refusal(format!("--try {text}: {problem}"), hint)
 }
 
-fn yes_or_no(value: &str) -> Option<bool> {
-    match value {
-        "yes" => Some(true),
-        "no" => Some(false),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use kodiak::rank::KeywordRoute;
+
     use super::*;
-    use crate::failure::{hints, message};
+    use crate::Refusal;
 
     #[test]
     fn several_numbers_make_one_variant() {
-        let text = "k1=0.9, keyword=fused,passage_tokens=128,passage_overlap=32,passage_path=no,\
-                    stemming=no";
+        let text = "k1=0.9, keyword=fused,every_word=yes,semantic_weight=2,\
+                    passage_tokens=128,passage_overlap=32,passage_path=no,stemming=no";
         let variant = Variant::read(text).unwrap();
         assert_eq!(variant.text, text);
         let mut tuning = Tuning::default();
-        tuning.set("k1", "0.9").unwrap();
-        tuning.set("keyword", "fused").unwrap();
+        tuning.bm25.k1 = 0.9;
+        tuning.keyword = KeywordRoute::Fused;
         assert_eq!(variant.tuning, tuning);
+        let weights = Weights {
+            semantic: 2.0,
+            ..Weights::default()
+        };
+        assert_eq!((variant.weights, variant.every_word), (weights, true));
         let chunking = ChunkOptions {
             tokens: 128,
             overlap: Some(32),
@@ -255,8 +186,9 @@ mod tests {
             ),
         ] {
             let error = Variant::read(text).unwrap_err();
-            assert_eq!(message(&error), expected);
-            assert!(hints(&error)[0].starts_with(hint), "{:?}", hints(&error));
+            assert_eq!(error.to_string(), expected);
+            let found = error.downcast_ref::<Refusal>().unwrap().hint();
+            assert!(found.starts_with(hint), "{found}");
         }
     }
 }

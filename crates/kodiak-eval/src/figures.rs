@@ -9,10 +9,14 @@ use super::means::{MeanRow, means};
 use super::metrics::Tally;
 use super::query::JudgedQuery;
 use super::runner::Setting;
+use super::table;
 
 /// All figures of a run.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Figures {
+pub struct Figures {
+    /// The model of the run, if it had one.
+    #[serde(skip)]
+    pub(super) model: Option<String>,
     pub(super) sets: Vec<Row>,
     /// Over the main splits of several sets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -93,6 +97,20 @@ impl Figures {
             sets: rows,
             ..Self::default()
         }
+    }
+
+    /// Returns the figures as tables for people, comparisons below.
+    pub fn tables(&self) -> String {
+        let mut text = table::render(&self.sets, &self.means);
+        if let Some(comparison) = &self.comparison {
+            let means = &self.comparison_means;
+            text.push_str(&table::render_comparison("", comparison, means));
+        }
+        for tried in &self.tries {
+            let (rows, means) = (&tried.comparison, &tried.means);
+            text.push_str(&table::render_comparison(&tried.text, rows, means));
+        }
+        text
     }
 }
 

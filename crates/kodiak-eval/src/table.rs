@@ -1,6 +1,6 @@
 //! Figures as tables for people; what a user gets is marked with a star.
 
-use super::compare::{Change, Comparison, Mean, Report};
+use super::compare::{Change, Comparison, Mean};
 use super::figures::{Row, Subject, Way};
 use super::means::MeanRow;
 
@@ -49,8 +49,8 @@ pub(super) fn line(row: &Row) -> String {
 }
 
 /// A run beside another, headed by what it tried; nothing if no row is in both.
-pub(super) fn render_comparison(tried: &str, report: &Report) -> String {
-    if report.rows.is_empty() {
+pub(super) fn render_comparison(tried: &str, rows: &[Comparison], means: &[Mean]) -> String {
+    if rows.is_empty() {
         return String::new();
     }
     let mut text = String::from("\n");
@@ -62,7 +62,7 @@ pub(super) fn render_comparison(tried: &str, report: &Report) -> String {
         subject: about,
         default,
         change: changed,
-    } in &report.rows
+    } in rows
     {
         let line = format!("{}  {}\n", subject(about, *default), change(changed));
         text.push_str(&line);
@@ -70,15 +70,15 @@ pub(super) fn render_comparison(tried: &str, report: &Report) -> String {
     for Mean {
         way,
         default,
-        rows,
+        rows: count,
         change: changed,
-    } in &report.means
+    } in means
     {
-        let title = mean_of(*rows, "rows", way, *default);
+        let title = mean_of(*count, "rows", way, *default);
         text.push_str(&format!("{title}  {}\n", change(changed)));
     }
-    let changes = report.rows.iter().map(|row| &row.change);
-    let mut changes = changes.chain(report.means.iter().map(|mean| &mean.change));
+    let changes = rows.iter().map(|row| &row.change);
+    let mut changes = changes.chain(means.iter().map(|mean| &mean.change));
     if changes.any(|change| change.significant) {
         text.push_str("! luck alone would give this in less than one of twenty cases\n");
     }

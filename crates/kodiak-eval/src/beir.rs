@@ -26,10 +26,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use kodiak::Document;
 
 use super::corpus::Corpus;
+use super::error::explained;
 use super::metrics::{Judgements, has_relevant};
 use super::query::{JudgedQuery, parse_query};
 use super::records::records;
-use crate::failure::{message, refusal};
 
 const LAYOUT: &str = "a test set is a folder in BEIR layout: corpus.jsonl (or corpus.json, which \
                       names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)";
@@ -80,7 +80,7 @@ pub(crate) fn find(folder: &Path) -> Result<Found> {
     let (inside, others) = if Corpus::find(folder).is_some() {
         (Vec::new(), Vec::new())
     } else {
-        let mut folders = subfolders(folder).map_err(|error| with_layout(&error))?;
+        let mut folders = subfolders(folder).map_err(with_layout)?;
         folders.sort_unstable();
         let holds_documents = |folder: &PathBuf| Corpus::find(folder).is_some();
         folders.into_iter().partition(holds_documents)
@@ -118,12 +118,12 @@ fn subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Looks at what the folder offers. Fails unless it has a corpus, judgements, and
 /// queries for all of them.
 pub(crate) fn open(folder: &Path) -> Result<TestSet> {
-    look(folder).map_err(|error| with_layout(&error))
+    look(folder).map_err(with_layout)
 }
 
 /// An error about a set, with a hint at what a set looks like.
-pub(super) fn with_layout(error: &anyhow::Error) -> anyhow::Error {
-    refusal(message(error), LAYOUT)
+pub(super) fn with_layout(error: anyhow::Error) -> anyhow::Error {
+    explained(error, LAYOUT)
 }
 
 fn look(folder: &Path) -> Result<TestSet> {
@@ -169,14 +169,13 @@ impl TestSet {
     /// name: ids, or the paths of notes.
     pub(crate) fn documents(&self) -> impl Iterator<Item = Result<Document>> + use<> {
         let documents = self.corpus.documents();
-        documents.map(|document| document.map_err(|error| with_layout(&error)))
+        documents.map(|document| document.map_err(with_layout))
     }
 
     /// The queries of a split that have a relevant document, in file order. The
     /// main split answers to "" and to "test".
     pub(crate) fn queries(&self, split: &str) -> Result<Vec<JudgedQuery>> {
-        self.judged_queries(split)
-            .map_err(|error| with_layout(&error))
+        self.judged_queries(split).map_err(with_layout)
     }
 
     fn judged_queries(&self, split: &str) -> Result<Vec<JudgedQuery>> {

@@ -6,19 +6,17 @@
 use std::sync::Arc;
 
 use kodiak::embed::Embedder;
-use kodiak::engine::Event;
+use kodiak::engine;
 
 use super::beir::{TestSet, split_label, with_layout};
+use super::evaluation::Options;
+use super::event::{Event, Listener};
 use super::figures::Row;
 use super::meaning::Remembering;
 use super::query::JudgedQuery;
 use super::runner::{Collection, Setting};
 use super::table;
 use super::variant::Variant;
-use crate::arguments::EvalArguments;
-use crate::listener::{Listener, Telling};
-use crate::output::Output;
-use crate::output::progress::Steps;
 
 /// What is measured, and with what.
 pub(super) struct Measuring<'a> {
@@ -26,8 +24,8 @@ pub(super) struct Measuring<'a> {
     pub(super) embedder: Option<&'a Arc<Remembering>>,
     /// The first is what a user gets.
     pub(super) variants: &'a [Variant],
-    pub(super) arguments: &'a EvalArguments,
-    pub(super) output: &'a Output,
+    pub(super) options: &'a Options,
+    pub(super) listener: &'a Listener<'a>,
 }
 
 impl Measuring<'_> {
@@ -41,7 +39,7 @@ impl Measuring<'_> {
     }
 
     fn set(&self, set: &TestSet, rows: &mut [Vec<Row>]) -> anyhow::Result<()> {
-        let names = &self.arguments.splits;
+        let names = &self.options.splits;
         let wanted = |split: &&String| {
             names.is_empty() || names.iter().any(|name| name == split_label(split))
         };
@@ -49,7 +47,7 @@ impl Measuring<'_> {
         if splits.is_empty() {
             return Ok(());
         }
-        let splits = usable(set, &splits, self.arguments.limit_queries, self.output)?;
+        let splits = usable(set, &splits, self.options.limit_queries, self.listener)?;
         // What is cut alike is indexed once, and without a model nobody asks how
         // passages are.
         let alike = |one: &Variant, other: &Variant| {
@@ -74,20 +72,16 @@ impl Measuring<'_> {
 
     fn collection(&self, set: &TestSet, variant: &Variant) -> anyhow::Result<Collection> {
         let title = labelled(format!("indexing {}", set.name), variant);
-        let indexing = Steps::new(self.output, &title, None);
-        let listener = Listener::new(self.output, Telling::Never);
+        (self.listener)(Event::Indexing { title: &title });
         let collection = Collection::build(
             set,
+            &self.options.scratch,
             variant.chunking,
             variant.stemming,
             self.embedder,
-            &|event| match event {
-                Event::Indexed { entries, .. } => indexing.done(entries),
-                Event::EmbeddingFound { .. } | Event::Embedded { .. } => listener.event(event),
-                _ => {}
-            },
+            &|event: engine::Event<'_>| (self.listener)(Event::Engine(event)),
         );
-        listener.end();
+        (self.listener)(Event::Ended);
         collection
     }
 
@@ -106,13 +100,18 @@ impl Measuring<'_> {
             for &setting in self.settings {
                 let title = format!("asking {} {label}, {}", set.name, setting.name());
                 let title = labelled(title, variant);
-                let asking = Steps::new(self.output, &title, Some(queries.len()));
-                let tally = collection.measure(queries, setting, &variant.tuning, |done| {
-                    asking.done(done);
-                })?;
-                drop(asking);
+                (self.listener)(Event::Asking {
+                    title: &title,
+                    queries: queries.len(),
+                });
+                let tally = collection.measure(queries, setting, variant, |done| {
+                    (self.listener)(Event::Asked(done));
+                });
+                (self.listener)(Event::Ended);
+                let tally = tally?;
                 let row = Row::new(&set.name, label, setting, model, queries, &tally);
-                self.output.detail(&labelled(table::line(&row), variant));
+                let line = labelled(table::line(&row), variant);
+                (self.listener)(Event::Measured(&line));
                 rows.push(row);
             }
         }
@@ -134,7 +133,7 @@ fn usable<'a>(
     set: &TestSet,
     splits: &[&'a String],
     most_queries: Option<usize>,
-    output: &Output,
+    listener: &Listener<'_>,
 ) -> anyhow::Result<Vec<(&'a str, Vec<JudgedQuery>)>> {
     let mut found = Vec::new();
     let mut empty = Vec::new();
@@ -150,13 +149,11 @@ fn usable<'a>(
     }
     if found.is_empty() {
         let said = format!("{} has no query with a relevant document", set.name);
-        return Err(with_layout(&anyhow::Error::msg(said)));
+        return Err(with_layout(anyhow::Error::msg(said)));
     }
     for label in empty {
-        output.warning(&format!(
-            "{} {label} has no query with a relevant document",
-            set.name
-        ));
+        let said = format!("{} {label} has no query with a relevant document", set.name);
+        listener(Event::Warning(&said));
     }
     Ok(found)
 }

@@ -9,8 +9,8 @@ use std::path::Path;
 use anyhow::Result;
 use serde::Deserialize;
 
+use super::error::refusal;
 use super::figures::Row;
-use crate::failure::refusal;
 
 const HINT: &str = "floors look like {\"floors\": [{\"split\": \"test\", \"mode\": \"auto\", \
                     \"ndcg@10\": 0.7}]}, with \"name\", \"fusion\", \"typo\" and \"model\" where wanted";

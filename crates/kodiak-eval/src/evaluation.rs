@@ -1,0 +1,240 @@
+//! An evaluation from its options to its figures.
+//!
+//! Owns what is read before anything is measured, and what is made of the rows
+//! after. Measuring is left to [`super::measure`].
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+use kodiak::embed::Embedder;
+use kodiak::search::Mode;
+
+use super::beir::{self, TestSet, split_label};
+use super::compare::{self, Baseline, Report};
+use super::error::refusal;
+use super::event::{Event, Listener};
+use super::figures::{Figures, Row, Try};
+use super::floors::{self, Floor};
+use super::meaning::Remembering;
+use super::measure::Measuring;
+use super::runner::Setting;
+use super::variant::Variant;
+
+/// What to evaluate, and on what.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Folders that are a test set each, or hold several.
+    pub folders: Vec<PathBuf>,
+    /// How to search; every way there is where none is named.
+    pub modes: Vec<Mode>,
+    /// The splits to measure; all where none is named.
+    pub splits: Vec<String>,
+    /// How many queries of each split to ask, from the first; all where it is
+    /// `None`.
+    pub limit_queries: Option<usize>,
+    /// The file of an earlier run to compare with.
+    pub compare: Option<PathBuf>,
+    /// Other numbers to measure, each such as `k1=0.9,b=0.4`.
+    pub tries: Vec<String>,
+    /// The file of figures that must be reached.
+    pub floors: Option<PathBuf>,
+    /// A folder for indexes that are thrown away.
+    pub scratch: PathBuf,
+}
+
+/// An evaluation whose files have been read and whose sets have been found.
+#[derive(Debug)]
+pub struct Evaluation {
+    options: Options,
+    baseline: Option<Baseline>,
+    floors: Option<Vec<Floor>>,
+    /// The first is what a user gets.
+    variants: Vec<Variant>,
+    sets: Vec<TestSet>,
+}
+
+impl Evaluation {
+    /// Reads what the options name. Fails early: measuring takes long, and names
+    /// may be misspelt.
+    pub fn prepare(options: Options, listener: &Listener<'_>) -> Result<Self> {
+        let baseline = options.compare.as_deref().map(compare::read);
+        let baseline = baseline.transpose()?;
+        let floors = options.floors.as_deref().map(floors::read);
+        let floors = floors.transpose()?;
+        let variants = variants(&options.tries)?;
+        let sets = sets(&options, listener)?;
+        Ok(Self {
+            options,
+            baseline,
+            floors,
+            variants,
+            sets,
+        })
+    }
+
+    /// Returns whether any of the wanted modes can use a model.
+    pub fn compares_meanings(&self) -> bool {
+        let modes = &self.options.modes;
+        let by_word = |mode: &Mode| matches!(mode, Mode::Lexical | Mode::Like);
+        modes.is_empty() || !modes.iter().all(by_word)
+    }
+
+    /// Measures every set, with a model or without, and compares.
+    pub fn run(
+        &self,
+        embedder: Option<&Arc<Remembering>>,
+        listener: &Listener<'_>,
+    ) -> Result<Figures> {
+        let measuring = Measuring {
+            settings: &wanted_settings(&self.options.modes, embedder.is_some()),
+            embedder,
+            variants: &self.variants,
+            options: &self.options,
+            listener,
+        };
+        let mut rows = measuring.all(&self.sets)?.into_iter();
+        let mut figures = Figures::of(rows.next().unwrap_or_default());
+        figures.model = embedder.map(|embedder| embedder.identity().name.clone());
+        if figures.sets.is_empty() {
+            let splits = self.sets.iter().flat_map(|set| &set.splits);
+            let known: BTreeSet<&str> = splits.map(|split| split_label(split)).collect();
+            let known: Vec<&str> = known.into_iter().collect();
+            return Err(refusal(
+                "no query was asked: no set has a split of that name",
+                format!("known splits: {}", known.join(", ")),
+            ));
+        }
+        if let Some(baseline) = &self.baseline {
+            let report = compare::compare(&figures.sets, baseline);
+            tell(&report, listener);
+            figures.comparison = Some(report.rows);
+            figures.comparison_means = report.means;
+        }
+        let today = Baseline::of(&figures.sets);
+        for (variant, rows) in self.variants.iter().skip(1).zip(rows) {
+            let report = compare::compare(&rows, &today);
+            figures.tries.push(Try {
+                text: variant.text.clone(),
+                sets: rows,
+                comparison: report.rows,
+                means: report.means,
+            });
+        }
+        Ok(figures)
+    }
+
+    /// Fails unless the figures of a run reach every floor, if there are any.
+    pub fn hold(&self, figures: &Figures, listener: &Listener<'_>) -> Result<()> {
+        let Some(floors) = &self.floors else {
+            return Ok(());
+        };
+        let concerned = concerning(floors, figures.model.as_deref(), listener);
+        let settings = wanted_settings(&self.options.modes, figures.model.is_some());
+        hold(
+            &concerned,
+            &figures.sets,
+            &settings,
+            &self.options,
+            listener,
+        )
+    }
+}
+
+/// Today's numbers, and those to try.
+fn variants(tries: &[String]) -> Result<Vec<Variant>> {
+    let tries = tries.iter().map(|text| Variant::read(text));
+    std::iter::once(Ok(Variant::default()))
+        .chain(tries)
+        .collect()
+}
+
+/// The sets in all folders; what is passed over in them is said.
+fn sets(options: &Options, listener: &Listener<'_>) -> Result<Vec<TestSet>> {
+    let mut sets = Vec::new();
+    for folder in &options.folders {
+        let found = beir::find(folder)?;
+        for folder in found.passed_over {
+            let said = format!("passed over {}: no corpus", folder.display());
+            listener(Event::Notice(&said));
+        }
+        sets.extend(found.sets);
+    }
+    Ok(sets)
+}
+
+/// Says what could not be compared.
+fn tell(report: &Report, listener: &Listener<'_>) {
+    for notice in &report.notices {
+        listener(Event::Notice(notice));
+    }
+    if report.rows.is_empty() {
+        listener(Event::Warning(
+            "nothing was compared: the baseline has no query in common with this run",
+        ));
+    }
+}
+
+/// The floors for runs with this model, or with none; that there are others is
+/// said.
+fn concerning<'a>(
+    floors: &'a [Floor],
+    model: Option<&str>,
+    listener: &Listener<'_>,
+) -> Vec<&'a Floor> {
+    let concerned = floors.iter().filter(|floor| floor.concerns(model));
+    let concerned: Vec<&Floor> = concerned.collect();
+    let others = floors.len() - concerned.len();
+    if others > 0 {
+        let plural = if others == 1 { "" } else { "s" };
+        let this = model.map_or("no model".to_owned(), |name| format!("the model {name}"));
+        listener(Event::Notice(&format!(
+            "{others} floor{plural} left aside: this run has {this}, they are for others"
+        )));
+    }
+    concerned
+}
+
+/// Fails unless every floor is reached. Those of modes and splits that were not
+/// asked for are left out, as their rows are.
+fn hold(
+    floors: &[&Floor],
+    rows: &[Row],
+    settings: &[Setting],
+    options: &Options,
+    listener: &Listener<'_>,
+) -> Result<()> {
+    let asked = |floor: &&Floor| {
+        let mut modes = settings.iter().map(|setting| setting.name());
+        (options.splits.is_empty() || options.splits.contains(&floor.split))
+            && (options.modes.is_empty() || modes.any(|mode| mode == floor.mode))
+    };
+    let missed = floors::missed(floors.iter().copied().filter(asked), rows);
+    if missed.is_empty() {
+        return Ok(());
+    }
+    for complaint in &missed {
+        listener(Event::Warning(complaint));
+    }
+    Err(refusal(
+        "not every floor was reached",
+        "`--compare` with an earlier run shows which figures fell",
+    ))
+}
+
+fn wanted_settings(modes: &[Mode], with_model: bool) -> Vec<Setting> {
+    let wanted = |setting: &Setting| modes.is_empty() || modes.contains(&setting.mode);
+    let possible = |setting: Setting| {
+        if with_model {
+            Some(setting)
+        } else {
+            setting.without_model()
+        }
+    };
+    Setting::ALL
+        .into_iter()
+        .filter_map(possible)
+        .filter(wanted)
+        .collect()
+}

@@ -1,0 +1,273 @@
+//! The numbers that `--try` can change, by name.
+//!
+//! Owns the names, what a value may be, and how it is written. What a number
+//! does is said where it is defined.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use kodiak::chunk::ChunkOptions;
+use kodiak::rank::{Bm25, KeywordRoute, Tuning, Weights};
+use kodiak::text::Stemming;
+
+use super::variant::Variant;
+
+/// The names of the maximum size of a chunk and of its overlap, for messages.
+pub(super) const TOKENS: &str = "passage_tokens";
+pub(super) const OVERLAP: &str = "passage_overlap";
+
+/// Every name that [`Knob::of`] knows, in the order of a search.
+pub(super) const NAMES: [&str; 33] = [
+    "k1",
+    "b",
+    "min_document_length",
+    "title_weight",
+    "tags_weight",
+    "title_boost",
+    "proximity_weight",
+    "proximity_window",
+    "title_coverage",
+    "stop_word_idf",
+    "prune_min_documents",
+    "prune_max_frequency",
+    "every_word",
+    "keyword",
+    "candidates",
+    "rescoring_depth",
+    "lexical_weight",
+    "semantic_weight",
+    "full_coverage",
+    "centroid_weight",
+    "hubness_penalty",
+    "neighbours",
+    "smoothing",
+    "thread_boost_1",
+    "thread_boost_2",
+    "speaker_boost",
+    "question_penalty",
+    "rrf_k",
+    "minimum_similarity",
+    TOKENS,
+    OVERLAP,
+    "passage_path",
+    "stemming",
+];
+
+/// The bounds of a chunk's size in tokens. A sentence may have forty tokens, and
+/// title and headings take up to a third: both must fit. No model sees more
+/// than the maximum.
+const CHUNK_SIZES: RangeInclusive<u32> = 64..=8_192;
+
+/// The minimum similarity that the model decides.
+const OF_THE_MODEL: &str = "model";
+/// The overlap that takes what room there is.
+const FITTING: &str = "fitting";
+
+/// One number of a variant, and what it can be.
+pub(super) enum Knob<'a> {
+    /// Between two others, both included.
+    Number(&'a mut f64, f64, f64),
+    /// At least this.
+    Count(&'a mut usize, usize),
+    Documents(&'a mut u64),
+    Similarity(&'a mut Option<f32>),
+    Keyword(&'a mut KeywordRoute),
+    Flag(&'a mut bool),
+    ChunkSize(&'a mut u32),
+    Overlap(&'a mut Option<u32>),
+    Stemming(&'a mut Stemming),
+}
+
+impl<'a> Knob<'a> {
+    /// Returns the number of this name, if there is one.
+    pub(super) fn of(variant: &'a mut Variant, name: &str) -> Option<Self> {
+        // Nothing bounds it from above but what can be written.
+        const ANY: f64 = f64::MAX;
+        // Taken apart to the last field: one that is added does not compile
+        // until it has a name here.
+        let Variant {
+            text: _,
+            tuning,
+            weights,
+            every_word,
+            chunking,
+            stemming,
+        } = variant;
+        let Tuning {
+            bm25,
+            stop_word_idf,
+            prune_min_documents,
+            prune_max_frequency,
+            keyword,
+            candidates,
+            rescoring_depth,
+            full_coverage,
+            centroid_weight,
+            hubness_penalty,
+            neighbours,
+            smoothing,
+            thread_boost_1,
+            thread_boost_2,
+            speaker_boost,
+            question_penalty,
+            rrf_k,
+            minimum_similarity,
+        } = tuning;
+        let Bm25 {
+            k1,
+            b,
+            min_document_length,
+            title_weight,
+            tags_weight,
+            title_boost,
+            proximity_weight,
+            proximity_window,
+            title_coverage,
+        } = bm25;
+        let Weights { lexical, semantic } = weights;
+        let ChunkOptions {
+            tokens,
+            overlap,
+            path,
+        } = chunking;
+        Some(match name {
+            "k1" => Self::Number(k1, 0.0, ANY),
+            "b" => Self::Number(b, 0.0, 1.0),
+            "min_document_length" => Self::Number(min_document_length, 0.0, ANY),
+            "title_weight" => Self::Number(title_weight, 0.0, ANY),
+            "tags_weight" => Self::Number(tags_weight, 0.0, ANY),
+            "title_boost" => Self::Number(title_boost, 0.0, ANY),
+            "proximity_weight" => Self::Number(proximity_weight, 0.0, ANY),
+            "proximity_window" => Self::Number(proximity_window, 0.0, ANY),
+            "title_coverage" => Self::Number(title_coverage, 0.0, ANY),
+            "stop_word_idf" => Self::Number(stop_word_idf, 0.0, ANY),
+            "prune_min_documents" => Self::Documents(prune_min_documents),
+            "prune_max_frequency" => Self::Number(prune_max_frequency, 0.0, 1.0),
+            "every_word" => Self::Flag(every_word),
+            "keyword" => Self::Keyword(keyword),
+            "candidates" => Self::Count(candidates, 1),
+            "rescoring_depth" => Self::Count(rescoring_depth, 0),
+            "lexical_weight" => Self::Number(lexical, 0.0, ANY),
+            "semantic_weight" => Self::Number(semantic, 0.0, ANY),
+            // It is divided by.
+            "full_coverage" => Self::Number(full_coverage, 0.001, ANY),
+            "centroid_weight" => Self::Number(centroid_weight, 0.0, 1.0),
+            "hubness_penalty" => Self::Number(hubness_penalty, 0.0, ANY),
+            "neighbours" => Self::Count(neighbours, 0),
+            "smoothing" => Self::Number(smoothing, 0.0, 1.0),
+            "thread_boost_1" => Self::Number(thread_boost_1, 0.0, ANY),
+            "thread_boost_2" => Self::Number(thread_boost_2, 0.0, ANY),
+            "speaker_boost" => Self::Number(speaker_boost, 0.0, ANY),
+            "question_penalty" => Self::Number(question_penalty, 0.0, ANY),
+            "rrf_k" => Self::Number(rrf_k, 0.0, ANY),
+            "minimum_similarity" => Self::Similarity(minimum_similarity),
+            TOKENS => Self::ChunkSize(tokens),
+            OVERLAP => Self::Overlap(overlap),
+            "passage_path" => Self::Flag(path),
+            "stemming" => Self::Stemming(stemming),
+            _ => return None,
+        })
+    }
+
+    /// Sets the number to a value as written; `None` leaves it as it is.
+    pub(super) fn turn(&mut self, value: &str) -> Option<()> {
+        match self {
+            Self::Number(number, least, most) => {
+                let given = value.parse::<f64>().ok();
+                **number = given.filter(|given| (*least..=*most).contains(given))?;
+            }
+            Self::Count(count, least) => {
+                **count = value.parse().ok().filter(|given| *given >= *least)?;
+            }
+            Self::Documents(count) => **count = value.parse().ok()?,
+            Self::Similarity(minimum) if value == OF_THE_MODEL => **minimum = None,
+            Self::Similarity(minimum) => {
+                let given = value.parse::<f32>().ok();
+                **minimum = Some(given.filter(|given| (-1.0..=1.0).contains(given))?);
+            }
+            Self::Keyword(route) => {
+                let mut routes = ROUTES.into_iter();
+                **route = routes.find(|&route| route_name(route) == value)?;
+            }
+            Self::Flag(flag) => **flag = yes_or_no(value)?,
+            Self::ChunkSize(tokens) => {
+                let given = value.parse().ok();
+                **tokens = given.filter(|given| CHUNK_SIZES.contains(given))?;
+            }
+            Self::Overlap(overlap) if value == FITTING => **overlap = None,
+            Self::Overlap(overlap) => **overlap = Some(value.parse().ok()?),
+            Self::Stemming(stemming) => {
+                **stemming = if yes_or_no(value)? {
+                    Stemming::English
+                } else {
+                    Stemming::None
+                };
+            }
+        }
+        Some(())
+    }
+
+    /// Returns what a value can be, for people.
+    pub(super) fn expected(&self) -> String {
+        match self {
+            Self::Number(_, least, f64::MAX) => format!("a number of {least} or more"),
+            Self::Number(_, least, most) => format!("a number from {least} to {most}"),
+            Self::Count(_, least) => format!("a whole number of {least} or more"),
+            Self::Documents(_) => "a whole number of 0 or more".to_owned(),
+            Self::Similarity(_) => format!("a number from -1 to 1, or '{OF_THE_MODEL}'"),
+            Self::Keyword(_) => ROUTES
+                .map(|route| format!("'{}'", route_name(route)))
+                .join(" or "),
+            Self::Flag(_) | Self::Stemming(_) => "'yes' or 'no'".to_owned(),
+            Self::ChunkSize(_) => {
+                let (least, most) = (CHUNK_SIZES.start(), CHUNK_SIZES.end());
+                format!("a whole number from {least} to {most}")
+            }
+            Self::Overlap(_) => format!("a whole number of 0 or more, or '{FITTING}'"),
+        }
+    }
+}
+
+/// Writes the value as [`Knob::turn`] reads it.
+impl fmt::Display for Knob<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number, ..) => number.fmt(formatter),
+            Self::Count(count, _) => count.fmt(formatter),
+            Self::Documents(count) => count.fmt(formatter),
+            Self::Similarity(Some(minimum)) => minimum.fmt(formatter),
+            Self::Similarity(None) => OF_THE_MODEL.fmt(formatter),
+            Self::Keyword(route) => route_name(**route).fmt(formatter),
+            Self::Flag(flag) => flag_name(**flag).fmt(formatter),
+            Self::ChunkSize(tokens) => tokens.fmt(formatter),
+            Self::Overlap(Some(tokens)) => tokens.fmt(formatter),
+            Self::Overlap(None) => FITTING.fmt(formatter),
+            Self::Stemming(stemming) => flag_name(**stemming != Stemming::None).fmt(formatter),
+        }
+    }
+}
+
+const ROUTES: [KeywordRoute; 2] = [KeywordRoute::LexicalFirst, KeywordRoute::Fused];
+
+fn route_name(route: KeywordRoute) -> &'static str {
+    match route {
+        KeywordRoute::LexicalFirst => "lexical-first",
+        KeywordRoute::Fused => "fused",
+    }
+}
+
+fn yes_or_no(value: &str) -> Option<bool> {
+    match value {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    }
+}
+
+fn flag_name(flag: bool) -> &'static str {
+    if flag { "yes" } else { "no" }
+}
+
+#[cfg(test)]
+#[path = "knob_tests.rs"]
+mod tests;
