@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use kodiak::search::Mode;
 
-use super::ModeArgument;
+use super::mode_parser;
 use crate::eval::variant::names_and_values;
 
 /// `kodiak eval`.
@@ -15,8 +16,8 @@ pub(crate) struct EvalArguments {
     #[arg(value_name = "FOLDER", required = true)]
     pub(crate) folders: Vec<PathBuf>,
     /// How to search [default: every way there is]
-    #[arg(long = "mode", value_name = "MODE")]
-    pub(crate) modes: Vec<ModeArgument>,
+    #[arg(long = "mode", value_name = "MODE", value_parser = mode_parser())]
+    pub(crate) modes: Vec<Mode>,
     /// Measure the ways that need no model
     #[arg(long)]
     pub(crate) no_semantic: bool,

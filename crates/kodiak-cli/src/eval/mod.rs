@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use kodiak::embed::Embedder;
 
-use crate::arguments::{EvalArguments, ModeArgument};
+use crate::arguments::EvalArguments;
 use crate::assemble;
 use crate::context::Context;
 use crate::failure::refusal;
@@ -189,7 +189,7 @@ fn embedder(
     arguments: &EvalArguments,
     context: &Context<'_>,
 ) -> anyhow::Result<Option<Arc<Remembering>>> {
-    let by_meaning = |mode: &ModeArgument| mode.may_compare_meanings();
+    let by_meaning = |mode: &kodiak::search::Mode| mode.may_compare_meanings();
     if !arguments.modes.is_empty() && !arguments.modes.iter().any(by_meaning) {
         return Ok(None);
     }
@@ -205,10 +205,8 @@ fn embedder(
 }
 
 fn wanted_settings(arguments: &EvalArguments, with_model: bool) -> Vec<Setting> {
-    let wanted = |setting: &Setting| {
-        let mut modes = arguments.modes.iter().map(|&mode| mode.into());
-        arguments.modes.is_empty() || modes.any(|mode: kodiak::search::Mode| mode == setting.mode)
-    };
+    let wanted =
+        |setting: &Setting| arguments.modes.is_empty() || arguments.modes.contains(&setting.mode);
     let possible = |setting: Setting| {
         if with_model {
             Some(setting)
