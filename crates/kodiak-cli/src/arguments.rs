@@ -9,7 +9,7 @@ mod model;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::FalseyValueParser;
+use clap::builder::{FalseyValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kodiak::rank::Fusion;
 use kodiak::search::Mode;
@@ -150,14 +150,14 @@ pub(crate) struct SearchArguments {
     #[arg(short = 'n', long = "limit", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
     /// How to search
-    #[arg(long, value_name = "MODE", default_value = "auto")]
-    pub(crate) mode: ModeArgument,
+    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = mode_parser())]
+    pub(crate) mode: Mode,
     /// Search by word only
     #[arg(long)]
     pub(crate) no_semantic: bool,
     /// How words and meanings become one ranking [default: convex, or what the config says]
-    #[arg(long, value_name = "HOW")]
-    pub(crate) fusion: Option<FusionArgument>,
+    #[arg(long, value_name = "HOW", value_parser = fusion_parser())]
+    pub(crate) fusion: Option<Fusion>,
     /// Every word must occur, not just some
     #[arg(long)]
     pub(crate) all: bool,
@@ -228,57 +228,27 @@ Examples:
 A word that begins with '-' goes inside quotes with others, or after '--':
   kodiak search -- -word";
 
-/// How to search, as typed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeArgument {
-    /// Whatever suits the query
-    #[default]
-    Auto,
-    /// Words, ranked
-    Lexical,
-    /// Meanings, ranked
-    Semantic,
-    /// Words and meanings, whatever the query looks like
-    Hybrid,
-    /// Literal text, even inside words
-    Like,
+/// Takes the name of a way to search.
+fn mode_parser() -> impl TypedValueParser<Value = Mode> {
+    let help = |mode| match mode {
+        Mode::Auto => "Whatever suits the query",
+        Mode::Lexical => "Words, ranked",
+        Mode::Semantic => "Meanings, ranked",
+        Mode::Hybrid => "Words and meanings, whatever the query looks like",
+        Mode::Like => "Literal text, even inside words",
+    };
+    let values = Mode::ALL.map(|mode| PossibleValue::new(mode.name()).help(help(mode)));
+    PossibleValuesParser::new(values).try_map(|name| name.parse())
 }
 
-impl ModeArgument {
-    /// Whether a search of this mode may need a model.
-    pub(crate) fn may_compare_meanings(self) -> bool {
-        !matches!(self, Self::Lexical | Self::Like)
-    }
-}
-
-impl From<ModeArgument> for Mode {
-    fn from(mode: ModeArgument) -> Self {
-        match mode {
-            ModeArgument::Auto => Self::Auto,
-            ModeArgument::Lexical => Self::Lexical,
-            ModeArgument::Semantic => Self::Semantic,
-            ModeArgument::Hybrid => Self::Hybrid,
-            ModeArgument::Like => Self::Like,
-        }
-    }
-}
-
-/// How two rankings become one, as typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FusionArgument {
-    /// Scores, normalised and weighed
-    Convex,
-    /// Reciprocal ranks
-    Rrf,
-}
-
-impl From<FusionArgument> for Fusion {
-    fn from(fusion: FusionArgument) -> Self {
-        match fusion {
-            FusionArgument::Convex => Self::Convex,
-            FusionArgument::Rrf => Self::Rrf,
-        }
-    }
+/// Takes the name of a way to make one ranking of two.
+fn fusion_parser() -> impl TypedValueParser<Value = Fusion> {
+    let help = |fusion| match fusion {
+        Fusion::Convex => "Scores, normalised and weighed",
+        Fusion::Rrf => "Reciprocal ranks",
+    };
+    let values = Fusion::ALL.map(|fusion| PossibleValue::new(fusion.name()).help(help(fusion)));
+    PossibleValuesParser::new(values).try_map(|name| name.parse())
 }
 
 /// `kodiak similar`.

@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(config.max_file_size.0, 2 << 20);
         assert_eq!((config.model(), config.offline), (Some("mine"), true));
         assert_eq!(config.search.limit, 5);
-        assert_eq!(config.search.fusion, search::FusionSetting::Rrf);
+        assert_eq!(config.search.fusion, kodiak::rank::Fusion::Rrf);
         assert_eq!(config.search.minimum_similarity, Some(0.3));
         assert_eq!(config.search.deadline_ms, 500);
         assert_eq!(config.sources[0].globs, ["*.md"]);

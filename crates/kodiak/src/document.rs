@@ -6,6 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 use crate::analysis::markup::Lines;
@@ -36,7 +37,7 @@ impl DocumentId {
 
     /// All 32 hex digits.
     pub fn hex(self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&self.0)
     }
 }
 
@@ -184,26 +185,26 @@ pub fn newlines(text: &str) -> usize {
     text.bytes().filter(|&byte| byte == b'\n').count()
 }
 
-/// The address of a document: `kodiak://notes/gtd.md`, with what an address
-/// cannot hold percent-encoded.
+/// What an address cannot hold as it is: all but the unreserved characters of
+/// RFC 3986.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// Returns the address of a document: `kodiak://notes/gtd.md`, with what an
+/// address cannot hold percent-encoded.
 pub fn uri(source: &str, key: &str) -> String {
-    let mut uri = String::from("kodiak://");
-    for (part, keep_slash) in [(source, false), (key, true)] {
-        if keep_slash {
-            uri.push('/');
-        }
-        for byte in part.bytes() {
-            let plain = byte.is_ascii_alphanumeric()
-                || b"-._~".contains(&byte)
-                || (keep_slash && byte == b'/');
-            if plain {
-                uri.push(byte as char);
-            } else {
-                uri.push_str(&format!("%{byte:02X}"));
-            }
-        }
-    }
-    uri
+    const RESERVED_IN_PATH: &AsciiSet = &RESERVED.remove(b'/');
+    let source = utf8_percent_encode(source, RESERVED);
+    let key = utf8_percent_encode(key, RESERVED_IN_PATH);
+    format!("kodiak://{source}/{key}")
+}
+
+/// Returns bytes as lower-case hex digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A document as a person or an agent refers to it, with the lines wanted.
@@ -273,6 +274,9 @@ impl FromStr for LineRange {
 
 #[cfg(test)]
 mod tests {
+    use percent_encoding::percent_decode_str;
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -312,6 +316,20 @@ mod tests {
             uri("notes", "a b/ü#1.md"),
             "kodiak://notes/a%20b/%C3%BC%231.md"
         );
+    }
+
+    proptest! {
+        #[test]
+        fn an_address_is_plain_and_leads_back_to_its_document(source: String, key: String) {
+            let address = uri(&source, &key);
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/:%".contains(&byte);
+            prop_assert!(address.bytes().all(plain), "{}", address);
+            let rest = address.strip_prefix("kodiak://").unwrap();
+            let (found_source, found_key) = rest.split_once('/').unwrap();
+            let decode = |text| percent_decode_str(text).decode_utf8().unwrap();
+            prop_assert_eq!(decode(found_source), source);
+            prop_assert_eq!(decode(found_key), key);
+        }
     }
 
     #[test]

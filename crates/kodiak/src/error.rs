@@ -8,6 +8,28 @@ use std::path::{Path, PathBuf};
 /// The library's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// A name that stands for none of a fixed set of choices.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no {kind} '{name}'; choose one of {}", known.join(", "))]
+pub struct UnknownName {
+    /// What was to be chosen: "mode".
+    pub kind: &'static str,
+    /// The name that was given.
+    pub name: String,
+    /// The names there are.
+    pub known: Vec<&'static str>,
+}
+
+impl UnknownName {
+    pub(crate) fn new(kind: &'static str, name: &str, known: &[&'static str]) -> Self {
+        Self {
+            kind,
+            name: name.to_owned(),
+            known: known.to_vec(),
+        }
+    }
+}
+
 /// What went wrong, and to what.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use kodiak::search::Mode;
 use kodiak_eval::names_and_values;
 
-use super::ModeArgument;
+use super::mode_parser;
 
 /// `kodiak eval`.
 #[derive(Debug, Args)]
@@ -15,8 +16,8 @@ pub(crate) struct EvalArguments {
     #[arg(value_name = "FOLDER", required = true)]
     pub(crate) folders: Vec<PathBuf>,
     /// How to search [default: every way there is]
-    #[arg(long = "mode", value_name = "MODE")]
-    pub(crate) modes: Vec<ModeArgument>,
+    #[arg(long = "mode", value_name = "MODE", value_parser = mode_parser())]
+    pub(crate) modes: Vec<Mode>,
     /// Measure the ways that need no model
     #[arg(long)]
     pub(crate) no_semantic: bool,

@@ -3,14 +3,11 @@
 use kodiak::rank::{Fusion, Weights};
 use serde::{Deserialize, Serialize};
 
-/// How many hits a search shows unless told otherwise.
-const DEFAULT_LIMIT: usize = 10;
-
 /// Settings of searching.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct SearchSettings {
     pub(crate) limit: usize,
-    pub(crate) fusion: FusionSetting,
+    pub(crate) fusion: Fusion,
     /// How much the ranking by word and the one by meaning count.
     pub(crate) lexical_weight: f64,
     pub(crate) semantic_weight: f64,
@@ -21,29 +18,12 @@ pub(crate) struct SearchSettings {
     pub(crate) deadline_ms: u64,
 }
 
-/// How two rankings become one, as the config spells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum FusionSetting {
-    Convex,
-    Rrf,
-}
-
-impl From<FusionSetting> for Fusion {
-    fn from(setting: FusionSetting) -> Self {
-        match setting {
-            FusionSetting::Convex => Self::Convex,
-            FusionSetting::Rrf => Self::Rrf,
-        }
-    }
-}
-
 impl Default for SearchSettings {
     fn default() -> Self {
         let weights = Weights::default();
         Self {
-            limit: DEFAULT_LIMIT,
-            fusion: FusionSetting::Convex,
+            limit: kodiak::search::DEFAULT_LIMIT,
+            fusion: Fusion::default(),
             lexical_weight: weights.lexical,
             semantic_weight: weights.semantic,
             minimum_similarity: None,
@@ -56,7 +36,7 @@ impl Default for SearchSettings {
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenSearch {
     limit: Option<usize>,
-    fusion: Option<FusionSetting>,
+    fusion: Option<Fusion>,
     lexical_weight: Option<f64>,
     semantic_weight: Option<f64>,
     minimum_similarity: Option<f32>,

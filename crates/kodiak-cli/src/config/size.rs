@@ -3,19 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use kodiak::source::markdown::exact_size;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size(pub(crate) u64);
-
-const UNITS: [(&str, u64); 4] = [
-    ("GiB", 1 << 30),
-    ("MiB", 1 << 20),
-    ("KiB", 1 << 10),
-    ("bytes", 1),
-];
 
 impl FromStr for Size {
     type Err = String;
@@ -44,12 +38,7 @@ impl FromStr for Size {
 
 impl fmt::Display for Size {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whole = UNITS.iter().find(|(_, unit)| self.0.is_multiple_of(*unit));
-        let (name, unit) = whole
-            .copied()
-            .filter(|_| self.0 > 0)
-            .unwrap_or(("bytes", 1));
-        write!(formatter, "{} {name}", self.0 / unit)
+        formatter.write_str(&exact_size(self.0))
     }
 }
 
@@ -116,9 +105,12 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_written_in_the_largest_whole_unit() {
+    fn sizes_are_read_as_they_are_written() {
+        for bytes in [0, 1, 1_000, 10 << 20, 3 << 30, u64::MAX] {
+            let written = Size(bytes).to_string();
+            assert_eq!(written.parse::<Size>(), Ok(Size(bytes)), "{written}");
+        }
         assert_eq!(Size(10 << 20).to_string(), "10 MiB");
         assert_eq!(Size(1_000).to_string(), "1000 bytes");
-        assert_eq!(Size(0).to_string(), "0 bytes");
     }
 }

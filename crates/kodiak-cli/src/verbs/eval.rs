@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context<'_>) -> anyhow::R
 fn options(arguments: &EvalArguments) -> Options {
     Options {
         folders: arguments.folders.clone(),
-        modes: arguments.modes.iter().map(|&mode| mode.into()).collect(),
+        modes: arguments.modes.clone(),
         splits: arguments.splits.clone(),
         limit_queries: arguments.limit_queries,
         compare: arguments.compare.clone(),

@@ -8,7 +8,7 @@ mod folder;
 use std::collections::HashSet;
 
 use kodiak::access::Guard;
-use kodiak::rank::{Fusion, Weights};
+use kodiak::rank::Weights;
 use kodiak::search::{Answer, Mode, Notices, Request};
 use kodiak::store::Filter;
 use kodiak::{Engine, Error};
@@ -57,15 +57,13 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         mode: if arguments.no_semantic && arguments.mode.may_compare_meanings() {
             Mode::Lexical
         } else {
-            arguments.mode.into()
+            arguments.mode
         },
         filter,
         all: arguments.all,
         exact: arguments.exact,
         explain: arguments.explain,
-        fusion: arguments
-            .fusion
-            .map_or(settings.fusion.into(), Fusion::from),
+        fusion: arguments.fusion.unwrap_or(settings.fusion),
         weights: Weights {
             lexical: settings.lexical_weight,
             semantic: settings.semantic_weight,

@@ -1,11 +1,10 @@
 //! Tests of the embedder with a real model: all-MiniLM-L6-v2, quantised to int8.
 //!
 //! The model is too large for the repository. `KODIAK_TEST_MODEL` names a folder
-//! with its `model.onnx` and `tokenizer.json`; where that is not set the tests
-//! pass by, except in CI.
+//! with its `model.onnx` and `tokenizer.json`, and `--include-ignored` runs the tests.
 
 use super::*;
-use crate::embed::{Pooling, Settings};
+use crate::model::known;
 use crate::vector::dot;
 
 /// Texts and the first four numbers of their vectors, as onnxruntime computes
@@ -23,37 +22,27 @@ const RECORDED: [(&str, [f32; 4]); 3] = [
     ),
 ];
 
-fn real_model() -> Option<OnnxEmbedder> {
-    let Some(folder) = std::env::var_os("KODIAK_TEST_MODEL") else {
-        assert!(
-            std::env::var("CI").as_deref() != Ok("true"),
-            "KODIAK_TEST_MODEL is not set. Install the model all-minilm-l6-v2 and set it to \
-             the model's folder, which has model.onnx and tokenizer.json"
-        );
-        println!("passed by: KODIAK_TEST_MODEL is not set");
-        return None;
-    };
-    Some(OnnxEmbedder::new(InstalledModel {
+fn real_model() -> OnnxEmbedder {
+    let folder = std::env::var_os("KODIAK_TEST_MODEL").expect(
+        "KODIAK_TEST_MODEL is not set. Install the model all-minilm-l6-v2 and set it to the \
+         model's folder, which has model.onnx and tokenizer.json",
+    );
+    let known = known("all-minilm-l6-v2").unwrap();
+    OnnxEmbedder::new(InstalledModel {
         identity: Identity {
-            name: "all-minilm-l6-v2".to_owned(),
+            name: known.name.to_owned(),
             revision: "0123456789ab".to_owned(),
-            dimensions: 384,
+            dimensions: known.settings.dimensions,
         },
-        settings: Settings {
-            dimensions: 384,
-            pooling: Pooling::Mean,
-            max_tokens: 256,
-            query_prefix: String::new(),
-            document_prefix: String::new(),
-            minimum_similarity: 0.15,
-        },
+        settings: known.settings.clone(),
         folder: folder.into(),
-    }))
+    })
 }
 
 #[test]
+#[ignore = "needs KODIAK_TEST_MODEL"]
 fn vectors_are_those_of_another_runtime() {
-    let Some(embedder) = real_model() else { return };
+    let embedder = real_model();
     for (text, recorded) in RECORDED {
         for role in [Role::Query, Role::Document] {
             let vector = embedder.embed_one(text, role).unwrap();
@@ -71,8 +60,9 @@ fn vectors_are_those_of_another_runtime() {
 }
 
 #[test]
+#[ignore = "needs KODIAK_TEST_MODEL"]
 fn meanings_are_told_apart() {
-    let Some(embedder) = real_model() else { return };
+    let embedder = real_model();
     let [query, gtd, ramen] =
         RECORDED.map(|(text, _)| embedder.embed_one(text, Role::Document).unwrap());
     let (close, far) = (dot(&query, &gtd), dot(&query, &ramen));
@@ -81,8 +71,9 @@ fn meanings_are_told_apart() {
 }
 
 #[test]
+#[ignore = "needs KODIAK_TEST_MODEL"]
 fn the_limit_is_256_tokens_although_the_file_says_128() {
-    let Some(embedder) = real_model() else { return };
+    let embedder = real_model();
     let embed = |text: &str| embedder.embed_one(text, Role::Document).unwrap();
     // One token each, and two marks.
     let words = |count: usize| "water ".repeat(count);
@@ -94,8 +85,9 @@ fn the_limit_is_256_tokens_although_the_file_says_128() {
 }
 
 #[test]
+#[ignore = "needs KODIAK_TEST_MODEL"]
 fn what_it_was_not_taught_to_read_has_no_direction() {
-    let Some(embedder) = real_model() else { return };
+    let embedder = real_model();
     let length = |text: &str| {
         let vector = embedder.embed_one(text, Role::Document).unwrap();
         dot(&vector, &vector)

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use crate::document::hex;
+
 /// What a file holds, in short.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Content {
@@ -68,11 +70,7 @@ fn transfer(
         hasher.update(&buffer[..read]);
         to.write_all(&buffer[..read]).map_err(CopyError::Writing)?;
     }
-    let sha256 = hasher
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let sha256 = hex(&hasher.finalize());
     Ok(Content { bytes, sha256 })
 }
 

@@ -285,9 +285,27 @@ mod tests {
             }
         }
 
+        /// A description with some of it replaced makes sense, or is refused
+        /// with the file's name.
         #[test]
-        fn no_manifest_is_too_odd_to_be_refused(text in "\\PC{0,200}") {
-            let _ = described(&text);
+        fn an_odd_description_is_refused_or_makes_sense(
+            from in 0..DESCRIBED.len(),
+            length in 0_usize..12,
+            text in prop_oneof!["[-0-9.e\"{}:, ]{0,6}", "\\PC{0,12}"],
+        ) {
+            let mut odd = DESCRIBED.to_owned();
+            odd.replace_range(from..(from + length).min(DESCRIBED.len()), &text);
+            match described(&odd) {
+                Ok(found) => {
+                    let Some(Description { name, settings, .. }) = found else {
+                        panic!("the file is there: {odd}");
+                    };
+                    prop_assert!(is_name(&name), "{odd}");
+                    prop_assert!(settings.dimensions > 0 && settings.max_tokens > 1, "{odd}");
+                    prop_assert!((-1.0..=1.0).contains(&settings.minimum_similarity), "{odd}");
+                }
+                Err(error) => prop_assert!(error.to_string().contains(MANIFEST), "{error}"),
+            }
         }
     }
 }

@@ -4,10 +4,17 @@
 //! apart candidates are: each one's BM25 score and its true cosines, as z-scores
 //! over all candidates, weighted and added.
 
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
 use super::tuning::Tuning;
+use crate::error::UnknownName;
 
 /// How lexical and semantic evidence become one score.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Fusion {
     /// Scores, normalised and weighted.
     #[default]
@@ -17,12 +24,31 @@ pub enum Fusion {
 }
 
 impl Fusion {
-    /// Its name in settings and figures.
+    /// Every way there is.
+    pub const ALL: [Self; 2] = [Self::Convex, Self::Rrf];
+
+    /// Returns its name in settings and figures.
     pub fn name(self) -> &'static str {
         match self {
             Self::Convex => "convex",
             Self::Rrf => "rrf",
         }
+    }
+}
+
+impl fmt::Display for Fusion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Fusion {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|fusion| fusion.name() == name)
+            .ok_or_else(|| UnknownName::new("fusion", name, &Self::ALL.map(Self::name)))
     }
 }
 
@@ -126,6 +152,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_fusion_is_read_as_it_is_written() {
+        for fusion in Fusion::ALL {
+            assert_eq!(fusion.to_string().parse(), Ok(fusion));
+            let json = serde_json::to_string(&fusion).unwrap();
+            assert_eq!(json, format!("\"{fusion}\""));
+        }
+        let unknown = "sum".parse::<Fusion>().unwrap_err().to_string();
+        assert_eq!(
+            unknown,
+            "there is no fusion 'sum'; choose one of convex, rrf"
+        );
+    }
 
     fn evidence(lexical: Option<(usize, f64)>, semantic: Option<(usize, f64)>) -> Evidence {
         Evidence {

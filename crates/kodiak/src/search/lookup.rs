@@ -1,5 +1,7 @@
 //! One document by id, address, path or title.
 
+use percent_encoding::percent_decode_str;
+
 use super::freshness::{Freshness, freshness};
 use super::suggest::similar_names;
 use crate::document::{LineRange, Reference};
@@ -95,7 +97,7 @@ impl Lookup<'_> {
     fn find(&self, target: &str) -> Result<Vec<Name>> {
         let (store, scope) = (self.store, &self.scope);
         if let Some(address) = target.strip_prefix("kodiak://") {
-            let decoded = percent_decoded(address);
+            let decoded = percent_decode_str(address).decode_utf8_lossy();
             let (source, key) = decoded.split_once('/').unwrap_or((&decoded, ""));
             return store.with_path(Some(source), key, scope, MOST_CANDIDATES);
         }
@@ -144,19 +146,4 @@ impl Lookup<'_> {
         });
         Ok(described.collect())
     }
-}
-
-fn percent_decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let escaped = (bytes[at] == b'%')
-            .then(|| text.get(at + 1..at + 3))
-            .flatten()
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        decoded.push(escaped.unwrap_or(bytes[at]));
-        at += if escaped.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
 }

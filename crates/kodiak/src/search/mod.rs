@@ -16,6 +16,7 @@ mod intent;
 mod lexical;
 mod limits;
 mod lookup;
+mod mode;
 mod notice;
 mod plan;
 mod present;
@@ -38,6 +39,7 @@ pub use answer::{Answer, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion
 pub use freshness::Freshness;
 pub use intent::Intent;
 pub use lookup::Found;
+pub use mode::Mode;
 pub use notice::{Notice, Notices, SemanticAbsence};
 pub(crate) use workers::Workers;
 
@@ -59,22 +61,6 @@ use semantic::{Available, Pending, SemanticCandidates, SemanticRetriever};
 /// How long meanings are waited for before words answer alone. Where words find
 /// nothing, and where only meanings are asked for, it is five times as long.
 pub const DEADLINE: Duration = Duration::from_secs(2);
-
-/// How to search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// Whatever suits the query.
-    #[default]
-    Auto,
-    /// Words, ranked.
-    Lexical,
-    /// Meanings, ranked.
-    Semantic,
-    /// Words and meanings, whatever the query looks like.
-    Hybrid,
-    /// Literal text, anywhere, even inside words.
-    Like,
-}
 
 /// A search.
 #[derive(Clone, Debug, PartialEq)]

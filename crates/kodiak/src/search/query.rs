@@ -193,8 +193,8 @@ impl Query {
     }
 }
 
-/// An operator counts where it has something to work on; elsewhere the words
-/// "and", "or", "not", "near" are words.
+/// Returns whether an operator has something to work on. One that has not is
+/// dropped; in lower case "and", "or", "not" and "near" are always words.
 fn has_operator(tokens: &[Token]) -> bool {
     let operand =
         |token: Option<&Token>| matches!(token, Some(Token::Unit(_) | Token::Open | Token::Close));

@@ -103,8 +103,10 @@ fn the_query_language() {
         ("a NEAR b", "+(a,b~10)"),
         ("a NEAR/3 b", "+(a,b~3)"),
         ("NEAR(a b, 5)", "+(a,b~5)"),
-        ("AND", "AND"),
+        // An operator without an operand is dropped; in lower case it is a word.
+        ("AND", ""),
         ("foo OR", "foo"),
+        ("and", "and"),
         ("Pros AND Cons", "+Pros +Cons"),
         ("unclosed \"quote here", "unclosed quote here"),
         ("((((", ""),
@@ -114,8 +116,6 @@ fn the_query_language() {
         ("กข", "กข*"),
         ("dup dup Dup", "dup"),
     ] {
-        // A lone operator word is dropped: it is an operator with no operand.
-        let expected = if typed == "AND" { "" } else { expected };
         assert_eq!(shown(typed), expected, "{typed}");
     }
 }
@@ -135,24 +135,74 @@ fn long_queries_are_cut_short() {
     assert!(query.cut_short);
 }
 
+/// How deep a condition is nested; a clause is one deep.
+fn depth(condition: &Condition) -> usize {
+    let inner = match condition {
+        Condition::Clause(_) | Condition::Near(..) => 0,
+        Condition::All(parts) | Condition::Any(parts) => parts.iter().map(depth).max().unwrap_or(0),
+        Condition::Except(wanted, unwanted) => depth(wanted).max(depth(unwanted)),
+    };
+    inner + 1
+}
+
+/// Every text that a condition looks for.
+fn texts(condition: &Condition) -> Vec<&str> {
+    match condition {
+        Condition::Clause(clause) => vec![&clause.text],
+        Condition::All(parts) | Condition::Any(parts) => parts.iter().flat_map(texts).collect(),
+        Condition::Except(wanted, unwanted) => [texts(wanted), texts(unwanted)].concat(),
+        Condition::Near(words, _) => words.iter().map(String::as_str).collect(),
+    }
+}
+
+/// What holds for every query, whatever was typed: it is bounded, looks for
+/// nothing that was not typed, and for nothing that is only punctuation.
+fn assert_sound(typed: &str, query: &Query) {
+    assert!(query.required.len() <= MOST_WORDS);
+    assert!(query.optional.len() <= MOST_WORDS);
+    let conditions = query.required.iter().chain(&query.excluded);
+    for condition in conditions.clone() {
+        // A pair of parentheses can add alternatives, a conjunction and an exception.
+        assert!(depth(condition) <= 3 * (DEEPEST + 1) + 1, "{typed}");
+    }
+    let optional = query.optional.iter().map(|clause| clause.text.as_str());
+    for text in conditions.flat_map(texts).chain(optional) {
+        // A piece of a run without spaces may have only combining marks.
+        let says = |character: char| character.is_alphanumeric() || !character.is_ascii();
+        assert!(text.chars().any(says), "{typed}: {text:?}");
+        assert!(typed.contains(text), "{typed}: {text:?}");
+    }
+}
+
 #[test]
-fn deep_nesting_is_no_overflow() {
-    let text = format!("{}a AND b{}", "(".repeat(100_000), ")".repeat(100_000));
-    let _ = Query::parse(&text, false);
+fn deep_nesting_is_bounded() {
+    let parentheses = "(".repeat(100_000);
+    let deep = format!("{parentheses}a AND b");
+    assert_sound(&deep, &Query::parse(&deep, false));
+    // Past the deepest level parentheses are spaces, and no word is lost.
+    let levels = 4 * DEEPEST;
+    let nested = format!("{}a{}", "(a OR b AND ".repeat(levels), ")".repeat(levels));
+    let query = Query::parse(&nested, false);
+    assert_sound(&nested, &query);
+    let [condition] = &query.required[..] else {
+        panic!("{query:?}")
+    };
+    assert!(depth(condition) > DEEPEST, "{}", depth(condition));
+    assert_eq!(texts(condition).len(), 2 * levels + 1);
 }
 
 proptest! {
     #[test]
-    fn any_string_is_a_query(text in "\\PC{0,60}") {
-        let _ = Query::parse(&text, false);
+    fn any_string_is_a_query(text in "\\PC{0,60}", all: bool) {
+        assert_sound(&text, &Query::parse(&text, all));
     }
 
     #[test]
     fn any_row_of_operators_is_a_query(parts in prop::collection::vec(
         prop::sample::select(vec!["AND", "OR", "NOT", "NEAR", "NEAR/2", "(", ")", "\"", "'", "-", "*", ":",
             "title:", "tag:", "a", "b*", "数据", "ก", ",", "5"]), 0..24),
-        spaced: bool) {
+        spaced: bool, all: bool) {
         let text = parts.join(if spaced { " " } else { "" });
-        let _ = Query::parse(&text, false);
+        assert_sound(&text, &Query::parse(&text, all));
     }
 }

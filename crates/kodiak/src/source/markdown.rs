@@ -324,7 +324,7 @@ impl MarkdownFolder {
     /// Reads what a file of about this size holds, if it is text.
     fn content(&self, file: File, size: u64) -> io::Result<Result<String, String>> {
         let limit = self.options.max_bytes;
-        let too_large = || Ok(Err(format!("larger than {}", bytes_in_words(limit))));
+        let too_large = || Ok(Err(format!("larger than {}", exact_size(limit))));
         if size > limit {
             return too_large();
         }
@@ -428,16 +428,15 @@ fn unreadable(error: &io::Error) -> String {
     format!("could not be read: {reason}")
 }
 
-fn bytes_in_words(bytes: u64) -> String {
-    const KIB: u64 = 1024;
-    const MIB: u64 = 1024 * 1024;
-    match bytes {
-        0 => "0 bytes".to_owned(),
-        1 => "1 byte".to_owned(),
-        _ if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
-        _ if bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),
-        _ => format!("{bytes} bytes"),
+/// Writes a size in the largest unit that divides it: `10 MiB`, `1000 bytes`.
+pub fn exact_size(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    if bytes == 1 {
+        return "1 byte".to_owned();
     }
+    let whole = |(_, unit): &&(&str, u64)| bytes >= *unit && bytes.is_multiple_of(*unit);
+    let (name, unit) = UNITS.iter().find(whole).unwrap_or(&("bytes", 1));
+    format!("{} {name}", bytes / unit)
 }
 
 #[cfg(test)]

@@ -320,9 +320,11 @@ fn what_cannot_be_indexed_says_why() {
         (DEFAULT_MAX_BYTES, "10 MiB"),
         (512 * 1024, "512 KiB"),
         (1000, "1000 bytes"),
+        (3 << 30, "3 GiB"),
+        (1, "1 byte"),
         (0, "0 bytes"),
     ] {
-        assert_eq!(bytes_in_words(bytes), text);
+        assert_eq!(exact_size(bytes), text);
     }
 }
 

@@ -228,6 +228,22 @@ fn documents_by_id_address_path_and_title() {
     }
 }
 
+#[test]
+fn a_sign_that_is_no_escape_stands_for_itself_in_an_address() {
+    let notes = Collection::new(&[("100%+faster.md", "Speed.\n")]);
+    notes.sync();
+    let store = notes.store();
+    let router = Router::new(&store, &[], Guard::local());
+    for address in [
+        "kodiak://notes/100%+faster.md",
+        "kodiak://notes/100%25%2Bfaster.md",
+        "kodiak://notes/100%25%2bfaster.md",
+    ] {
+        let found = router.get(&address.parse().unwrap()).unwrap();
+        assert_eq!(found.document.key, "100%+faster.md", "{address}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -33,6 +33,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
@@ -364,14 +365,10 @@ pub(super) fn vector_from(bytes: &[u8]) -> Vec<f32> {
         .collect()
 }
 
-/// A path as SQLite's `file:` addresses want it.
+/// Returns a path as SQLite's `file:` addresses want it.
 fn uri_path(path: &Path) -> String {
-    let mut escaped = String::new();
-    for character in path.to_string_lossy().chars() {
-        match character {
-            '%' | '?' | '#' => escaped.push_str(&format!("%{:02X}", character as u32)),
-            other => escaped.push(other),
-        }
-    }
-    escaped
+    // Other ASCII characters stand for themselves, and the rest may be encoded.
+    const SPECIAL: &AsciiSet = &AsciiSet::EMPTY.add(b'%').add(b'?').add(b'#');
+    let path = path.to_string_lossy();
+    percent_encode(path.as_bytes(), SPECIAL).collect()
 }
