@@ -12,12 +12,12 @@ use kodiak::embed::Embedder;
 use kodiak::search::Mode;
 
 use super::beir::{self, TestSet, split_label};
+use super::cached_embedder::CachedEmbedder;
 use super::compare::{self, Baseline, Report};
 use super::error::refusal;
 use super::event::{Event, Listener};
 use super::figures::{Figures, Row, Try};
 use super::floors::{self, Floor};
-use super::meaning::Remembering;
 use super::measure::Measuring;
 use super::runner::Setting;
 use super::variant::Variant;
@@ -84,7 +84,7 @@ impl Evaluation {
     /// Measures every set, with a model or without, and compares.
     pub fn run(
         &self,
-        embedder: Option<&Arc<Remembering>>,
+        embedder: Option<&Arc<CachedEmbedder>>,
         listener: &Listener<'_>,
     ) -> Result<Figures> {
         let measuring = Measuring {

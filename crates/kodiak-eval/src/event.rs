@@ -6,7 +6,7 @@
 use kodiak::engine;
 
 /// Something that happened during an evaluation.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
     /// Something worth knowing beside the figures.

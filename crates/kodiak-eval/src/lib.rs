@@ -11,6 +11,7 @@
 //! as text, and every path is handed in.
 
 mod beir;
+mod cached_embedder;
 mod compare;
 mod corpus;
 mod documents;
@@ -20,7 +21,6 @@ mod event;
 mod figures;
 mod floors;
 mod knob;
-mod meaning;
 mod means;
 mod measure;
 mod metrics;
@@ -31,9 +31,9 @@ mod significance;
 mod table;
 mod variant;
 
+pub use cached_embedder::CachedEmbedder;
 pub use error::Refusal;
 pub use evaluation::{Evaluation, Options};
 pub use event::{Event, Listener};
 pub use figures::Figures;
-pub use meaning::Remembering;
 pub use variant::names_and_values;

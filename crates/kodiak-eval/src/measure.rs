@@ -9,10 +9,10 @@ use kodiak::embed::Embedder;
 use kodiak::engine;
 
 use super::beir::{TestSet, split_label, with_layout};
+use super::cached_embedder::CachedEmbedder;
 use super::evaluation::Options;
 use super::event::{Event, Listener};
 use super::figures::Row;
-use super::meaning::Remembering;
 use super::query::JudgedQuery;
 use super::runner::{Collection, Setting};
 use super::table;
@@ -21,7 +21,7 @@ use super::variant::Variant;
 /// What is measured, and with what.
 pub(super) struct Measuring<'a> {
     pub(super) settings: &'a [Setting],
-    pub(super) embedder: Option<&'a Arc<Remembering>>,
+    pub(super) embedder: Option<&'a Arc<CachedEmbedder>>,
     /// The first is what a user gets.
     pub(super) variants: &'a [Variant],
     pub(super) options: &'a Options,

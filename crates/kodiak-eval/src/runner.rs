@@ -16,9 +16,9 @@ use kodiak::store::SqliteIndex;
 use kodiak::text::Stemming;
 
 use super::beir::TestSet;
+use super::cached_embedder::CachedEmbedder;
 use super::documents::TestDocuments;
 use super::error::refusal;
-use super::meaning::Remembering;
 use super::metrics::Tally;
 use super::query::JudgedQuery;
 use super::variant::Variant;
@@ -103,7 +103,7 @@ impl Collection {
         scratch: &Path,
         chunking: ChunkOptions,
         stemming: Stemming,
-        embedder: Option<&Arc<Remembering>>,
+        embedder: Option<&Arc<CachedEmbedder>>,
         listener: &(dyn Fn(Event<'_>) + Sync),
     ) -> Result<Self> {
         let folder = tempfile::tempdir_in(scratch).map_err(|error| {

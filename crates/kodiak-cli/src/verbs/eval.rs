@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kodiak::engine;
-use kodiak_eval::{Evaluation, Event, Options, Remembering};
+use kodiak_eval::{CachedEmbedder, Evaluation, Event, Options};
 
 use super::Outcome;
 use crate::arguments::EvalArguments;
@@ -55,14 +55,14 @@ fn options(arguments: &EvalArguments) -> Options {
 fn embedder(
     arguments: &EvalArguments,
     context: &Context<'_>,
-) -> anyhow::Result<Option<Arc<Remembering>>> {
+) -> anyhow::Result<Option<Arc<CachedEmbedder>>> {
     let config = context.config()?;
     let Some(model) = models::for_indexing(context, &config, arguments.no_semantic) else {
         return Ok(None);
     };
     let inner = assemble::embedder(model);
     let folder = context.models_path()?;
-    Ok(Some(Arc::new(Remembering::new(inner, &folder)?)))
+    Ok(Some(Arc::new(CachedEmbedder::new(inner, &folder)?)))
 }
 
 /// Shows what an evaluation tells: bars for its steps, lines for the rest.

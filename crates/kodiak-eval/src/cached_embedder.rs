@@ -1,5 +1,8 @@
-//! The model of an evaluation, with a memory: a query asked in four ways, and
-//! asked again by the next run, is embedded once.
+//! The model of an evaluation, with a cache of its queries: one that is searched
+//! for in four ways, and again by the next run, is embedded once.
+//!
+//! Owns the vectors of queries. Those of documents are cached by the engine, in
+//! the same file.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,16 +15,16 @@ use kodiak::store::EmbeddingCache;
 /// The cache of all evaluations, in the folder that holds the models.
 const CACHE: &str = "eval-embeddings.db";
 
-/// An embedder that remembers queries.
-pub struct Remembering {
+/// An embedder that caches the vectors of queries.
+pub struct CachedEmbedder {
     inner: Arc<dyn Embedder>,
     path: PathBuf,
     cache: Mutex<EmbeddingCache>,
     queries: Mutex<HashMap<String, Vec<f32>>>,
 }
 
-impl Remembering {
-    /// Remembers what `inner` makes, in the folder of models and in memory.
+impl CachedEmbedder {
+    /// Caches what `inner` makes, in memory and in a file in the folder of models.
     pub fn new(inner: Arc<dyn Embedder>, models: &Path) -> kodiak::Result<Self> {
         let path = models.join(CACHE);
         Ok(Self {
@@ -32,7 +35,7 @@ impl Remembering {
         })
     }
 
-    /// Returns where the cache is, which documents share.
+    /// Returns where the cache is, for documents to share.
     pub(super) fn cache_path(&self) -> &Path {
         &self.path
     }
@@ -47,7 +50,7 @@ impl Remembering {
 
     /// Returns the vector of a query that was embedded before, by this run or
     /// another. A cache that cannot be read costs time and no answer.
-    fn remembered(&self, query: &str) -> Option<Vec<f32>> {
+    fn cached(&self, query: &str) -> Option<Vec<f32>> {
         if let Some(vector) = self.queries().get(query) {
             return Some(vector.clone());
         }
@@ -57,7 +60,7 @@ impl Remembering {
         Some(vector)
     }
 
-    fn remember(&self, query: &str, vector: &[f32]) {
+    fn keep(&self, query: &str, vector: &[f32]) {
         let kept = [(key(query), vector.to_vec())];
         // As when it cannot be read.
         let _ = self.with_cache(|cache| cache.put(self.identity(), &kept));
@@ -65,7 +68,7 @@ impl Remembering {
     }
 }
 
-impl Embedder for Remembering {
+impl Embedder for CachedEmbedder {
     fn identity(&self) -> &Identity {
         self.inner.identity()
     }
@@ -83,7 +86,7 @@ impl Embedder for Remembering {
             return self.inner.embed(texts, role);
         }
         let mut vectors: Vec<Option<Vec<f32>>> =
-            texts.iter().map(|text| self.remembered(text)).collect();
+            texts.iter().map(|text| self.cached(text)).collect();
         let missing: Vec<usize> = (0..texts.len())
             .filter(|&index| vectors[index].is_none())
             .collect();
@@ -104,7 +107,7 @@ impl Embedder for Remembering {
             other => other?,
         };
         for (index, vector) in missing.into_iter().zip(made) {
-            self.remember(texts[index], &vector);
+            self.keep(texts[index], &vector);
             vectors[index] = Some(vector);
         }
         Ok(vectors.into_iter().flatten().collect())
@@ -163,11 +166,11 @@ mod tests {
         }
     }
 
-    fn remembering(folder: &Path) -> Remembering {
+    fn lengths(folder: &Path) -> CachedEmbedder {
         let inner = Lengths {
             identity: identity(),
         };
-        Remembering::new(Arc::new(inner), folder).unwrap()
+        CachedEmbedder::new(Arc::new(inner), folder).unwrap()
     }
 
     #[test]
@@ -176,7 +179,7 @@ mod tests {
         let mut cache = EmbeddingCache::open(&folder.path().join("eval-embeddings.db")).unwrap();
         let kept = (text_hash("query\nnoodles"), vec![42.0]);
         cache.put(&identity(), &[kept]).unwrap();
-        let embedder = remembering(folder.path());
+        let embedder = lengths(folder.path());
         let vectors = embedder
             .embed(&["rice", "noodles", "ramen"], Role::Query)
             .unwrap();
@@ -194,7 +197,7 @@ mod tests {
     #[test]
     fn the_failing_text_is_the_callers() {
         let folder = tempfile::tempdir().unwrap();
-        let embedder = remembering(folder.path());
+        let embedder = lengths(folder.path());
         embedder.embed(&["rice", "ramen"], Role::Query).unwrap();
         match embedder.embed(&["rice", "ramen", "bad"], Role::Query) {
             Err(EmbedError::Text { index, .. }) => assert_eq!(index, 2),
