@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 pub(crate) enum Task {
     /// Put generated documents into a new index.
     Fill,
-    /// Give every passage a vector.
+    /// Give every chunk a vector.
     Embed,
     /// Search.
     Search,
@@ -129,10 +129,10 @@ fn embed(index: &Path, pretender: &Pretender, report: &mut Report) -> Result<()>
     let mut writer = SqliteWriter::open(index, "bench")?;
     let mut tenths = Tenths::of("storing vectors", 0);
     let mut progress = |event| match event {
-        EmbeddingProgress::Found { passages, .. } => {
-            tenths = Tenths::of("storing vectors", passages);
+        EmbeddingProgress::Found { chunks, .. } => {
+            tenths = Tenths::of("storing vectors", chunks);
         }
-        EmbeddingProgress::Done { passages, .. } => tenths.reached(passages),
+        EmbeddingProgress::Done { chunks, .. } => tenths.reached(chunks),
     };
     let (done, used) = process_cpu_ms(|| {
         backfill(
@@ -151,7 +151,7 @@ fn embed(index: &Path, pretender: &Pretender, report: &mut Report) -> Result<()>
     );
     let each = used * 1e3 / done.embedded as f64;
     let detail = format!(
-        "CPU of the process, the model aside; {} passages, {each:.0} us each",
+        "CPU of the process, the model aside; {} chunks, {each:.0} us each",
         done.embedded
     );
     report.add("store vectors", used / 1e3, "s", detail);

@@ -58,7 +58,7 @@ fn tell(report: &EmbeddingReport, output: &Output) {
     ]
     .into_iter()
     .filter(|(number, _)| *number > 0)
-    .map(|(number, what)| format!("{} {what}", counted(number as u64, "passage")))
+    .map(|(number, what)| format!("{} {what}", counted(number as u64, "chunk")))
     .collect();
     if !parts.is_empty() {
         output.detail(&parts.join(", "));
@@ -69,13 +69,13 @@ fn tell(report: &EmbeddingReport, output: &Output) {
     if report.left > 0 {
         output.notice(&format!(
             "{} still to embed: `kodiak index` goes on from here",
-            counted(report.left as u64, "passage")
+            counted(report.left as u64, "chunk")
         ));
     }
     if let Some(reason) = &report.reason {
         output.warning(&format!(
             "{} could not be embedded: {reason}",
-            counted(report.failed as u64, "passage")
+            counted(report.failed as u64, "chunk")
         ));
     }
 }

@@ -102,18 +102,12 @@ impl<'a> Listener<'a> {
             } => {
                 *shown = Shown::Nothing;
                 let mut embedding = Embedding::new(self.output, model);
-                embedding.event(EmbeddingProgress::Found {
-                    passages: chunks,
-                    bytes,
-                });
+                embedding.event(EmbeddingProgress::Found { chunks, bytes });
                 *shown = Shown::Embedding(embedding);
             }
             Event::Embedded { chunks, bytes } => {
                 if let Shown::Embedding(embedding) = &mut *shown {
-                    embedding.event(EmbeddingProgress::Done {
-                        passages: chunks,
-                        bytes,
-                    });
+                    embedding.event(EmbeddingProgress::Done { chunks, bytes });
                 }
             }
             Event::Warning { error } => self.output.warning(&error.to_string()),

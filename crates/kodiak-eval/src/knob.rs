@@ -13,8 +13,8 @@ use kodiak::text::Stemming;
 use super::variant::Variant;
 
 /// The names of the maximum size of a chunk and of its overlap, for messages.
-pub(super) const TOKENS: &str = "passage_tokens";
-pub(super) const OVERLAP: &str = "passage_overlap";
+pub(super) const TOKENS: &str = "chunk_tokens";
+pub(super) const OVERLAP: &str = "chunk_overlap";
 
 /// Every name that [`Knob::of`] knows, in the order of a search.
 pub(super) const NAMES: [&str; 33] = [
@@ -49,7 +49,7 @@ pub(super) const NAMES: [&str; 33] = [
     "minimum_similarity",
     TOKENS,
     OVERLAP,
-    "passage_path",
+    "chunk_path",
     "stemming",
 ];
 
@@ -163,7 +163,7 @@ impl<'a> Knob<'a> {
             "minimum_similarity" => Self::Similarity(minimum_similarity),
             TOKENS => Self::ChunkSize(tokens),
             OVERLAP => Self::Overlap(overlap),
-            "passage_path" => Self::Flag(path),
+            "chunk_path" => Self::Flag(path),
             "stemming" => Self::Stemming(stemming),
             _ => return None,
         })

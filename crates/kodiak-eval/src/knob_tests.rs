@@ -10,8 +10,8 @@ fn every_name_can_be_set_to_what_it_is_and_changes_one_number() {
         let other = match name {
             "keyword" => "fused",
             "every_word" => "yes",
-            "passage_path" | "stemming" => "no",
-            "passage_tokens" | "passage_overlap" => "70",
+            "chunk_path" | "stemming" => "no",
+            "chunk_tokens" | "chunk_overlap" => "70",
             "candidates" | "neighbours" | "prune_min_documents" | "rescoring_depth" => "7",
             _ => "0.625",
         };
@@ -44,10 +44,10 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
         ),
         ("every_word", "true", "'yes' or 'no'"),
         ("keyword", "both", "'lexical-first' or 'fused'"),
-        ("passage_tokens", "63", "a whole number from 64 to 8192"),
-        ("passage_tokens", "8193", "a whole number from 64 to 8192"),
+        ("chunk_tokens", "63", "a whole number from 64 to 8192"),
+        ("chunk_tokens", "8193", "a whole number from 64 to 8192"),
         (
-            "passage_overlap",
+            "chunk_overlap",
             "some",
             "a whole number of 0 or more, or 'fitting'",
         ),

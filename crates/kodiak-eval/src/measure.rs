@@ -49,7 +49,7 @@ impl Measuring<'_> {
         }
         let splits = usable(set, &splits, self.options.limit_queries, self.listener)?;
         // What is cut alike is indexed once, and without a model nobody asks how
-        // passages are.
+        // chunks are.
         let alike = |one: &Variant, other: &Variant| {
             one.stemming == other.stemming
                 && (self.embedder.is_none() || one.chunking == other.chunking)

@@ -129,11 +129,11 @@ impl Collection {
         engine.sync(&guard, &job)?;
         if let Some(report) = engine.embed(&guard, None, &job)? {
             if let Some(reason) = report.stopped {
-                let left = format!("{} passages could not be embedded", report.left);
+                let left = format!("{} chunks could not be embedded", report.left);
                 return Err(anyhow::Error::msg(reason).context(left));
             }
             if let Some(reason) = report.reason {
-                let failed = format!("{} passages could not be embedded", report.failed);
+                let failed = format!("{} chunks could not be embedded", report.failed);
                 return Err(anyhow::Error::msg(reason).context(failed));
             }
         }

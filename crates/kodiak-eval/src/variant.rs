@@ -22,7 +22,7 @@ pub(super) struct Variant {
     pub(super) weights: Weights,
     /// Whether every request asks for documents with every word.
     pub(super) every_word: bool,
-    /// How passages are cut.
+    /// How chunks are cut.
     pub(super) chunking: ChunkOptions,
     /// How words are cut.
     pub(super) stemming: Stemming,
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn several_numbers_make_one_variant() {
         let text = "k1=0.9, keyword=fused,every_word=yes,semantic_weight=2,\
-                    passage_tokens=128,passage_overlap=32,passage_path=no,stemming=no";
+                    chunk_tokens=128,chunk_overlap=32,chunk_path=no,stemming=no";
         let variant = Variant::read(text).unwrap();
         assert_eq!(variant.text, text);
         let mut tuning = Tuning::default();
@@ -157,26 +157,26 @@ mod tests {
                 "today it is 0.75",
             ),
             (
-                "passage_tokens=10",
-                "--try passage_tokens=10: passage_tokens cannot be '10': it is a whole number \
+                "chunk_tokens=10",
+                "--try chunk_tokens=10: chunk_tokens cannot be '10': it is a whole number \
                  from 64 to 8192",
                 "today it is 254",
             ),
             (
-                "passage_overlap=-1",
-                "--try passage_overlap=-1: passage_overlap cannot be '-1': it is a whole number \
+                "chunk_overlap=-1",
+                "--try chunk_overlap=-1: chunk_overlap cannot be '-1': it is a whole number \
                  of 0 or more, or 'fitting'",
                 "today it is fitting",
             ),
             (
-                "passage_overlap=70,passage_tokens=128",
-                "--try passage_overlap=70,passage_tokens=128: passage_overlap is more than half \
-                 of passage_tokens",
-                "passage_tokens is 128",
+                "chunk_overlap=70,chunk_tokens=128",
+                "--try chunk_overlap=70,chunk_tokens=128: chunk_overlap is more than half \
+                 of chunk_tokens",
+                "chunk_tokens is 128",
             ),
             (
-                "passage_path=true",
-                "--try passage_path=true: passage_path cannot be 'true': it is 'yes' or 'no'",
+                "chunk_path=true",
+                "--try chunk_path=true: chunk_path cannot be 'true': it is 'yes' or 'no'",
                 "today it is yes",
             ),
             (

@@ -51,7 +51,7 @@ Examples:
   kodiak eval sets --split test --mode auto                every set in a folder, and their mean
   kodiak eval examples/judged --mode auto --json > before.json
   kodiak eval examples/judged --mode auto --compare before.json
-  kodiak eval examples/judged --mode auto --try k1=0.9 --try k1=0.9,passage_tokens=128
+  kodiak eval examples/judged --mode auto --try k1=0.9 --try k1=0.9,chunk_tokens=128
   kodiak eval examples/judged --floors examples/judged/floors.json
 
 What can be tried, with what it is today:

@@ -110,10 +110,10 @@ fn explained(hit: &Hit, explanation: &Explanation) -> Vec<String> {
     }
     facts.push(format!("found by {}", hit.found_by.join(" and ")));
     let mut lines = vec![facts.join(", ")];
-    if let Some([first, last]) = explanation.passage {
+    if let Some([first, last]) = explanation.chunk_lines {
         let heading = explanation.heading.as_deref();
         let heading = heading.map_or(String::new(), |heading| format!(", {}", escaped(heading)));
-        lines.push(format!("  nearest passage: lines {first}-{last}{heading}"));
+        lines.push(format!("  nearest chunk: lines {first}-{last}{heading}"));
     }
     for term in &explanation.terms {
         let [title, body, tags] = term.occurrences;

@@ -66,7 +66,7 @@ impl Drop for Progress<'_> {
 }
 
 /// The progress of embedding. The bar moves by the amount of text, so that the
-/// time left is told truly; what is counted for people is passages.
+/// time left is told truly; what is counted for people is chunks.
 #[derive(Debug)]
 pub(crate) struct Embedding<'a> {
     output: &'a Output,
@@ -87,7 +87,7 @@ impl<'a> Embedding<'a> {
     /// Takes note of what the backfill reports.
     pub(crate) fn event(&mut self, event: EmbeddingProgress) {
         match event {
-            EmbeddingProgress::Found { passages, bytes } => {
+            EmbeddingProgress::Found { chunks, bytes } => {
                 let bar = (self.output.beside_on_terminal && !self.output.is_quiet()).then(|| {
                     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
                     bar.set_style(style(
@@ -95,23 +95,23 @@ impl<'a> Embedding<'a> {
                     ));
                     bar.set_prefix(self.model.clone());
                     bar.set_length(bytes);
-                    bar.set_message(format!("0/{passages}"));
+                    bar.set_message(format!("0/{chunks}"));
                     bar.enable_steady_tick(Duration::from_millis(500));
                     bar
                 });
                 self.bar = bar.filter(|bar| !bar.is_hidden());
                 if self.bar.is_none() {
-                    let passages = counted(passages as u64, "passage");
+                    let chunks = counted(chunks as u64, "chunk");
                     self.output
-                        .notice(&format!("embedding {passages} with {}", self.model));
+                        .notice(&format!("embedding {chunks} with {}", self.model));
                 }
             }
-            EmbeddingProgress::Done { passages, bytes } => {
+            EmbeddingProgress::Done { chunks, bytes } => {
                 if let Some(bar) = &self.bar {
                     bar.set_position(bytes);
                     let message = bar.message();
                     let all = message.rsplit('/').next().unwrap_or_default();
-                    bar.set_message(format!("{passages}/{all}"));
+                    bar.set_message(format!("{chunks}/{all}"));
                 }
             }
         }

@@ -194,11 +194,11 @@ fn describe(check: &engine::Check) -> Check {
             ),
         },
         Subject::Embeddings { chunks, embedded } => {
-            let passages = counted(*chunks, "passage");
+            let all = counted(*chunks, "chunk");
             match problem {
                 Some(error) => Check::problem(failure::one_line(&error.to_string()), INDEX),
-                None if chunks == embedded => Check::ok(format!("all of {passages} embedded")),
-                None => Check::problem(format!("{embedded} of {passages} embedded"), INDEX),
+                None if chunks == embedded => Check::ok(format!("all of {all} embedded")),
+                None => Check::problem(format!("{embedded} of {all} embedded"), INDEX),
             }
         }
         _ => Check::ok(String::new()),
@@ -222,7 +222,7 @@ fn done(repair: &Repair) -> String {
         Repair::Synced { sources, .. } => {
             format!("the index was brought in step with {}", sources.join(", "))
         }
-        Repair::Embedded(count) => format!("{} embedded", counted(*count as u64, "passage")),
+        Repair::Embedded(count) => format!("{} embedded", counted(*count as u64, "chunk")),
         _ => String::new(),
     }
 }

@@ -12,12 +12,12 @@ fn the_status_of_what_is_embedded() {
     let desk = embedded();
     let run = desk.ok(&["status"]);
     let line = run.stdout.lines().nth(2).unwrap();
-    assert_snapshot!(line, @"semantic search: tiny (16 dimensions), all of 7 passages embedded");
+    assert_snapshot!(line, @"semantic search: tiny (16 dimensions), all of 7 chunks embedded");
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"
     exit: 0
     --- stdout
     model: tiny 3610bfcd3b50 (16 dimensions, 7 vectors), answers
-    notes: all of 7 passages embedded
+    notes: all of 7 chunks embedded
     cache: 7 vectors, 20.0 KiB
     ");
     let status = desk.json(&["status", "--embeddings", "--json"]);
@@ -28,12 +28,12 @@ fn the_status_of_what_is_embedded() {
     assert_eq!(embeddings["model"]["vectors"], 7);
     assert_eq!(embeddings["model"]["installed"], true);
     assert_eq!(
-        (&embeddings["passages"], &embeddings["embedded"]),
+        (&embeddings["chunks"], &embeddings["embedded"]),
         (&json!(7), &json!(7))
     );
     assert_eq!(
         embeddings["sources"],
-        json!([{"name": "notes", "passages": 7, "embedded": 7}])
+        json!([{"name": "notes", "chunks": 7, "embedded": 7}])
     );
     assert_eq!(embeddings["failures"], json!([]));
     assert_eq!(embeddings["cache"]["vectors"], 7);
@@ -55,7 +55,7 @@ fn what_is_not_embedded_yet_is_said() {
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"
     exit: 0
     --- stdout
-    notes: 0 % of 7 passages embedded
+    notes: 0 % of 7 chunks embedded
     ");
     desk.ok(&["index"]);
     desk.write(
@@ -86,7 +86,7 @@ fn what_is_not_embedded_yet_is_said() {
     exit: 0
     --- stdout
     model: tiny 3610bfcd3b50 (16 dimensions, 7 vectors), answers
-    notes: 87 % of 8 passages embedded
+    notes: 87 % of 8 chunks embedded
     cache: 7 vectors, 20.0 KiB
     --- stderr
     hint: run `kodiak index` to bring the index up to date
@@ -171,7 +171,7 @@ fn without_a_model_to_be_had_words_are_indexed() {
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"
     exit: 0
     --- stdout
-    notes: 0 % of 7 passages embedded
+    notes: 0 % of 7 chunks embedded
     ");
     let run = desk.run(&["search", "noodles", "--in", "notes", "--json"]);
     assert_eq!(run.code, Some(0), "{run}");

@@ -53,7 +53,7 @@ fn ten_processes_share_one_index() {
     desk.ok(&["index"]);
     let run: Run = desk.ok(&["doctor"]);
     assert!(run.stdout.contains("holds 240 documents"), "{run}");
-    assert!(run.stdout.contains("all of 240 passages embedded"), "{run}");
+    assert!(run.stdout.contains("all of 240 chunks embedded"), "{run}");
     for folder in 0..4 {
         let query = format!("folder{folder} note59");
         assert_eq!(desk.found(&[&query, "--all"]).len(), 1, "{query}");

@@ -262,10 +262,7 @@ fn with_a_model_every_way_of_searching_is_measured() {
     let desk = Desk::with_model();
     write_meanings(&desk);
     let run = desk.ok(&["eval", "topics", "--json"]);
-    assert!(
-        run.stderr.contains("embedding 3 passages with tiny"),
-        "{run}"
-    );
+    assert!(run.stderr.contains("embedding 3 chunks with tiny"), "{run}");
     let figures: Value = serde_json::from_str(&run.stdout).unwrap();
     let told: Vec<String> = figures["sets"]
         .as_array()
@@ -336,7 +333,7 @@ fn floors_are_for_runs_with_their_model() {
     assert_snapshot!(told(&[]), @"
     exit: 2
     --- stderr
-    embedding 3 passages with tiny
+    embedding 3 chunks with tiny
     2 floors left aside: this run has the model tiny, they are for others
     warning: topics test, lexical: nDCG@10 is 0.0000, below the floor of 0.9
     warning: topics test, lexical, typos kept: nDCG@10 is 0.0000, below the floor of 0.9

@@ -14,7 +14,7 @@ use kodiak::store::SqliteStore;
 use crate::desk::{Desk, age};
 
 const NOTES: usize = 3_000;
-/// How many passages are embedded between two writes at most.
+/// How many chunks are embedded between two writes at most.
 const BATCH: u64 = 48;
 /// Words that the small model knows, a topic each.
 const TOPICS: [&str; 4] = ["task", "noodles", "compiler", "guitar"];
@@ -182,16 +182,16 @@ fn vectors(desk: &Desk) -> (u64, u64) {
     )
 }
 
-/// Starts an index run and kills it once so many passages are embedded. Gives
+/// Starts an index run and kills it once so many chunks are embedded. Gives
 /// back whether it was killed in time.
-fn kill_when_embedded(desk: &Desk, passages: u64) -> bool {
+fn kill_when_embedded(desk: &Desk, chunks: u64) -> bool {
     let mut child = start(desk, &["index"]);
     let store = SqliteStore::open(&desk.index()).unwrap();
     let embedded = || -> u64 {
         let sources = store.embedding_status().unwrap().sources;
         sources.iter().map(|(_, coverage)| coverage.embedded).sum()
     };
-    while embedded() < passages && child.try_wait().unwrap().is_none() {
+    while embedded() < chunks && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(1));
     }
     kill(child)
@@ -217,7 +217,7 @@ fn embedding_survives_being_killed_and_goes_on_from_there() {
             .lines()
             .filter(|line| line.starts_with("problem"));
         assert!(
-            problems.all(|line| line.ends_with("passages embedded")),
+            problems.all(|line| line.ends_with("chunks embedded")),
             "{when}: {run}"
         );
         let run = desk.run(&["search", "task management", "--mode", "semantic"]);
@@ -232,9 +232,9 @@ fn embedding_survives_being_killed_and_goes_on_from_there() {
         ));
         assert_sound(&format!("after {delay} ms"));
     }
-    for passages in [1, 200, 700, 1_300, 2_000] {
-        killed += usize::from(kill_when_embedded(&desk, passages));
-        assert_sound(&format!("with {passages} passages"));
+    for chunks in [1, 200, 700, 1_300, 2_000] {
+        killed += usize::from(kill_when_embedded(&desk, chunks));
+        assert_sound(&format!("with {chunks} chunks"));
     }
     assert!(killed > 5, "{killed}");
     // What is left is embedded, and nothing else.
@@ -243,12 +243,12 @@ fn embedding_survives_being_killed_and_goes_on_from_there() {
     let run = desk.ok(&["index", "-v"]);
     let left = NOTES as u64 - cached;
     assert!(
-        run.stderr.contains(&format!("\n{left} passages embedded")),
+        run.stderr.contains(&format!("\n{left} chunks embedded")),
         "{left}: {run}"
     );
     assert_eq!(vectors(&desk), (NOTES as u64, NOTES as u64));
     let run = desk.ok(&["index", "-v"]);
-    assert!(!run.stderr.contains("passage"), "{run}");
+    assert!(!run.stderr.contains("chunk"), "{run}");
     let found = desk.found(&["task management", "--mode", "semantic", "-n", "1000"]);
     assert!(!found.is_empty());
     desk.ok(&["doctor"]);

@@ -82,7 +82,7 @@ fn a_note_is_found_by_what_it_means() {
     indexing notes: 7 files to read
     added [DESK]/notes as 'notes'
     notes: 7 documents (7 added)
-    embedding 7 passages with tiny
+    embedding 7 chunks with tiny
     ");
     assert_snapshot!(desk.run(&["search", "task", "management", "-v"]), @"
     exit: 0
@@ -197,14 +197,14 @@ fn the_ranking_can_be_explained() {
        notes/cooking/ramen.md:3  #835525
        Simmer pork and garlic, then add noodles.
        score 1.0000, lexical rank 1, lexical score 1.4663, semantic rank 2, similarity 0.9754, convex 0.2064 (-0.2757 by rescoring), words counted 0.18, found by lexical and semantic
-         nearest passage: lines 1-3, Ramen broth
+         nearest chunk: lines 1-3, Ramen broth
          noodl: 0 in title, 1 in body, 0 in tags; in 1 document, weight 1.4663
 
     2. Sourdough
        notes/cooking/bread.md:3  #63467d
        Flour, water and a starter make bread.
        score 0.9504, semantic rank 1, similarity 0.9837, convex 0.1774 (-0.1595 by rescoring), words counted 0.18, found by semantic
-         nearest passage: lines 1-3, Sourdough
+         nearest chunk: lines 1-3, Sourdough
     --- stderr
     searched by word and by meaning (tiny)
     ");
@@ -215,7 +215,7 @@ fn the_ranking_can_be_explained() {
        notes/gtd.md:3  #f85ddf
        Capture everything, then clarify the next action.
        score 1.0000, semantic rank 1, similarity 0.9889, found by semantic
-         nearest passage: lines 1-3, GTD methodology
+         nearest chunk: lines 1-3, GTD methodology
     --- stderr
     searched by word and by meaning (tiny)
     ");
@@ -230,7 +230,7 @@ fn the_ranking_can_be_explained() {
     let explained = &answer["hits"][0]["explanation"];
     assert_eq!(explained["lexical_rank"], 1);
     assert!(explained["semantic_rank"].is_u64(), "{explained}");
-    assert_eq!(explained["passage"], json!([1, 3]));
+    assert_eq!(explained["chunk_lines"], json!([1, 3]));
     assert_eq!(explained["heading"], "Ramen broth");
     assert_eq!(explained["fusion"], "convex");
 }
@@ -331,20 +331,14 @@ fn a_folder_that_is_new_is_embedded_before_it_is_searched() {
     write_notes(&desk);
     let run = desk.run(&["search", "task management", "--in", "notes", "--json"]);
     assert_eq!(run.code, Some(0), "{run}");
-    assert!(
-        run.stderr.contains("embedding 7 passages with tiny"),
-        "{run}"
-    );
+    assert!(run.stderr.contains("embedding 7 chunks with tiny"), "{run}");
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(answer["hits"][0]["path"], "gtd.md");
     assert_eq!(answer["embedded"], 1.0);
     // What is new in it, too; what is there already is not embedded again.
     desk.write("notes/kanban.md", "# Kanban\n\nA board for everything.\n");
     let run = desk.ok(&["search", "task management", "--in", "notes"]);
-    assert!(
-        run.stderr.contains("embedding 1 passage with tiny"),
-        "{run}"
-    );
+    assert!(run.stderr.contains("embedding 1 chunk with tiny"), "{run}");
     assert!(run.stdout.contains("notes/kanban.md"), "{run}");
     // By word there is nothing to embed for.
     desk.write("other/music.md", "# Piano\n\nChords and scales.\n");

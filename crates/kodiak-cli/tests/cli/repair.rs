@@ -27,7 +27,7 @@ fn a_sound_model_and_all_embeddings_are_told() {
     ok       the index [DESK]/data/kodiak/index.db is sound and holds 7 documents
     ok       notes: in step with [DESK]/notes
     ok       the model tiny is sound
-    ok       all of 7 passages embedded
+    ok       all of 7 chunks embedded
     ");
 }
 
@@ -94,7 +94,7 @@ fn a_text_that_is_no_text_is_built_anew_and_embedded() {
     assert_eq!(run.code, Some(1), "{run}");
     let run = desk.run(&["doctor", "--fix"]);
     assert_eq!(run.code, Some(0), "{run}");
-    assert!(run.stdout.contains("all of 7 passages embedded"), "{run}");
+    assert!(run.stdout.contains("all of 7 chunks embedded"), "{run}");
 }
 
 #[test]
@@ -114,6 +114,6 @@ fn a_format_that_was_set_back_is_built_anew_and_embedded() {
     );
     let run = desk.run(&["doctor", "--fix"]);
     assert_eq!(run.code, Some(0), "{run}");
-    assert!(run.stdout.contains("all of 7 passages embedded"), "{run}");
+    assert!(run.stdout.contains("all of 7 chunks embedded"), "{run}");
     desk.ok(&["index"]);
 }

@@ -195,7 +195,7 @@ fn what_cannot_be_tried_is_said_before_anything_is_measured() {
     let said = "error: --try k2=1: there is no 'k2'\n\
                 hint: known, with what they are today: k1=";
     assert!(run.stderr.starts_with(said), "{run}");
-    assert!(run.stderr.contains(", passage_tokens="), "{run}");
+    assert!(run.stderr.contains(", chunk_tokens="), "{run}");
     assert!(run.stderr.ends_with(", stemming=yes\n"), "{run}");
 }
 
@@ -205,7 +205,7 @@ fn only_what_is_cut_otherwise_is_embedded_anew() {
     write_meanings(&desk);
     let cache = desk.models().join("eval-embeddings.db");
     let known = || EmbeddingCache::open(&cache).unwrap().size().unwrap().0;
-    let embeddings = |run: &Run| run.stderr.matches("embedding 3 passages").count();
+    let embeddings = |run: &Run| run.stderr.matches("embedding 3 chunks").count();
     let arguments = [
         "eval",
         "topics",
@@ -216,14 +216,14 @@ fn only_what_is_cut_otherwise_is_embedded_anew() {
     ];
     let run = desk.ok(&arguments);
     assert_eq!((embeddings(&run), known()), (1, 4), "{run}");
-    // Larger passages are the same where all of a text is one.
-    let run = desk.ok(&[&arguments[..], &["--try", "passage_tokens=300"]].concat());
+    // Larger chunks are the same where all of a text is one.
+    let run = desk.ok(&[&arguments[..], &["--try", "chunk_tokens=300"]].concat());
     assert_eq!((embeddings(&run), known()), (0, 4), "{run}");
     let bare = [
         "--try",
-        "passage_path=no",
+        "chunk_path=no",
         "--try",
-        "passage_path=no,centroid_weight=0",
+        "chunk_path=no,centroid_weight=0",
     ];
     let run = desk.ok(&[&arguments[..], &bare].concat());
     assert_eq!((embeddings(&run), known()), (1, 7), "{run}");

@@ -27,7 +27,7 @@ fn answering(desk: &Desk) -> String {
 
 /// What an index run says of vectors when it is talkative.
 fn said_of_vectors(run: &Run) -> Vec<&str> {
-    let about = |line: &&str| line.contains("passage") || line.contains("warning");
+    let about = |line: &&str| line.contains("chunk") || line.contains("warning");
     run.stderr.lines().filter(about).collect()
 }
 
@@ -40,7 +40,7 @@ fn a_rebuild_keeps_vectors_unless_told_otherwise() {
     let status = desk.json(&["status", "--json"]);
     assert_eq!(status["embeddings"]["embedded"], 7);
     let run = desk.ok(&["index", "--rebuild", "--embeddings", "-v"]);
-    let said = ["embedding 7 passages with tiny", "7 passages embedded"];
+    let said = ["embedding 7 chunks with tiny", "7 chunks embedded"];
     assert_eq!(said_of_vectors(&run), said, "{run}");
     assert_eq!(answering(&desk), "tiny");
     // The cache holds what was made anew.
@@ -63,7 +63,7 @@ fn an_index_that_is_gone_is_filled_from_the_cache() {
         }
     }
     let run = desk.ok(&["index", "-v"]);
-    assert_eq!(said_of_vectors(&run), ["7 passages taken from the cache"]);
+    assert_eq!(said_of_vectors(&run), ["7 chunks taken from the cache"]);
     assert_eq!(answering(&desk), "tiny");
 }
 
@@ -99,7 +99,7 @@ fn meanings_follow_the_notes() {
     let run = desk.ok(&["index", "-v"]);
     assert_eq!(
         said_of_vectors(&run),
-        ["embedding 1 passage with tiny", "1 passage embedded"]
+        ["embedding 1 chunk with tiny", "1 chunk embedded"]
     );
     assert_eq!(productive(), [] as [&str; 0]);
     assert_eq!(
@@ -136,7 +136,7 @@ fn another_model_takes_over_with_the_next_run() {
     ");
     assert_eq!(answering(&desk), "tiny", "the old vectors answer");
     let run = desk.ok(&["index", "-v"]);
-    let said = ["embedding 7 passages with tiny-2", "7 passages embedded"];
+    let said = ["embedding 7 chunks with tiny-2", "7 chunks embedded"];
     assert_eq!(said_of_vectors(&run), said, "{run}");
     assert_eq!(answering(&desk), "tiny-2");
     let status = desk.json(&["status", "--json"]);
@@ -146,7 +146,7 @@ fn another_model_takes_over_with_the_next_run() {
     // And back, from the cache.
     desk.ok(&["model", "use", "tiny"]);
     let run = desk.ok(&["index", "-v"]);
-    assert_eq!(said_of_vectors(&run), ["7 passages taken from the cache"]);
+    assert_eq!(said_of_vectors(&run), ["7 chunks taken from the cache"]);
     assert_eq!(answering(&desk), "tiny");
 
     // The one that embedded the notes is gone, the chosen one is there.

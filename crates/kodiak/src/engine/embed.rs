@@ -58,15 +58,12 @@ impl Engine {
         let name = &model.identity().name;
         let mut progress = |progress| {
             job.tell(match progress {
-                EmbeddingProgress::Found { passages, bytes } => Event::EmbeddingFound {
+                EmbeddingProgress::Found { chunks, bytes } => Event::EmbeddingFound {
                     model: name,
-                    chunks: passages,
+                    chunks,
                     bytes,
                 },
-                EmbeddingProgress::Done { passages, bytes } => Event::Embedded {
-                    chunks: passages,
-                    bytes,
-                },
+                EmbeddingProgress::Done { chunks, bytes } => Event::Embedded { chunks, bytes },
             });
         };
         let turns = Turns {

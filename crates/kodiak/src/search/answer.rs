@@ -75,7 +75,7 @@ pub struct Hit {
     pub updated_at: String,
     /// The line the snippet begins on.
     pub line: usize,
-    /// The passage that matched.
+    /// The excerpt that matched.
     pub snippet: String,
     /// The matched words, as byte ranges of the snippet.
     #[serde(serialize_with = "pairs")]
@@ -109,16 +109,16 @@ pub struct Explanation {
     /// Its place in the ranking by meaning, from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub semantic_rank: Option<usize>,
-    /// The cosine of its nearest passage.
+    /// The cosine of its nearest chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
     /// The cosine of the centroid of its chunks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub centroid_similarity: Option<f64>,
-    /// The first and last line of that passage.
+    /// The first and last line of its nearest chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub passage: Option<[usize; 2]>,
-    /// The headings above that passage.
+    pub chunk_lines: Option<[usize; 2]>,
+    /// The headings above that chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
     /// How the two rankings became one, where they did.

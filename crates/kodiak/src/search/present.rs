@@ -135,7 +135,7 @@ fn hit(
     place: Option<&Place>,
     finder: &Finder<'_>,
 ) -> Hit {
-    // Where no word matched, the passage whose meaning did is what to show.
+    // Where no word matched, the chunk whose meaning did is what to show.
     let snippet = match (place, candidate.evidence.lexical_rank) {
         (Some(place), None) => finder.snippet_within(document, place.range.clone()),
         _ => finder.snippet(document),
@@ -196,7 +196,7 @@ fn explanation(
         semantic_rank: evidence.semantic_rank,
         similarity: evidence.similarity.map(round),
         centroid_similarity: evidence.centroid_similarity.map(round),
-        passage: place.map(|place| [place.lines.0 + front, place.lines.1 + front]),
+        chunk_lines: place.map(|place| [place.lines.0 + front, place.lines.1 + front]),
         heading: place
             .map(|place| place.heading.clone())
             .filter(|heading| !heading.is_empty()),

@@ -1,6 +1,6 @@
 //! The lines that show why a document was found.
 //!
-//! The full text keeps no copy of what it indexed, so the best passage is found
+//! The full text keeps no copy of what it indexed, so the best excerpt is found
 //! by cutting the document again and weighing what matches. Cuts fall between
 //! characters, never inside one or between a letter and its mark.
 
@@ -21,12 +21,12 @@ const TOGETHER: usize = 150;
 /// Matches beyond this many do not make a snippet better.
 const MOST_MATCHES: usize = 2_000;
 
-/// A passage with its matches.
+/// An excerpt with its matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Snippet {
     /// The line of the file it begins on, counted from one.
     pub(super) line: usize,
-    /// The passage on one line.
+    /// The excerpt on one line.
     pub(super) text: String,
     /// The matched words, as byte ranges of `text`.
     pub(super) marks: Vec<Range<usize>>,
@@ -146,7 +146,7 @@ impl<'a> Finder<'a> {
         let front_lines = newlines(&document.front);
         let matches = self.matches(&document.body);
         if !matches.is_empty() {
-            let mut snippet = passage(&document.body, &matches);
+            let mut snippet = excerpt(&document.body, &matches);
             snippet.line += front_lines;
             return snippet;
         }
@@ -154,12 +154,12 @@ impl<'a> Finder<'a> {
         for text in [&tags, &document.title] {
             let matches = self.matches(text);
             if !matches.is_empty() {
-                let mut snippet = passage(text, &matches);
+                let mut snippet = excerpt(text, &matches);
                 snippet.line = self.line_in(&document.front);
                 return snippet;
             }
         }
-        let mut snippet = passage(&document.body, &[]);
+        let mut snippet = excerpt(&document.body, &[]);
         snippet.line += front_lines;
         snippet
     }
@@ -177,9 +177,9 @@ impl<'a> Finder<'a> {
         }
         let mut snippet = if matches.is_empty() {
             let start = range.start + first_said(part);
-            passage_at(body, &[], start..start)
+            excerpt_at(body, &[], start..start)
         } else {
-            passage(body, &matches)
+            excerpt(body, &matches)
         };
         snippet.line += newlines(&document.front);
         snippet
@@ -328,18 +328,18 @@ fn first_said(text: &str) -> usize {
     text.len() - text.trim_start().len()
 }
 
-fn passage(text: &str, matches: &[Match]) -> Snippet {
+fn excerpt(text: &str, matches: &[Match]) -> Snippet {
     let window = best_window(text, matches);
     let shown = &matches[window];
     let span = match (shown.first(), shown.last()) {
         (Some(first), Some(last)) => first.range.start..last.range.end,
         _ => 0..0,
     };
-    passage_at(text, shown, span)
+    excerpt_at(text, shown, span)
 }
 
 /// As much of a text as is shown around `span`, with the matches in it.
-fn passage_at(text: &str, shown: &[Match], span: Range<usize>) -> Snippet {
+fn excerpt_at(text: &str, shown: &[Match], span: Range<usize>) -> Snippet {
     let (start, end) = (span.start, span.end);
     let (from, to) = surroundings(text, start, end);
     let to = to.max(from);

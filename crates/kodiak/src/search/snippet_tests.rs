@@ -68,7 +68,7 @@ fn the_line_and_the_words_that_match() {
 }
 
 #[test]
-fn the_passage_with_the_rarest_words_wins() {
+fn the_excerpt_with_the_rarest_words_wins() {
     let filler = "nothing to see here. ".repeat(40);
     let note = document(&format!(
         "common common common {filler}\nrare common word\n{filler}"

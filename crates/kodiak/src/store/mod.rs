@@ -82,9 +82,9 @@ impl Serving {
 /// How much is embedded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Passages there are.
+    /// Chunks there are.
     pub chunks: u64,
-    /// Passages that have a vector.
+    /// Chunks that have a vector.
     pub embedded: u64,
 }
 
@@ -98,7 +98,7 @@ impl Coverage {
     }
 }
 
-/// Where a passage is in its document. Hundreds of passages are compared for a
+/// Where a chunk is in its document. Hundreds of chunks are compared for a
 /// search; only where those are that it shows is worth looking up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {

@@ -1,4 +1,4 @@
-//! From passages without a vector to passages with one, as far as time allows.
+//! From chunks without a vector to chunks with one, as far as time allows.
 //!
 //! Vectors made before come from the cache at once; the rest is embedded in
 //! groups, the newest documents first. How an embedder is driven, and when it is
@@ -33,44 +33,44 @@ const CACHED_BATCH: usize = 2_000;
 /// How a backfill ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddingReport {
-    /// Passages whose vector had been made before.
+    /// Chunks whose vector had been made before.
     pub cached: usize,
-    /// Passages that were embedded.
+    /// Chunks that were embedded.
     pub embedded: usize,
-    /// Passages that could not be, and why the last of them.
+    /// Chunks that could not be, and why the last of them.
     pub failed: usize,
     /// Why the last of those failed.
     pub reason: Option<String>,
-    /// Passages that still lack a vector, failed ones aside.
+    /// Chunks that still lack a vector, failed ones aside.
     pub left: usize,
     /// Who else is embedding, which is why nothing was done.
     pub elsewhere: Option<String>,
-    /// Why the embedder did not go on, where that is neither a passage's fault
+    /// Why the embedder did not go on, where that is neither a chunk's fault
     /// nor for want of time: it refused, or was busy for as long as there was.
     pub stopped: Option<String>,
 }
 
 /// Told to whoever watches a backfill. Work is counted in bytes of text, since
-/// long passages take longer than short ones.
+/// long chunks take longer than short ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmbeddingProgress {
     /// So much has to be embedded.
     Found {
-        /// How many passages.
-        passages: usize,
+        /// How many chunks.
+        chunks: usize,
         /// How much text they are.
         bytes: u64,
     },
     /// So much of it is done.
     Done {
-        /// How many passages.
-        passages: usize,
+        /// How many chunks.
+        chunks: usize,
         /// How much text they are.
         bytes: u64,
     },
 }
 
-/// Gives every passage a vector, until `until` at the latest or until somebody
+/// Gives every chunk a vector, until `until` at the latest or until somebody
 /// cancels. What is made by then is kept, and the report says what is left.
 /// Where the model is another than the one that answers, it takes over once it
 /// has them all.
@@ -107,7 +107,7 @@ pub fn backfill(
     Ok(backfill.report)
 }
 
-/// Gives passages the vectors they had before, inside the transaction the
+/// Gives chunks the vectors they had before, inside the transaction the
 /// caller has begun.
 pub(super) fn restore(
     writer: &mut dyn Writer,
@@ -267,10 +267,10 @@ impl Backfill<'_> {
             pending.iter().map(|one| one.bytes as u64 + 32).sum()
         };
         progress(EmbeddingProgress::Found {
-            passages: pending.len(),
+            chunks: pending.len(),
             bytes: bytes(pending),
         });
-        let (mut passages, mut done) = (0, 0);
+        let (mut chunks, mut done) = (0, 0);
         for group in by_text(pending).chunks(self.drive.group_size(GROUP)) {
             if self.drive.is_over() {
                 break;
@@ -281,17 +281,17 @@ impl Backfill<'_> {
                 Some(broken @ EmbedError::Broken { .. }) => return Err(broken.into()),
                 Some(stopped) => return Ok(Some(stopped)),
             }
-            passages += group.len();
+            chunks += group.len();
             done += bytes(&group);
             progress(EmbeddingProgress::Done {
-                passages,
+                chunks,
                 bytes: done,
             });
         }
         Ok(None)
     }
 
-    /// Embeds passages, those of one text one after the other, and stores what
+    /// Embeds chunks, those of one text one after the other, and stores what
     /// became of them. Returns what the embedder failed with, if it is no text's
     /// fault.
     fn embed_group(
@@ -402,7 +402,7 @@ fn split_cached(
     Ok((known, rest))
 }
 
-/// Groups passages by their text, in the order in which each text first occurs:
+/// Groups chunks by their text, in the order in which each text first occurs:
 /// the same text is embedded once.
 fn by_text(pending: &[Pending]) -> Vec<Vec<Pending>> {
     let mut groups: Vec<Vec<Pending>> = Vec::new();

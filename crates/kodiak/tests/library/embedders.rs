@@ -133,12 +133,12 @@ impl Scripted {
         self.calls(Role::Query).concat()
     }
 
-    /// The passages it was asked for so far, in order.
-    pub(crate) fn passages(&self) -> Vec<String> {
+    /// The chunks it was asked for so far, in order.
+    pub(crate) fn chunks(&self) -> Vec<String> {
         self.batches().concat()
     }
 
-    /// The passages it was asked for so far, call by call.
+    /// The chunks it was asked for so far, call by call.
     pub(crate) fn batches(&self) -> Vec<Vec<String>> {
         self.calls(Role::Document)
     }

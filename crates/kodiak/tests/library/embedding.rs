@@ -1,4 +1,4 @@
-//! From passages to vectors: none twice, none forgotten, nobody kept waiting.
+//! From chunks to vectors: none twice, none forgotten, nobody kept waiting.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use kodiak::{Cancel, Error};
 use crate::collection::{Collection, Turns, ask, paths, topics};
 use crate::embedders::{Scripted, busy, failure, refused, tiny};
 
-/// A note of several passages: sections too long to share one.
+/// A note of several chunks: sections too long to share one.
 fn long_note(sections: &[&str]) -> String {
     let mut text = String::from("# Cooking\n\n");
     for section in sections {
@@ -29,9 +29,9 @@ fn a_second_run_has_nothing_to_do() {
     let model = Scripted::tiny();
     let report = notes.sync_and_embed(&*model);
     assert_eq!((report.embedded, report.left, report.failed), (5, 0, 0));
-    assert_eq!(model.passages().len(), 5);
+    assert_eq!(model.chunks().len(), 5);
     assert_eq!(notes.sync_and_embed(&*model), EmbeddingReport::default());
-    assert_eq!(model.passages().len(), 5);
+    assert_eq!(model.chunks().len(), 5);
     assert_eq!(model.queries(), [] as [&str; 0]);
 }
 
@@ -48,7 +48,7 @@ fn the_newest_notes_come_first() {
     }
     let model = Scripted::tiny();
     notes.sync_and_embed(&*model);
-    let asked = model.passages();
+    let asked = model.chunks();
     assert_eq!(asked.len(), 100);
     // Within a batch the order is nobody's; the first batch is the newest 48.
     let days = |texts: &[String]| -> HashSet<String> {
@@ -90,7 +90,7 @@ fn what_was_embedded_before_comes_from_the_cache() {
     let report = notes.embed_cached(&*model);
     assert_eq!((report.cached, report.embedded), (5, 0));
     assert_eq!(notes.meant(&tiny(), "noodles").len(), 2);
-    assert_eq!(model.passages().len(), 5);
+    assert_eq!(model.chunks().len(), 5);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_rebuild_keeps_meanings() {
     assert!((after.embedded - 1.0).abs() < f64::EPSILON);
     assert_eq!((after.hits, after.notices), (before.hits, before.notices));
     assert_eq!(notes.embed_cached(&*model), EmbeddingReport::default());
-    assert_eq!(model.passages().len(), 5);
+    assert_eq!(model.chunks().len(), 5);
     // Without the cache words are all that is left, until the next run.
     notes.rebuild_with(None);
     let answer = notes.answer_with(&tiny(), &ask("cook noodles dinner"));
@@ -119,7 +119,7 @@ fn the_same_text_is_embedded_once() {
     let notes = Collection::new(&[("a.md", text), ("b.md", text), ("c/a.md", text)]);
     let model = Scripted::tiny();
     let report = notes.sync_and_embed(&*model);
-    assert_eq!((report.embedded, model.passages().len()), (3, 1));
+    assert_eq!((report.embedded, model.chunks().len()), (3, 1));
     assert_eq!(notes.meant(&tiny(), "noodles").len(), 3);
 }
 
@@ -129,15 +129,15 @@ fn an_edit_is_embedded_and_what_stands_around_it_is_not() {
     let notes = Collection::new(&[("soup.md", &long_note(&sections))]);
     let model = Scripted::tiny();
     notes.sync();
-    let passages = notes.embed_cached(&*model).embedded;
-    assert!(passages >= 6, "{passages}");
+    let chunks = notes.embed_cached(&*model).embedded;
+    assert!(chunks >= 6, "{chunks}");
     sections[3] = "cheese";
     notes.write("soup.md", long_note(&sections));
     notes.sync();
     let report = notes.embed_cached(&*model);
-    assert_eq!(report.cached + report.embedded, passages);
-    assert_eq!(report.embedded, 1, "{:?}", &model.passages()[passages..]);
-    assert!(model.passages()[passages].contains("cheese"));
+    assert_eq!(report.cached + report.embedded, chunks);
+    assert_eq!(report.embedded, 1, "{:?}", &model.chunks()[chunks..]);
+    assert!(model.chunks()[chunks].contains("cheese"));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn out_of_time_the_rest_is_left_for_the_next_run() {
         Ok(())
     });
     let report = notes.embed(&*slow, Some(until));
-    assert_eq!(report.embedded, slow.passages().len());
+    assert_eq!(report.embedded, slow.chunks().len());
     assert!(report.left >= 12, "{report:?}");
     assert_eq!(report.embedded + report.left, 60);
     let rest = notes.embed(&*tiny(), None);
@@ -188,9 +188,9 @@ fn failures_are_noted_tried_again_and_forgiven() {
     assert!(status.failures[0].0.contains("too busy"));
     assert_eq!(status.sources[0].1.embedded, 2);
     // Once in a run, and again in the next.
-    assert_eq!(failing.passages().len(), 5);
+    assert_eq!(failing.chunks().len(), 5);
     notes.embed(&*failing, None);
-    assert_eq!(failing.passages().len(), 8);
+    assert_eq!(failing.chunks().len(), 8);
     let report = notes.embed(&*tiny(), None);
     assert_eq!((report.embedded, report.failed), (3, 0));
     let status = notes.store().embedding_status().unwrap();
@@ -199,7 +199,7 @@ fn failures_are_noted_tried_again_and_forgiven() {
 }
 
 #[test]
-fn a_vector_of_another_length_is_the_models_fault_and_no_passages() {
+fn a_vector_of_another_length_is_the_models_fault_and_no_chunks() {
     let notes = topics();
     notes.sync();
     let odd = Scripted::instead_of_tiny(|text, role| {
@@ -229,7 +229,7 @@ fn a_vector_of_another_length_is_the_models_fault_and_no_passages() {
 }
 
 #[test]
-fn a_failure_is_forgotten_with_its_passage() {
+fn a_failure_is_forgotten_with_its_chunk() {
     let notes = topics();
     notes.sync_and_embed(&*Scripted::tiny_failing_on("Sourdough"));
     assert_eq!(notes.store().embedding_status().unwrap().failures.len(), 1);
@@ -259,7 +259,7 @@ fn only_one_embeds_at_a_time_and_the_other_is_told() {
             )
             .unwrap();
             assert_eq!(report.elsewhere.as_deref(), Some("test"));
-            assert_eq!((report.embedded, second.passages().len()), (0, 0));
+            assert_eq!((report.embedded, second.chunks().len()), (0, 0));
         }
         Ok(())
     });
@@ -317,7 +317,7 @@ fn a_rebuild_while_a_model_works_mixes_nothing_up() {
     let inner = Arc::clone(&notes);
     let model = Scripted::tiny_after(move |_, _| {
         if !done.swap(true, Ordering::SeqCst) {
-            // Passages get the numbers that others had.
+            // Chunks get the numbers that others had.
             inner.remove("bread.md");
             inner.rebuild_with(None);
         }
@@ -357,7 +357,7 @@ fn progress_ends_where_it_was_said_to() {
     .unwrap();
     let [
         EmbeddingProgress::Found {
-            passages: 100,
+            chunks: 100,
             bytes: all,
         },
         ..,
@@ -369,14 +369,14 @@ fn progress_ends_where_it_was_said_to() {
     assert_eq!(
         last,
         EmbeddingProgress::Done {
-            passages: 100,
+            chunks: 100,
             bytes: all
         }
     );
     assert_eq!(told.len(), 4);
 }
 
-/// As many notes of one passage each, all of them different.
+/// As many notes of one chunk each, all of them different.
 fn many_notes(count: usize) -> Collection {
     let notes = Collection::new(&[]);
     for number in 0..count {
@@ -444,7 +444,7 @@ fn a_service_that_stays_busy_ends_the_run_with_the_time() {
 }
 
 #[test]
-fn a_refusal_ends_the_run_and_is_held_against_no_passage() {
+fn a_refusal_ends_the_run_and_is_held_against_no_chunk() {
     for workers in [1, 3] {
         let notes = many_notes(60);
         let model = Scripted::before_calls(4, workers, |_, _| Err(refused()));
@@ -554,5 +554,5 @@ fn a_service_gets_full_batches_although_texts_repeat() {
     assert_eq!((report.embedded, report.left), (74, 0));
     let sizes: Vec<usize> = model.batches().iter().map(Vec::len).collect();
     assert_eq!(sizes, [32, 32]);
-    assert_eq!(model.passages().iter().collect::<HashSet<_>>().len(), 64);
+    assert_eq!(model.chunks().iter().collect::<HashSet<_>>().len(), 64);
 }

@@ -332,7 +332,7 @@ fn an_explanation_has_both_rankings() {
         assert!(explained.semantic_rank.is_some());
         assert_eq!(explained.similarity, answer.hits[0].similarity);
         // Lines of the file, frontmatter included.
-        assert_eq!(explained.passage, Some([4, 8]));
+        assert_eq!(explained.chunk_lines, Some([4, 8]));
         assert_eq!(explained.heading.as_deref(), Some("Kitchen"));
         assert_eq!(explained.fusion, Some(name));
         assert!(explained.fused_score.is_some());

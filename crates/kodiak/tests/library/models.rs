@@ -155,14 +155,14 @@ fn back_to_the_old_model_takes_no_work() {
     assert_eq!(serving(&notes), other_tiny().identity().key());
     let report = notes.embed_cached(&*counted);
     assert_eq!((report.cached, report.embedded), (5, 0));
-    assert_eq!(counted.passages().len(), 5);
+    assert_eq!(counted.chunks().len(), 5);
     assert_eq!(serving(&notes), tiny().identity().key());
     let found = notes.answer_with(&tiny(), &ask_in(Mode::Semantic, "noodles"));
     assert_eq!(paths(&found), ["ramen.md", "bread.md"]);
 }
 
 #[test]
-fn one_stubborn_passage_does_not_keep_the_successor_out() {
+fn one_stubborn_chunk_does_not_keep_the_successor_out() {
     let notes = topics();
     notes.sync_and_embed(&*tiny());
     let failing = Scripted::named(other_tiny().identity().clone(), |text, role| {

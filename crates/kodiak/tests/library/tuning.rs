@@ -184,7 +184,7 @@ fn a_writer_cuts_in_its_own_way_whoever_prepared_the_document() {
             &mut |_| {},
         )
         .unwrap();
-        model.passages()
+        model.chunks()
     };
     let usual = embedded(ChunkOptions::default());
     assert!(usual.iter().all(|text| text.starts_with("Bread\n")));

@@ -21,7 +21,7 @@ pub(super) struct Embeddings {
     /// A model that is filling up to take its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<Model>,
-    passages: u64,
+    chunks: u64,
     embedded: u64,
     sources: Vec<Source>,
     failures: Vec<Failure>,
@@ -40,14 +40,14 @@ struct Model {
 #[derive(Debug, Serialize)]
 struct Source {
     name: String,
-    passages: u64,
+    chunks: u64,
     embedded: u64,
 }
 
 #[derive(Debug, Serialize)]
 struct Failure {
     reason: String,
-    passages: u64,
+    chunks: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -83,17 +83,17 @@ impl Embeddings {
             }
         }
         for (name, Coverage { chunks, embedded }) in status.embeddings.sources.clone() {
-            state.passages += chunks;
+            state.chunks += chunks;
             state.embedded += embedded;
             state.sources.push(Source {
                 name,
-                passages: chunks,
+                chunks,
                 embedded,
             });
         }
         let failures = status.embeddings.failures.clone().into_iter();
         state.failures = failures
-            .map(|(reason, passages)| Failure { reason, passages })
+            .map(|(reason, chunks)| Failure { reason, chunks })
             .collect();
         state.cache = status.cache.map(|cache| Cache {
             vectors: cache.vectors,
@@ -110,8 +110,8 @@ impl Embeddings {
                 "semantic search: {} ({} dimensions), {} of {} embedded{}",
                 escaped(&model.name),
                 model.dimensions,
-                share(self.embedded, self.passages),
-                counted(self.passages, "passage"),
+                share(self.embedded, self.chunks),
+                counted(self.chunks, "chunk"),
                 if model.installed {
                     ""
                 } else {
@@ -144,15 +144,15 @@ impl Embeddings {
                 text,
                 "{}: {} of {} embedded",
                 escaped(&source.name),
-                share(source.embedded, source.passages),
-                counted(source.passages, "passage"),
+                share(source.embedded, source.chunks),
+                counted(source.chunks, "chunk"),
             );
         }
         for failure in &self.failures {
             let _ = writeln!(
                 text,
                 "failed: {}, {}",
-                counted(failure.passages, "passage"),
+                counted(failure.chunks, "chunk"),
                 escaped(&failure.reason)
             );
         }
@@ -173,7 +173,7 @@ impl Embeddings {
 
     /// Whether an index run would embed something.
     pub(super) fn is_behind(&self) -> bool {
-        self.model.is_some() && self.embedded < self.passages
+        self.model.is_some() && self.embedded < self.chunks
     }
 }
 

@@ -27,16 +27,16 @@ const BEHEADED: f64 = 3.0;
 
 /// The units of a chunk.
 #[derive(Debug)]
-pub(super) struct Passage {
+pub(super) struct Span {
     /// Which they are, those that the chunk before has as well included.
     pub units: Range<usize>,
     /// The section that all of them stand in.
     pub section: usize,
 }
 
-/// Divides all units into passages that weigh no more than they may, title and
+/// Divides all units into chunks that weigh no more than they may, title and
 /// headings included.
-pub(super) fn divide(outline: &Outline<'_>, chunking: ChunkOptions) -> Vec<Passage> {
+pub(super) fn divide(outline: &Outline<'_>, chunking: ChunkOptions) -> Vec<Span> {
     let capacity = chunking.capacity();
     let count = outline.units.len();
     if count == 0 {
@@ -47,17 +47,17 @@ pub(super) fn divide(outline: &Outline<'_>, chunking: ChunkOptions) -> Vec<Passa
         stretch.grow();
     }
     if stretch.end == count && stretch.weight() <= capacity {
-        return vec![Passage {
+        return vec![Span {
             units: 0..count,
             section: stretch.section,
         }];
     }
     let repetition = Repetition::of(chunking);
     let starts = cheapest_starts(outline, capacity, repetition);
-    passages(outline, capacity, repetition, &starts)
+    spans(outline, capacity, repetition, &starts)
 }
 
-/// How much of what stands before it a passage repeats that starts amid a
+/// How much of what stands before it a chunk repeats that starts amid a
 /// section.
 #[derive(Clone, Copy)]
 struct Repetition {
@@ -90,7 +90,7 @@ impl Repetition {
         }
     }
 
-    /// What is kept free in a passage that starts with this cut.
+    /// What is kept free in a chunk that starts with this cut.
     fn kept_free(self, cut: Cut) -> u32 {
         if cut >= self.from { self.kept_free } else { 0 }
     }
@@ -235,15 +235,15 @@ impl<'outline, 'body> Stretch<'outline, 'body> {
     }
 }
 
-/// Follows the starts back from the end, and lets passages that start amid a
+/// Follows the starts back from the end, and lets chunks that start amid a
 /// section repeat what was just before, as far as there is room.
-fn passages(
+fn spans(
     outline: &Outline<'_>,
     capacity: u32,
     repetition: Repetition,
     starts: &[usize],
-) -> Vec<Passage> {
-    let mut passages = Vec::new();
+) -> Vec<Span> {
+    let mut spans = Vec::new();
     let mut end = outline.units.len();
     while end > 0 {
         let start = starts[end];
@@ -255,14 +255,14 @@ fn passages(
             .saturating_sub(stretch.weight())
             .min(repetition.most);
         let first_before = if start > 0 { starts[start] } else { 0 };
-        passages.push(Passage {
+        spans.push(Span {
             units: repeated(outline, first_before, start, room)..end,
             section: stretch.section,
         });
         end = start;
     }
-    passages.reverse();
-    passages
+    spans.reverse();
+    spans
 }
 
 /// Where to start instead of at `start`, after `first`, to repeat sentences or

@@ -1,6 +1,6 @@
-//! From a document's text to passages small enough for a model.
+//! From a document's text to chunks small enough for a model.
 //!
-//! Owns where passages start and end and what a model is shown of them. Chunks
+//! Owns where chunks start and end and what a model is shown of them. Chunks
 //! are the same whatever model is installed: they are sized by an estimate
 //! (`weight`) so that title, headings and text fit the shortest input there is
 //! in practice, 256 tokens. [`ChunkOptions`] has the sizes, so that others can be
@@ -28,13 +28,13 @@ const SEPARATOR: &str = " › ";
 /// for measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkOptions {
-    /// How many tokens a passage has at most, title and headings included: as
+    /// How many tokens a chunk has at most, title and headings included: as
     /// many as every model sees, without the two marks it adds.
     pub tokens: u32,
-    /// How many tokens a passage that starts amid a section repeats of what
+    /// How many tokens a chunk that starts amid a section repeats of what
     /// stands before it, in whole sentences and lines; they are kept free for
-    /// that, half of a passage at most. `None` repeats what there is room for,
-    /// three twentieths of a passage at most, and keeps some of it free only
+    /// that, half of a chunk at most. `None` repeats what there is room for,
+    /// three twentieths of a chunk at most, and keeps some of it free only
     /// where a paragraph is cut.
     pub overlap: Option<u32>,
     /// Whether title and headings are part of what a model is shown.
@@ -51,7 +51,7 @@ impl Default for ChunkOptions {
     }
 }
 
-/// A passage of a document.
+/// A chunk of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// Where it is in the body, in bytes. Where a section is cut, a chunk may
@@ -67,7 +67,7 @@ pub struct Chunk {
 }
 
 impl ChunkOptions {
-    /// What a passage weighs at most.
+    /// What a chunk weighs at most.
     fn capacity(self) -> u32 {
         self.tokens.saturating_mul(weight::TOKEN)
     }
@@ -77,8 +77,8 @@ impl ChunkOptions {
         if self.path { self.capacity() / 3 } else { 0 }
     }
 
-    /// Cuts a body into passages, in order. Together they have all of it but
-    /// blank space. A body with nothing in it is one empty passage, so that its
+    /// Cuts a body into chunks, in order. Together they have all of it but
+    /// blank space. A body with nothing in it is one empty chunk, so that its
     /// title can be found by meaning, and none if the title is blank as well.
     pub fn chunks(self, title: &str, markup: Markup, body: &str) -> Vec<Chunk> {
         self.chunks_of(title, &Lines::of(markup, body), body)
@@ -91,18 +91,15 @@ impl ChunkOptions {
         let mut path = (0, String::new());
         // The line of the offset before it.
         let mut seen = (0, 1);
-        for passage in divide::divide(&outline, self) {
+        for span in divide::divide(&outline, self) {
             let units = &outline.units;
-            let start = units[passage.units.start].start;
+            let start = units[span.units.start].start;
             let end = units
-                .get(passage.units.end)
+                .get(span.units.end)
                 .map_or(body.len(), |unit| unit.start);
             let end = start + body[start..end].trim_end().len();
-            if path.0 != passage.section {
-                path = (
-                    passage.section,
-                    outline.path(passage.section).join(SEPARATOR),
-                );
+            if path.0 != span.section {
+                path = (span.section, outline.path(span.section).join(SEPARATOR));
             }
             let start_line = seen.1 + newlines(&body[seen.0..start]);
             seen = (start, start_line);

@@ -220,7 +220,7 @@ fn a_section_is_cut_evenly_between_sentences_and_overlaps() {
     }
 }
 
-/// What each passage repeats of the one before, in tokens.
+/// What each chunk repeats of the one before, in tokens.
 fn repeated(chunking: ChunkOptions, body: &str) -> Vec<u32> {
     let found = cut_by(chunking, "Title", body);
     let pairs = found.windows(2);
@@ -256,7 +256,7 @@ fn as_much_is_repeated_as_was_asked_for_in_whole_sentences() {
 }
 
 #[test]
-fn smaller_passages_are_more() {
+fn smaller_chunks_are_more() {
     let body = format!("# Bread\n\n{}", sentences(60));
     let count = |tokens| {
         let chunking = ChunkOptions {

@@ -114,7 +114,7 @@ impl Outline<'_> {
     }
 }
 
-/// Takes a body apart. Blocks of code stay whole that fit into a passage
+/// Takes a body apart. Blocks of code stay whole that fit into a chunk
 /// together with title and headings.
 pub(super) fn outline<'body>(
     title: &str,

@@ -15,12 +15,12 @@ pub struct EmbeddingStatus {
     pub models: Vec<(Serving, u64)>,
     /// Each source's coverage by the answering model.
     pub sources: Vec<(String, Coverage)>,
-    /// Passages that could not be embedded, by reason.
+    /// Chunks that could not be embedded, by reason.
     pub failures: Vec<(String, u64)>,
 }
 
 impl SqliteStore {
-    /// How many of the passages that `filter` admits have vectors that answer.
+    /// How many of the chunks that `filter` admits have vectors that answer.
     pub fn coverage(&self, filter: &Filter) -> Result<Coverage> {
         let Some(model) = self.serving_model()? else {
             return Ok(Coverage::default());

@@ -54,7 +54,7 @@ impl SqliteWriter {
             insert(connection, row, entry, document)?;
             replay.during(|| insert_full_text(connection, row, document))
         })?;
-        self.put_passages(row, &analysis.chunks)?;
+        self.insert_chunks(row, &analysis.chunks)?;
         Ok(replaced)
     }
 

@@ -7,8 +7,8 @@
 
 use rusqlite::Connection;
 
-/// The first format that has passages.
-const PASSAGES: u32 = 2;
+/// The first format that has chunks.
+const CHUNKS: u32 = 2;
 
 /// Tells whether the index is of a format that lacks entries.
 pub(super) fn lacks_entries(connection: &Connection) -> rusqlite::Result<bool> {
@@ -22,7 +22,7 @@ pub(super) fn lacks_entries(connection: &Connection) -> rusqlite::Result<bool> {
 /// Makes an index of an earlier format look like one of this format to whoever
 /// reads through this connection.
 pub(super) fn shadow(connection: &Connection, version: u32) -> rusqlite::Result<()> {
-    let chunked = if version < PASSAGES { "0" } else { "d.chunked" };
+    let chunked = if version < CHUNKS { "0" } else { "d.chunked" };
     let field = |name: &str| {
         format!(
             "(SELECT value FROM main.fields WHERE document = d.id AND name = '{name}'

@@ -1,4 +1,4 @@
-//! Writing vectors: which passages lack one, and what became of them.
+//! Writing vectors: which chunks lack one, and what became of them.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -14,7 +14,7 @@ use crate::store::{ChunkText, ModelNumber, Row, Unchunked, VectorsByHash};
 /// How many vectors are compared with what they should be at a time.
 const CORRECTED_BATCH: usize = 1_000;
 
-/// A passage that has no vector yet.
+/// A chunk that has no vector yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pending {
     /// Its number.
@@ -63,7 +63,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Every passage this model has no vector for, those of the newest
+    /// Every chunk this model has no vector for, those of the newest
     /// documents first.
     pub fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>> {
         self.with(|connection| {
@@ -112,7 +112,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Stores vectors of passages. One whose passage is gone or another by now
+    /// Stores vectors of chunks. One whose chunk is gone or another by now
     /// is left out.
     pub fn put_vectors(
         &mut self,
@@ -135,7 +135,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Notes that passages could not be embedded, and why.
+    /// Notes that chunks could not be embedded, and why.
     pub fn put_failures(
         &mut self,
         model: ModelNumber,
@@ -236,17 +236,17 @@ impl SqliteWriter {
                 .execute(params![row, format])?;
             Ok(())
         })?;
-        self.put_passages(row, chunks)
+        self.insert_chunks(row, chunks)
     }
 
-    /// Stores the passages of a document.
-    pub(super) fn put_passages(&mut self, row: Row, passages: &[(Chunk, [u8; 16])]) -> Result<()> {
+    /// Stores the chunks of a document.
+    pub(super) fn insert_chunks(&mut self, row: Row, chunks: &[(Chunk, [u8; 16])]) -> Result<()> {
         self.with(|connection| {
             let mut put = connection.prepare_cached(
                 "INSERT INTO chunks (document, ordinal, start_byte, end_byte, start_line,
                     end_line, heading, text_hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?;
-            for (ordinal, (chunk, hash)) in passages.iter().enumerate() {
+            for (ordinal, (chunk, hash)) in chunks.iter().enumerate() {
                 put.execute(params![
                     row,
                     ordinal,

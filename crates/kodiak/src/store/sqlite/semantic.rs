@@ -113,7 +113,7 @@ impl SqliteStore {
         })
     }
 
-    /// An index that an earlier version wrote has no passages until it is
+    /// An index that an earlier version wrote has no chunks until it is
     /// written to again.
     pub(super) fn knows_meaning(&self) -> Result<bool> {
         Ok(self.version()? >= 2)
@@ -182,7 +182,7 @@ impl SqliteStore {
         })
     }
 
-    /// The vectors of a document's passages, in order.
+    /// The vectors of a document's chunks, in order.
     pub fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>> {
         let Some(model) = self.serving_model()? else {
             return Ok(Vec::new());

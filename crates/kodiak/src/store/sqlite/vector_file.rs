@@ -34,7 +34,7 @@ const IN_THE_END: Bearable = Bearable {
 };
 
 /// All vectors up to a given one, document by document. `CROSS` has SQLite go
-/// through passages in their order: among millions it would rather begin with the
+/// through chunks in their order: among millions it would rather begin with the
 /// vectors, and sort them in memory.
 pub(super) const IN_ORDER: &str = "SELECT c.id, c.document, e.vector FROM chunks AS c
      CROSS JOIN embeddings AS e ON e.chunk = c.id
