@@ -167,7 +167,7 @@ impl Engine {
         });
         let known = known.unwrap_or_default();
         SourceState {
-            location: source.map_or(known.place, |source| source.location()),
+            location: source.map_or(known.location, |source| source.location()),
             registered: source.is_some() || absent.is_some(),
             name,
             documents: known.documents,

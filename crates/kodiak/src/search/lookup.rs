@@ -122,12 +122,12 @@ impl Lookup<'_> {
     /// name, or as it is.
     fn as_paths(&self, target: &str) -> Result<Vec<(Option<String>, String)>> {
         let mut paths = Vec::new();
-        for (name, place) in self.store.places(&self.scope)? {
+        for (name, location) in self.store.locations(&self.scope)? {
             let inside = |beginning: &str| {
                 let rest = target.strip_prefix(beginning.trim_end_matches('/'))?;
                 rest.strip_prefix('/').map(str::to_owned)
             };
-            for beginning in [&place, &name] {
+            for beginning in [&location, &name] {
                 paths.extend(inside(beginning).map(|key| (Some(name.clone()), key)));
             }
         }

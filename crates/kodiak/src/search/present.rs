@@ -12,7 +12,7 @@ use crate::date;
 use crate::document::{newlines, uri};
 use crate::error::{Error, Result};
 use crate::source::Source;
-use crate::store::{Expression, Filter, Phrase, Place, Reader, Row, StoredDocument};
+use crate::store::{ChunkSpan, Expression, Filter, Phrase, Reader, Row, StoredDocument};
 use crate::text::Stemming;
 
 /// Turns ranked documents into hits.
@@ -59,15 +59,15 @@ impl Presenter<'_> {
                 }
                 changed += usize::from(freshness == Freshness::Changed);
                 unknown += usize::from(freshness == Freshness::Unknown);
-                let place = self.place(candidate)?;
-                let mut hit = hit(&document, candidate, place.as_ref(), &finder);
+                let span = self.span(candidate)?;
+                let mut hit = hit(&document, candidate, span.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
                 if request.explain {
                     let explained = explanation(
                         request,
                         &document,
                         candidate,
-                        place.as_ref(),
+                        span.as_ref(),
                         &terms,
                         stemming,
                     );
@@ -93,10 +93,10 @@ impl Presenter<'_> {
 
     /// Returns where the chunk nearest to the query is, if that is to be shown or
     /// told.
-    fn place(&self, candidate: &Candidate) -> Result<Option<Place>> {
+    fn span(&self, candidate: &Candidate) -> Result<Option<ChunkSpan>> {
         let shown = self.request.explain || candidate.evidence.lexical_rank.is_none();
         match &candidate.chunk {
-            Some(chunk) if shown => self.store.place_of(chunk.chunk),
+            Some(chunk) if shown => self.store.span_of(chunk.chunk),
             _ => Ok(None),
         }
     }
@@ -132,12 +132,12 @@ impl Presenter<'_> {
 fn hit(
     document: &StoredDocument,
     candidate: &Candidate,
-    place: Option<&Place>,
+    span: Option<&ChunkSpan>,
     finder: &Finder<'_>,
 ) -> Hit {
     // Where no word matched, the chunk whose meaning did is what to show.
-    let snippet = match (place, candidate.evidence.lexical_rank) {
-        (Some(place), None) => finder.snippet_within(document, place.range.clone()),
+    let snippet = match (span, candidate.evidence.lexical_rank) {
+        (Some(span), None) => finder.snippet_within(document, span.range.clone()),
         _ => finder.snippet(document),
     };
     let evidence = &candidate.evidence;
@@ -172,7 +172,7 @@ fn explanation(
     request: &Request,
     document: &StoredDocument,
     candidate: &Candidate,
-    place: Option<&Place>,
+    span: Option<&ChunkSpan>,
     terms: &[PlannedTerm],
     stemming: Stemming,
 ) -> Explanation {
@@ -196,9 +196,9 @@ fn explanation(
         semantic_rank: evidence.semantic_rank,
         similarity: evidence.similarity.map(round),
         centroid_similarity: evidence.centroid_similarity.map(round),
-        chunk_lines: place.map(|place| [place.lines.0 + front, place.lines.1 + front]),
-        heading: place
-            .map(|place| place.heading.clone())
+        chunk_lines: span.map(|span| [span.lines.0 + front, span.lines.1 + front]),
+        heading: span
+            .map(|span| span.heading.clone())
             .filter(|heading| !heading.is_empty()),
         fusion: candidate.fused.map(|_| request.fusion.name()),
         lexical_weight: candidate.fused.map(|fused| round(fused.lexical_weight)),

@@ -101,7 +101,7 @@ impl Coverage {
 /// Where a chunk is in its document. Hundreds of chunks are compared for a
 /// search; only where those are that it shows is worth looking up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ChunkSpan {
     /// In the body, in bytes.
     pub range: Range<usize>,
     /// Its first and last line, counted from one in the body.
@@ -161,7 +161,7 @@ pub struct SourceStatus {
     /// Its name.
     pub name: String,
     /// Where it is.
-    pub place: String,
+    pub location: String,
     /// When it was last synced completely.
     pub synced_at: Option<Timestamp>,
     /// How many documents are indexed.

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use super::vectors::Bitmap;
 use super::{
-    Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding, KnownDocument,
-    Matches, Name, NearWord, Place, Row, Serving, SourceStatus, StoredDocument, VectorIndex,
+    ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
+    KnownDocument, Matches, Name, NearWord, Row, Serving, SourceStatus, StoredDocument,
+    VectorIndex,
 };
 use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
@@ -146,7 +147,7 @@ pub trait Reader: Send {
     fn each_name(&self, filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()>;
 
     /// Returns the sources a filter lets through, each with where it is.
-    fn places(&self, filter: &Filter) -> Result<Vec<(String, String)>>;
+    fn locations(&self, filter: &Filter) -> Result<Vec<(String, String)>>;
 
     /// Returns the sources a filter lets through that were never synced to the end.
     fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>>;
@@ -216,7 +217,7 @@ pub trait Reader: Send {
     fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>>;
 
     /// Returns where a chunk is in its document; `None` if it is gone.
-    fn place_of(&self, chunk: i64) -> Result<Option<Place>>;
+    fn span_of(&self, chunk: i64) -> Result<Option<ChunkSpan>>;
 }
 
 /// One state of an index for as long as this lives.

@@ -10,9 +10,9 @@ use kodiak::source::MarkdownFolder;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
-    Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding, KnownDocument,
-    Matches, Name, NearWord, Place, Reader, Revision, Row, Serving, SourceStatus, StoredDocument,
-    VectorIndex,
+    ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
+    KnownDocument, Matches, Name, NearWord, Reader, Revision, Row, Serving, SourceStatus,
+    StoredDocument, VectorIndex,
 };
 use kodiak::text::Stemming;
 use kodiak::{Cancel, Error, Result, date, sync};
@@ -339,13 +339,13 @@ impl Reader for Untouchable {
         with_path(Option<&str>, &str, &Filter, usize) -> Vec<Name>;
         with_title(&str, &Filter, usize) -> Vec<Name>;
         each_name(&Filter, &mut dyn FnMut(Name)) -> ();
-        places(&Filter) -> Vec<(String, String)>;
+        locations(&Filter) -> Vec<(String, String)>;
         incomplete_sources(&Filter) -> Vec<String>;
         vectors() -> Option<Arc<dyn VectorIndex>>;
         coverage(&Filter) -> Coverage;
         chunk_vector(&dyn VectorIndex, i64) -> Option<Vec<f32>>;
         vectors_after(&dyn VectorIndex, &mut dyn FnMut(Row, i64, Vec<f32>)) -> ();
-        place_of(i64) -> Option<Place>;
+        span_of(i64) -> Option<ChunkSpan>;
         threads_of(&[Row]) -> Vec<Vec<Row>>;
         authors_of(&[Row]) -> HashMap<Row, String>;
         bodies(&[Row], usize) -> Vec<(Row, String)>;

@@ -61,7 +61,7 @@ struct State {
 
 #[derive(Clone, Debug, Default)]
 struct Source {
-    place: String,
+    location: String,
     synced_at: Option<i64>,
 }
 

@@ -191,7 +191,7 @@ fn is_synced(place: &Place) {
     assert_eq!((report.changed(), entries_read), (false, 0));
     assert_eq!(place.changes(), Changes::default());
     let sources = place.store().sources().unwrap();
-    assert_eq!(sources[0].place, place.source().location());
+    assert_eq!(sources[0].location, place.source().location());
 
     place.write("c.md", "new: a new text");
     place.write("a.md", "other: another text");

@@ -443,8 +443,8 @@ fn sources_are_known_with_their_counts() {
         assert_eq!(reader.incomplete_sources(&all).unwrap(), ["chats"]);
         assert!(reader.incomplete_sources(&only_notes).unwrap().is_empty());
         let places = [pair("chats", "/chats"), pair("notes", "/notes")];
-        assert_eq!(reader.places(&all).unwrap(), places);
-        assert_eq!(reader.places(&only_notes).unwrap(), places[1..]);
+        assert_eq!(reader.locations(&all).unwrap(), places);
+        assert_eq!(reader.locations(&only_notes).unwrap(), places[1..]);
 
         write(store, |writer| writer.remove_source("notes").unwrap());
         assert_eq!(reader.sources().unwrap().len(), 1);

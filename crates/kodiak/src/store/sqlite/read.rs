@@ -184,7 +184,7 @@ impl SqliteStore {
             let rows = statement.query_map([], |row| {
                 Ok(SourceStatus {
                     name: row.get(0)?,
-                    place: row.get(1)?,
+                    location: row.get(1)?,
                     synced_at: row.get(2)?,
                     documents: row.get(3)?,
                     ..SourceStatus::default()
@@ -210,7 +210,7 @@ impl SqliteStore {
     }
 
     /// The sources a filter lets through, each with where it is.
-    pub fn places(&self, filter: &Filter) -> Result<Vec<(String, String)>> {
+    pub fn locations(&self, filter: &Filter) -> Result<Vec<(String, String)>> {
         let places: Vec<(String, String)> = self.with(|connection| {
             let mut statement =
                 connection.prepare_cached("SELECT name, place FROM sources ORDER BY name")?;

@@ -8,9 +8,9 @@ use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
 use crate::store::vectors::Bitmap;
 use crate::store::{
-    Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding, KnownDocument,
-    Matches, Name, NearWord, Place, Reader, Revision, Row, Serving, SourceStatus, StoredDocument,
-    VectorIndex,
+    ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
+    KnownDocument, Matches, Name, NearWord, Reader, Revision, Row, Serving, SourceStatus,
+    StoredDocument, VectorIndex,
 };
 use crate::text::Stemming;
 
@@ -88,7 +88,7 @@ impl Reader for SqliteStore {
         ) -> Result<Vec<Name>>;
         with_title(title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
         each_name(filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()>;
-        places(filter: &Filter) -> Result<Vec<(String, String)>>;
+        locations(filter: &Filter) -> Result<Vec<(String, String)>>;
         incomplete_sources(filter: &Filter) -> Result<Vec<String>>;
         sources() -> Result<Vec<SourceStatus>>;
         entry_states(source: &str) -> Result<HashMap<String, EntryState>>;
@@ -110,6 +110,6 @@ impl Reader for SqliteStore {
             visit: &mut dyn FnMut(Row, i64, Vec<f32>),
         ) -> Result<()>;
         vectors_of(row: Row) -> Result<Vec<Vec<f32>>>;
-        place_of(chunk: i64) -> Result<Option<Place>>;
+        span_of(chunk: i64) -> Result<Option<ChunkSpan>>;
     }
 }

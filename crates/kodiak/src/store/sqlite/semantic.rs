@@ -11,7 +11,7 @@ use super::{SqliteStore, vector_from};
 use crate::cancel::Stop;
 use crate::error::Result;
 use crate::store::vectors::{Bitmap, Near, QuantizedQuery, VectorFile};
-use crate::store::{Expression, Filter, ModelNumber, Place, Row, Serving, VectorIndex};
+use crate::store::{ChunkSpan, Expression, Filter, ModelNumber, Row, Serving, VectorIndex};
 
 /// The model that answers. It is asked for several times in a search, so it must
 /// not look at more than the first vectors: left alone, SQLite would read all of
@@ -164,7 +164,7 @@ impl SqliteStore {
     }
 
     /// Returns where a chunk is; `None` if it is gone.
-    pub fn place_of(&self, chunk: i64) -> Result<Option<Place>> {
+    pub fn span_of(&self, chunk: i64) -> Result<Option<ChunkSpan>> {
         self.with(|connection| {
             connection
                 .prepare_cached(
@@ -172,7 +172,7 @@ impl SqliteStore {
                      FROM chunks WHERE id = ?1",
                 )?
                 .query_row([chunk], |row| {
-                    Ok(Place {
+                    Ok(ChunkSpan {
                         range: row.get(0)?..row.get(1)?,
                         lines: (row.get(2)?, row.get(3)?),
                         heading: row.get(4)?,

@@ -111,8 +111,8 @@ impl SqliteStore {
         self.each_vector(&model, file.upto(), |vectors| {
             for vector in vectors {
                 let (slot, vector) = vector?;
-                let place = file.place_of(slot);
-                let right = place.is_some_and(|at| file.holds(at, &vector));
+                let row = file.row_of(slot);
+                let right = row.is_some_and(|at| file.holds(at, &vector));
                 if !right && wrong.last() != Some(&slot.document) {
                     wrong.push(slot.document);
                 }

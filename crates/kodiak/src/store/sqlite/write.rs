@@ -213,13 +213,13 @@ impl SqliteWriter {
     }
 
     /// Makes a source known to the index, or notes where it moved to.
-    pub fn put_source(&mut self, name: &str, place: &str) -> Result<()> {
+    pub fn put_source(&mut self, name: &str, location: &str) -> Result<()> {
         self.with(|connection| {
             connection.execute(
                 "INSERT INTO sources (name, place) VALUES (?1, ?2)
                  ON CONFLICT (name) DO UPDATE SET place = excluded.place
                  WHERE place <> excluded.place",
-                [name, place],
+                [name, location],
             )?;
             Ok(())
         })

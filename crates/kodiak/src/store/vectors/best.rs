@@ -15,7 +15,7 @@ pub struct Near {
     pub document: Row,
     /// Its chunk that is nearest; the first of equals.
     pub chunk: i64,
-    /// That chunk's place in the file.
+    /// That chunk's row in the file.
     pub at: usize,
     /// The cosine, as near as eight bits come.
     pub similarity: f32,

@@ -1,4 +1,4 @@
-//! A file's content, mapped or owned: one of the two unsafe places here.
+//! A file's content, mapped or owned: one of the two unsafe parts here.
 
 use std::fs::File;
 use std::ops::Deref;

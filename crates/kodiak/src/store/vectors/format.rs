@@ -177,25 +177,25 @@ impl Layout {
         })
     }
 
-    /// The codes at some places of one group.
-    pub(super) fn codes(&self, places: &Range<usize>) -> Range<usize> {
-        let group = self.group(places.start);
-        group.part(0, self.stride, places)
+    /// The codes at some rows of one group.
+    pub(super) fn codes(&self, rows: &Range<usize>) -> Range<usize> {
+        let group = self.group(rows.start);
+        group.part(0, self.stride, rows)
     }
 
-    /// The residual at a place.
+    /// The residual at a row.
     pub(super) fn residual(&self, at: usize) -> Range<usize> {
         let group = self.group(at);
         group.part(group.rows * self.stride, self.stride, &(at..at + 1))
     }
 
-    /// The error bounds at some places of one group.
-    pub(super) fn error_bounds(&self, places: &Range<usize>) -> Range<usize> {
-        let group = self.group(places.start);
-        group.part(group.rows * 2 * self.stride, FIT, places)
+    /// The error bounds at some rows of one group.
+    pub(super) fn error_bounds(&self, rows: &Range<usize>) -> Range<usize> {
+        let group = self.group(rows.start);
+        group.part(group.rows * 2 * self.stride, FIT, rows)
     }
 
-    /// The group that has a place.
+    /// The group that has a row.
     fn group(&self, at: usize) -> Group {
         let first = at / GROUP * GROUP;
         Group {
@@ -218,7 +218,7 @@ impl Layout {
 
 /// A part of the matrix.
 struct Group {
-    /// Its first place.
+    /// Its first row.
     first: usize,
     rows: usize,
     /// Where it begins in the file.
@@ -226,10 +226,10 @@ struct Group {
 }
 
 impl Group {
-    /// Where something of `size` bytes is at some places, if that of the first
+    /// Where something of `size` bytes is at some rows, if that of the first
     /// one is so far behind the group's beginning.
-    fn part(&self, behind: usize, size: usize, places: &Range<usize>) -> Range<usize> {
-        let place = |at: usize| self.start + behind + (at - self.first) * size;
-        place(places.start)..place(places.end)
+    fn part(&self, behind: usize, size: usize, rows: &Range<usize>) -> Range<usize> {
+        let row = |at: usize| self.start + behind + (at - self.first) * size;
+        row(rows.start)..row(rows.end)
     }
 }

@@ -1,5 +1,5 @@
 //! The multiplications that a search spends its time in, as wide as the processor
-//! allows: with what is in its folder, the other of the two unsafe places here.
+//! allows: with what is in its folder, the other of the two unsafe parts here.
 //!
 //! They are plain Rust that the compiler turns into vector instructions of any
 //! processor, but not into the best: processors with AVX2 have a version of

@@ -46,8 +46,8 @@ proptest! {
                 .zip(&query.values)
                 .map(|(&left, &right)| i64::from(left) * i64::from(right))
                 .sum();
-            let place = at * stride..(at + 1) * stride;
-            let (code, residual) = (&codes[place.clone()], &residuals[place]);
+            let row = at * stride..(at + 1) * stride;
+            let (code, residual) = (&codes[row.clone()], &residuals[row]);
             for kernel in [Kernel::portable(), Kernel::detect()] {
                 prop_assert_eq!(i64::from(kernel.product(code, residual, &query)), by_hand);
             }

@@ -37,8 +37,8 @@ fn most_alike(vectors: &[Vec<Lane>], most: usize) -> Vec<Vec<Alike>> {
     };
     for first in (0..vectors.len()).step_by(4) {
         // At the end, where fewer are left, the last stands in for them.
-        let places: [usize; 4] = std::array::from_fn(|step| (first + step).min(vectors.len() - 1));
-        let four = places.map(|place| vectors[place].as_slice());
+        let rows: [usize; 4] = std::array::from_fn(|step| (first + step).min(vectors.len() - 1));
+        let four = rows.map(|row| vectors[row].as_slice());
         for (other, vector) in vectors.iter().enumerate().skip(first + 1) {
             let products = kernel.four_products(four, vector);
             // Each pair once. Every vector is offered the others in order, so of
@@ -52,14 +52,14 @@ fn most_alike(vectors: &[Vec<Lane>], most: usize) -> Vec<Vec<Alike>> {
     kept
 }
 
-/// Puts one in its place among the `most` most alike. Gives back what another
+/// Inserts one in order among the `most` most similar. Gives back what another
 /// must be more alike than to be kept.
 fn keep(kept: &mut Vec<Alike>, one: Alike, most: usize) -> i64 {
     if kept.len() == most {
         kept.pop();
     }
-    let place = kept.partition_point(|&other| other < one);
-    kept.insert(place, one);
+    let at = kept.partition_point(|&other| other < one);
+    kept.insert(at, one);
     match kept.last() {
         Some(last) if kept.len() == most => i64::from(last.product()),
         _ => i64::MIN,

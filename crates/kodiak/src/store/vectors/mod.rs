@@ -50,7 +50,7 @@ use kernel::Kernel;
 use bytes::Bytes;
 use format::{ErrorBoundBytes, Header, Layout};
 
-/// One vector's place: which chunk of which document.
+/// What one vector belongs to: which chunk of which document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// The chunk's number in the index.
@@ -167,11 +167,11 @@ impl VectorFile {
         self.len() == 0
     }
 
-    /// What is at a place.
+    /// What is at a row.
     ///
     /// # Panics
     ///
-    /// If there is no such place.
+    /// If there is no such row.
     pub fn slot(&self, at: usize) -> Slot {
         Slot {
             chunk: i64::from_le_bytes(self.chunks()[at]),
@@ -179,7 +179,7 @@ impl VectorFile {
         }
     }
 
-    /// The places of a document's chunks; none for one that is not there.
+    /// The rows of a document's chunks; none for one that is not there.
     pub fn of_document(&self, document: Row) -> Range<usize> {
         let found = self
             .documents()
@@ -187,20 +187,20 @@ impl VectorFile {
         found.map_or(0..0, |run| self.run(run))
     }
 
-    /// The place of a chunk; `None` if it is not there.
-    pub fn place_of(&self, slot: Slot) -> Option<usize> {
-        let places = self.of_document(slot.document);
-        let chunks = &self.chunks()[places.clone()];
+    /// The row of a chunk; `None` if it is not there.
+    pub fn row_of(&self, slot: Slot) -> Option<usize> {
+        let rows = self.of_document(slot.document);
+        let chunks = &self.chunks()[rows.clone()];
         let found = chunks.binary_search_by_key(&slot.chunk, |&chunk| i64::from_le_bytes(chunk));
-        found.ok().map(|at| places.start + at)
+        found.ok().map(|at| rows.start + at)
     }
 
-    /// The cosine of a place with a query, as near as eight bits come. A query
+    /// The cosine of a row with a query, as near as eight bits come. A query
     /// of another length has nothing in common with it: 0.
     ///
     /// # Panics
     ///
-    /// If there is no such place.
+    /// If there is no such row.
     pub fn similarity(&self, at: usize, query: &QuantizedQuery) -> f32 {
         if query.dimensions() != self.dimensions {
             return 0.0;
@@ -208,14 +208,14 @@ impl VectorFile {
         self.exact(Kernel::detect(), at, query)
     }
 
-    /// Adds the vectors at some places up, as near as eight bits come.
+    /// Adds the vectors at some rows up, as near as eight bits come.
     ///
     /// # Panics
     ///
-    /// If there is no such place.
-    pub fn sum(&self, places: Range<usize>) -> Vec<f32> {
+    /// If there is no such row.
+    pub fn sum(&self, rows: Range<usize>) -> Vec<f32> {
         let mut sum = vec![0.0; 2 * format::stride(self.dimensions)];
-        for at in places {
+        for at in rows {
             let scale = f32::from_le_bytes(self.scales()[at]);
             let code = self.codes(&(at..at + 1));
             coarse_code::add(code, self.residual(at), scale, &mut sum);
@@ -224,7 +224,7 @@ impl VectorFile {
         sum
     }
 
-    /// The cosine of a place with a query of the same length.
+    /// The cosine of a row with a query of the same length.
     #[inline]
     fn exact(&self, kernel: Kernel, at: usize, query: &QuantizedQuery) -> f32 {
         let scale = f32::from_le_bytes(self.scales()[at]);
@@ -232,19 +232,19 @@ impl VectorFile {
         kernel.product(code, self.residual(at), query) as f32 * scale * query.scale
     }
 
-    /// The codes at some places of one group.
-    fn codes(&self, places: &Range<usize>) -> &[u8] {
-        &self.bytes[self.layout.codes(places)]
+    /// The codes at some rows of one group.
+    fn codes(&self, rows: &Range<usize>) -> &[u8] {
+        &self.bytes[self.layout.codes(rows)]
     }
 
-    /// What the code at a place lacks.
+    /// What the code at a row lacks.
     fn residual(&self, at: usize) -> &[u8] {
         &self.bytes[self.layout.residual(at)]
     }
 
-    /// How the codes at some places of one group fit their rows.
-    fn error_bounds(&self, places: &Range<usize>) -> &[ErrorBoundBytes] {
-        let numbers = self.bytes[self.layout.error_bounds(places)].as_chunks().0;
+    /// How the codes at some rows of one group fit their rows.
+    fn error_bounds(&self, rows: &Range<usize>) -> &[ErrorBoundBytes] {
+        let numbers = self.bytes[self.layout.error_bounds(rows)].as_chunks().0;
         numbers.as_chunks().0
     }
 
@@ -253,7 +253,7 @@ impl VectorFile {
         self.bytes[self.layout.scales.clone()].as_chunks().0
     }
 
-    /// The chunk at each place.
+    /// The chunk at each row.
     fn chunks(&self) -> &[[u8; 8]] {
         self.bytes[self.layout.chunks.clone()].as_chunks().0
     }
@@ -263,7 +263,7 @@ impl VectorFile {
         self.bytes[self.layout.documents.clone()].as_chunks().0
     }
 
-    /// The first place of each document.
+    /// The first row of each document.
     fn starts(&self) -> &[[u8; 4]] {
         self.bytes[self.layout.starts.clone()].as_chunks().0
     }
@@ -273,7 +273,7 @@ impl VectorFile {
         i64::from_le_bytes(self.documents()[run])
     }
 
-    /// The places of a document, by its position among the documents.
+    /// The rows of a document, by its position among the documents.
     fn run(&self, run: usize) -> Range<usize> {
         let starts = self.starts();
         let start_of = |bytes: [u8; 4]| u32::from_le_bytes(bytes) as usize;
@@ -283,7 +283,7 @@ impl VectorFile {
         start_of(starts[run])..end
     }
 
-    /// The position among the documents of the one that has a place.
+    /// The position among the documents of the one that has a row.
     fn run_at(&self, at: usize) -> usize {
         run_in(self.starts(), at)
     }
@@ -292,13 +292,13 @@ impl VectorFile {
     /// found the closer it is.
     fn run_after(&self, run: usize, at: usize) -> usize {
         let starts = &self.starts()[run..];
-        // Every document has a place at least.
+        // Every document has a row at least.
         let between = at - self.run(run).start;
         run + run_in(&starts[..starts.len().min(between + 1)], at)
     }
 }
 
-/// The last document that does not start behind a place.
+/// The last document that does not start behind a row.
 fn run_in(starts: &[[u8; 4]], at: usize) -> usize {
     let after = starts.partition_point(|&start| u32::from_le_bytes(start) as usize <= at);
     // The first document starts at 0, so one always does not start later.

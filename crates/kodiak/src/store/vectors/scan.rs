@@ -1,6 +1,6 @@
 //! Finding the nearest documents by looking at every vector.
 //!
-//! The places are cut into blocks, which are scanned in parallel; all threads
+//! The rows are cut into blocks, which are scanned in parallel; all threads
 //! together keep the best documents. Once these are as many as are asked for,
 //! codes are prefiltered for rows that may be better than the worst of them, and
 //! only those are looked at in full. A document whose chunks lie in more than
@@ -22,7 +22,7 @@ use crate::cancel::Stop;
 const BLOCK: usize = GROUP;
 /// Rows that wait to be looked at together, so that none waits for memory alone.
 const WAITING: usize = 32;
-/// How far ahead the stretches of allowed places are fetched, and how much of
+/// How far ahead the stretches of allowed rows are fetched, and how much of
 /// each.
 const STRETCHES_AHEAD: usize = 8;
 const FETCHED: usize = 4;
@@ -75,13 +75,13 @@ impl VectorFile {
             return Some(Vec::new());
         }
         let count = self.len().div_ceil(block);
-        let places = |number: usize| number * block..self.len().min((number + 1) * block);
+        let rows = |number: usize| number * block..self.len().min((number + 1) * block);
         if count < PARALLEL {
-            (0..count).try_for_each(|number| scan.block(places(number)))?;
+            (0..count).try_for_each(|number| scan.block(rows(number)))?;
         } else {
             (0..count)
                 .into_par_iter()
-                .try_for_each(|number| scan.block(places(number)))?;
+                .try_for_each(|number| scan.block(rows(number)))?;
         }
         Some(scan.found.into_best(self))
     }
@@ -104,10 +104,10 @@ impl Scan<'_> {
     }
 
     /// Adds the documents of a block to what was found.
-    fn block(&self, places: Range<usize>) -> Option<()> {
+    fn block(&self, rows: Range<usize>) -> Option<()> {
         self.check_time()?;
-        let stretches = self.stretches(&places);
-        let mut block = Block::new(self, places);
+        let stretches = self.stretches(&rows);
+        let mut block = Block::new(self, rows);
         for (at, stretch) in stretches.iter().enumerate() {
             if let Some(later) = stretches.get(at + STRETCHES_AHEAD) {
                 self.fetch_start(later);
@@ -119,15 +119,15 @@ impl Scan<'_> {
     }
 
     /// The parts of a block that are allowed, as long as they can be.
-    fn stretches(&self, places: &Range<usize>) -> Vec<Range<usize>> {
+    fn stretches(&self, rows: &Range<usize>) -> Vec<Range<usize>> {
         let Some(allowed) = self.allowed else {
-            return vec![places.clone()];
+            return vec![rows.clone()];
         };
         let mut stretches: Vec<Range<usize>> = Vec::new();
-        let mut start = places.start;
+        let mut start = rows.start;
         let mut run = self.file.run_at(start);
-        while start < places.end {
-            let end = self.file.run(run).end.min(places.end);
+        while start < rows.end {
+            let end = self.file.run(run).end.min(rows.end);
             if allowed.contains(self.file.document(run)) {
                 match stretches.last_mut() {
                     Some(last) if last.end == start => last.end = end,
@@ -149,7 +149,7 @@ impl Scan<'_> {
         fetch(self.file.error_bounds(&start).as_flattened().as_flattened());
     }
 
-    /// The highest similarity of a place with any query.
+    /// The highest similarity of a row with any query.
     fn similarity(&self, at: usize) -> f32 {
         let similarities = self
             .queries
@@ -159,10 +159,10 @@ impl Scan<'_> {
     }
 }
 
-/// A block while it is scanned, from its first place to its last.
+/// A block while it is scanned, from its first row to its last.
 struct Block<'a> {
     scan: &'a Scan<'a>,
-    places: Range<usize>,
+    rows: Range<usize>,
     /// The similarity that the limits are for, one for each query.
     least: f32,
     limits: Vec<PruningBound>,
@@ -175,11 +175,11 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn new(scan: &'a Scan<'a>, places: Range<usize>) -> Self {
+    fn new(scan: &'a Scan<'a>, rows: Range<usize>) -> Self {
         let mut block = Self {
             scan,
-            run: scan.file.run_at(places.start),
-            places,
+            run: scan.file.run_at(rows.start),
+            rows,
             least: scan.found.least(),
             limits: Vec::with_capacity(scan.queries.len()),
             near: Vec::with_capacity(WAITING + SIFTED),
@@ -196,11 +196,11 @@ impl<'a> Block<'a> {
             .extend(queries.map(|query| PruningBound::new(query, self.least)));
     }
 
-    /// Sifts places that are all allowed.
-    fn sift_all(&mut self, places: &Range<usize>) {
-        let mut start = places.start;
-        while start < places.end {
-            let end = places.end.min(start + SIFTED).min(end_of_group(start));
+    /// Sifts rows that are all allowed.
+    fn sift_all(&mut self, rows: &Range<usize>) {
+        let mut start = rows.start;
+        while start < rows.end {
+            let end = rows.end.min(start + SIFTED).min(end_of_group(start));
             let mut near = self.prefilter(&(start..end));
             while near != 0 {
                 let at = start + near.trailing_zeros() as usize;
@@ -217,15 +217,15 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Which of some places may have one of the best, by their codes.
-    fn prefilter(&mut self, places: &Range<usize>) -> u64 {
+    /// Which of some rows may have one of the best, by their codes.
+    fn prefilter(&mut self, rows: &Range<usize>) -> u64 {
         let least = self.scan.found.least();
         if least > self.least {
             self.least = least;
             self.set_limits();
         }
         let file = self.scan.file;
-        let (codes, error_bounds) = (file.codes(places), file.error_bounds(places));
+        let (codes, error_bounds) = (file.codes(rows), file.error_bounds(rows));
         let mut kernel = self.scan.kernel;
         let mut near = 0;
         for (query, &limit) in self.scan.queries.iter().zip(&self.limits) {
@@ -272,7 +272,7 @@ impl<'a> Block<'a> {
     fn settle(&mut self) {
         if let Some(candidate) = self.best.take() {
             let all = self.scan.file.run(self.run);
-            let whole = self.places.start <= all.start && all.end <= self.places.end;
+            let whole = self.rows.start <= all.start && all.end <= self.rows.end;
             self.scan.found.offer(candidate, whole);
         }
     }
@@ -283,7 +283,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The end of the group that has a place.
+/// The end of the group that has a row.
 fn end_of_group(at: usize) -> usize {
     (at + 1).next_multiple_of(GROUP)
 }

@@ -71,14 +71,14 @@ fn check_content(file: &VectorFile) {
         assert!(file.of_document(missing).is_empty());
     }
     for (at, slot) in expected.into_iter().enumerate() {
-        assert_eq!(file.place_of(slot), Some(at));
+        assert_eq!(file.row_of(slot), Some(at));
         let elsewhere = Slot {
             document: slot.document + 1,
             ..slot
         };
-        assert_eq!(file.place_of(elsewhere), None);
+        assert_eq!(file.row_of(elsewhere), None);
         let chunk = slot.chunk + 50;
-        assert_eq!(file.place_of(Slot { chunk, ..slot }), None);
+        assert_eq!(file.row_of(Slot { chunk, ..slot }), None);
     }
     for (at, (_, vector)) in entries().iter().enumerate() {
         let itself = file.similarity(at, &QuantizedQuery::new(vector));
@@ -87,12 +87,12 @@ fn check_content(file: &VectorFile) {
         assert!(!file.holds(at, &[0.6, 0.8, 0.0]), "{at}");
         assert!(!file.holds(at, &vector[..2]), "{at}");
     }
-    for (places, expected) in [
+    for (rows, expected) in [
         (0..2, [1.0, 1.0, 0.0]),
         (2..4, [-1.0, 0.6, 0.8]),
         (1..1, [0.0; 3]),
     ] {
-        let sum = file.sum(places);
+        let sum = file.sum(rows);
         assert_eq!(sum.len(), expected.len());
         for (sum, expected) in sum.iter().zip(expected) {
             assert!((sum - expected).abs() < 0.01, "{sum} {expected}");

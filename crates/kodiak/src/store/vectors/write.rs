@@ -110,20 +110,20 @@ fn encode<E: From<Error>>(
 }
 
 impl VectorFile {
-    /// Whether what is at a place is what would be written there for `vector`.
+    /// Whether what is at a row is what would be written there for `vector`.
     ///
     /// # Panics
     ///
-    /// If there is no such place.
+    /// If there is no such row.
     pub fn holds(&self, at: usize, vector: &[f32]) -> bool {
         let mut group = Group::default();
         let scale = group.push(vector);
-        let place = at..at + 1;
+        let row = at..at + 1;
         vector.len() == self.dimensions
             && self.scales()[at] == scale.to_le_bytes()
-            && self.codes(&place) == group.codes
+            && self.codes(&row) == group.codes
             && self.residual(at) == group.residuals
-            && self.error_bounds(&place).as_flattened().as_flattened() == group.error_bounds
+            && self.error_bounds(&row).as_flattened().as_flattened() == group.error_bounds
     }
 }
 

@@ -58,7 +58,7 @@ impl Indexed {
     fn evaluate(&self, expression: &Expression) -> Option<Vec<Counted>> {
         match expression {
             Expression::Phrase(phrase) => {
-                let places = self.places(phrase, phrase.column, &pattern(phrase));
+                let places = self.locations(phrase, phrase.column, &pattern(phrase));
                 (!places.is_empty()).then(|| vec![(phrase.weight, places)])
             }
             Expression::Near(phrases, distance) => self.near(phrases, *distance),
@@ -83,7 +83,7 @@ impl Indexed {
     }
 
     /// Returns each place where a phrase stands.
-    fn places(
+    fn locations(
         &self,
         phrase: &Phrase,
         column: Option<Column>,
@@ -114,7 +114,7 @@ impl Indexed {
         let patterns: Vec<_> = patterns.filter(|(_, terms)| !terms.is_empty()).collect();
         let all: Vec<_> = patterns
             .iter()
-            .map(|(phrase, terms)| self.places(phrase, column, terms))
+            .map(|(phrase, terms)| self.locations(phrase, column, terms))
             .collect();
         let mut near = vec![Vec::new(); all.len()];
         for &(field, last) in all.iter().flatten() {

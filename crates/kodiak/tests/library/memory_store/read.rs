@@ -7,9 +7,9 @@ use kodiak::document::SHORTEST_ID;
 use kodiak::rank::{Bm25, Corpus};
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
-    Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding, KnownDocument,
-    Matches, Name, NearWord, Place, Reader, Revision, Row, Serving, SourceStatus, StoredDocument,
-    VectorIndex,
+    ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
+    KnownDocument, Matches, Name, NearWord, Reader, Revision, Row, Serving, SourceStatus,
+    StoredDocument, VectorIndex,
 };
 use kodiak::text::Stemming;
 use kodiak::{Result, Version};
@@ -216,12 +216,12 @@ impl Reader for MemoryReader {
         Ok(())
     }
 
-    fn places(&self, filter: &Filter) -> Result<Vec<(String, String)>> {
+    fn locations(&self, filter: &Filter) -> Result<Vec<(String, String)>> {
         let state = self.state()?;
         let sources = state.sources.iter();
         let admitted = sources.filter(|(name, _)| filter.admits_source(name));
         Ok(admitted
-            .map(|(name, source)| (name.clone(), source.place.clone()))
+            .map(|(name, source)| (name.clone(), source.location.clone()))
             .collect())
     }
 
@@ -243,7 +243,7 @@ impl Reader for MemoryReader {
             let skipped = entries.filter_map(|one| Some((one.key.clone(), one.skipped.clone()?)));
             SourceStatus {
                 name: name.clone(),
-                place: source.place.clone(),
+                location: source.location.clone(),
                 synced_at: source.synced_at,
                 documents: documents.len() as u64,
                 skipped: sorted(skipped),
@@ -439,10 +439,10 @@ impl Reader for MemoryReader {
         Ok(vectors.map(|(_, vector)| vector).collect())
     }
 
-    fn place_of(&self, chunk: i64) -> Result<Option<Place>> {
+    fn span_of(&self, chunk: i64) -> Result<Option<ChunkSpan>> {
         let state = self.state()?;
         let found = state.chunk(chunk, None);
-        Ok(found.map(|(_, _, chunk)| Place {
+        Ok(found.map(|(_, _, chunk)| ChunkSpan {
             range: chunk.range.clone(),
             lines: (chunk.start_line, chunk.end_line),
             heading: chunk.heading.clone(),

@@ -112,7 +112,7 @@ impl Writer for MemoryWriter {
     fn put_source(&mut self, name: &str, location: &str) -> Result<()> {
         self.change(|state| {
             let source = state.sources.entry(name.to_owned()).or_default();
-            source.place = location.to_owned();
+            source.location = location.to_owned();
         })
     }
 

@@ -106,14 +106,14 @@ fn chunks_wait_for_their_vectors() {
         for (pending, text) in pending.iter().zip(&texts) {
             let hash = kodiak::chunk::text_hash(text.as_deref().unwrap());
             assert_eq!(hash, pending.hash);
-            let place = reader.place_of(pending.chunk).unwrap().unwrap();
-            assert_eq!(place.range.len(), pending.bytes);
+            let span = reader.span_of(pending.chunk).unwrap().unwrap();
+            assert_eq!(span.range.len(), pending.bytes);
         }
-        let place = reader.place_of(pending.last().unwrap().chunk).unwrap();
-        let place = place.unwrap();
-        assert_eq!(place.heading, "Two");
-        assert!(place.lines.0 > 1 && place.lines.1 >= place.lines.0);
-        assert_eq!(reader.place_of(1_000_000).unwrap(), None);
+        let span = reader.span_of(pending.last().unwrap().chunk).unwrap();
+        let span = span.unwrap();
+        assert_eq!(span.heading, "Two");
+        assert!(span.lines.0 > 1 && span.lines.1 >= span.lines.0);
+        assert_eq!(reader.span_of(1_000_000).unwrap(), None);
         // A chunk that is gone or another by now has no text and takes no vector.
         let gone = Pending {
             chunk: 1_000_000,
@@ -240,7 +240,7 @@ fn nearest(reader: &dyn Reader, vectors: &dyn VectorIndex, query: &[f32]) -> Vec
         .map(|near| (key_of(reader, near.document), near.similarity))
         .collect();
     let mut visit = |row: Row, chunk: i64, vector: Vec<f32>| {
-        assert!(reader.place_of(chunk).unwrap().is_some());
+        assert!(reader.span_of(chunk).unwrap().is_some());
         found.push((key_of(reader, row), kodiak::vector::dot(&vector, query)));
     };
     reader.vectors_after(vectors, &mut visit).unwrap();
