@@ -13,7 +13,7 @@ const MOST_ENUMERATED: usize = 14;
 /// How often signs are thrown where there are more.
 const ROUNDS: u32 = 10_000;
 
-/// Where the generator begins, so that the same figures give the same p.
+/// The seed of the signs, fixed so that the same figures give the same p.
 const SEED: u64 = 0x6b6f_6469_616b;
 
 /// The probability of a sum this far from zero, or farther, if signs were luck.
@@ -127,7 +127,7 @@ mod tests {
             .collect();
         // The sum 4.86 is 1.638 standard deviations from zero, which the normal
         // distribution exceeds with a probability of 0.101. The very count is
-        // that of this seed: other signs would change p values already published.
+        // that of the seed: with other signs a run could not be repeated.
         assert_p(&differences, 1_033.0 / 10_001.0);
     }
 
