@@ -1,8 +1,7 @@
 //! Vectors in clusters, as those of texts are, always the same.
 
+use fastrand::Rng;
 use kodiak::store::vectors::Slot;
-
-use crate::random::Random;
 
 /// Components of a vector, as of the usual small models.
 pub(crate) const DIMENSIONS: usize = 384;
@@ -16,13 +15,13 @@ const MOST_CHUNKS: u64 = 5;
 
 /// Makes vectors from a seed.
 pub(crate) struct Clusters {
-    random: Random,
+    random: Rng,
     middles: Vec<Vec<f32>>,
 }
 
 impl Clusters {
     pub(crate) fn new(seed: u64) -> Self {
-        let mut random = Random::new(seed.wrapping_mul(2).wrapping_add(1));
+        let mut random = Rng::with_seed(seed.wrapping_mul(2).wrapping_add(1));
         let middles = (0..CLUSTERS)
             .map(|_| normalised((0..DIMENSIONS).map(|_| bell(&mut random)).collect()))
             .collect();
@@ -31,12 +30,12 @@ impl Clusters {
 
     /// Goes on from another seed with the clusters it has.
     pub(crate) fn turn(&mut self, seed: u64) {
-        self.random = Random::new(seed);
+        self.random = Rng::with_seed(seed);
     }
 
     /// Any number.
     pub(crate) fn random(&mut self) -> u64 {
-        self.random.number()
+        self.random.u64(..)
     }
 
     /// A vector of some cluster.
@@ -48,8 +47,8 @@ impl Clusters {
     }
 
     /// The vector that `random` picks.
-    pub(crate) fn vector_by(&self, random: &mut Random) -> Vec<f32> {
-        let middle = &self.middles[random.below(CLUSTERS)];
+    pub(crate) fn vector_by(&self, random: &mut Rng) -> Vec<f32> {
+        let middle = &self.middles[random.usize(..CLUSTERS)];
         let step = SPREAD / (DIMENSIONS as f32).sqrt();
         let vector = middle
             .iter()
@@ -74,8 +73,8 @@ impl Clusters {
 
 /// A number around 0 with variance 1: the sum of four even ones is close
 /// enough to a bell curve.
-fn bell(random: &mut Random) -> f32 {
-    let bits = random.number();
+fn bell(random: &mut Rng) -> f32 {
+    let bits = random.u64(..);
     let sum: f32 = [bits, bits >> 16, bits >> 32, bits >> 48]
         .iter()
         .map(|&part| f32::from(part as u16) / 65_536.0 - 0.5)

@@ -10,7 +10,6 @@ mod embed;
 mod folder;
 mod picture;
 mod quality;
-mod random;
 mod report;
 mod scale;
 mod typos;

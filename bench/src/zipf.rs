@@ -1,6 +1,6 @@
 //! Text whose words are as unevenly spread as in real text, always the same.
 
-use crate::random::Random;
+use fastrand::Rng;
 
 /// Different words there are.
 const WORDS: usize = 60_000;
@@ -18,7 +18,7 @@ const CHINESE_LENGTH: usize = 60;
 
 /// Makes documents and queries from a seed.
 pub(crate) struct Generator {
-    random: Random,
+    random: Rng,
     cumulative: Vec<f64>,
 }
 
@@ -32,7 +32,7 @@ impl Generator {
             })
             .collect();
         Self {
-            random: Random::new(seed.wrapping_mul(2).wrapping_add(1)),
+            random: Rng::with_seed(seed.wrapping_mul(2).wrapping_add(1)),
             cumulative,
         }
     }
@@ -40,7 +40,7 @@ impl Generator {
     /// A rank below `ranks`, the first most often.
     fn rank(&mut self, ranks: usize) -> usize {
         let sums = &self.cumulative[..ranks];
-        let point = self.random.fraction() * sums.last().copied().unwrap_or(1.0);
+        let point = self.random.f64() * sums.last().copied().unwrap_or(1.0);
         sums.partition_point(|&sum| sum < point)
     }
 
@@ -51,7 +51,7 @@ impl Generator {
 
     /// A word that few documents have.
     pub(crate) fn rare_word(&mut self) -> String {
-        let rank = WORDS / 2 + self.random.below(WORDS / 2);
+        let rank = WORDS / 2 + self.random.usize(..WORDS / 2);
         spelled(rank)
     }
 
@@ -64,14 +64,14 @@ impl Generator {
     /// A title and a body.
     pub(crate) fn document(&mut self) -> (String, String) {
         let title = self.words(4);
-        let length = LENGTH / 2 + self.random.below(LENGTH);
+        let length = LENGTH / 2 + self.random.usize(..LENGTH);
         (title, self.words(length))
     }
 
     /// The title and the body of the note with this number, whichever were made
     /// before. Some end in Chinese.
     pub(crate) fn note(&mut self, number: usize) -> (String, String) {
-        self.random = Random::new(Random::new(number as u64).number());
+        self.random = Rng::with_seed(Rng::with_seed(number as u64).u64(..));
         let (title, mut body) = self.document();
         if number.is_multiple_of(CHINESE_EVERY) {
             body += "\n\n";

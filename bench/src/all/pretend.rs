@@ -4,10 +4,10 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZero;
 
+use fastrand::Rng;
 use kodiak::embed::{EmbedError, Embedder, Identity, Limits, Role};
 
 use crate::clusters::{Clusters, DIMENSIONS};
-use crate::random::Random;
 
 const SEED: u64 = 7;
 
@@ -38,7 +38,8 @@ impl Pretender {
     pub(crate) fn vector(&self, text: &str) -> Vec<f32> {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
-        self.clusters.vector_by(&mut Random::new(hasher.finish()))
+        self.clusters
+            .vector_by(&mut Rng::with_seed(hasher.finish()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Queries of every kind, taken from texts so that there is something to find.
 
-use crate::random::Random;
+use fastrand::Rng;
 
 /// Letters that a prefix has.
 const PREFIX: usize = 4;
@@ -48,7 +48,7 @@ impl Kind {
     /// So many queries of this kind, each from another place of the texts;
     /// fewer or none where the texts have too few such words.
     pub(crate) fn queries(self, texts: &[String], count: usize) -> Vec<String> {
-        let mut random = Random::new(count as u64);
+        let mut random = Rng::with_seed(count as u64);
         let tries = 2 * texts.len().max(count);
         let texts = texts.iter().cycle().take(tries);
         texts
@@ -57,14 +57,14 @@ impl Kind {
             .collect()
     }
 
-    fn query(self, text: &str, random: &mut Random) -> Option<String> {
+    fn query(self, text: &str, random: &mut Rng) -> Option<String> {
         match self {
             Self::RareWord => longest(text),
             Self::SixWords | Self::Hybrid => Some(consecutive(text, 6, random)?.join(" ")),
             Self::Phrase => Some(format!("\"{}\"", consecutive(text, 3, random)?.join(" "))),
             Self::Prefix => {
                 let long: Vec<&str> = words(text).filter(|word| is_long(word)).collect();
-                let word = long.get(random.below(long.len().max(1)))?;
+                let word = long.get(random.usize(..long.len().max(1)))?;
                 let letters: String = word.chars().take(PREFIX).collect();
                 Some(format!("{}*", letters.to_lowercase()))
             }
@@ -75,7 +75,7 @@ impl Kind {
                     .windows(2)
                     .filter(|pair| pair.iter().all(|&one| is_chinese(one)))
                     .collect();
-                let pair = pairs.get(random.below(pairs.len().max(1)))?;
+                let pair = pairs.get(random.usize(..pairs.len().max(1)))?;
                 Some(pair.iter().collect())
             }
         }
@@ -109,14 +109,14 @@ fn longest(text: &str) -> Option<String> {
 
 /// Words that stand side by side in a line, from somewhere in the text. In small
 /// letters, since operators are in capitals.
-fn consecutive(text: &str, count: usize, random: &mut Random) -> Option<Vec<String>> {
+fn consecutive(text: &str, count: usize, random: &mut Rng) -> Option<Vec<String>> {
     let mut places: Vec<Vec<&str>> = Vec::new();
     for line in text.lines() {
         let all: Vec<&str> = line.split_whitespace().collect();
         let whole = |window: &&[&str]| window.iter().all(|word| is_word(word));
         places.extend(all.windows(count).filter(whole).map(<[&str]>::to_vec));
     }
-    let found = places.get(random.below(places.len().max(1)))?;
+    let found = places.get(random.usize(..places.len().max(1)))?;
     Some(found.iter().map(|word| word.to_lowercase()).collect())
 }
 

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use fastrand::Rng;
 
-use crate::random::Random;
 use crate::zipf::Generator;
 
 /// What the generator begins with.
@@ -52,8 +52,8 @@ impl Texts {
         match self {
             Self::Generated(count) => {
                 let mut generator = Generator::new(SEED);
-                let mut random = Random::new(SEED);
-                let texts = (0..SAMPLE).map(|_| generator.note(random.below(*count)).1);
+                let mut random = Rng::with_seed(SEED);
+                let texts = (0..SAMPLE).map(|_| generator.note(random.usize(..*count)).1);
                 Ok(texts.collect())
             }
             Self::Folder(folder) => {

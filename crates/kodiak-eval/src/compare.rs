@@ -13,8 +13,9 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use super::error::refusal;
-use super::figures::{Row, Subject, Way, round};
+use super::figures::{Row, Subject, Way};
 use super::means::grouped;
+use super::metrics::round;
 use super::significance::p_value;
 
 const HINT: &str =

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::super::metrics::Metrics;
 use super::*;
 
 /// A row of this run; its means are not looked at.
@@ -20,11 +21,7 @@ fn row(split: &str, mode: &str, fusion: Option<&str>, scores: &[f64]) -> Row {
         },
         model: None,
         default: mode == "auto",
-        queries: scores.len(),
-        ndcg_at_10: 0.0,
-        recall_at_10: 0.0,
-        recall_at_100: 0.0,
-        mrr_at_10: 0.0,
+        metrics: Metrics::default(),
         p50_ms: 0.0,
         p95_ms: 0.0,
         per_query: (1..)

@@ -238,3 +238,7 @@ fn wanted_settings(modes: &[Mode], with_model: bool) -> Vec<Setting> {
         .filter(wanted)
         .collect()
 }
+
+#[cfg(test)]
+#[path = "evaluation_tests.rs"]
+mod tests;

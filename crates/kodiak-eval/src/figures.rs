@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::{Comparison, Mean};
 use super::means::{MeanRow, means};
-use super::metrics::Tally;
+use super::metrics::{Metrics, Tally, round};
 use super::query::JudgedQuery;
 use super::runner::Setting;
 use super::table;
@@ -74,15 +74,8 @@ pub(super) struct Row {
     /// The model that compared meanings. Not part of the subject: runs with and
     /// without one are there to be compared.
     pub(super) model: Option<String>,
-    pub(super) queries: usize,
-    #[serde(rename = "ndcg@10")]
-    pub(super) ndcg_at_10: f64,
-    #[serde(rename = "recall@10")]
-    pub(super) recall_at_10: f64,
-    #[serde(rename = "recall@100")]
-    pub(super) recall_at_100: f64,
-    #[serde(rename = "mrr@10")]
-    pub(super) mrr_at_10: f64,
+    #[serde(flatten)]
+    pub(super) metrics: Metrics,
     pub(super) p50_ms: f64,
     pub(super) p95_ms: f64,
     /// nDCG@10 of each query, by its id.
@@ -143,11 +136,7 @@ impl Row {
             model: model
                 .filter(|_| setting.compares_meanings())
                 .map(str::to_owned),
-            queries: summary.queries,
-            ndcg_at_10: round(summary.ndcg_at_10, 4),
-            recall_at_10: round(summary.recall_at_10, 4),
-            recall_at_100: round(summary.recall_at_100, 4),
-            mrr_at_10: round(summary.mrr_at_10, 4),
+            metrics: summary.metrics.rounded(),
             p50_ms: round(summary.p50_ms, 2),
             p95_ms: round(summary.p95_ms, 2),
             per_query: ids.zip(scores).collect(),
@@ -168,12 +157,4 @@ impl Subject {
         }
         label
     }
-}
-
-/// A number with so many places after the point.
-pub(super) fn round(number: f64, places: i32) -> f64 {
-    let factor = 10_f64.powi(places);
-    let rounded = (number * factor).round() / factor;
-    // Minus zero would be printed as such.
-    rounded + 0.0
 }

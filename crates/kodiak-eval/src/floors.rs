@@ -59,12 +59,12 @@ pub(super) fn missed<'a>(floors: impl IntoIterator<Item = &'a Floor>, rows: &[Ro
                 floor.label()
             ));
         }
-        let below = measured.filter(|row| row.ndcg_at_10 < floor.ndcg_at_10);
+        let below = measured.filter(|row| row.metrics.ndcg_at_10 < floor.ndcg_at_10);
         complaints.extend(below.map(|row| {
             format!(
                 "{}: nDCG@10 is {:.4}, below the floor of {}",
                 row.subject.label(),
-                row.ndcg_at_10,
+                row.metrics.ndcg_at_10,
                 floor.ndcg_at_10
             )
         }));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::figures::{Subject, Way};
+use super::super::metrics::Metrics;
 use super::*;
 
 fn row(split: &str, mode: &str, fusion: Option<&str>, typo: bool, ndcg_at_10: f64) -> Row {
@@ -19,11 +20,11 @@ fn row(split: &str, mode: &str, fusion: Option<&str>, typo: bool, ndcg_at_10: f6
         },
         default: false,
         model: None,
-        queries: 1,
-        ndcg_at_10,
-        recall_at_10: 0.0,
-        recall_at_100: 0.0,
-        mrr_at_10: 0.0,
+        metrics: Metrics {
+            queries: 1,
+            ndcg_at_10,
+            ..Metrics::default()
+        },
         p50_ms: 0.0,
         p95_ms: 0.0,
         per_query: BTreeMap::new(),

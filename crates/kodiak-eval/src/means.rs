@@ -4,7 +4,8 @@
 use serde::Serialize;
 
 use super::beir::split_label;
-use super::figures::{Row, Way, round};
+use super::figures::{Row, Way};
+use super::metrics::Metrics;
 
 /// The figures of one way of searching over several sets. Times are left out:
 /// those of small and large sets have no mean that says anything.
@@ -14,15 +15,8 @@ pub(super) struct MeanRow {
     pub(super) way: Way,
     pub(super) default: bool,
     pub(super) sets: usize,
-    pub(super) queries: usize,
-    #[serde(rename = "ndcg@10")]
-    pub(super) ndcg_at_10: f64,
-    #[serde(rename = "recall@10")]
-    pub(super) recall_at_10: f64,
-    #[serde(rename = "recall@100")]
-    pub(super) recall_at_100: f64,
-    #[serde(rename = "mrr@10")]
-    pub(super) mrr_at_10: f64,
+    #[serde(flatten)]
+    pub(super) metrics: Metrics,
 }
 
 /// The mean of each way of searching that was measured on several sets.
@@ -52,17 +46,20 @@ pub(super) fn grouped<T>(items: impl Iterator<Item = T>, way: fn(&T) -> &Way) ->
 fn mean(rows: &[&Row]) -> MeanRow {
     let mean = |figure: fn(&Row) -> f64| {
         let sum: f64 = rows.iter().map(|row| figure(row)).sum();
-        round(sum / rows.len() as f64, 4)
+        sum / rows.len() as f64
+    };
+    let metrics = Metrics {
+        queries: rows.iter().map(|row| row.metrics.queries).sum(),
+        ndcg_at_10: mean(exact_ndcg),
+        recall_at_10: mean(|row| row.metrics.recall_at_10),
+        recall_at_100: mean(|row| row.metrics.recall_at_100),
+        mrr_at_10: mean(|row| row.metrics.mrr_at_10),
     };
     MeanRow {
         way: rows[0].subject.way.clone(),
         default: rows[0].default,
         sets: rows.len(),
-        queries: rows.iter().map(|row| row.queries).sum(),
-        ndcg_at_10: mean(exact_ndcg),
-        recall_at_10: mean(|row| row.recall_at_10),
-        recall_at_100: mean(|row| row.recall_at_100),
-        mrr_at_10: mean(|row| row.mrr_at_10),
+        metrics: metrics.rounded(),
     }
 }
 
@@ -92,11 +89,13 @@ mod tests {
             },
             default: mode == "auto",
             model: None,
-            queries: 10,
-            ndcg_at_10,
-            recall_at_10: 0.5,
-            recall_at_100: 1.0,
-            mrr_at_10: ndcg_at_10 / 2.0,
+            metrics: Metrics {
+                queries: 10,
+                ndcg_at_10,
+                recall_at_10: 0.5,
+                recall_at_100: 1.0,
+                mrr_at_10: ndcg_at_10 / 2.0,
+            },
             p50_ms: 1.0,
             p95_ms: 1.0,
             per_query: [("q1".to_owned(), ndcg_at_10)].into(),
@@ -118,19 +117,24 @@ mod tests {
             .iter()
             .map(|mean| {
                 let way = mean.way.mode.as_str();
-                (way, mean.default, mean.sets, mean.queries, mean.ndcg_at_10)
+                let Metrics {
+                    queries,
+                    ndcg_at_10,
+                    ..
+                } = mean.metrics;
+                (way, mean.default, mean.sets, queries, ndcg_at_10)
             })
             .collect();
         assert_eq!(
             told,
             [("auto", true, 2, 20, 0.55), ("like", false, 2, 20, 0.15)]
         );
-        let MeanRow {
+        let Metrics {
             recall_at_10,
             recall_at_100,
             mrr_at_10,
             ..
-        } = means[0];
+        } = means[0].metrics;
         assert_eq!((recall_at_10, recall_at_100, mrr_at_10), (0.5, 1.0, 0.275));
     }
 

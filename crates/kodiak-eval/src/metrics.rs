@@ -6,6 +6,8 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use serde::Serialize;
+
 /// The grade of every judged document of one query. Grades above zero are
 /// relevant; zero and below are judged and found irrelevant.
 pub(crate) type Judgements = HashMap<String, i32>;
@@ -77,14 +79,45 @@ fn total(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }
 
+/// The means of every measure over some queries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(crate) struct Metrics {
+    pub(crate) queries: usize,
+    #[serde(rename = "ndcg@10")]
+    pub(crate) ndcg_at_10: f64,
+    #[serde(rename = "recall@10")]
+    pub(crate) recall_at_10: f64,
+    #[serde(rename = "recall@100")]
+    pub(crate) recall_at_100: f64,
+    #[serde(rename = "mrr@10")]
+    pub(crate) mrr_at_10: f64,
+}
+
+impl Metrics {
+    /// Returns the same with four places after the point.
+    pub(crate) fn rounded(self) -> Self {
+        Self {
+            queries: self.queries,
+            ndcg_at_10: round(self.ndcg_at_10, 4),
+            recall_at_10: round(self.recall_at_10, 4),
+            recall_at_100: round(self.recall_at_100, 4),
+            mrr_at_10: round(self.mrr_at_10, 4),
+        }
+    }
+}
+
+/// Rounds to so many places after the point.
+pub(crate) fn round(number: f64, places: i32) -> f64 {
+    let factor = 10_f64.powi(places);
+    let rounded = (number * factor).round() / factor;
+    // Minus zero would be printed as such.
+    rounded + 0.0
+}
+
 /// Means over the queries of a test set, and how long a search took.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Summary {
-    pub(crate) queries: usize,
-    pub(crate) ndcg_at_10: f64,
-    pub(crate) recall_at_10: f64,
-    pub(crate) recall_at_100: f64,
-    pub(crate) mrr_at_10: f64,
+    pub(crate) metrics: Metrics,
     pub(crate) p50_ms: f64,
     pub(crate) p95_ms: f64,
 }
@@ -121,11 +154,13 @@ impl Tally {
         sorted.sort_unstable();
         let milliseconds = |percent| percentile(&sorted, percent).as_secs_f64() * 1000.0;
         Summary {
-            queries,
-            ndcg_at_10: mean(total(self.per_query.iter().copied())),
-            recall_at_10: mean(self.recall_at_10),
-            recall_at_100: mean(self.recall_at_100),
-            mrr_at_10: mean(self.reciprocal_rank_at_10),
+            metrics: Metrics {
+                queries,
+                ndcg_at_10: mean(total(self.per_query.iter().copied())),
+                recall_at_10: mean(self.recall_at_10),
+                recall_at_100: mean(self.recall_at_100),
+                mrr_at_10: mean(self.reciprocal_rank_at_10),
+            },
             p50_ms: milliseconds(50),
             p95_ms: milliseconds(95),
         }

@@ -3,6 +3,7 @@
 use super::compare::{Change, Comparison, Mean};
 use super::figures::{Row, Subject, Way};
 use super::means::MeanRow;
+use super::metrics::Metrics;
 
 const SUBJECT: &str = "set                  split        mode      fusion  typos";
 const FIGURES: &str = "queries  nDCG@10  R@10   R@100  MRR@10  p50 ms  p95 ms";
@@ -20,13 +21,9 @@ pub(super) fn render(rows: &[Row], means: &[MeanRow]) -> String {
     }
     for mean in means {
         text.push_str(&format!(
-            "{}  {:>7}  {:>7.4}  {:.3}  {:.3}  {:.4}\n",
+            "{}  {}\n",
             mean_of(mean.sets, "sets", &mean.way, mean.default),
-            mean.queries,
-            mean.ndcg_at_10,
-            mean.recall_at_10,
-            mean.recall_at_100,
-            mean.mrr_at_10,
+            measured(&mean.metrics),
         ));
     }
     text.push_str("* what a user gets; times are for a hundred hits with snippets\n");
@@ -36,15 +33,22 @@ pub(super) fn render(rows: &[Row], means: &[MeanRow]) -> String {
 /// One row of them.
 pub(super) fn line(row: &Row) -> String {
     format!(
-        "{}  {:>7}  {:>7.4}  {:.3}  {:.3}  {:.4}  {:>6.1}  {:>6.1}",
+        "{}  {}  {:>6.1}  {:>6.1}",
         subject(&row.subject, row.default),
-        row.queries,
-        row.ndcg_at_10,
-        row.recall_at_10,
-        row.recall_at_100,
-        row.mrr_at_10,
+        measured(&row.metrics),
         row.p50_ms,
         row.p95_ms,
+    )
+}
+
+fn measured(metrics: &Metrics) -> String {
+    format!(
+        "{:>7}  {:>7.4}  {:.3}  {:.3}  {:.4}",
+        metrics.queries,
+        metrics.ndcg_at_10,
+        metrics.recall_at_10,
+        metrics.recall_at_100,
+        metrics.mrr_at_10,
     )
 }
 

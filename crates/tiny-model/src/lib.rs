@@ -165,7 +165,8 @@ impl Recipe {
     }
 }
 
-/// splitmix64: the same numbers for the same seed on every machine.
+/// `splitmix64`. Not from a crate: the model's revision is a hash of its weights,
+/// tests name it, and a dependency may change its sequence with any release.
 struct Random(u64);
 
 impl Random {

@@ -1,0 +1,141 @@
+//! A whole evaluation of a small set, as a caller sees it.
+
+use std::fs;
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::Refusal;
+
+const CORPUS: &str = concat!(
+    r#"{"_id": "bear", "title": "Bears", "text": "A bear sleeps all winter."}"#,
+    "\n",
+    r#"{"_id": "bread", "title": "Bread", "text": "Sourdough rises overnight."}"#,
+    "\n",
+);
+const QUERIES: &str = concat!(
+    r#"{"_id": "q1", "text": "sourdough"}"#,
+    "\n",
+    r#"{"_id": "q2", "text": "winter"}"#,
+    "\n",
+);
+/// The second query's judgement is wrong, so that half of nDCG is missed.
+const QRELS: &str = "q1\tbread\t1\nq2\tbread\t1\n";
+
+/// A folder with the set `small` in it, and a floor of this height.
+fn folder(floor: f64) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let set = folder.path().join("small");
+    fs::create_dir(&set).unwrap();
+    let floors =
+        format!(r#"{{"floors": [{{"split": "test", "mode": "lexical", "ndcg@10": {floor}}}]}}"#);
+    for (name, content) in [
+        ("corpus.jsonl", CORPUS),
+        ("queries.jsonl", QUERIES),
+        ("qrels.tsv", QRELS),
+        ("floors.json", &floors),
+    ] {
+        fs::write(set.join(name), content).unwrap();
+    }
+    folder
+}
+
+fn options(folder: &TempDir) -> Options {
+    let set = folder.path().join("small");
+    Options {
+        modes: vec![Mode::Lexical],
+        floors: Some(set.join("floors.json")),
+        folders: vec![set],
+        scratch: folder.path().to_owned(),
+        ..Options::default()
+    }
+}
+
+/// Runs an evaluation and holds it to its floors; returns what it told, each
+/// event in a word or two.
+fn told(options: Options) -> (Result<()>, Figures, Vec<String>) {
+    let told = Mutex::new(Vec::new());
+    let listener = |event: Event<'_>| {
+        let line = match event {
+            Event::Notice(text) => format!("notice: {text}"),
+            Event::Warning(text) => format!("warning: {text}"),
+            Event::Measured(_) => "measured".to_owned(),
+            Event::Indexing { title } => title.to_owned(),
+            Event::Engine(_) => return,
+            Event::Asking { title, queries } => format!("{title}: {queries}"),
+            Event::Asked(queries) => format!("asked {queries}"),
+            Event::Ended => "ended".to_owned(),
+        };
+        told.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line);
+    };
+    let evaluation = Evaluation::prepare(options, &listener).unwrap();
+    assert!(!evaluation.compares_meanings());
+    let figures = evaluation.run(None, &listener).unwrap();
+    let held = evaluation.hold(&figures, &listener);
+    (held, figures, told.into_inner().unwrap())
+}
+
+#[test]
+fn a_listener_is_told_of_every_step() {
+    let folder = folder(0.5);
+    let mut options = options(&folder);
+    options.tries = vec!["every_word=yes".to_owned()];
+    let (held, figures, told) = told(options);
+    held.unwrap();
+    // Indexed once for both: nothing that is tried changes the index.
+    let mut expected = vec!["indexing small", "ended"];
+    let asking = "asking small test, lexical: 2";
+    let trying = "asking small test, lexical, every_word=yes: 2";
+    for title in [asking, asking, trying, trying] {
+        expected.extend([title, "asked 1", "asked 2", "ended", "measured"]);
+    }
+    assert_eq!(told, expected);
+    // With typos fixed, and kept.
+    assert_eq!(figures.sets.len(), 2);
+    assert_eq!(figures.tries[0].comparison.len(), 2);
+    assert!(figures.tables().contains("\nevery_word=yes\n"));
+    // Nothing is left of the indexes.
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_missed_floor_is_told_and_fails() {
+    let (held, figures, told) = told(options(&folder(0.75)));
+    assert_eq!(figures.sets[0].metrics.ndcg_at_10.to_string(), "0.5");
+    let refusal = held.unwrap_err();
+    let refusal = refusal.downcast_ref::<Refusal>().unwrap();
+    assert_eq!(refusal.to_string(), "not every floor was reached");
+    assert!(refusal.hint().contains("--compare"));
+    let warnings: Vec<&String> = told
+        .iter()
+        .filter(|line| line.starts_with("warning"))
+        .collect();
+    assert_eq!(
+        warnings,
+        [
+            "warning: small test, lexical: nDCG@10 is 0.5000, below the floor of 0.75",
+            "warning: small test, lexical, typos kept: nDCG@10 is 0.5000, below the floor of 0.75",
+        ]
+    );
+}
+
+#[test]
+fn a_model_is_wanted_where_meanings_can_be_compared() {
+    let folder = folder(0.5);
+    for (modes, expected) in [
+        (vec![], true),
+        (vec![Mode::Lexical, Mode::Like], false),
+        (vec![Mode::Lexical, Mode::Semantic], true),
+        (vec![Mode::Auto], true),
+    ] {
+        let options = Options {
+            modes,
+            ..options(&folder)
+        };
+        let evaluation = Evaluation::prepare(options, &|_| {}).unwrap();
+        assert_eq!(evaluation.compares_meanings(), expected);
+    }
+}
