@@ -428,7 +428,7 @@ fn sources_are_known_with_their_counts() {
         };
         assert_eq!((chats.name.as_str(), chats.documents), ("chats", 0));
         assert_eq!(chats.synced_at, None);
-        assert_eq!(notes.place, "/notes");
+        assert_eq!(notes.location, "/notes");
         assert_eq!((notes.synced_at, notes.documents), (Some(77), 2));
         let pair = |key: &str, text: &str| (key.to_owned(), text.to_owned());
         let skipped = [pair("y.md", "not text"), pair("z.md", "not text")];
