@@ -224,11 +224,11 @@ fn recall(
         let near = file.nearest(&[QuantizedQuery::new(query)], None, RESCORED, None);
         let near = near.unwrap_or_default();
         for found in &near {
-            error = error.max((found.similarity - collection.cosine(found.at, query)).abs());
+            error = error.max((found.similarity - collection.cosine_of(found.chunk, query)).abs());
         }
         let mut again: Vec<(f32, i64)> = near
             .iter()
-            .map(|found: &Near| (collection.cosine(found.at, query), found.document))
+            .map(|found: &Near| (collection.cosine_of(found.chunk, query), found.document))
             .collect();
         again.sort_by(|left, right| right.0.total_cmp(&left.0));
         let hits = |documents: &mut dyn Iterator<Item = i64>| {
@@ -282,6 +282,12 @@ impl Collection {
 
     fn cosine(&self, at: usize, query: &[f32]) -> f32 {
         dot(&self.vectors[at * DIMENSIONS..(at + 1) * DIMENSIONS], query)
+    }
+
+    /// Returns the cosine of the chunk with this number; they ascend.
+    fn cosine_of(&self, chunk: i64, query: &[f32]) -> f32 {
+        let at = self.slots.partition_point(|slot| slot.chunk < chunk);
+        self.cosine(at, query)
     }
 
     /// The best documents in full precision, of which each counts by its best

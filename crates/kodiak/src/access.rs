@@ -1,10 +1,11 @@
 //! Who may do what, asked before anything is read.
 //!
-//! Every way into the index carries a [`Guard`]. The person at the machine
-//! holds all of it; a server or a token may hold less.
+//! Every method of an engine and every search takes a [`Guard`]. The person at
+//! the machine holds all of it; a server or a token may hold less. What works on
+//! a store directly, below those two, is not guarded.
 
 use crate::error::{Error, Result};
-use crate::store::Filter;
+use crate::store::{Filter, Scope};
 
 /// Something that can be allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl Capability {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
     held: Vec<Capability>,
-    scope: Option<Vec<String>>,
+    scope: Scope,
 }
 
 impl Guard {
@@ -50,7 +51,7 @@ impl Guard {
     pub fn holding(capabilities: impl IntoIterator<Item = Capability>) -> Self {
         Self {
             held: capabilities.into_iter().collect(),
-            scope: None,
+            scope: Scope::default(),
         }
     }
 
@@ -59,7 +60,7 @@ impl Guard {
     pub fn within(self, sources: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let sources = sources.into_iter().map(Into::into);
         Self {
-            scope: Some(sources.collect()),
+            scope: Scope::of(sources.collect()),
             ..self
         }
     }
@@ -76,8 +77,7 @@ impl Guard {
 
     /// Returns whether this source exists for the caller.
     pub fn admits(&self, source: &str) -> bool {
-        let among = |scope: &[String]| scope.iter().any(|name| name == source);
-        self.scope.as_deref().is_none_or(among)
+        self.scope.admits(source)
     }
 
     /// The filter with what is outside of the scope shut out.
@@ -112,7 +112,7 @@ mod tests {
         };
         let narrowed = Guard::local().within(["work"]).narrow(&wished);
         assert_eq!(narrowed.sources, ["private"]);
-        assert_eq!(narrowed.scope, Some(vec!["work".into()]));
+        assert_eq!(narrowed.scope.sources(), Some(&["work".to_owned()][..]));
         assert_eq!(Guard::local().narrow(&wished), wished);
     }
 }

@@ -86,6 +86,13 @@ impl Output {
         })
     }
 
+    /// Prints rows as columns, the first as their headings.
+    pub(crate) fn table(&self, rows: &[Vec<String>]) -> anyhow::Result<()> {
+        let text = phrases::table(rows);
+        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        self.answer(&format!("{}\n{rest}", heading(self.answer, first)))
+    }
+
     /// Prints the answer as JSON: on one line for programs, spread out for people.
     pub(crate) fn json(&self, value: &impl Serialize) -> anyhow::Result<()> {
         let mut text = if self.on_terminal {

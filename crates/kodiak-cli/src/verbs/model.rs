@@ -15,8 +15,7 @@ use crate::context::Context;
 use crate::failure::refusal;
 use crate::models::{self, about_folder};
 use crate::output::escape::escaped;
-use crate::output::heading;
-use crate::output::phrases::{size, table};
+use crate::output::phrases::size;
 use crate::registry::existing_folder;
 
 pub(super) fn run(verb: &ModelVerb, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -136,12 +135,7 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
             escaped(&folder.to_string_lossy()).into_owned(),
         ]);
     }
-    let text = table(&rows);
-    let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
-    let painter = context.output.painter();
-    context
-        .output
-        .answer(&format!("{}\n{rest}", heading(painter, first)))?;
+    context.output.table(&rows)?;
     match config.model() {
         None => context
             .output

@@ -110,7 +110,7 @@ fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
         before: limit(&arguments.before)?,
         paths: without(&arguments.paths, "./"),
         fields: arguments.fields.clone(),
-        scope: None,
+        ..Filter::default()
     })
 }
 

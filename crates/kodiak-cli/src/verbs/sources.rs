@@ -11,8 +11,7 @@ use crate::arguments::JsonArguments;
 use crate::assemble::Purpose;
 use crate::context::Context;
 use crate::output::escape::escaped;
-use crate::output::heading;
-use crate::output::phrases::{ago, table};
+use crate::output::phrases::ago;
 
 /// A source as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -55,12 +54,7 @@ pub(super) fn run(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::R
             format!("{}{missing}", escaped(&path)),
         ]);
     }
-    let text = table(&rows);
-    let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
-    let painter = context.output.painter();
-    context
-        .output
-        .answer(&format!("{}\n{rest}", heading(painter, first)))?;
+    context.output.table(&rows)?;
     Ok(Outcome::Done)
 }
 

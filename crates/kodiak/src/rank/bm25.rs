@@ -54,7 +54,7 @@ pub struct Bm25 {
     pub title_weight: f64,
     /// What a word among the tags counts.
     pub tags_weight: f64,
-    /// What a word in the title adds, in parts of its rarity, however often it
+    /// What a word in the title adds, in parts of its idf, however often it
     /// occurs and however long the document is. Weighted or not, repetition
     /// saturates: without this a short note that has a word as its tag stands
     /// above the note it is the title of.
@@ -65,7 +65,7 @@ pub struct Bm25 {
     pub proximity_weight: f64,
     /// Within how many words of each other terms are near.
     pub proximity_window: f64,
-    /// What words in the title add, in parts of their rarities and of how much
+    /// What words in the title add, in parts of their idf and of how much
     /// of the title they are: all of it is named by them.
     pub title_coverage: f64,
 }
@@ -304,6 +304,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::rank::Tuning;
 
     /// Phrases with an idf each, at positions of the title and of the body.
     fn matches(phrases: &[(f64, &[u32], &[u32])]) -> TermMatches {
@@ -342,6 +343,18 @@ mod tests {
         assert_near(apart.proximity(0.0), 4.0);
         assert_near(matches(&[]).proximity(10.0), 0.0);
         assert_near(matches(&[(2.0, &[0], &[])]).proximity(10.0), 0.0);
+    }
+
+    /// The cap on a stop word's idf and the idf from which positions count are
+    /// one number: a stop word never adds to proximity, anything rarer does.
+    #[test]
+    fn a_stop_word_at_its_cap_adds_nothing_to_proximity() {
+        let cap = Tuning::default().stop_word_idf;
+        let rarer = cap + 1e-9;
+        let mut stop_word = matches(&[(4.0, &[], &[5]), (cap, &[], &[6])]);
+        assert_near(stop_word.proximity(10.0), 4.0);
+        let mut other = matches(&[(4.0, &[], &[5]), (rarer, &[], &[6])]);
+        assert_near(other.proximity(10.0), 4.0 + rarer);
     }
 
     #[test]

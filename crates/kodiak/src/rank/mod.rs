@@ -8,11 +8,14 @@
 //! * `bm25` scores one document by its terms;
 //! * `fusion` makes one score of lexical and semantic evidence;
 //! * `neighbourhood` and `thread` rescore candidates by the other candidates;
-//! * `tuning` has the numbers.
+//! * `spelling` says which word was meant by a misspelt one;
+//! * `tuning` has the numbers that can be tried, `rules` those that are fixed.
 
 pub(crate) mod bm25;
 pub(crate) mod fusion;
 pub(crate) mod neighbourhood;
+pub(crate) mod rules;
+pub(crate) mod spelling;
 pub(crate) mod thread;
 mod tuning;
 

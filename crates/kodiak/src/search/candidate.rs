@@ -7,10 +7,8 @@ use super::compare::{Comparison, NearestChunk};
 use super::lexical::{LexicalCandidates, Terms};
 use crate::error::Result;
 use crate::rank::fusion::Evidence;
+use crate::rank::rules::BACKFILL_CEILING;
 use crate::store::{Reader, Row};
-
-/// What the nearest hit below those by word has of the last one's score.
-const BELOW: f64 = 0.9;
 
 /// A document on its way to being a hit.
 #[derive(Clone, Debug)]
@@ -126,7 +124,7 @@ impl Ranked {
             .map(|(at, candidate)| (candidate.row, at))
             .collect();
         let last = self.candidates.last();
-        let ceiling = last.map_or(1.0, |last| BELOW * last.score);
+        let ceiling = last.map_or(1.0, |last| BACKFILL_CEILING * last.score);
         let highest = chunks.first().map_or(1.0, |first| first.similarity);
         for (chunk, rank) in chunks.into_iter().zip(1..) {
             let part = f64::from(chunk.similarity / highest.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);

@@ -3,10 +3,8 @@
 
 use serde::Serialize;
 
+use crate::rank::rules::QUESTION_WORDS;
 use crate::text::word_count;
-
-/// From so many words on a text is taken for a question.
-pub(super) const QUESTION: usize = 3;
 
 /// What a query asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -34,7 +32,7 @@ impl Intent {
                 || word.starts_with("NEAR/")
                 || word.starts_with("NEAR(")
         };
-        let few = word_count(text) < QUESTION;
+        let few = word_count(text) < QUESTION_WORDS;
         if few || quoted || words.iter().any(operator) || has_date(text) {
             return Self::Keyword;
         }

@@ -7,6 +7,7 @@ use super::notice::{Noted, Notice};
 use super::query::Query;
 use super::terms::{self, PlannedTerm, TermPlan};
 use crate::error::{Error, Result};
+use crate::rank::rules::PROXIMITY_TERMS;
 use crate::rank::{Bm25, Tuning};
 use crate::store::{Filter, Matches, Reader};
 use crate::text::words;
@@ -14,9 +15,6 @@ use crate::text::words;
 /// How many of a query's words are looked for literally: each is a pass over all
 /// text.
 const MOST_NEEDLES: usize = 8;
-
-/// From so many terms on a query says something that its terms say together.
-const STATEMENT: usize = 3;
 
 /// How much of a query is looked for literally, in bytes.
 const LONGEST_NEEDLE: usize = 1_000;
@@ -105,12 +103,11 @@ impl LexicalRetriever<'_> {
         })
     }
 
-    /// One or two words are a name that is looked for, most likely a title: only
-    /// from three on do they say something together.
+    /// Leaves proximity out where there are too few informative terms.
     fn bm25_for(&self, plan: &TermPlan) -> Bm25 {
         let mut bm25 = self.tuning.bm25;
         let informative = plan.terms.iter().filter(|term| !term.common);
-        if informative.count() < STATEMENT {
+        if informative.count() < PROXIMITY_TERMS {
             bm25.proximity_weight = 0.0;
         }
         bm25

@@ -108,7 +108,7 @@ impl Presenter<'_> {
             return Ok(Vec::new());
         };
         let mut terms = terms.clone();
-        if self.request.explain && self.filter.scope.is_some() {
+        if self.request.explain && self.filter.scope.sources().is_some() {
             let scope = self.filter.scope_only();
             for term in &mut terms {
                 let phrase = Expression::Phrase(Phrase {

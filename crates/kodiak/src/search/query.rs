@@ -3,8 +3,8 @@
 //! Every string is a query. What cannot be an operator where it stands is a
 //! word, and what holds no word is left out.
 
-use super::intent::QUESTION;
 use super::token::{Token, Unit, tokens};
+use crate::rank::rules::QUESTION_WORDS;
 use crate::store::Column;
 use crate::text::{fold_into, word_count, words};
 
@@ -226,7 +226,7 @@ fn is_sentence(tokens: &[Token]) -> bool {
         }
         _ => 0,
     };
-    tokens.iter().map(plain).sum::<usize>() >= QUESTION
+    tokens.iter().map(plain).sum::<usize>() >= QUESTION_WORDS
 }
 
 /// Reads tokens as `any := all (OR all)*`, `all := unit ((AND|NOT)? unit)*`.

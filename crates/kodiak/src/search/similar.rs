@@ -16,15 +16,10 @@ use crate::cancel::Stop;
 use crate::document::Reference;
 use crate::error::{Error, Result};
 use crate::rank::idf;
+use crate::rank::rules::{SIMILAR_CHUNKS, SIMILAR_LETTERS, SIMILAR_TITLE_WEIGHT, SIMILAR_WORDS};
 use crate::store::{Filter, Row, Snapshot, StoredDocument};
 use crate::text::{is_stop_word, words};
 use crate::vector::centroid;
-
-/// How many of a document's chunks are compared: one on everything is like
-/// nothing in particular.
-const MOST_CHUNKS: usize = 32;
-/// How many words stand for a document that has no vectors.
-const MOST_WORDS: usize = 24;
 
 impl Router<'_> {
     /// Returns the documents most like the one that `reference` names, itself left
@@ -100,7 +95,7 @@ impl Router<'_> {
         limits: Limits,
     ) -> Result<Option<Outcome>> {
         let mut vectors = self.store.vectors_of(document.row)?;
-        vectors.truncate(MOST_CHUNKS);
+        vectors.truncate(SIMILAR_CHUNKS);
         let Some(centroid) = centroid(&vectors) else {
             return Ok(None);
         };
@@ -159,10 +154,13 @@ impl Router<'_> {
     fn telling_words(&self, document: &StoredDocument) -> Result<Vec<Clause>> {
         let corpus = self.store.corpus()?;
         let mut counts: HashMap<String, f64> = HashMap::new();
-        for (text, weight) in [(&document.title, 3.0), (&document.body, 1.0)] {
+        for (text, weight) in [
+            (&document.title, SIMILAR_TITLE_WEIGHT),
+            (&document.body, 1.0),
+        ] {
             for word in words(text) {
                 let word = text[word.range].to_lowercase();
-                if word.chars().count() > 2 && !is_stop_word(&word) {
+                if word.chars().count() >= SIMILAR_LETTERS && !is_stop_word(&word) {
                     *counts.entry(word).or_default() += weight;
                 }
             }
@@ -177,7 +175,7 @@ impl Router<'_> {
             }
         }
         weighed.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-        let words = weighed.into_iter().take(MOST_WORDS);
+        let words = weighed.into_iter().take(SIMILAR_WORDS);
         let clause = |(_, text)| Clause {
             column: None,
             text,

@@ -5,19 +5,9 @@
 
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
-use crate::store::{Expression, Filter, NearWord, Phrase, Reader};
+use crate::rank::spelling::{SHORTEST_CORRECTED, edit_cost, likelihood, most_cost, most_edits};
+use crate::store::{Expression, Filter, Phrase, Reader};
 use crate::text::{Class, Stemming, fold_into, is_plain, is_stop_word, words};
-
-/// Shorter words have too many neighbours to guess from.
-const SHORTEST: usize = 4;
-/// Words up to this length may be one letter off, longer ones two.
-const ONE_OFF: usize = 5;
-
-/// How much of a word slips may make up. More leaves another word, not a
-/// misspelt one: four letters with one replaced are as good as any four.
-fn most_effort(length: usize) -> f64 {
-    0.4 * length as f64 - 0.65
-}
 
 /// A word as typed and as corrected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,19 +128,20 @@ pub(super) fn suggestion(
     let mut folded = String::new();
     fold_into(typed, &mut folded);
     let length = folded.chars().count();
-    let correctable = length >= SHORTEST
+    let correctable = length >= SHORTEST_CORRECTED
         && is_plain(&folded)
         && words(typed).all(|word| word.class == Class::Spaced);
     if !correctable || is_stop_word(&folded) || is_known(store, &folded, scope)? {
         return Ok(None);
     }
-    let distance = if length <= ONE_OFF { 1 } else { 2 };
-    let near = store.words_near(&folded, distance)?;
-    let most = most_effort(length);
+    let near = store.words_near(&folded, most_edits(length))?;
+    let most = most_cost(length);
     let mut likely: Vec<(f64, String)> = near
         .into_iter()
-        .filter(|near| effort(&folded, &near.word) <= most)
-        .map(|near| (likelihood(&folded, &near), near.word))
+        .filter_map(|near| {
+            let cost = edit_cost(&folded, &near.word);
+            (cost <= most).then(|| (likelihood(near.documents, cost), near.word))
+        })
         .collect();
     likely.sort_by(|one, other| other.0.total_cmp(&one.0));
     for (_, word) in likely {
@@ -176,60 +167,6 @@ fn is_known(store: &dyn Reader, folded: &str, scope: &Filter) -> Result<bool> {
         weight: 1.0,
     });
     Ok(store.count(&phrase, scope)? > 0)
-}
-
-/// How likely it is that `near` was meant: above all near, then common. A slip
-/// costs as much as being three thousand times rarer gains.
-fn likelihood(typed: &str, near: &NearWord) -> f64 {
-    (near.documents as f64).ln() - 8.0 * effort(typed, &near.word)
-}
-
-/// What the slips between two words cost, in letters: the edit distance with
-/// neighbours swapped, where doubling a letter or swapping two is what hands
-/// do most, and first and last letters are what they get wrong least.
-/// Measured on lists of real misspellings.
-fn effort(typed: &str, meant: &str) -> f64 {
-    const DOUBLED: f64 = 0.6;
-    const SWAPPED: f64 = 0.7;
-    const FIRST: f64 = 0.5;
-    const LAST: f64 = 0.3;
-    let typed: Vec<char> = typed.chars().collect();
-    let meant: Vec<char> = meant.chars().collect();
-    let (rows, columns) = (typed.len() + 1, meant.len() + 1);
-    let doubled = |word: &[char], at: usize| at > 1 && word[at - 1] == word[at - 2];
-    let mut cost = vec![0.0_f64; rows * columns];
-    for cell in 1..rows * columns {
-        let (row, column) = (cell / columns, cell % columns);
-        let mut place = 0.0;
-        if row <= 1 && column <= 1 {
-            place += FIRST;
-        }
-        if row + 1 == rows && column + 1 == columns {
-            place += LAST;
-        }
-        let slip = |doubled: bool| place + if doubled { DOUBLED } else { 1.0 };
-        let mut least = f64::MAX;
-        if row > 0 {
-            least = least.min(cost[cell - columns] + slip(doubled(&typed, row)));
-        }
-        if column > 0 {
-            least = least.min(cost[cell - 1] + slip(doubled(&meant, column)));
-        }
-        if row > 0 && column > 0 {
-            let same = typed[row - 1] == meant[column - 1];
-            let change = if same { 0.0 } else { slip(false) };
-            least = least.min(cost[cell - columns - 1] + change);
-        }
-        if row > 1
-            && column > 1
-            && typed[row - 1] == meant[column - 2]
-            && typed[row - 2] == meant[column - 1]
-        {
-            least = least.min(cost[cell - 2 * columns - 2] + SWAPPED);
-        }
-        cost[cell] = least;
-    }
-    cost[rows * columns - 1]
 }
 
 /// The query's text with the corrections put in, for showing.

@@ -35,7 +35,8 @@ const SCHEMA: &str = "
         UNIQUE (model, text_hash)
     );";
 
-/// What made the vectors; remote ones will have names of their own.
+/// What the column `provider` holds in every cache of this format. Models are
+/// told apart by [`Identity::key`].
 const PROVIDER: &str = "local";
 
 /// The extension of a damaged cache that was put aside.

@@ -22,9 +22,30 @@ pub struct Filter {
     pub paths: Vec<String>,
     /// All of these frontmatter fields with these values.
     pub fields: Vec<(String, String)>,
-    /// The sources that exist for the caller at all, whatever else is asked
-    /// for; `None` for all of them. Set by a [`Guard`](crate::access::Guard).
-    pub scope: Option<Vec<String>>,
+    /// The sources that exist for the caller at all, whatever else is asked for.
+    pub scope: Scope,
+}
+
+/// The sources that exist for a caller; by default all of them. Only a
+/// [`Guard`](crate::access::Guard) makes a narrower one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope(Option<Vec<String>>);
+
+impl Scope {
+    pub(crate) fn of(sources: Vec<String>) -> Self {
+        Self(Some(sources))
+    }
+
+    /// Returns the names of the sources; `None` where all of them exist.
+    pub fn sources(&self) -> Option<&[String]> {
+        self.0.as_deref()
+    }
+
+    /// Returns whether this source exists.
+    pub fn admits(&self, source: &str) -> bool {
+        let among = |sources: &[String]| sources.iter().any(|name| name == source);
+        self.sources().is_none_or(among)
+    }
 }
 
 impl Filter {
@@ -44,7 +65,7 @@ impl Filter {
 
     /// Whether documents of this source get through.
     pub fn admits_source(&self, name: &str) -> bool {
-        let among = |names: &[String]| names.iter().any(|known| known == name);
-        (self.sources.is_empty() || among(&self.sources)) && self.scope.as_deref().is_none_or(among)
+        let wanted = self.sources.is_empty() || self.sources.iter().any(|known| known == name);
+        wanted && self.scope.admits(name)
     }
 }

@@ -15,7 +15,7 @@ mod writer;
 
 pub use cache::EmbeddingCache;
 pub use expression::{Column, Expression, Phrase};
-pub use filter::Filter;
+pub use filter::{Filter, Scope};
 pub use lock::{WriteLock, wait_for_lock};
 pub use reader::{Reader, Revision, Snapshot};
 pub use sqlite::{

@@ -18,7 +18,7 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
         values.extend(names.iter().cloned().map(Value::from));
     };
     any_of("d.source", &filter.sources, &mut sql, &mut values);
-    match filter.scope.as_deref() {
+    match filter.scope.sources() {
         None => {}
         Some([]) => sql.push_str(" AND 0"),
         Some(scope) => any_of("d.source", scope, &mut sql, &mut values),

@@ -1,4 +1,5 @@
-//! The one unsafe room: our tokenizer and our rank function, as FTS5 calls them.
+//! Our tokenizer and our rank function, as FTS5 calls them: with `store::vectors`
+//! all there is of unsafe code.
 //!
 //! The tokenizer hands text to [`crate::analysis::text`] and the terms back, or
 //! replays terms that are known already (`replay`). The rank function is in

@@ -12,6 +12,7 @@ use super::filter::{conditions, escape_like};
 use super::fts5::RankParameters;
 use crate::analysis::text::{Purpose, Tokenizer};
 use crate::error::Result;
+use crate::rank::rules::LITERAL_TITLE_WEIGHT;
 use crate::rank::{Bm25, Corpus};
 use crate::store::{Column, Expression, Filter, Matches, Phrase, Row};
 
@@ -74,7 +75,7 @@ impl SqliteStore {
     }
 
     /// Documents whose title or body contains any of `needles` literally,
-    /// ASCII case aside; a needle in the title counts ten times one in the body.
+    /// ASCII case aside; a needle in the title counts more than one in the body.
     /// Those that have all texts of any of `excluded` are left out.
     pub fn containing(
         &self,
@@ -87,9 +88,10 @@ impl SqliteStore {
             return Ok(Matches::default());
         }
         let (mut condition, filter_values) = conditions(filter);
-        let score =
-            vec!["10 * (d.title LIKE ? ESCAPE '\\') + (b.body LIKE ? ESCAPE '\\')"; needles.len()]
-                .join(" + ");
+        let one = format!(
+            "{LITERAL_TITLE_WEIGHT} * (d.title LIKE ? ESCAPE '\\') + (b.body LIKE ? ESCAPE '\\')"
+        );
+        let score = vec![one; needles.len()].join(" + ");
         let mut values = Vec::new();
         for needle in needles {
             values.extend(twice_within(needle));

@@ -15,8 +15,6 @@ pub struct Near {
     pub document: Row,
     /// Its chunk that is nearest; the first of equals.
     pub chunk: i64,
-    /// That chunk's row in the file.
-    pub at: usize,
     /// The cosine, as near as eight bits come.
     pub similarity: f32,
 }
@@ -103,7 +101,6 @@ impl Found {
         best.map(|candidate| Near {
             document: candidate.document,
             chunk: file.slot(candidate.at).chunk,
-            at: candidate.at,
             similarity: candidate.similarity,
         })
         .collect()

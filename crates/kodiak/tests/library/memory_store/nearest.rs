@@ -50,23 +50,20 @@ impl VectorIndex for PlainVectors {
         stop: &Stop,
     ) -> Option<Vec<Near>> {
         let mut found = Vec::new();
-        let mut first = 0;
         for (&document, chunks) in &self.documents {
             if stop.is_reached() {
                 return None;
             }
             if rows.is_none_or(|rows| rows.contains(document)) {
-                let all = Self::similarities(chunks, queries).zip(first..);
+                let all = Self::similarities(chunks, queries);
                 // The least of the reversed order is the first of equals.
-                let best = all.min_by(|one, other| other.0.1.total_cmp(&one.0.1));
-                found.extend(best.map(|((chunk, similarity), at)| Near {
+                let best = all.min_by(|one, other| other.1.total_cmp(&one.1));
+                found.extend(best.map(|(chunk, similarity)| Near {
                     document,
                     chunk,
-                    at,
                     similarity,
                 }));
             }
-            first += chunks.len();
         }
         found.sort_by(|one, other| other.similarity.total_cmp(&one.similarity));
         found.truncate(keep);

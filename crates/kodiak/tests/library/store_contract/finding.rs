@@ -1,5 +1,6 @@
 //! Words, expressions and filters.
 
+use kodiak::access::Guard;
 use kodiak::rank::{Bm25, Corpus};
 use kodiak::store::{Column, Expression, Filter, Matches, Phrase, Reader, Writer};
 use serde_json::json;
@@ -185,8 +186,14 @@ fn filters_admit_what_they_say() {
     let cases = vec![
         (Filter::default(), everything.clone()),
         (with(&|it| it.sources = list(&["chats", "x"])), vec!["chat"]),
-        (with(&|it| it.scope = Some(list(&["chats"]))), vec!["chat"]),
-        (with(&|it| it.scope = Some(vec![])), vec![]),
+        (
+            with(&|it| *it = Guard::local().within(["chats"]).narrow(it)),
+            vec!["chat"],
+        ),
+        (
+            with(&|it| *it = Guard::local().within([""; 0]).narrow(it)),
+            vec![],
+        ),
         (with(&|it| it.tags = list(&["#animals"])), vec![bear]),
         (
             with(&|it| it.tags = list(&[" FOOD "])),
