@@ -102,6 +102,6 @@ pub(crate) fn fill(
     }
     writer.commit()?;
     writer.refresh_vocabulary()?;
-    writer.settle()?;
+    writer.optimize()?;
     Ok(())
 }

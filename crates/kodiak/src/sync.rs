@@ -105,7 +105,7 @@ pub fn rebuild(
     match fill() {
         Ok(reports) => {
             writer.commit()?;
-            writer.settle()?;
+            writer.optimize()?;
             Ok(reports)
         }
         Err(error) => {
@@ -173,7 +173,7 @@ fn run(
     report.documents = (before as usize + report.added).saturating_sub(report.removed);
     if commit == Commit::EachBatch && report.changed() {
         writer.refresh_vocabulary()?;
-        writer.settle()?;
+        writer.optimize()?;
     }
     Ok(report)
 }

@@ -61,7 +61,7 @@ pub fn watch(
         if touched.is_empty() {
             continue;
         }
-        settle(&events, quiet, |event| {
+        debounce(&events, quiet, |event| {
             touched.extend(folders.touched(event));
         });
         let touched: Vec<usize> = touched.into_iter().collect();
@@ -73,7 +73,7 @@ pub fn watch(
 }
 
 /// Takes in events until none comes for `quiet`, or patience ends.
-fn settle(
+fn debounce(
     events: &Receiver<notify::Result<Event>>,
     quiet: Duration,
     mut take: impl FnMut(&notify::Result<Event>),

@@ -221,5 +221,5 @@ fn forget(writer: &mut dyn Writer, name: &str) -> Result<()> {
     }
     writer.commit()?;
     writer.refresh_vocabulary()?;
-    writer.settle()
+    writer.optimize()
 }

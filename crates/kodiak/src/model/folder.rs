@@ -66,7 +66,7 @@ pub fn install_from_folder(
     let words = copy(&tokenizer, &staging.model().join(TOKENIZER))?;
     let from = format!("folder {}", folder.display());
     staging
-        .settle(Manifest::new(&name, &settings, copied, words, from))
+        .publish(Manifest::new(&name, &settings, copied, words, from))
         .map_err(|error| about_original(error, folder, &weights, &tokenizer))
 }
 

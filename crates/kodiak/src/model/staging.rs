@@ -60,7 +60,7 @@ impl Staging {
     /// Tries the model, writes the manifest and puts it in its place. If
     /// another process was quicker, its model stays; what is there but damaged
     /// is replaced.
-    pub(super) fn settle(self, manifest: Manifest) -> Result<InstalledModel> {
+    pub(super) fn publish(self, manifest: Manifest) -> Result<InstalledModel> {
         let ready = self.model();
         // The one place all models pass before they count: what cannot be
         // loaded would come to light only when somebody needs it.
@@ -177,7 +177,7 @@ mod tests {
         manifest.write(&staging.model()).unwrap();
         assert!(installed(cache.path()).unwrap().is_empty());
         fs::remove_file(staging.model().join("model.json")).unwrap();
-        let model = staging.settle(manifest).unwrap();
+        let model = staging.publish(manifest).unwrap();
         verify(&model).unwrap();
         assert_eq!(installed(cache.path()).unwrap(), [model]);
         assert_eq!(entries(cache.path()), 1);
@@ -195,7 +195,7 @@ mod tests {
         ] {
             let (staging, manifest) = staged(cache.path());
             fs::write(staging.model().join(name), content).unwrap();
-            let error = staging.settle(manifest).unwrap_err();
+            let error = staging.publish(manifest).unwrap_err();
             assert!(
                 matches!(&error, Error::ModelFiles { path, .. } if path.ends_with(name)),
                 "{error}"
@@ -205,7 +205,7 @@ mod tests {
         // The graph is sound, but not what is said of it.
         let (staging, mut manifest) = staged(cache.path());
         manifest.settings.dimensions = 17;
-        let error = staging.settle(manifest).unwrap_err();
+        let error = staging.publish(manifest).unwrap_err();
         assert!(matches!(error, Error::ModelFiles { .. }), "{error}");
         assert_eq!(entries(cache.path()), 0);
     }
@@ -215,10 +215,10 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let (ours, our_manifest) = staged(cache.path());
         let (theirs, their_manifest) = staged(cache.path());
-        let first = theirs.settle(their_manifest).unwrap();
+        let first = theirs.publish(their_manifest).unwrap();
         let witness = first.folder.join("witness");
         fs::write(&witness, "").unwrap();
-        assert_eq!(ours.settle(our_manifest).unwrap(), first);
+        assert_eq!(ours.publish(our_manifest).unwrap(), first);
         assert!(witness.exists());
         assert_eq!(entries(cache.path()), 1);
     }
@@ -227,17 +227,17 @@ mod tests {
     fn what_is_damaged_is_replaced() {
         let cache = tempfile::tempdir().unwrap();
         let (first, manifest) = staged(cache.path());
-        let model = first.settle(manifest).unwrap();
+        let model = first.publish(manifest).unwrap();
         fs::write(model.folder.join(WEIGHTS), "wrights").unwrap();
         verify(&model).unwrap_err();
         let (second, manifest) = staged(cache.path());
-        let model = second.settle(manifest).unwrap();
+        let model = second.publish(manifest).unwrap();
         verify(&model).unwrap();
         // A file where the folder should be.
         fs::remove_dir_all(&model.folder).unwrap();
         fs::write(&model.folder, "").unwrap();
         let (third, manifest) = staged(cache.path());
-        verify(&third.settle(manifest).unwrap()).unwrap();
+        verify(&third.publish(manifest).unwrap()).unwrap();
         assert_eq!(entries(cache.path()), 1);
     }
 
@@ -248,7 +248,7 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     let (staging, manifest) = staged(cache.path());
-                    staging.settle(manifest).unwrap();
+                    staging.publish(manifest).unwrap();
                 });
             }
         });

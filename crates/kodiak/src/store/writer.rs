@@ -133,7 +133,7 @@ pub trait Writer: Send {
     fn touch(&mut self, entry: EntryRow, document: &Document) -> Result<()>;
 
     /// Tidies up after a large change.
-    fn settle(&mut self) -> Result<()>;
+    fn optimize(&mut self) -> Result<()>;
 
     /// Brings the words that corrections are made from up to date, if they are
     /// far behind.

@@ -254,7 +254,7 @@ impl SqliteWriter {
     }
 
     /// Lets SQLite tidy up after a large change: statistics and the log.
-    pub fn settle(&mut self) -> Result<()> {
+    pub fn optimize(&mut self) -> Result<()> {
         self.with(|connection| {
             connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(PASSIVE);")
         })

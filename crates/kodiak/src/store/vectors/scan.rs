@@ -257,7 +257,7 @@ impl<'a> Block<'a> {
         let file = self.scan.file;
         let run = file.run_after(self.run, at);
         if run != self.run {
-            self.settle();
+            self.flush();
             self.run = run;
         }
         let candidate = Candidate {
@@ -269,7 +269,7 @@ impl<'a> Block<'a> {
     }
 
     /// Adds the last document, of which all was seen.
-    fn settle(&mut self) {
+    fn flush(&mut self) {
         if let Some(candidate) = self.best.take() {
             let all = self.scan.file.run(self.run);
             let whole = self.rows.start <= all.start && all.end <= self.rows.end;
@@ -279,7 +279,7 @@ impl<'a> Block<'a> {
 
     fn finish(mut self) {
         self.look();
-        self.settle();
+        self.flush();
     }
 }
 

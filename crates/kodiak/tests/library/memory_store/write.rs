@@ -217,7 +217,7 @@ impl Writer for MemoryWriter {
         })
     }
 
-    fn settle(&mut self) -> Result<()> {
+    fn optimize(&mut self) -> Result<()> {
         Ok(())
     }
 
