@@ -42,12 +42,12 @@ pub(super) struct Comparison {
     vectors: Arc<dyn VectorIndex>,
     queries: Vec<Vec<f32>>,
     /// What of each document came after the index over the vectors was made.
-    late: HashMap<Row, Late>,
+    unmerged: HashMap<Row, Unmerged>,
 }
 
 /// The nearest chunk of a document among those the index lacks.
 #[derive(Clone, Copy, Debug)]
-struct Late {
+struct Unmerged {
     chunk: i64,
     similarity: f32,
 }
@@ -62,25 +62,25 @@ impl Comparison {
         let mut comparison = Self {
             vectors,
             queries,
-            late: HashMap::new(),
+            unmerged: HashMap::new(),
         };
         if !comparison.queries.is_empty() {
-            comparison.late = comparison.not_in_index(store)?;
+            comparison.unmerged = comparison.not_in_index(store)?;
         }
         Ok(comparison)
     }
 
-    fn not_in_index(&self, store: &dyn Reader) -> Result<HashMap<Row, Late>> {
-        let mut late: HashMap<Row, Late> = HashMap::new();
+    fn not_in_index(&self, store: &dyn Reader) -> Result<HashMap<Row, Unmerged>> {
+        let mut unmerged: HashMap<Row, Unmerged> = HashMap::new();
         store.vectors_after(&*self.vectors, &mut |row, chunk, vector| {
             let similarity = self.similarity(&vector);
-            let found = Late { chunk, similarity };
-            let known = late.entry(row).or_insert(found);
+            let found = Unmerged { chunk, similarity };
+            let known = unmerged.entry(row).or_insert(found);
             if found.similarity > known.similarity {
                 *known = found;
             }
         })?;
-        Ok(late)
+        Ok(unmerged)
     }
 
     /// Returns the `keep` documents with the nearest chunks, nearest first, among
@@ -119,8 +119,8 @@ impl Comparison {
             looked_at = near.len();
             wanted = wanted.saturating_mul(4);
         }
-        for (row, late) in self.nearest_late(rows, keep) {
-            if let Some(chunk) = self.chunk(store, row, late.chunk)? {
+        for (row, unmerged) in self.nearest_unmerged(rows, keep) {
+            if let Some(chunk) = self.chunk(store, row, unmerged.chunk)? {
                 offer(&mut best, chunk);
             }
         }
@@ -145,8 +145,8 @@ impl Comparison {
         let mut found = HashMap::with_capacity(rows.len());
         let indexed = self.vectors.chunks_of(&self.queries, rows);
         for (&row, chunks) in rows.iter().zip(indexed) {
-            let late = self.late.get(&row).map(|late| late.chunk);
-            for chunk in likely_nearest(chunks).into_iter().chain(late) {
+            let unmerged = self.unmerged.get(&row).map(|unmerged| unmerged.chunk);
+            for chunk in likely_nearest(chunks).into_iter().chain(unmerged) {
                 if let Some(chunk) = self.chunk(store, row, chunk)? {
                     offer(&mut found, chunk);
                 }
@@ -177,7 +177,7 @@ impl Comparison {
     /// Returns the similarity of the centroid of a chunk's document.
     fn centroid_similarity(&self, store: &dyn Reader, chunk: &NearestChunk) -> Result<f32> {
         // Of what has changed since, the index knows what it was.
-        let centroid = if self.late.contains_key(&chunk.row) {
+        let centroid = if self.unmerged.contains_key(&chunk.row) {
             centroid(&store.vectors_of(chunk.row)?)
         } else if let Some(sum) = self.vectors.sum_of(chunk.row) {
             normalised(sum)
@@ -188,15 +188,15 @@ impl Comparison {
     }
 
     /// Returns the `keep` nearest of what the index lacks.
-    fn nearest_late(&self, rows: Option<&Bitmap>, keep: usize) -> Vec<(Row, Late)> {
-        let admitted = |&(&row, _): &(&Row, &Late)| rows.is_none_or(|rows| rows.contains(row));
-        let mut late: Vec<(&Row, &Late)> = self.late.iter().filter(admitted).collect();
-        late.sort_by(|(one_row, one), (other_row, other)| {
+    fn nearest_unmerged(&self, rows: Option<&Bitmap>, keep: usize) -> Vec<(Row, Unmerged)> {
+        let admitted = |&(&row, _): &(&Row, &Unmerged)| rows.is_none_or(|rows| rows.contains(row));
+        let mut unmerged: Vec<(&Row, &Unmerged)> = self.unmerged.iter().filter(admitted).collect();
+        unmerged.sort_by(|(one_row, one), (other_row, other)| {
             let by_similarity = other.similarity.total_cmp(&one.similarity);
             by_similarity.then(one_row.cmp(other_row))
         });
-        let late = late.into_iter().take(keep);
-        late.map(|(&row, &late)| (row, late)).collect()
+        let unmerged = unmerged.into_iter().take(keep);
+        unmerged.map(|(&row, &unmerged)| (row, unmerged)).collect()
     }
 
     /// With several queries the highest similarity counts.

@@ -21,7 +21,7 @@ const SERVING: &str = "SELECT id, key, name, dimensions FROM models WHERE servin
 
 /// The vectors after a given one. `CROSS` has SQLite begin with these, instead of
 /// going through all chunks in search of them.
-pub(super) const LATER: &str = "SELECT c.document, e.chunk, e.vector FROM embeddings AS e
+pub(super) const UNMERGED: &str = "SELECT c.document, e.chunk, e.vector FROM embeddings AS e
      CROSS JOIN chunks AS c ON c.id = e.chunk WHERE e.id > ?1 AND e.model = ?2";
 
 /// A model with vectors in this index.
@@ -153,7 +153,7 @@ impl SqliteStore {
         visit: &mut dyn FnMut(Row, i64, Vec<f32>),
     ) -> Result<()> {
         self.with(|connection| {
-            let mut statement = connection.prepare_cached(LATER)?;
+            let mut statement = connection.prepare_cached(UNMERGED)?;
             let mut rows = statement.query(params![vectors.upto(), vectors.model()])?;
             while let Some(row) = rows.next()? {
                 let vector = vector_from(row.get_ref(2)?.as_blob()?);

@@ -1,7 +1,7 @@
 use rusqlite::{Params, StatementStatus};
 
 use super::super::vector_file::IN_ORDER;
-use super::{LATER, SERVING};
+use super::{SERVING, UNMERGED};
 use crate::store::SqliteWriter;
 
 /// The steps SQLite takes for one row of an answer, among so many vectors.
@@ -38,8 +38,8 @@ fn which_model_answers_is_known_without_reading_its_vectors() {
 #[test]
 fn what_came_later_is_found_without_reading_what_was_there() {
     assert_eq!(
-        steps_among(10, LATER, [9, 1]),
-        steps_among(1_000, LATER, [999, 1])
+        steps_among(10, UNMERGED, [9, 1]),
+        steps_among(1_000, UNMERGED, [999, 1])
     );
 }
 

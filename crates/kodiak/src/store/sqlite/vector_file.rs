@@ -16,19 +16,19 @@ use crate::store::vectors::{Origin, Slot, VectorFile};
 /// How far the file may be behind: the part of what it should hold, and at least
 /// so many vectors, that are missing from it or gone.
 #[derive(Clone, Copy)]
-struct Bearable {
+struct StalenessLimit {
     part: f64,
     least: i64,
 }
 
 /// While vectors come in, and where a search finds the file behind.
-const MEANWHILE: Bearable = Bearable {
+const WHILE_EMBEDDING: StalenessLimit = StalenessLimit {
     part: 0.1,
     least: 1_000,
 };
 /// Once all are in. Embedding a hundredth anew takes far longer than writing the
 /// file, and every search until the next time gains.
-const IN_THE_END: Bearable = Bearable {
+const WHEN_EMBEDDED: StalenessLimit = StalenessLimit {
     part: 0.01,
     least: 64,
 };
@@ -56,14 +56,14 @@ impl SqliteStore {
         if let Some(open) = &*self.vectors.borrow()
             && open.seen == look(&path)
             && open.origin == origin
-            && self.lacks_little(&open.file, MEANWHILE)?
+            && self.is_fresh_enough(&open.file, WHILE_EMBEDDING)?
         {
             return Ok(Arc::clone(&open.file));
         }
         // Damage is cured by making the file again, like any other reason.
         let opened = VectorFile::open(&path, &origin).ok().flatten();
         let file = match opened {
-            Some(file) if self.lacks_little(&file, MEANWHILE)? => file,
+            Some(file) if self.is_fresh_enough(&file, WHILE_EMBEDDING)? => file,
             _ => self.make_vector_file(model, &origin, &path)?,
         };
         let file = Arc::new(file);
@@ -80,9 +80,9 @@ impl SqliteStore {
     pub fn refresh_vectors(&self) -> Result<()> {
         if let Some(model) = self.serving_model()? {
             let file = self.vector_file(&model)?;
-            let bearable = self.lacks_little(&file, IN_THE_END)?
-                && self.holds_little_else(&model, &file, IN_THE_END)?;
-            if !bearable {
+            let limit = self.is_fresh_enough(&file, WHEN_EMBEDDED)?
+                && self.holds_little_else(&model, &file, WHEN_EMBEDDED)?;
+            if !limit {
                 self.remake_vectors()?;
             }
         }
@@ -133,8 +133,8 @@ impl SqliteStore {
 
     /// Whether few vectors came after the file. Counted by their numbers,
     /// which may have gaps but are there at once.
-    fn lacks_little(&self, file: &VectorFile, bearable: Bearable) -> Result<bool> {
-        Ok(self.newest_vector()? - file.upto() <= bearable.of(file))
+    fn is_fresh_enough(&self, file: &VectorFile, limit: StalenessLimit) -> Result<bool> {
+        Ok(self.newest_vector()? - file.upto() <= limit.of(file))
     }
 
     /// The number of the vector that came last; 0 if there is none.
@@ -151,7 +151,7 @@ impl SqliteStore {
         &self,
         model: &Model,
         file: &VectorFile,
-        bearable: Bearable,
+        limit: StalenessLimit,
     ) -> Result<bool> {
         let left: i64 = self.with(|connection| {
             connection.query_row(
@@ -160,7 +160,7 @@ impl SqliteStore {
                 |row| row.get(0),
             )
         })?;
-        Ok(file.len() as i64 - left <= bearable.of(file))
+        Ok(file.len() as i64 - left <= limit.of(file))
     }
 
     fn make_vector_file(&self, model: &Model, origin: &Origin, path: &Path) -> Result<VectorFile> {
@@ -228,7 +228,7 @@ impl SqliteStore {
     }
 }
 
-impl Bearable {
+impl StalenessLimit {
     /// How many vectors a file may lack, or hold for nothing.
     fn of(self, file: &VectorFile) -> i64 {
         self.least.max((file.len() as f64 * self.part) as i64)

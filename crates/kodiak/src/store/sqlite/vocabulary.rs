@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::store::NearWord;
 
 /// How many words may be missing from the automaton before it is made anew.
-const LATE_WORDS: u64 = 2_000;
+const MAX_UNMERGED_WORDS: u64 = 2_000;
 
 impl SqliteStore {
     /// How many documents have this word, unstemmed.
@@ -59,9 +59,9 @@ impl SqliteStore {
             }
         }
         self.with(|connection| {
-            let mut late =
+            let mut unmerged =
                 connection.prepare_cached("SELECT word FROM vocabulary WHERE id > ?1")?;
-            let mut rows = late.query([upto])?;
+            let mut rows = unmerged.query([upto])?;
             while let Some(row) = rows.next()? {
                 let word = row.get_ref(0)?.as_str()?;
                 if exact_distance(&dfa, word).is_some() {
@@ -101,7 +101,7 @@ impl SqliteStore {
 impl SqliteWriter {
     /// Makes the automaton anew if too many words came after it.
     pub fn refresh_vocabulary(&mut self) -> Result<()> {
-        let late: u64 = self.with(|connection| {
+        let unmerged: u64 = self.with(|connection| {
             connection.query_row(
                 "SELECT count(*) FROM vocabulary WHERE id >
                  coalesce((SELECT upto FROM derived WHERE name = 'vocabulary'), 0)",
@@ -109,7 +109,7 @@ impl SqliteWriter {
                 |row| row.get(0),
             )
         })?;
-        if late > LATE_WORDS {
+        if unmerged > MAX_UNMERGED_WORDS {
             self.rebuild_vocabulary()?;
         }
         Ok(())
