@@ -29,7 +29,7 @@ use queries::Kind;
 use texts::Texts;
 
 /// More documents than this are not written as files.
-const MOST_FILES: usize = 100_000;
+const MAX_FILES: usize = 100_000;
 /// With `--large` also so many.
 const LARGE: usize = 1_000_000;
 /// A file as young as this is not trusted to be the same at the next sync.
@@ -77,7 +77,7 @@ pub(crate) fn measure(options: &Options, json: bool) -> Result<()> {
         let program = Program::new(&program)?;
         let texts = Texts::Generated(count);
         let model = usable_model(model, &program, &mut column)?;
-        if count > MOST_FILES {
+        if count > MAX_FILES {
             without_files(&program, &texts, model.as_ref(), &mut column)?;
         } else {
             let folder = tempfile::tempdir()?;

@@ -11,7 +11,7 @@ const CLUSTERS: usize = 2_000;
 /// two of one cluster have a cosine of about 0.6.
 const SPREAD: f32 = 0.8;
 /// Chunks of a document at most; on average half as many.
-const MOST_CHUNKS: u64 = 5;
+const MAX_CHUNKS: u64 = 5;
 
 /// Makes vectors from a seed.
 pub(crate) struct Clusters {
@@ -63,7 +63,7 @@ impl Clusters {
         (1..=count as i64).map(move |chunk| {
             if left == 0 {
                 document += 1;
-                left = 1 + self.random() % MOST_CHUNKS;
+                left = 1 + self.random() % MAX_CHUNKS;
             }
             left -= 1;
             (Slot { chunk, document }, self.vector())

@@ -28,7 +28,7 @@ const UNLIKELY: f64 = 0.05;
 const SAME: f64 = 0.000_05;
 
 /// How many names a notice lists before it counts the rest.
-const MOST_NAMES: usize = 5;
+const MAX_NAMES: usize = 5;
 
 /// An earlier run, as far as it matters here.
 #[derive(Debug, Deserialize)]
@@ -185,9 +185,9 @@ fn pairs(row: &Row, before: &EarlierRow, notices: &mut Vec<String>) -> Vec<Pair>
 
 /// `only in this run: a, b`, or nothing if nothing is.
 fn only(place: &str, names: Vec<String>) -> Option<String> {
-    let more = names.len().saturating_sub(MOST_NAMES);
+    let more = names.len().saturating_sub(MAX_NAMES);
     let mut listed = names;
-    listed.truncate(MOST_NAMES);
+    listed.truncate(MAX_NAMES);
     let mut text = format!("only {place}: {}", listed.join("; "));
     if more > 0 {
         text.push_str(&format!("; and {more} more"));

@@ -8,7 +8,7 @@
 use fastrand::Rng;
 
 /// Sums of this many differences are all gone through: there are only 16,384.
-const MOST_ENUMERATED: usize = 14;
+const MAX_ENUMERATED: usize = 14;
 
 /// How often signs are thrown where there are more.
 const ROUNDS: u32 = 10_000;
@@ -29,7 +29,7 @@ pub(super) fn p_value(differences: &[f64]) -> f64 {
     // The same sum comes out a little different in another order of signs.
     let reach: f64 = differences.iter().map(|difference| difference.abs()).sum();
     let enough = observed - reach * 1e-9;
-    if differences.len() <= MOST_ENUMERATED {
+    if differences.len() <= MAX_ENUMERATED {
         let count = 1_u64 << differences.len();
         let extreme = (0..count).filter(|&signs| signed_sum(&differences, || signs) >= enough);
         return extreme.count() as f64 / count as f64;

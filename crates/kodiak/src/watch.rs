@@ -14,7 +14,7 @@ use notify::{Event, EventKind, RecursiveMode, Watcher};
 use crate::error::{Error, Result};
 
 /// Even while changes keep coming, they are told after this many quiet times.
-const MOST_PATIENCE: u32 = 20;
+const MAX_PATIENCE: u32 = 20;
 
 /// Calls `changed` with the numbers of the folders that changed, once nothing
 /// more has happened for `quiet`, until it breaks.
@@ -78,7 +78,7 @@ fn debounce(
     quiet: Duration,
     mut take: impl FnMut(&notify::Result<Event>),
 ) {
-    let deadline = Instant::now() + quiet * MOST_PATIENCE;
+    let deadline = Instant::now() + quiet * MAX_PATIENCE;
     while Instant::now() < deadline {
         match events.recv_timeout(quiet) {
             Ok(event) => take(&event),

@@ -9,7 +9,7 @@ use super::phrases::counted;
 use super::style::{BOLD, DIM, MATCH, Painter};
 
 /// How many tags of a hit are shown.
-const MOST_TAGS: usize = 8;
+const MAX_TAGS: usize = 8;
 
 /// The hits, a blank line between them.
 pub(crate) fn hits(answer: &Answer, painter: Painter) -> String {
@@ -55,7 +55,7 @@ fn one(text: &mut String, number: usize, hit: &Hit, painter: Painter) {
 
 /// The tags, or the first of them and how many more there are.
 fn tags(tags: &[String]) -> String {
-    let (shown, more) = tags.split_at(tags.len().min(MOST_TAGS));
+    let (shown, more) = tags.split_at(tags.len().min(MAX_TAGS));
     let mut text = shown.join(", ");
     if !more.is_empty() {
         let _ = write!(text, " … +{}", more.len());

@@ -82,8 +82,8 @@ impl Counts {
 
 /// A text short enough to be repeated in a message.
 pub(crate) fn shortened(text: &str) -> String {
-    const LONGEST: usize = 80;
-    match text.char_indices().nth(LONGEST) {
+    const MAX_COLUMNS: usize = 80;
+    match text.char_indices().nth(MAX_COLUMNS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -14,7 +14,7 @@ use super::text::{Class, Purpose, Stemming, Tokenizer, fold_word, is_plain, word
 
 /// With more words than this in mind, all are forgotten before the next
 /// document: some megabytes, and more than most notes have.
-const MOST_REMEMBERED: usize = 1 << 15;
+const MAX_REMEMBERED: usize = 1 << 15;
 
 /// How many columns of the full text a document has: title, body, tags.
 pub(crate) const COLUMNS: usize = 3;
@@ -130,7 +130,7 @@ impl TermIndexer {
 
     /// Returns the terms of these columns.
     pub(crate) fn index(&mut self, columns: [&str; COLUMNS]) -> DocumentTerms {
-        if self.words.len().max(self.terms.len()) > MOST_REMEMBERED {
+        if self.words.len().max(self.terms.len()) > MAX_REMEMBERED {
             *self = Self::new(self.stemming);
         }
         self.document += 1;
@@ -252,12 +252,12 @@ mod tests {
     fn what_is_remembered_has_an_end() {
         let mut known = TermIndexer::default();
         for document in 0..6 {
-            let text: String = (0..MOST_REMEMBERED / 2)
+            let text: String = (0..MAX_REMEMBERED / 2)
                 .map(|word| format!("word{document}x{word} "))
                 .collect();
             let found = known.index(["", &text, ""]);
-            assert_eq!(found.terms.iter().count(), MOST_REMEMBERED / 2);
-            assert!(known.words.len() <= MOST_REMEMBERED * 3 / 2);
+            assert_eq!(found.terms.iter().count(), MAX_REMEMBERED / 2);
+            assert!(known.words.len() <= MAX_REMEMBERED * 3 / 2);
         }
     }
 

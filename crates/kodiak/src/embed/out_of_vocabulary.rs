@@ -12,7 +12,7 @@ const FEWEST_LETTERS: f32 = 1.75;
 const LEAST_COVERED: f32 = 0.08;
 /// How many letters a token stands for at most, where tokens end before the
 /// text does.
-const MOST_LETTERS: usize = 6;
+const MAX_LETTERS: usize = 6;
 /// What tokens for the unknown are called.
 const UNKNOWN: [&str; 2] = ["[UNK]", "<unk>"];
 
@@ -28,7 +28,7 @@ pub(super) fn is_in_vocabulary(text: &str, tokens: impl Iterator<Item = String>)
             pieces += usize::from(own > 0);
         }
     }
-    let seen = letters_in(text).min(all * MOST_LETTERS);
+    let seen = letters_in(text).min(all * MAX_LETTERS);
     pieces > 0
         && letters as f32 >= FEWEST_LETTERS * pieces as f32
         && letters as f32 >= LEAST_COVERED * seen as f32
@@ -46,7 +46,7 @@ pub(super) fn is_mostly_in_vocabulary(text: &str, tokens: impl Iterator<Item = S
             read += own;
         }
     }
-    2 * read >= letters_in(text).min(all * MOST_LETTERS)
+    2 * read >= letters_in(text).min(all * MAX_LETTERS)
 }
 
 fn letters_in(text: &str) -> usize {

@@ -8,7 +8,7 @@ use crate::store::{Reader, Store};
 
 /// So many readers are kept open while nobody needs them: a crowd that came and
 /// went must not hold its memory for ever.
-const MOST_IDLE: usize = 8;
+const MAX_IDLE: usize = 8;
 
 /// Readers of one store. Nobody waits for one: where none is idle, another is
 /// opened.
@@ -31,7 +31,7 @@ impl Readers {
         // Should this panic, the reader is closed and not handed to anyone else.
         let outcome = read(&*reader);
         let mut idle = self.lock();
-        if idle.len() < MOST_IDLE {
+        if idle.len() < MAX_IDLE {
             idle.push(reader);
         }
         outcome

@@ -189,13 +189,13 @@ impl Drop for Running {
 
 /// The end of what a client complained about.
 fn tail(complaints: &Path) -> String {
-    const LONGEST: u64 = 1 << 16;
+    const MAX_LENGTH: u64 = 1 << 16;
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(complaints)?;
         let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(LONGEST)))?;
+        file.seek(SeekFrom::Start(length.saturating_sub(MAX_LENGTH)))?;
         let mut text = Vec::new();
-        file.take(LONGEST).read_to_end(&mut text)?;
+        file.take(MAX_LENGTH).read_to_end(&mut text)?;
         Ok(text)
     };
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
@@ -204,7 +204,7 @@ fn tail(complaints: &Path) -> String {
 /// What a client complained about, on one line: the cause where it names one,
 /// else the last thing it said that is no advice.
 fn complaint(said: &str) -> Option<String> {
-    const LONGEST: usize = 200;
+    const MAX_LENGTH: usize = 200;
     let lines: Vec<&str> = said
         .lines()
         .map(|line| {
@@ -235,9 +235,9 @@ fn complaint(said: &str) -> Option<String> {
     let mut short: String = line
         .chars()
         .filter(|character| !character.is_control())
-        .take(LONGEST)
+        .take(MAX_LENGTH)
         .collect();
-    if line.chars().nth(LONGEST).is_some() {
+    if line.chars().nth(MAX_LENGTH).is_some() {
         short.push('…');
     }
     Some(short)

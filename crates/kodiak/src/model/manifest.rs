@@ -22,7 +22,7 @@ pub(super) const TOKENIZER: &str = "tokenizer.json";
 /// How many hex digits of the weights' SHA-256 tell a revision.
 pub(super) const REVISION_LENGTH: usize = 12;
 /// A manifest is a few hundred bytes; what is longer is something else.
-const LONGEST: u64 = 1 << 16;
+const MAX_BYTES: u64 = 1 << 16;
 
 /// What an installed model's `model.json` says.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -190,8 +190,8 @@ fn read<T: serde::de::DeserializeOwned>(folder: &Path) -> Result<Option<T>> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("read", &path)(error)),
         Ok(metadata) if !metadata.is_file() => return Err(files(&path, "it is no file")),
-        Ok(metadata) if metadata.len() > LONGEST => {
-            let detail = format!("it is longer than {LONGEST} bytes");
+        Ok(metadata) if metadata.len() > MAX_BYTES => {
+            let detail = format!("it is longer than {MAX_BYTES} bytes");
             return Err(files(&path, detail));
         }
         Ok(_) => {}

@@ -9,7 +9,7 @@ use crate::store::vectors::k_nearest_among;
 
 /// Only so many of the best candidates are compared with each other: the cost
 /// grows with the square.
-const MOST_COMPARED: usize = 512;
+const MAX_COMPARED: usize = 512;
 
 /// Which candidates are like which.
 #[derive(Debug)]
@@ -27,9 +27,9 @@ impl Neighbourhood {
             .enumerate()
             .filter_map(|(at, vector)| Some((at, (*vector)?)))
             .collect();
-        if compared.len() > MOST_COMPARED {
+        if compared.len() > MAX_COMPARED {
             compared.sort_by(|one, other| scores[other.0].total_cmp(&scores[one.0]));
-            compared.truncate(MOST_COMPARED);
+            compared.truncate(MAX_COMPARED);
             compared.sort_unstable_by_key(|&(at, _)| at);
         }
         let vectors: Vec<&[f32]> = compared.iter().map(|&(_, vector)| vector).collect();

@@ -69,11 +69,11 @@ fn without_neighbours_or_a_share_nothing_changes() {
 
 #[test]
 fn only_the_best_are_compared_where_there_are_thousands() {
-    let count = MOST_COMPARED * 2;
+    let count = MAX_COMPARED * 2;
     let scores: Vec<f64> = (0..count).map(|at| at as f64).collect();
     let vectors = vec![Some([1.0, 0.0].as_slice()); count];
     let all = Neighbourhood::of(&scores, &vectors, 3);
-    let (worse, better) = all.neighbours.split_at(MOST_COMPARED);
+    let (worse, better) = all.neighbours.split_at(MAX_COMPARED);
     assert!(worse.iter().all(Vec::is_empty));
     assert!(better.iter().all(|neighbours| neighbours.len() == 3));
 }

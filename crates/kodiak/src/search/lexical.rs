@@ -14,10 +14,10 @@ use crate::text::words;
 
 /// How many of a query's words are looked for literally: each is a pass over all
 /// text.
-const MOST_NEEDLES: usize = 8;
+const MAX_NEEDLES: usize = 8;
 
 /// How much of a query is looked for literally, in bytes.
-const LONGEST_NEEDLE: usize = 1_000;
+const MAX_NEEDLE_LENGTH: usize = 1_000;
 
 /// Documents retrieved by their words, best first, before they are read.
 #[derive(Debug)]
@@ -154,7 +154,7 @@ impl LexicalRetriever<'_> {
         limits: Limits,
     ) -> Result<LexicalCandidates> {
         let wanted = query.wanted_text(&request.query);
-        let words = words(&wanted).take(MOST_NEEDLES);
+        let words = words(&wanted).take(MAX_NEEDLES);
         let words = words.map(|word| wanted[word.range].to_owned());
         let needles = literal(&wanted).into_iter().chain(words).collect();
         self.retrieve_literal(needles, &query.excluded(), filter, limits)
@@ -181,6 +181,6 @@ fn literal(text: &str) -> Option<String> {
     let text = text.trim();
     let quoted = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
     let literal = quoted('"').or_else(|| quoted('\'')).unwrap_or(text);
-    let end = literal.floor_char_boundary(LONGEST_NEEDLE);
+    let end = literal.floor_char_boundary(MAX_NEEDLE_LENGTH);
     (end > 0).then(|| literal[..end].to_owned())
 }

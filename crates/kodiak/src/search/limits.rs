@@ -3,7 +3,7 @@
 use crate::rank::Tuning;
 
 /// At most so many hits more than wanted are fetched, in case some are gone.
-const MOST_SPARE: usize = 20;
+const MAX_SPARE: usize = 20;
 
 /// The four numbers a search is bounded by, from the smallest to the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) struct Limits {
 impl Limits {
     /// Returns the limits of a search for so many hits.
     pub(super) fn of(hits: usize, tuning: &Tuning) -> Self {
-        let fetched = hits.saturating_add(hits.min(MOST_SPARE));
+        let fetched = hits.saturating_add(hits.min(MAX_SPARE));
         let candidates = fetched.max(tuning.candidates);
         Self {
             hits,

@@ -12,7 +12,7 @@ use crate::store::{Filter, Name, Reader, StoredDocument};
 /// Fewer digits fit too much to be meant as an id.
 const SHORTEST_PREFIX: usize = 4;
 /// How many candidates an ambiguous name lists.
-const MOST_CANDIDATES: usize = 8;
+const MAX_CANDIDATES: usize = 8;
 
 /// A document that was asked for, with the lines that were asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,23 +99,23 @@ impl Lookup<'_> {
         if let Some(address) = target.strip_prefix("kodiak://") {
             let decoded = percent_decode_str(address).decode_utf8_lossy();
             let (source, key) = decoded.split_once('/').unwrap_or((&decoded, ""));
-            return store.with_path(Some(source), key, scope, MOST_CANDIDATES);
+            return store.with_path(Some(source), key, scope, MAX_CANDIDATES);
         }
         let digits = target.strip_prefix('#').unwrap_or(target);
         if digits.len() >= SHORTEST_PREFIX && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             let prefix = digits.to_ascii_lowercase();
-            let found = store.with_id_prefix(&prefix, scope, MOST_CANDIDATES)?;
+            let found = store.with_id_prefix(&prefix, scope, MAX_CANDIDATES)?;
             if !found.is_empty() {
                 return Ok(found);
             }
         }
         for (source, key) in self.as_paths(target)? {
-            let found = store.with_path(source.as_deref(), &key, scope, MOST_CANDIDATES)?;
+            let found = store.with_path(source.as_deref(), &key, scope, MAX_CANDIDATES)?;
             if !found.is_empty() {
                 return Ok(found);
             }
         }
-        store.with_title(target, scope, MOST_CANDIDATES)
+        store.with_title(target, scope, MAX_CANDIDATES)
     }
 
     /// The ways a text can be a path: under a source's folder, after a source's

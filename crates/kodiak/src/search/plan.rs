@@ -89,7 +89,7 @@ impl Plan {
             limits,
         };
         Ok(if truncated {
-            let words = query::MOST_WORDS;
+            let words = query::MAX_WORDS;
             Noted::with(plan, Notice::QueryTruncated { words })
         } else {
             plan.into()

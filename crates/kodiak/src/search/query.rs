@@ -10,11 +10,11 @@ use crate::text::{fold_into, word_count, words};
 
 /// Words beyond this many are not looked for: a pasted page is cut short
 /// rather than refused.
-pub(super) const MOST_WORDS: usize = 128;
+pub(super) const MAX_WORDS: usize = 128;
 /// Nor is anything after this many words and operators.
-const MOST_TOKENS: usize = 1024;
+const MAX_TOKENS: usize = 1024;
 /// How many words can be near each other.
-const MOST_NEAR: usize = 16;
+const MAX_NEAR: usize = 16;
 /// Parentheses nested deeper than this are taken as spaces.
 const DEEPEST: usize = 16;
 
@@ -57,7 +57,7 @@ impl Condition {
                 let joined = ways
                     .iter()
                     .flat_map(|way| more.iter().map(|texts| [&way[..], texts].concat()));
-                joined.take(MOST_WORDS).collect()
+                joined.take(MAX_WORDS).collect()
             }),
             Self::Except(wanted, _) => wanted.alternatives(),
             Self::Near(words, _) => vec![words.clone()],
@@ -92,10 +92,10 @@ impl Query {
     pub(super) fn parse(text: &str, all: bool) -> Self {
         let mut tokens = tokens(text);
         let mut query = Self {
-            cut_short: tokens.len() > MOST_TOKENS,
+            cut_short: tokens.len() > MAX_TOKENS,
             ..Self::default()
         };
-        tokens.truncate(MOST_TOKENS);
+        tokens.truncate(MAX_TOKENS);
         if has_operator(&tokens) {
             let mut parser = Parser {
                 tokens: &tokens,
@@ -149,9 +149,9 @@ impl Query {
             fold_into(&clause.text, &mut folded);
             seen.insert((folded, clause.form))
         });
-        self.cut_short |= self.optional.len() > MOST_WORDS || self.required.len() > MOST_WORDS;
-        self.optional.truncate(MOST_WORDS);
-        self.required.truncate(MOST_WORDS);
+        self.cut_short |= self.optional.len() > MAX_WORDS || self.required.len() > MAX_WORDS;
+        self.optional.truncate(MAX_WORDS);
+        self.required.truncate(MAX_WORDS);
     }
 
     /// What is wanted, in words: all of `text`, unless some of it is an
@@ -184,7 +184,7 @@ impl Query {
     /// out. What an exception would let in again stays out as well.
     pub(super) fn excluded(&self) -> Vec<Vec<String>> {
         let alternatives = self.excluded.iter().flat_map(Condition::alternatives);
-        alternatives.take(MOST_WORDS).collect()
+        alternatives.take(MAX_WORDS).collect()
     }
 
     /// Whether nothing in it can match.
@@ -336,7 +336,7 @@ impl Parser<'_> {
             }
             near.extend(near_text(&unit));
         }
-        near.truncate(MOST_NEAR);
+        near.truncate(MAX_NEAR);
         if !near.is_empty() {
             parts.push(Signed::Wanted(Condition::Near(near, distance)));
         }

@@ -131,7 +131,7 @@ fn all_makes_words_required() {
 fn long_queries_are_cut_short() {
     let text: String = (0..100_000).map(|n| format!("word{n} ")).collect();
     let query = Query::parse(&text, false);
-    assert_eq!(query.optional.len(), MOST_WORDS);
+    assert_eq!(query.optional.len(), MAX_WORDS);
     assert!(query.cut_short);
 }
 
@@ -158,8 +158,8 @@ fn texts(condition: &Condition) -> Vec<&str> {
 /// What holds for every query, whatever was typed: it is bounded, looks for
 /// nothing that was not typed, and for nothing that is only punctuation.
 fn assert_sound(typed: &str, query: &Query) {
-    assert!(query.required.len() <= MOST_WORDS);
-    assert!(query.optional.len() <= MOST_WORDS);
+    assert!(query.required.len() <= MAX_WORDS);
+    assert!(query.optional.len() <= MAX_WORDS);
     let conditions = query.required.iter().chain(&query.excluded);
     for condition in conditions.clone() {
         // A pair of parentheses can add alternatives, a conjunction and an exception.

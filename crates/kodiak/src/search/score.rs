@@ -105,7 +105,7 @@ impl Scoring<'_> {
             Terms::Literal(_) => HashSet::new(),
         };
         let mut tokenizer = Tokenizer::new(self.store.stemming());
-        let bodies = self.store.bodies(&wanted, turn::LONGEST)?;
+        let bodies = self.store.bodies(&wanted, turn::MAX_BODY_BYTES)?;
         let authors = self.store.authors_of(&wanted)?;
         let turns: HashMap<Row, Turn> = bodies
             .iter()

@@ -23,7 +23,7 @@ use crate::store::vectors::{Bitmap, Near};
 use crate::store::{Filter, Reader, VectorIndex};
 
 /// How much of a query a model is shown, in bytes. No model sees more.
-const LONGEST: usize = 4_000;
+const MAX_QUERY_BYTES: usize = 4_000;
 
 /// How many times as long the model is waited for where nothing else answers:
 /// "nothing found" is the one thing a busy machine must not say too early.
@@ -315,7 +315,7 @@ impl Task {
             if self.stop.is_reached() {
                 return Ok(None);
             }
-            let end = text.floor_char_boundary(LONGEST);
+            let end = text.floor_char_boundary(MAX_QUERY_BYTES);
             let vector = self.embedder.embed_one(&text[..end], Role::Query)?;
             if vector.iter().any(|&number| number != 0.0) {
                 queries.push(vector);

@@ -14,12 +14,12 @@ use crate::store::StoredDocument;
 use crate::text::{Class, Purpose, Stemming, Term, Tokenizer, is_mark, words};
 
 /// How long a snippet may be, in characters.
-pub(super) const LONGEST: usize = 200;
+pub(super) const MAX_CHARACTERS: usize = 200;
 /// How many characters apart words may stand to be shown together; the rest of
 /// the length is for what surrounds them.
 const TOGETHER: usize = 150;
 /// Matches beyond this many do not make a snippet better.
-const MOST_MATCHES: usize = 2_000;
+const MAX_MATCHES: usize = 2_000;
 
 /// An excerpt with its matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -220,7 +220,7 @@ impl<'a> Finder<'a> {
                 }
                 ControlFlow::<()>::Continue(())
             });
-            if matches.len() >= MOST_MATCHES {
+            if matches.len() >= MAX_MATCHES {
                 break;
             }
         }
@@ -258,7 +258,7 @@ impl<'a> Finder<'a> {
         let lower = text.to_ascii_lowercase();
         let mut matches: Vec<Match> = Vec::new();
         for (term, needle) in self.needles.iter().enumerate() {
-            let found = lower.match_indices(needle.as_str()).take(MOST_MATCHES);
+            let found = lower.match_indices(needle.as_str()).take(MAX_MATCHES);
             matches.extend(found.map(|(at, found)| Match {
                 range: at..at + found.len(),
                 term,
@@ -373,9 +373,9 @@ fn starts_paragraph(text: &str, at: usize) -> bool {
 /// As much around `start..end` as fits: back to the start of the line or a
 /// third of what is left, then on to the limit, at spaces where there are any.
 fn surroundings(text: &str, start: usize, end: usize) -> (usize, usize) {
-    let length = text[start..end].chars().take(LONGEST).count();
+    let length = text[start..end].chars().take(MAX_CHARACTERS).count();
     // Two characters are kept for the dots.
-    let room = LONGEST.saturating_sub(length + 2);
+    let room = MAX_CHARACTERS.saturating_sub(length + 2);
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
     let before = text[line_start..start].char_indices().rev();
     let mut from = start;
@@ -393,7 +393,7 @@ fn surroundings(text: &str, start: usize, end: usize) -> (usize, usize) {
     let used = text[from..start].chars().count();
     let to = forward(
         text,
-        end.min(start + byte_length(&text[start..end], LONGEST - 2)),
+        end.min(start + byte_length(&text[start..end], MAX_CHARACTERS - 2)),
         room.saturating_sub(used),
     );
     (whole_after(text, from), whole_before(text, to))

@@ -125,7 +125,7 @@ proptest! {
         let note = document(&body);
         let terms = [term(&word, 1.0), term("数据", 2.0), term("กขค", 1.5)];
         let snippet = Finder::terms(&terms, Stemming::English).snippet(&note);
-        prop_assert!(snippet.text.chars().count() <= LONGEST, "{}", snippet.text);
+        prop_assert!(snippet.text.chars().count() <= MAX_CHARACTERS, "{}", snippet.text);
         prop_assert!(!snippet.text.contains('\n'));
         let mut last = 0;
         for mark in &snippet.marks {

@@ -9,7 +9,7 @@ use crate::text::fold_into;
 /// Names less alike than this are no help.
 const LEAST_ALIKE: f64 = 0.25;
 /// How many characters of a text are compared.
-const LONGEST: usize = 200;
+const MAX_NAME_CHARACTERS: usize = 200;
 
 /// The documents whose title or file name is most like `text`, best first.
 pub(super) fn similar_names(
@@ -87,7 +87,7 @@ fn each_pair(text: &str, folded: &mut String, mut visit: impl FnMut(Pair)) {
     // A pasted page is like nothing; its beginning will do.
     let end = text
         .char_indices()
-        .nth(LONGEST)
+        .nth(MAX_NAME_CHARACTERS)
         .map_or(text.len(), |(at, _)| at);
     fold_into(&text[..end], folded);
     let mut last = ' ';

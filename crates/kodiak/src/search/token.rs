@@ -8,7 +8,7 @@ use crate::store::Column;
 use crate::text::{Class, Purpose, Tokenizer, Word, words};
 
 /// More words than this written as one are no compound but, say, an address.
-const LONGEST_COMPOUND: usize = 8;
+const MAX_COMPOUND_LENGTH: usize = 8;
 /// How far apart NEAR lets words be unless told.
 const NEAR_DISTANCE: usize = 10;
 
@@ -97,7 +97,7 @@ impl Unit {
     /// they mean more than apart. Apostrophes join what is no compound.
     fn compound(&self, found: &[Word]) -> Option<&str> {
         let (first, last) = (found.first()?, found.last()?);
-        let joined = (2..=LONGEST_COMPOUND).contains(&found.len())
+        let joined = (2..=MAX_COMPOUND_LENGTH).contains(&found.len())
             && found.iter().all(|word| word.class == Class::Spaced)
             && !self.text.contains(['\'', '’']);
         joined.then(|| &self.text[first.range.start..last.range.end])

@@ -12,7 +12,7 @@ use crate::rank::thread::Turn;
 use crate::text::{Purpose, Tokenizer};
 
 /// What is longer, in bytes, is a record and no turn.
-pub(super) const LONGEST: usize = 16 << 10;
+pub(super) const MAX_BODY_BYTES: usize = 16 << 10;
 /// What ends a sentence.
 const ENDS: [char; 6] = ['.', '!', '?', '。', '！', '？'];
 const ASKS: [char; 2] = ['?', '？'];

@@ -17,10 +17,10 @@ pub use write::{FieldChange, edit, write};
 
 /// The longest block that is read as frontmatter, in bytes. Real ones stay
 /// under a few KiB; the bound keeps a hostile one from costing anything.
-pub const LONGEST_BLOCK: usize = 64 * 1024;
+pub const MAX_BLOCK_BYTES: usize = 64 * 1024;
 
 /// How much of a parser's complaint is kept.
-const LONGEST_REASON: usize = 160;
+const MAX_REASON_LENGTH: usize = 160;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
@@ -106,8 +106,8 @@ impl Block {
 /// Reads a block, its opening line included so that the parser counts lines as
 /// the author's editor does. An empty block is an empty mapping.
 fn read(block: &str) -> Result<Map<String, Value>, String> {
-    if block.len() > LONGEST_BLOCK {
-        return Err(format!("it is longer than {} KiB", LONGEST_BLOCK / 1024));
+    if block.len() > MAX_BLOCK_BYTES {
+        return Err(format!("it is longer than {} KiB", MAX_BLOCK_BYTES / 1024));
     }
     let options = serde_saphyr::options! {
         // `no`, `on` and `y` are tags and titles more often than answers.
@@ -153,7 +153,7 @@ fn reason(mut error: &serde_saphyr::Error) -> String {
     let message = whole.render_with_formatter(&UserMessageFormatter);
     let words: Vec<_> = message.split_whitespace().collect();
     let line = words.join(" ");
-    match line.char_indices().nth(LONGEST_REASON) {
+    match line.char_indices().nth(MAX_REASON_LENGTH) {
         Some((cut, _)) => format!("{}…", &line[..cut]),
         None => line,
     }

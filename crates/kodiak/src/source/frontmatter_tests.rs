@@ -152,7 +152,7 @@ fn hostile_blocks_are_refused() {
         writeln!(repeated, "k{anchor}: &k{anchor} v").unwrap();
     }
     writeln!(repeated, "many: [{}]", vec!["*long"; 200].join(",")).unwrap();
-    let too_long = format!("---\na: {}\n", "x".repeat(LONGEST_BLOCK));
+    let too_long = format!("---\na: {}\n", "x".repeat(MAX_BLOCK_BYTES));
     for (block, part) in [
         (laughs, "repeats itself"),
         (deep, "nested"),

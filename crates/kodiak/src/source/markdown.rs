@@ -32,7 +32,7 @@ pub const DEFAULT_MAX_BYTES: u64 = 10 * 1024 * 1024;
 const EXTENSIONS: [&str; 5] = ["md", "markdown", "mdx", "txt", "org"];
 
 /// More threads than this only wait for the same disk.
-const MOST_THREADS: usize = 8;
+const MAX_THREADS: usize = 8;
 
 /// What to take from a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,7 +199,7 @@ impl Source for MarkdownFolder {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let listed = Mutex::new(Listing::default());
         let mut walk = WalkBuilder::new(&self.root);
-        walk.threads(threads.min(MOST_THREADS))
+        walk.threads(threads.min(MAX_THREADS))
             .follow_links(false)
             .require_git(false)
             .parents(false)

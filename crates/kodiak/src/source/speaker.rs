@@ -1,7 +1,7 @@
 //! Who speaks in a turn of a conversation, by the name it begins with.
 
 /// Longer beginnings with a colon after them are no names.
-const LONGEST_NAME: usize = 40;
+const MAX_NAME_LENGTH: usize = 40;
 
 /// Returns the name before the colon that a transcript begins with.
 pub fn speaker(text: &str) -> Option<&str> {
@@ -13,7 +13,7 @@ pub fn speaker(text: &str) -> Option<&str> {
     let name = name.trim_matches(|sign: char| sign == '*' || sign.is_whitespace());
     let begins = name.chars().next().is_some_and(char::is_alphabetic);
     let inside = |sign: char| sign.is_alphanumeric() || matches!(sign, ' ' | '.' | '\'' | '-');
-    let fits = begins && name.chars().all(inside) && name.chars().count() <= LONGEST_NAME;
+    let fits = begins && name.chars().all(inside) && name.chars().count() <= MAX_NAME_LENGTH;
     fits.then_some(name)
 }
 

@@ -14,7 +14,7 @@ use super::weight::{self, Meter, TOKEN};
 
 /// The weight above which a sentence is divided. Small against what a chunk
 /// takes, so that chunks can be filled.
-const LONGEST: u32 = 40 * TOKEN;
+const MAX_SENTENCE: u32 = 40 * TOKEN;
 
 /// The weight below which neighbours are one unit: too little to look at alone.
 const SHORTEST: u32 = 5 * TOKEN;
@@ -392,7 +392,7 @@ impl Builder<'_, '_> {
         let Some(open) = &mut self.open else {
             return;
         };
-        if open.weight > 0 && open.weight + weight > LONGEST {
+        if open.weight > 0 && open.weight + weight > MAX_SENTENCE {
             let (start, before, cuts) = match self.gap {
                 Some((start, before)) => (start, before, Cut::Sentence),
                 None => (at, open.weight, Cut::Word),

@@ -12,20 +12,20 @@ pub(super) const TOKEN: u32 = 100;
 
 /// How many letters or digits are looked at in one go; each one after so many
 /// adds as much as the last.
-const LONGEST: usize = 16;
+const MAX_WORD_LETTERS: usize = 16;
 
 /// What a word weighs that the vocabulary is likely to have, by its number of
 /// letters: short words are one token.
-const FAMILIAR: [u32; LONGEST + 1] =
+const FAMILIAR: [u32; MAX_WORD_LETTERS + 1] =
     totals([102, 0, 2, 2, 2, 6, 8, 10, 14, 18, 22, 26, 32, 38, 42, 44]);
 
 /// The same for words of other languages, names and code, which fall apart.
-const STRANGE: [u32; LONGEST + 1] = totals([
+const STRANGE: [u32; MAX_WORD_LETTERS + 1] = totals([
     104, 4, 24, 46, 32, 34, 36, 36, 36, 38, 38, 40, 40, 42, 42, 44,
 ]);
 
 /// The same for numbers, by their digits.
-const NUMBER: [u32; LONGEST + 1] = totals([
+const NUMBER: [u32; MAX_WORD_LETTERS + 1] = totals([
     104, 4, 26, 10, 80, 75, 75, 75, 75, 75, 75, 75, 75, 75, 75, 75,
 ]);
 
@@ -49,10 +49,10 @@ const COMMON_WORD: u32 = 24;
 const OTHER_WORD: u32 = 2;
 
 /// The sums of what each place adds.
-const fn totals(added: [u32; LONGEST]) -> [u32; LONGEST + 1] {
-    let mut totals = [0; LONGEST + 1];
+const fn totals(added: [u32; MAX_WORD_LETTERS]) -> [u32; MAX_WORD_LETTERS + 1] {
+    let mut totals = [0; MAX_WORD_LETTERS + 1];
     let mut at = 0;
-    while at < LONGEST {
+    while at < MAX_WORD_LETTERS {
         totals[at + 1] = totals[at] + added[at];
         at += 1;
     }
@@ -60,10 +60,10 @@ const fn totals(added: [u32; LONGEST]) -> [u32; LONGEST + 1] {
 }
 
 /// What the characters from one place of a run to another add.
-fn between(totals: &[u32; LONGEST + 1], from: usize, to: usize) -> u32 {
-    let last = totals[LONGEST] - totals[LONGEST - 1];
-    let beyond = to.saturating_sub(from.max(LONGEST)) as u32;
-    totals[to.min(LONGEST)] - totals[from.min(LONGEST)] + beyond * last
+fn between(totals: &[u32; MAX_WORD_LETTERS + 1], from: usize, to: usize) -> u32 {
+    let last = totals[MAX_WORD_LETTERS] - totals[MAX_WORD_LETTERS - 1];
+    let beyond = to.saturating_sub(from.max(MAX_WORD_LETTERS)) as u32;
+    totals[to.min(MAX_WORD_LETTERS)] - totals[from.min(MAX_WORD_LETTERS)] + beyond * last
 }
 
 /// Weighs a text piece by piece.
@@ -128,7 +128,7 @@ impl Meter {
             }
             Some(b'0'..=b'9') => {
                 self.enter(Run::Digits);
-                let length = length_of(rest, LONGEST, u8::is_ascii_digit);
+                let length = length_of(rest, MAX_WORD_LETTERS, u8::is_ascii_digit);
                 let weight = between(&NUMBER, self.length, self.length + length);
                 self.length += length;
                 Piece { length, weight }
@@ -153,8 +153,12 @@ impl Meter {
         self.enter(Run::Letters);
         // A capital after small letters starts a word of its own, as names in
         // code do.
-        let upper = length_of(rest, LONGEST, u8::is_ascii_uppercase);
-        let lower = length_of(&rest[upper..], LONGEST - upper, u8::is_ascii_lowercase);
+        let upper = length_of(rest, MAX_WORD_LETTERS, u8::is_ascii_uppercase);
+        let lower = length_of(
+            &rest[upper..],
+            MAX_WORD_LETTERS - upper,
+            u8::is_ascii_lowercase,
+        );
         let length = upper + lower;
         let capitals = upper - usize::from(upper > 0 && self.length == 0);
         let from = self.length;

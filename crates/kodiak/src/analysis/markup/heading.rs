@@ -5,7 +5,7 @@
 
 /// How much of a heading is a title, in bytes. A "heading" of a megabyte is an
 /// accident, and the reduction may look at each character many times.
-const LONGEST: usize = 400;
+const MAX_HEADING_BYTES: usize = 400;
 
 /// Reduces a heading's text to a title; `None` if nothing is left to read.
 pub(crate) fn title(heading: &str) -> Option<String> {
@@ -45,10 +45,12 @@ pub(crate) fn without_closing(heading: &str) -> &str {
 }
 
 fn shorten(text: &str) -> (&str, bool) {
-    if text.len() <= LONGEST {
+    if text.len() <= MAX_HEADING_BYTES {
         return (text, false);
     }
-    let cut = (0..=LONGEST).rev().find(|&at| text.is_char_boundary(at));
+    let cut = (0..=MAX_HEADING_BYTES)
+        .rev()
+        .find(|&at| text.is_char_boundary(at));
     (&text[..cut.unwrap_or(0)], true)
 }
 
@@ -253,10 +255,10 @@ mod tests {
         ] {
             let title = title(&endless).unwrap();
             assert!(
-                title.ends_with('…') && title.len() <= LONGEST + 3,
+                title.ends_with('…') && title.len() <= MAX_HEADING_BYTES + 3,
                 "{title}"
             );
         }
-        assert!(plain_title(&"é ".repeat(1000)).unwrap().len() <= LONGEST + 3);
+        assert!(plain_title(&"é ".repeat(1000)).unwrap().len() <= MAX_HEADING_BYTES + 3);
     }
 }

@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 /// How many words `#several words#` may have: more is a sentence with two `#`.
-const MOST_WORDS: usize = 4;
+const MAX_WORDS: usize = 4;
 
 /// How many backticks may open a code span. As a run that nothing closes is the
 /// last of its length, this also bounds how often a line can be searched in vain.
-const MOST_BACKTICKS: usize = 32;
+const MAX_BACKTICKS: usize = 32;
 
 /// Tags in the order they appear, each once whatever its case.
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ impl Tags {
 fn after_code(bytes: &[u8], at: usize) -> usize {
     let run = run_length(bytes, at);
     let open = at + run;
-    if run > MOST_BACKTICKS {
+    if run > MAX_BACKTICKS {
         return open;
     }
     let mut close = open;
@@ -181,7 +181,7 @@ fn several_words(text: &str, first: usize) -> Option<&str> {
                 let closes = is_word(last) && !rest.starts_with(|next| next == '#' || is_tag(next));
                 return closes.then(|| &text[..first + at]);
             }
-            ' ' if last != ' ' && words < MOST_WORDS => words += 1,
+            ' ' if last != ' ' && words < MAX_WORDS => words += 1,
             _ if is_tag(character) => {}
             _ => return None,
         }

@@ -161,7 +161,7 @@ pub struct Tokenizer {
 }
 
 /// Longer runs of letters are data; FTS5 would cut them at a length of its own.
-const LONGEST_TERM: usize = 256;
+const MAX_TERM_LENGTH: usize = 256;
 
 /// How many stems a tokenizer keeps that remembers: most of a text is few words.
 const REMEMBERED: usize = 1 << 15;
@@ -265,8 +265,8 @@ impl Tokenizer {
 pub fn fold_word(written: &str, folded: &mut String) {
     folded.clear();
     fold_into(written, folded);
-    if folded.len() > LONGEST_TERM {
-        folded.truncate(folded.floor_char_boundary(LONGEST_TERM));
+    if folded.len() > MAX_TERM_LENGTH {
+        folded.truncate(folded.floor_char_boundary(MAX_TERM_LENGTH));
     }
 }
 
@@ -340,7 +340,7 @@ mod tests {
     fn nothing_is_no_term_and_nothing_is_endless() {
         assert_eq!(terms("a \u{345} b", Purpose::Document), ["a", "b"]);
         let endless = terms(&"é".repeat(40_000), Purpose::Document);
-        assert_eq!((endless.len(), endless[0].len()), (1, LONGEST_TERM));
+        assert_eq!((endless.len(), endless[0].len()), (1, MAX_TERM_LENGTH));
     }
 
     #[test]

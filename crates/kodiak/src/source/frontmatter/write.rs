@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{BYTE_ORDER_MARK, LONGEST_BLOCK, divide};
+use super::{BYTE_ORDER_MARK, MAX_BLOCK_BYTES, divide};
 use crate::date;
 
 /// Words that a YAML parser may take for something else than a text.
@@ -15,7 +15,7 @@ const NOT_TEXTS: [&str; 13] = [
 ];
 
 /// The longest name of a field: YAML allows a thousand characters on one line.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_LENGTH: usize = 200;
 
 /// A field to set, or to remove if it has no value.
 pub type FieldChange = (String, Option<Value>);
@@ -40,9 +40,9 @@ pub fn write<'a>(fields: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Stri
 pub fn edit(front: &str, changes: &[FieldChange]) -> Result<String, String> {
     let mut wanted = divide(front).fields;
     for (name, value) in changes {
-        if name.chars().count() > LONGEST_NAME {
+        if name.chars().count() > MAX_NAME_LENGTH {
             return Err(format!(
-                "a field has a name of more than {LONGEST_NAME} characters"
+                "a field has a name of more than {MAX_NAME_LENGTH} characters"
             ));
         }
         match value {
@@ -64,8 +64,8 @@ pub fn edit(front: &str, changes: &[FieldChange]) -> Result<String, String> {
     if reads_back(&anew, &wanted) {
         return Ok(anew);
     }
-    Err(if anew.len() > LONGEST_BLOCK {
-        format!("its fields are longer than {} KiB", LONGEST_BLOCK / 1024)
+    Err(if anew.len() > MAX_BLOCK_BYTES {
+        format!("its fields are longer than {} KiB", MAX_BLOCK_BYTES / 1024)
     } else {
         "its fields cannot be written as frontmatter".to_owned()
     })

@@ -208,7 +208,7 @@ fn a_text_without_a_block_gets_one() {
 
 #[test]
 fn what_cannot_be_read_back_is_refused() {
-    let long = edit("", &[set("a", json!("x".repeat(LONGEST_BLOCK)))]);
+    let long = edit("", &[set("a", json!("x".repeat(MAX_BLOCK_BYTES)))]);
     assert_eq!(long.unwrap_err(), "its fields are longer than 64 KiB");
     let name = edit("", &[set(&"n".repeat(201), json!(1))]);
     assert!(name.unwrap_err().contains("200 characters"));

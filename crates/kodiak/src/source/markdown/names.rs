@@ -6,12 +6,12 @@ use super::stays_inside;
 use crate::source::note::divide_name;
 
 /// The longest name made from a title, in bytes.
-const LONGEST_SLUG: usize = 80;
+const MAX_SLUG_LENGTH: usize = 80;
 /// The longest name of a file or folder that every file system takes, in bytes,
 /// with room for what the trash adds.
-const LONGEST_NAME: usize = 240;
+const MAX_NAME_LENGTH: usize = 240;
 /// The longest key, in bytes.
-const LONGEST_KEY: usize = 1_000;
+const MAX_KEY_LENGTH: usize = 1_000;
 /// The extensions of notes with frontmatter.
 const EXTENSIONS: [&str; 3] = ["md", "markdown", "mdx"];
 /// Names that Windows keeps for devices, whatever their extension.
@@ -27,7 +27,7 @@ pub(super) fn slug(title: &str) -> String {
         if part == '-' && (slug.is_empty() || slug.ends_with('-')) {
             continue;
         }
-        if slug.len() + part.len_utf8() > LONGEST_SLUG {
+        if slug.len() + part.len_utf8() > MAX_SLUG_LENGTH {
             break;
         }
         slug.push(part);
@@ -47,7 +47,7 @@ pub(super) fn check(key: &str) -> Result<(), &'static str> {
     if !stays_inside(key) {
         return Err("it leaves the folder");
     }
-    if key.len() > LONGEST_KEY {
+    if key.len() > MAX_KEY_LENGTH {
         return Err("it is longer than 1000 bytes");
     }
     if key.chars().any(char::is_control) {
@@ -66,7 +66,7 @@ pub(super) fn check(key: &str) -> Result<(), &'static str> {
         if part.ends_with(['.', ' ']) || part.starts_with(' ') {
             return Err("a part of it begins or ends with a space or ends with a dot");
         }
-        if part.len() > LONGEST_NAME {
+        if part.len() > MAX_NAME_LENGTH {
             return Err("a part of it is longer than 240 bytes");
         }
         if is_device(part) {

@@ -19,8 +19,8 @@ use crate::text::{Purpose, Tokenizer, words};
 const SAMPLE: u64 = 100;
 
 /// How many examples are shown, and how much of each, in bytes.
-const MOST_EXAMPLES: usize = 5;
-const LONGEST_EXAMPLE: usize = 120;
+const MAX_EXAMPLES: usize = 5;
+const MAX_EXAMPLE_LENGTH: usize = 120;
 
 /// Something wrong with the index, in words for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,10 +38,10 @@ impl Finding {
     }
 
     fn new(problem: impl Into<String>, mut examples: Vec<String>) -> Self {
-        examples.truncate(MOST_EXAMPLES);
+        examples.truncate(MAX_EXAMPLES);
         for example in &mut examples {
-            if example.len() > LONGEST_EXAMPLE {
-                example.truncate(example.floor_char_boundary(LONGEST_EXAMPLE));
+            if example.len() > MAX_EXAMPLE_LENGTH {
+                example.truncate(example.floor_char_boundary(MAX_EXAMPLE_LENGTH));
                 example.push('…');
             }
         }
@@ -302,7 +302,7 @@ impl SqliteStore {
         self.with(|connection| {
             let mut statement = connection
                 .prepare_cached("SELECT source || '/' || key FROM documents WHERE id = ?1")?;
-            let names = rows.iter().take(MOST_EXAMPLES);
+            let names = rows.iter().take(MAX_EXAMPLES);
             names
                 .map(|row| statement.query_row([row], |row| row.get(0)))
                 .collect()

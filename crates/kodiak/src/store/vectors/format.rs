@@ -33,7 +33,7 @@ pub(super) const GROUP: usize = 4096;
 pub(super) type ErrorBoundBytes = [[u8; 4]; 2];
 const FIT: usize = size_of::<ErrorBoundBytes>();
 /// Vectors no longer than this: the sum of so many products fits 32 bits.
-pub(super) const MOST_DIMENSIONS: usize = 1 << 16;
+pub(super) const MAX_DIMENSIONS: usize = 1 << 16;
 
 /// The first bytes of every such file.
 const MAGIC: [u8; 8] = *b"kodiakV\n";

@@ -3,7 +3,7 @@
 //! What counts is a vector's direction, so each has a scale that brings its
 //! integers to length one; products of two are cosines.
 
-use super::format::{MOST_DIMENSIONS, stride};
+use super::format::{MAX_DIMENSIONS, stride};
 
 /// The largest integer in a row of the matrix.
 pub(super) const ROW_TOP: i16 = i8::MAX as i16;
@@ -62,7 +62,7 @@ fn query_top(dimensions: usize) -> i16 {
     let largest = usize::from(i8::MIN.unsigned_abs());
     let room = i32::MAX as usize / (largest * dimensions.max(1));
     // Vectors so long that nothing is left are in no file.
-    debug_assert!(room > 0 || dimensions > MOST_DIMENSIONS);
+    debug_assert!(room > 0 || dimensions > MAX_DIMENSIONS);
     room.min(i16::MAX as usize) as i16
 }
 
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_sum_of_the_largest_products_fits() {
-        for dimensions in [0, 1, 384, 1024, 4096, MOST_DIMENSIONS] {
+        for dimensions in [0, 1, 384, 1024, 4096, MAX_DIMENSIONS] {
             let sum = dimensions as i64 * i64::from(query_top(dimensions)) * 128;
             assert!(sum <= i64::from(i32::MAX), "{dimensions}: {sum}");
             assert!(query_top(dimensions) > 127);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::coarse_code::{self, ErrorBound};
-use super::format::{self, GROUP, HEADER, Header, MOST_DIMENSIONS};
+use super::format::{self, GROUP, HEADER, Header, MAX_DIMENSIONS};
 use super::quantise::{ROW_TOP, quantise};
 use super::{Origin, Slot, VectorFile, damaged};
 use crate::error::{Error, Result};
@@ -61,9 +61,9 @@ fn encode<E: From<Error>>(
     upto: i64,
     vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
 ) -> Result<Header, E> {
-    if origin.dimensions > MOST_DIMENSIONS {
+    if origin.dimensions > MAX_DIMENSIONS {
         let detail = format!(
-            "vectors of {} dimensions are longer than {MOST_DIMENSIONS}",
+            "vectors of {} dimensions are longer than {MAX_DIMENSIONS}",
             origin.dimensions
         );
         return Err(damaged(path, detail).into());

@@ -19,7 +19,7 @@ use crate::embed::{EmbedError, Embedder, Role, fitting};
 /// further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest of those pauses.
-const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+const MAX_PAUSE: Duration = Duration::from_secs(8);
 /// How often a pause is interrupted to see whether the run is over.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -202,7 +202,7 @@ impl Crew<'_> {
 fn pause_after(pauses: u32) -> Duration {
     FIRST_PAUSE
         .saturating_mul(2_u32.saturating_pow(pauses))
-        .min(LONGEST_PAUSE)
+        .min(MAX_PAUSE)
 }
 
 fn hand_over(sender: &Sender<Vec<(usize, Outcome)>>, outcomes: Vec<(usize, Outcome)>) {

@@ -283,5 +283,5 @@ fn pauses_double_up_to_the_longest() {
         .map(|pauses| pause_after(pauses).as_millis())
         .collect();
     assert_eq!(pauses, [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000]);
-    assert_eq!(pause_after(u32::MAX), LONGEST_PAUSE);
+    assert_eq!(pause_after(u32::MAX), MAX_PAUSE);
 }
