@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use kodiak::Error;
-use kodiak::store::vectors::{Bitmap, Near, Origin, QuantizedQuery, Slot, VectorFile};
+use kodiak::store::vectors::{Bitmap, KnnHit, Origin, QuantizedQuery, Slot, VectorFile};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::clock::{cpu_ms, run};
@@ -228,7 +228,7 @@ fn recall(
         }
         let mut again: Vec<(f32, i64)> = near
             .iter()
-            .map(|found: &Near| (collection.cosine_of(found.chunk, query), found.document))
+            .map(|found: &KnnHit| (collection.cosine_of(found.chunk, query), found.document))
             .collect();
         again.sort_by(|left, right| right.0.total_cmp(&left.0));
         let hits = |documents: &mut dyn Iterator<Item = i64>| {

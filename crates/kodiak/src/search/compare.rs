@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::cancel::Stop;
 
 use crate::error::Result;
-use crate::store::vectors::{Bitmap, Near};
+use crate::store::vectors::{Bitmap, KnnHit};
 use crate::store::{Reader, Row, VectorIndex};
 use crate::vector::{centroid, dot, normalised};
 
@@ -89,7 +89,7 @@ impl Comparison {
     pub(super) fn nearest(
         &self,
         store: &dyn Reader,
-        scanned: Option<Vec<Near>>,
+        scanned: Option<Vec<KnnHit>>,
         rows: Option<&Bitmap>,
         keep: usize,
         stop: &Stop,

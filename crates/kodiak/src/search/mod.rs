@@ -361,9 +361,9 @@ impl<'a> Searching<'a> {
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(total)), plan)?;
                 let found = self.again(waited.changed, found, plan, limits.fetched)?;
                 let mut outcome = Outcome::lexical(found);
-                if let Some(near) = waited.candidates {
-                    self.note_model(&mut outcome, &near)?;
-                    outcome.ranked.append(near.chunks);
+                if let Some(semantic) = waited.candidates {
+                    self.note_model(&mut outcome, &semantic)?;
+                    outcome.ranked.append(semantic.chunks);
                 }
                 Ok((waited.snapshot, outcome))
             }
@@ -379,7 +379,7 @@ impl<'a> Searching<'a> {
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(total)), plan)?;
                 let found = self.again(waited.changed, found, plan, keep)?;
                 let outcome = match waited.candidates {
-                    Some(near) => self.fuse(plan, found, near)?,
+                    Some(semantic) => self.fuse(plan, found, semantic)?,
                     None => Outcome::lexical(found),
                 };
                 Ok((waited.snapshot, outcome))
@@ -388,14 +388,14 @@ impl<'a> Searching<'a> {
                 let pending = self.begin(plan, limits.candidates)?;
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(0)), plan)?;
                 let outcome = match waited.candidates {
-                    Some(near) => {
+                    Some(semantic) => {
                         let mut outcome = Outcome {
                             ranked: Ranked::semantic(Vec::new()),
                             retrievers: Retrievers::default(),
                             embedded: 0.0,
                         };
-                        self.note_model(&mut outcome, &near)?;
-                        outcome.ranked.append(near.chunks);
+                        self.note_model(&mut outcome, &semantic)?;
+                        outcome.ranked.append(semantic.chunks);
                         outcome
                     }
                     None => Outcome::lexical(self.words(plan, limits.fetched)?),
@@ -481,8 +481,8 @@ impl<'a> Searching<'a> {
     }
 
     /// Notes which model ran, and how much it could see.
-    fn note_model(&mut self, outcome: &mut Outcome, near: &SemanticCandidates) -> Result<()> {
-        outcome.retrievers.semantic = Some(near.model.clone());
+    fn note_model(&mut self, outcome: &mut Outcome, semantic: &SemanticCandidates) -> Result<()> {
+        outcome.retrievers.semantic = Some(semantic.model.clone());
         outcome.embedded = self.router.store.coverage(self.filter)?.share();
         if outcome.embedded < 1.0 {
             // Rounded down: nearly all is not all.
@@ -497,7 +497,7 @@ impl<'a> Searching<'a> {
         &mut self,
         plan: &Plan,
         found: LexicalCandidates,
-        near: SemanticCandidates,
+        semantic: SemanticCandidates,
     ) -> Result<Outcome> {
         let store = self.router.store;
         let mut outcome = Outcome {
@@ -508,11 +508,11 @@ impl<'a> Searching<'a> {
             },
             embedded: 0.0,
         };
-        self.note_model(&mut outcome, &near)?;
+        self.note_model(&mut outcome, &semantic)?;
         let LexicalCandidates { matches, terms, .. } = found;
         let SemanticCandidates {
             comparison, chunks, ..
-        } = near;
+        } = semantic;
         let most = plan.limits.candidates;
         let mut candidates = join(store, &matches.best, chunks, &comparison, most)?;
         let scoring = Scoring {

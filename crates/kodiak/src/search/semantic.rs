@@ -19,7 +19,7 @@ use crate::cancel::{Cancel, Stop};
 use crate::embed::{Embedder, Role};
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
-use crate::store::vectors::{Bitmap, Near};
+use crate::store::vectors::{Bitmap, KnnHit};
 use crate::store::{Filter, Reader, VectorIndex};
 
 /// How much of a query a model is shown, in bytes. No model sees more.
@@ -75,7 +75,7 @@ impl Drop for CancelOnDrop {
 /// What the other thread makes of a query.
 struct Embedded {
     queries: Vec<Vec<f32>>,
-    scanned: Vec<Near>,
+    scanned: Vec<KnnHit>,
 }
 
 /// The query's vectors, and what a scan took for near.

@@ -134,7 +134,7 @@ pub(super) fn suggestion(
     if !correctable || is_stop_word(&folded) || is_known(store, &folded, scope)? {
         return Ok(None);
     }
-    let near = store.words_near(&folded, most_edits(length))?;
+    let near = store.similar_words(&folded, most_edits(length))?;
     let most = most_cost(length);
     let mut likely: Vec<(f64, String)> = near
         .into_iter()

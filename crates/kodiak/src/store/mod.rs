@@ -38,7 +38,7 @@ pub type Name = (Row, String, String, String);
 
 /// A word of the vocabulary that resembles another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NearWord {
+pub struct SimilarWord {
     /// The word, folded, not stemmed.
     pub word: String,
     /// How many insertions, deletions, replacements or swaps it is away.

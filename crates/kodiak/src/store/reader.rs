@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::vectors::Bitmap;
 use super::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, Matches, Name, NearWord, Row, Serving, SourceStatus, StoredDocument,
+    KnownDocument, Matches, Name, Row, Serving, SimilarWord, SourceStatus, StoredDocument,
     VectorIndex,
 };
 use crate::error::Result;
@@ -66,7 +66,7 @@ pub trait Reader: Send {
 
     /// Returns the words within an edit distance of 1 or 2 of `word`, in no
     /// particular order.
-    fn words_near(&self, word: &str, distance: u8) -> Result<Vec<NearWord>>;
+    fn similar_words(&self, word: &str, distance: u8) -> Result<Vec<SimilarWord>>;
 
     /// Returns the `limit` best documents that meet `expression` and `filter`,
     /// ranked by [`TermMatches`](crate::rank::TermMatches); of equals those that

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::vectors::{Bitmap, Near};
+use super::vectors::{Bitmap, KnnHit};
 use super::{Row, Serving};
 use crate::cancel::Stop;
 
@@ -33,7 +33,7 @@ pub trait VectorIndex: fmt::Debug + Send + Sync {
         rows: Option<&Bitmap>,
         keep: usize,
         stop: &Stop,
-    ) -> Option<Vec<Near>>;
+    ) -> Option<Vec<KnnHit>>;
 
     /// Returns the chunks of each of these documents with their similarity to
     /// the nearest of `queries`.

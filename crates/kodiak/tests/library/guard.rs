@@ -11,7 +11,7 @@ use kodiak::source::markdown::FolderOptions;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, Matches, Name, NearWord, Reader, Revision, Row, Serving, SourceStatus,
+    KnownDocument, Matches, Name, Reader, Revision, Row, Serving, SimilarWord, SourceStatus,
     StoredDocument, VectorIndex,
 };
 use kodiak::text::Stemming;
@@ -326,7 +326,7 @@ impl Reader for Untouchable {
         document_frequencies(&[&str]) -> Vec<u64>;
         word_frequency(&str) -> u64;
         words_beginning(&str, usize) -> Vec<(String, u64)>;
-        words_near(&str, u8) -> Vec<NearWord>;
+        similar_words(&str, u8) -> Vec<SimilarWord>;
         matches(&Expression, &Filter, Corpus, Bm25, usize) -> Matches;
         count(&Expression, &Filter) -> u64;
         containing(&[String], &[Vec<String>], &Filter, usize) -> Matches;

@@ -332,7 +332,7 @@ fn documents_are_put_replaced_and_removed() {
         // A word that no document has is no word of the vocabulary.
         assert_eq!(reader.vocabulary_size().unwrap(), 0);
         assert!(reader.words_beginning("", 9).unwrap().is_empty());
-        assert!(reader.words_near("moon", 1).unwrap().is_empty());
+        assert!(reader.similar_words("moon", 1).unwrap().is_empty());
     });
 }
 

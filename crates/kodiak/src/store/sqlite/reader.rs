@@ -9,7 +9,7 @@ use crate::rank::{Bm25, Corpus};
 use crate::store::vectors::Bitmap;
 use crate::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, Matches, Name, NearWord, Reader, Revision, Row, Serving, SourceStatus,
+    KnownDocument, Matches, Name, Reader, Revision, Row, Serving, SimilarWord, SourceStatus,
     StoredDocument, VectorIndex,
 };
 use crate::text::Stemming;
@@ -51,7 +51,7 @@ impl Reader for SqliteStore {
         corpus() -> Result<Corpus>;
         word_frequency(word: &str) -> Result<u64>;
         words_beginning(prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
-        words_near(word: &str, distance: u8) -> Result<Vec<NearWord>>;
+        similar_words(word: &str, distance: u8) -> Result<Vec<SimilarWord>>;
         matches(
             expression: &Expression,
             filter: &Filter,

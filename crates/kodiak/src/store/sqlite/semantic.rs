@@ -10,7 +10,7 @@ use super::lexical::rendered;
 use super::{SqliteStore, vector_from};
 use crate::cancel::Stop;
 use crate::error::Result;
-use crate::store::vectors::{Bitmap, Near, QuantizedQuery, VectorFile};
+use crate::store::vectors::{Bitmap, KnnHit, QuantizedQuery, VectorFile};
 use crate::store::{ChunkSpan, Expression, Filter, ModelNumber, Row, Serving, VectorIndex};
 
 /// The model that answers. It is asked for several times in a search, so it must
@@ -57,7 +57,7 @@ impl VectorIndex for MappedVectors {
         rows: Option<&Bitmap>,
         keep: usize,
         stop: &Stop,
-    ) -> Option<Vec<Near>> {
+    ) -> Option<Vec<KnnHit>> {
         self.file
             .nearest(&prepared(queries), rows, keep, Some(stop))
     }

@@ -302,7 +302,7 @@ fn words_near_include_those_newer_than_the_automaton() {
     writer.commit().unwrap();
     let near = |word| {
         let mut words: Vec<String> = writer
-            .words_near(word, 2)
+            .similar_words(word, 2)
             .unwrap()
             .into_iter()
             .map(|near| near.word)

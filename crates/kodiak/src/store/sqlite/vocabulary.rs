@@ -13,7 +13,7 @@ use rusqlite::OptionalExtension;
 
 use super::{SqliteStore, SqliteWriter};
 use crate::error::Result;
-use crate::store::NearWord;
+use crate::store::SimilarWord;
 
 /// How many words may be missing from the automaton before it is made anew.
 const MAX_UNMERGED_WORDS: u64 = 2_000;
@@ -46,7 +46,7 @@ impl SqliteStore {
     }
 
     /// The words within `distance` (1 or 2) of `word`, in no particular order.
-    pub fn words_near(&self, word: &str, distance: u8) -> Result<Vec<NearWord>> {
+    pub fn similar_words(&self, word: &str, distance: u8) -> Result<Vec<SimilarWord>> {
         let dfa = automaton_builder(distance).build_dfa(word);
         let (mut upto, mut near) = (0, Vec::new());
         if let Some((made_upto, data)) = self.automaton()?
@@ -77,7 +77,7 @@ impl SqliteStore {
                 if let (Some(documents @ 1..), Some(distance)) =
                     (documents, exact_distance(&dfa, &word))
                 {
-                    words.push(NearWord {
+                    words.push(SimilarWord {
                         word,
                         distance,
                         documents,

@@ -10,7 +10,7 @@ use crate::store::Row;
 
 /// A document found by its best chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Near {
+pub struct KnnHit {
     /// The document.
     pub document: Row,
     /// Its chunk that is nearest; the first of equals.
@@ -89,7 +89,7 @@ impl Found {
     }
 
     /// The best first, once all blocks are in.
-    fn into_best(mut self, file: &VectorFile) -> Vec<Near> {
+    fn into_best(mut self, file: &VectorFile) -> Vec<KnnHit> {
         let mut divided = std::mem::take(&mut self.divided);
         // A document's best part comes first among its parts.
         divided.sort_unstable_by_key(|part| (part.document, *part));
@@ -98,7 +98,7 @@ impl Found {
             self.offer(candidate);
         }
         let best = self.best.into_sorted_vec().into_iter();
-        best.map(|candidate| Near {
+        best.map(|candidate| KnnHit {
             document: candidate.document,
             chunk: file.slot(candidate.at).chunk,
             similarity: candidate.similarity,
@@ -143,7 +143,7 @@ impl Shared {
     }
 
     /// The best first, once all blocks are in.
-    pub(super) fn into_best(self, file: &VectorFile) -> Vec<Near> {
+    pub(super) fn into_best(self, file: &VectorFile) -> Vec<KnnHit> {
         let found = self.found.into_inner();
         found
             .unwrap_or_else(PoisonError::into_inner)

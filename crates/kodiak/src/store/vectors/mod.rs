@@ -40,7 +40,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::store::Row;
 
-pub use best::Near;
+pub use best::KnnHit;
 pub use bitmap::Bitmap;
 pub use knn::k_nearest_among;
 pub use quantise::QuantizedQuery;

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::best::{Candidate, Near, Shared};
+use super::best::{Candidate, KnnHit, Shared};
 use super::coarse_code::PruningBound;
 use super::format::GROUP;
 use super::kernel::{Kernel, SIFTED, fetch};
@@ -44,7 +44,7 @@ impl VectorFile {
         allowed: Option<&Bitmap>,
         keep: usize,
         stop: Option<&Stop>,
-    ) -> Option<Vec<Near>> {
+    ) -> Option<Vec<KnnHit>> {
         self.nearest_in_blocks(BLOCK, queries, allowed, keep, stop)
     }
 
@@ -56,7 +56,7 @@ impl VectorFile {
         allowed: Option<&Bitmap>,
         keep: usize,
         stop: Option<&Stop>,
-    ) -> Option<Vec<Near>> {
+    ) -> Option<Vec<KnnHit>> {
         // With fewer, most of what is fetched ahead would not be looked at.
         let most = allowed.is_none_or(|allowed| allowed.len() >= self.documents().len() / 2);
         let scan = Scan {

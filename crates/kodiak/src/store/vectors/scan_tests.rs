@@ -42,7 +42,7 @@ fn circle() -> VectorFile {
     )
 }
 
-fn found(near: &[Near]) -> Vec<(i64, i64)> {
+fn found(near: &[KnnHit]) -> Vec<(i64, i64)> {
     near.iter()
         .map(|near| (near.document, near.chunk))
         .collect()
@@ -233,7 +233,7 @@ proptest! {
             if !allowed.as_ref().is_none_or(may) {
                 continue;
             }
-            let mut best: Option<Near> = None;
+            let mut best: Option<KnnHit> = None;
             for at in file.of_document(document) {
                 for query in &queries {
                     let similarity = by_hand(&entries[at].2, query);
@@ -241,7 +241,7 @@ proptest! {
                     prop_assert_eq!(similarity.to_bits(), alone.to_bits());
                     if best.is_none_or(|best| similarity > best.similarity) {
                         let chunk = file.slot(at).chunk;
-                        best = Some(Near { document, chunk, similarity });
+                        best = Some(KnnHit { document, chunk, similarity });
                     }
                 }
             }

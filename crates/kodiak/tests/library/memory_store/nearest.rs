@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kodiak::Stop;
-use kodiak::store::vectors::{Bitmap, Near};
+use kodiak::store::vectors::{Bitmap, KnnHit};
 use kodiak::store::{ModelNumber, Row, Serving, VectorIndex};
 use kodiak::vector::{dot, normalised};
 
@@ -48,7 +48,7 @@ impl VectorIndex for PlainVectors {
         rows: Option<&Bitmap>,
         keep: usize,
         stop: &Stop,
-    ) -> Option<Vec<Near>> {
+    ) -> Option<Vec<KnnHit>> {
         let mut found = Vec::new();
         for (&document, chunks) in &self.documents {
             if stop.is_reached() {
@@ -58,7 +58,7 @@ impl VectorIndex for PlainVectors {
                 let all = Self::similarities(chunks, queries);
                 // The least of the reversed order is the first of equals.
                 let best = all.min_by(|one, other| other.1.total_cmp(&one.1));
-                found.extend(best.map(|(chunk, similarity)| Near {
+                found.extend(best.map(|(chunk, similarity)| KnnHit {
                     document,
                     chunk,
                     similarity,

@@ -8,7 +8,7 @@ use kodiak::rank::{Bm25, Corpus};
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, Matches, Name, NearWord, Reader, Revision, Row, Serving, SourceStatus,
+    KnownDocument, Matches, Name, Reader, Revision, Row, Serving, SimilarWord, SourceStatus,
     StoredDocument, VectorIndex,
 };
 use kodiak::text::Stemming;
@@ -81,10 +81,10 @@ impl Reader for MemoryReader {
         Ok(words)
     }
 
-    fn words_near(&self, word: &str, distance: u8) -> Result<Vec<NearWord>> {
+    fn similar_words(&self, word: &str, distance: u8) -> Result<Vec<SimilarWord>> {
         let near = |(known, documents): (String, u64)| {
             let found = edit_distance(word, &known) as u8;
-            (found <= distance).then_some(NearWord {
+            (found <= distance).then_some(SimilarWord {
                 word: known,
                 distance: found,
                 documents,

@@ -320,7 +320,7 @@ fn words_are_counted_completed_and_corrected() {
         let runs = [pair("runner", 1), pair("running", 1), pair("runs", 1)];
         assert_eq!(reader.words_beginning("run", 9).unwrap(), runs);
         let near = |word: &str, distance| {
-            let near = reader.words_near(word, distance).unwrap().into_iter();
+            let near = reader.similar_words(word, distance).unwrap().into_iter();
             let mut near: Vec<_> = near
                 .map(|near| (near.word, near.distance, near.documents))
                 .collect();

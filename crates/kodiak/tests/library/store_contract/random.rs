@@ -106,7 +106,7 @@ proptest! {
         for word in &words {
             let known = |reader: &dyn Reader| {
                 let near = [1, 2].map(|distance| {
-                    let near = reader.words_near(word, distance).unwrap().into_iter();
+                    let near = reader.similar_words(word, distance).unwrap().into_iter();
                     let mut near: Vec<_> =
                         near.map(|it| (it.word, it.distance, it.documents)).collect();
                     near.sort();
