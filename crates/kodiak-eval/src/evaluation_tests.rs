@@ -82,13 +82,13 @@ fn told(options: Options) -> (Result<()>, Figures, Vec<String>) {
 fn a_listener_is_told_of_every_step() {
     let folder = folder(0.5);
     let mut options = options(&folder);
-    options.tries = vec!["every_word=yes".to_owned()];
+    options.tries = vec!["require_all_terms=yes".to_owned()];
     let (held, figures, told) = told(options);
     held.unwrap();
     // Indexed once for both: nothing that is tried changes the index.
     let mut expected = vec!["indexing small", "ended"];
     let asking = "asking small test, lexical: 2";
-    let trying = "asking small test, lexical, every_word=yes: 2";
+    let trying = "asking small test, lexical, require_all_terms=yes: 2";
     for title in [asking, asking, trying, trying] {
         expected.extend([title, "asked 1", "asked 2", "ended", "measured"]);
     }

@@ -9,7 +9,7 @@ fn every_name_can_be_set_to_what_it_is_and_changes_one_number() {
         assert_eq!(variant, Variant::default(), "{name}");
         let other = match name {
             "keyword" => "fused",
-            "every_word" => "yes",
+            "require_all_terms" => "yes",
             "chunk_path" | "stemming" => "no",
             "chunk_tokens" | "chunk_overlap" => "70",
             "candidates" | "neighbours" | "prune_min_documents" | "rescoring_depth" => "7",
@@ -42,7 +42,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
             "2",
             "a number from -1 to 1, or 'model'",
         ),
-        ("every_word", "true", "'yes' or 'no'"),
+        ("require_all_terms", "true", "'yes' or 'no'"),
         ("keyword", "both", "'lexical-first' or 'fused'"),
         ("chunk_tokens", "63", "a whole number from 64 to 8192"),
         ("chunk_tokens", "8193", "a whole number from 64 to 8192"),

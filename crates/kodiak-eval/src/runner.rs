@@ -163,7 +163,7 @@ impl Collection {
                 exact: !setting.typo,
                 fusion: setting.fusion.unwrap_or_default(),
                 weights: variant.weights,
-                all: variant.every_word,
+                all: variant.require_all_terms,
                 filter: query.filter.clone(),
                 ..Request::default()
             };

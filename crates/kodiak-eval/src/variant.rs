@@ -21,7 +21,7 @@ pub(super) struct Variant {
     /// How much each ranking counts in every request.
     pub(super) weights: Weights,
     /// Whether every request asks for documents with every word.
-    pub(super) every_word: bool,
+    pub(super) require_all_terms: bool,
     /// How chunks are cut.
     pub(super) chunking: ChunkOptions,
     /// How words are cut.
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn several_numbers_make_one_variant() {
-        let text = "k1=0.9, keyword=fused,every_word=yes,semantic_weight=2,\
+        let text = "k1=0.9, keyword=fused,require_all_terms=yes,semantic_weight=2,\
                     chunk_tokens=128,chunk_overlap=32,chunk_path=no,stemming=no";
         let variant = Variant::read(text).unwrap();
         assert_eq!(variant.text, text);
@@ -110,7 +110,10 @@ mod tests {
             semantic: 2.0,
             ..Weights::default()
         };
-        assert_eq!((variant.weights, variant.every_word), (weights, true));
+        assert_eq!(
+            (variant.weights, variant.require_all_terms),
+            (weights, true)
+        );
         let chunking = ChunkOptions {
             tokens: 128,
             overlap: Some(32),

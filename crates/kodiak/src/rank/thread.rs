@@ -19,25 +19,25 @@ pub(crate) struct Turn {
     /// Whether the query names who speaks.
     pub(crate) named: bool,
     /// What part of its sentences are questions.
-    pub(crate) asking: f64,
+    pub(crate) question_share: f64,
 }
 
 /// The candidates at each number of steps before and after one in a thread.
-type Surroundings = [[Option<usize>; 2]; STEPS];
+type ThreadNeighbours = [[Option<usize>; 2]; STEPS];
 
 /// Which candidates stand where in a thread.
 #[derive(Debug)]
 pub(crate) struct Threads {
-    surroundings: Vec<Option<Surroundings>>,
+    neighbours: Vec<Option<ThreadNeighbours>>,
 }
 
 impl Threads {
     /// Places the candidates with these rows in threads whose members are given
     /// in order. A candidate in several threads has its place in the first.
     pub(crate) fn of(rows: &[Row], threads: &[Vec<Row>]) -> Self {
-        let mut surroundings = vec![None; rows.len()];
+        let mut neighbours = vec![None; rows.len()];
         if threads.is_empty() {
-            return Self { surroundings };
+            return Self { neighbours };
         }
         let places = rows.iter().enumerate();
         let candidates: HashMap<Row, usize> = places.map(|(at, &row)| (row, at)).collect();
@@ -52,16 +52,16 @@ impl Threads {
                         ]
                     };
                     let all = || std::array::from_fn(|nearer| sides(nearer + 1));
-                    surroundings[at].get_or_insert_with(all);
+                    neighbours[at].get_or_insert_with(all);
                 }
             }
         }
-        Self { surroundings }
+        Self { neighbours }
     }
 
     /// Returns whether this candidate is in a thread.
     pub(crate) fn contains(&self, candidate: usize) -> bool {
-        self.surroundings[candidate].is_some()
+        self.neighbours[candidate].is_some()
     }
 
     /// Raises what is said by whom the query names.
@@ -85,17 +85,17 @@ impl Threads {
         let before = scores.to_vec();
         let worst = before.iter().copied().fold(f64::INFINITY, f64::min);
         let parts: [f64; STEPS] = [tuning.thread_boost_1, tuning.thread_boost_2];
-        for (at, surroundings) in self.surroundings.iter().enumerate() {
-            let Some(surroundings) = surroundings else {
+        for (at, neighbours) in self.neighbours.iter().enumerate() {
+            let Some(neighbours) = neighbours else {
                 continue;
             };
             let gain = |sides: &[Option<usize>; 2]| {
                 let gains = sides.iter().flatten().map(|&other| before[other] - worst);
                 gains.fold(0.0, f64::max)
             };
-            let gains = parts.iter().zip(surroundings);
+            let gains = parts.iter().zip(neighbours);
             let context: f64 = gains.map(|(part, sides)| part * gain(sides)).sum();
-            scores[at] = before[at] + context - tuning.question_penalty * turns[at].asking;
+            scores[at] = before[at] + context - tuning.question_penalty * turns[at].question_share;
         }
     }
 }
@@ -151,7 +151,10 @@ mod tests {
     #[test]
     fn questions_lose_and_who_is_named_gains() {
         let of = |turns: [Turn; 2], threads: &[Vec<Row>]| rescored(&[2.0, 0.0], threads, &turns);
-        let turn = |named, asking| Turn { named, asking };
+        let turn = |named, question_share| Turn {
+            named,
+            question_share,
+        };
         let thread = [vec![1, 2]];
         let plain = of([Turn::default(); 2], &thread);
         // A question stands lower, but what follows it gains from it all the same.

@@ -31,7 +31,7 @@ impl Scoring<'_> {
     pub(super) fn apply(&self, candidates: &mut [Candidate], best: f64) -> Result<()> {
         let mut weights = self.weights;
         if self.fusion == Fusion::Convex {
-            weights.lexical *= lexical_trust(best, self.terms, self.tuning.full_coverage);
+            weights.lexical *= coverage_factor(best, self.terms, self.tuning.full_coverage);
         }
         let evidence: Vec<Evidence> = candidates.iter().map(|one| one.evidence).collect();
         let own = fuse(&evidence, self.fusion, weights, self.tuning);
@@ -123,7 +123,7 @@ impl Scoring<'_> {
 /// document covers only a few of the query's terms, or only stop words.
 /// Normalised, such scores would count as much as any. In full, if the best
 /// covers the part `full_coverage` of them.
-fn lexical_trust(best: f64, terms: &Terms, full_coverage: f64) -> f64 {
+fn coverage_factor(best: f64, terms: &Terms, full_coverage: f64) -> f64 {
     let Terms::Planned(terms) = terms else {
         return 1.0;
     };
@@ -152,12 +152,12 @@ mod tests {
         };
         let terms = Terms::Planned(vec![term(6.0, false), term(3.0, false), term(1.0, true)]);
         for (best, expected) in [(0.0, 0.0), (2.25, 0.5), (4.5, 1.0), (12.0, 1.0)] {
-            let trusted = lexical_trust(best, &terms, 0.5);
+            let trusted = coverage_factor(best, &terms, 0.5);
             assert!((trusted - expected).abs() < 1e-9, "{best}: {trusted}");
         }
         let nothing = Terms::Planned(Vec::new());
-        assert!((lexical_trust(0.0, &nothing, 0.5) - 1.0).abs() < 1e-9);
+        assert!((coverage_factor(0.0, &nothing, 0.5) - 1.0).abs() < 1e-9);
         let literal = Terms::Literal(vec!["bear".to_owned()]);
-        assert!((lexical_trust(0.1, &literal, 0.5) - 1.0).abs() < 1e-9);
+        assert!((coverage_factor(0.1, &literal, 0.5) - 1.0).abs() < 1e-9);
     }
 }

@@ -33,11 +33,11 @@ pub(super) fn read(
     }
     Turn {
         named,
-        asking: asking(text),
+        question_share: question_share(text),
     }
 }
 
-fn asking(text: &str) -> f64 {
+fn question_share(text: &str) -> f64 {
     let (mut sentences, mut questions) = (0, 0);
     let mut asks = |sentence: &str| {
         // What is quoted or bracketed ends before the quote does.
@@ -97,9 +97,9 @@ mod tests {
             ("", 0.0),
         ] {
             assert!(
-                (asking(text) - part).abs() < 1e-9,
+                (question_share(text) - part).abs() < 1e-9,
                 "{text} {}",
-                asking(text)
+                question_share(text)
             );
         }
     }
@@ -108,7 +108,7 @@ mod tests {
         #[test]
         fn any_text_is_a_turn(text in "\\PC{0,60}") {
             let turn = read(Some(&text), &text, &HashSet::new(), &mut Tokenizer::default());
-            prop_assert!((0.0..=1.0).contains(&turn.asking) && !turn.named);
+            prop_assert!((0.0..=1.0).contains(&turn.question_share) && !turn.named);
         }
     }
 }
