@@ -9,8 +9,8 @@
 use std::ops::Range;
 
 use super::ChunkOptions;
+use super::token_estimate::TOKEN;
 use super::units::{Cut, Outline};
-use super::weight::TOKEN;
 
 /// The end of a section, together with one that is outside of the section
 /// around it.

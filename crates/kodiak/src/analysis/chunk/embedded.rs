@@ -5,7 +5,7 @@
 
 use crate::analysis::markup::{heading, markdown};
 
-use super::weight;
+use super::token_estimate;
 use super::{ChunkOptions, SEPARATOR, TextHasher};
 
 impl ChunkOptions {
@@ -47,13 +47,13 @@ impl ChunkOptions {
         if !self.path {
             let text = text.trim();
             let title = if text.is_empty() { title } else { "" };
-            return [weight::beginning(title, self.capacity()), "", text];
+            return [token_estimate::beginning(title, self.capacity()), "", text];
         }
         let most = self.most_for_path();
         let path = without_title(heading, title);
-        let room = most.saturating_sub(weight::of(path));
-        let shown_title = weight::beginning(title, room.max(most / 2));
-        let room = most.saturating_sub(weight::of(shown_title));
+        let room = most.saturating_sub(token_estimate::of(path));
+        let shown_title = token_estimate::beginning(title, room.max(most / 2));
+        let room = most.saturating_sub(token_estimate::of(shown_title));
         let text = without_said(text, title, heading).trim();
         [shown_title, innermost(path, room), text]
     }
@@ -70,9 +70,9 @@ fn without_title<'path>(path: &'path str, title: &str) -> &'path str {
 /// As many headings as there is room for, the inner ones first.
 fn innermost(path: &str, room: u32) -> &str {
     let mut shown = path;
-    while weight::of(shown) > room {
+    while token_estimate::of(shown) > room {
         let Some((_, inner)) = shown.split_once(SEPARATOR) else {
-            return weight::beginning(shown, room);
+            return token_estimate::beginning(shown, room);
         };
         shown = inner;
     }
@@ -100,7 +100,7 @@ fn without_said<'text>(text: &'text str, title: &str, path: &str) -> &'text str 
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::weight::{TOKEN, of};
+    use super::super::token_estimate::{TOKEN, of};
     use super::*;
 
     fn embedded_text(title: &str, heading: &str, text: &str) -> String {

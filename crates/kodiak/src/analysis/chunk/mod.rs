@@ -9,8 +9,8 @@
 mod divide;
 mod embedded;
 mod sentence;
+mod token_estimate;
 mod units;
-mod weight;
 
 use std::ops::Range;
 
@@ -69,7 +69,7 @@ pub struct Chunk {
 impl ChunkOptions {
     /// What a chunk weighs at most.
     fn capacity(self) -> u32 {
-        self.tokens.saturating_mul(weight::TOKEN)
+        self.tokens.saturating_mul(token_estimate::TOKEN)
     }
 
     /// How much of that title and headings may take: a third.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const CAPACITY: u32 = 254 * weight::TOKEN;
+const CAPACITY: u32 = 254 * token_estimate::TOKEN;
 
 /// Cuts a body as an index does and checks what holds for every one.
 fn cut(title: &str, body: &str) -> Vec<Chunk> {
@@ -40,7 +40,7 @@ fn cut_in(markup: Markup, chunking: ChunkOptions, title: &str, body: &str) -> Ve
         assert_eq!(chunk.end_line, 1 + newlines(&body[..end]));
         let shown = chunking.embedded_text(title, &chunk.heading, text);
         // Measured alone, a text may seem a little stranger than in its place.
-        let weight = weight::of(&shown);
+        let weight = token_estimate::of(&shown);
         let most = chunking.capacity() * 5 / 4;
         assert!(weight <= most, "{chunk:?} weighs {weight}");
         last_start = Some(start);
@@ -60,7 +60,7 @@ fn sentences(count: usize) -> String {
 }
 
 fn weight_of(body: &str, chunk: &Chunk) -> u32 {
-    weight::of(&body[chunk.range.clone()])
+    token_estimate::of(&body[chunk.range.clone()])
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_section_is_cut_evenly_between_sentences_and_overlaps() {
             assert!(body[after.clone()].starts_with("Sentence number"));
             assert!(body[before.clone()].ends_with("oven."));
             let repeated = &body[after.start..before.end.max(after.start)];
-            assert!(!repeated.is_empty() && weight::of(repeated) < CAPACITY / 5);
+            assert!(!repeated.is_empty() && token_estimate::of(repeated) < CAPACITY / 5);
         }
     }
 }
@@ -226,7 +226,7 @@ fn repeated(chunking: ChunkOptions, body: &str) -> Vec<u32> {
     let pairs = found.windows(2);
     let repeated = pairs.map(|pair| {
         let (before, after) = (&pair[0].range, &pair[1].range);
-        weight::of(&body[after.start..before.end.max(after.start)]) / weight::TOKEN
+        token_estimate::of(&body[after.start..before.end.max(after.start)]) / token_estimate::TOKEN
     });
     repeated.collect()
 }

@@ -10,7 +10,7 @@ use crate::analysis::markup::{Lines, heading, org};
 
 use super::ChunkOptions;
 use super::sentence::End;
-use super::weight::{self, Meter, TOKEN};
+use super::token_estimate::{self, TOKEN, TokenEstimator};
 
 /// The weight above which a sentence is divided. Small against what a chunk
 /// takes, so that chunks can be filled.
@@ -133,11 +133,11 @@ pub(super) fn outline<'body>(
             sections: vec![Section {
                 parent: 0,
                 level: 0,
-                path_weight: weight::of(title).min(most_for_path),
+                path_weight: token_estimate::of(title).min(most_for_path),
                 heading: Heading::None,
             }],
         },
-        meter: Meter::default(),
+        estimator: TokenEstimator::default(),
         open: None,
         gap: None,
         end: End::Nothing,
@@ -157,7 +157,7 @@ struct Builder<'body, 'title> {
     capacity: u32,
     most_for_path: u32,
     outline: Outline<'body>,
-    meter: Meter,
+    estimator: TokenEstimator,
     /// The unit being filled.
     open: Option<Unit>,
     /// Where the last word of that unit starts, and the weight before it.
@@ -217,8 +217,8 @@ impl Builder<'_, '_> {
         let path_weight = if said || around >= self.most_for_path {
             around
         } else {
-            let text = weight::beginning(text.trim_start(), self.most_for_path);
-            (around + weight::of(text) + TOKEN).min(self.most_for_path)
+            let text = token_estimate::beginning(text.trim_start(), self.most_for_path);
+            (around + token_estimate::of(text) + TOKEN).min(self.most_for_path)
         };
         self.outline.sections.push(Section {
             parent,
@@ -249,7 +249,10 @@ impl Builder<'_, '_> {
             && let Some(joined) = first.checked_sub(1).and_then(|last| units.get_mut(last))
         {
             // Its beginning was too short to be a unit.
-            joined.weight = joined.weight.saturating_sub(weight::of(text)).max(1);
+            joined.weight = joined
+                .weight
+                .saturating_sub(token_estimate::of(text))
+                .max(1);
         }
         units.truncate(first);
         self.enter(level, Heading::Underlined(paragraph.clone()), text);
@@ -307,7 +310,7 @@ impl Builder<'_, '_> {
         if let Some(cut) = cut {
             self.begin(start, cut);
         } else {
-            self.meter.space();
+            self.estimator.space();
         }
         self.fill(start, line, !row);
     }
@@ -315,7 +318,7 @@ impl Builder<'_, '_> {
     /// Starts a unit.
     fn begin(&mut self, start: usize, cuts: Cut) {
         self.close();
-        self.meter.space();
+        self.estimator.space();
         self.gap = None;
         self.end = End::Nothing;
         self.open = Some(Unit {
@@ -352,7 +355,7 @@ impl Builder<'_, '_> {
         let mut space = true;
         let mut at = 0;
         while at < text.len() {
-            let piece = self.meter.next(text, at);
+            let piece = self.estimator.next(text, at);
             if piece.weight == 0 {
                 space = true;
             } else {

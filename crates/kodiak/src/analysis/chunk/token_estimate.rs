@@ -1,6 +1,6 @@
-//! How many tokens a text may become, told from its characters.
+//! Estimates how many tokens a text becomes, from its characters.
 //!
-//! Owns the estimate. No model's tokenizer is asked: where a note is cut must
+//! No model's tokenizer is asked: chunk boundaries must
 //! not depend on which model is installed, and must be known at the speed of
 //! reading. The tables were fitted to a `WordPiece` vocabulary of English, the
 //! most common kind, on prose, manuals, abstracts and other languages, so that
@@ -16,15 +16,15 @@ const MAX_WORD_LETTERS: usize = 16;
 
 /// What a word weighs that the vocabulary is likely to have, by its number of
 /// letters: short words are one token.
-const FAMILIAR: [u32; MAX_WORD_LETTERS + 1] =
+const KNOWN_WORD: [u32; MAX_WORD_LETTERS + 1] =
     totals([102, 0, 2, 2, 2, 6, 8, 10, 14, 18, 22, 26, 32, 38, 42, 44]);
 
-/// The same for words of other languages, names and code, which fall apart.
-const STRANGE: [u32; MAX_WORD_LETTERS + 1] = totals([
+/// The estimate for words of other languages, names and code, which fall apart.
+const UNKNOWN_WORD: [u32; MAX_WORD_LETTERS + 1] = totals([
     104, 4, 24, 46, 32, 34, 36, 36, 36, 38, 38, 40, 40, 42, 42, 44,
 ]);
 
-/// The same for numbers, by their digits.
+/// The estimate for numbers, by their digits.
 const NUMBER: [u32; MAX_WORD_LETTERS + 1] = totals([
     104, 4, 26, 10, 80, 75, 75, 75, 75, 75, 75, 75, 75, 75, 75, 75,
 ]);
@@ -67,7 +67,7 @@ fn between(totals: &[u32; MAX_WORD_LETTERS + 1], from: usize, to: usize) -> u32 
 }
 
 /// Weighs a text piece by piece.
-pub(super) struct Meter {
+pub(super) struct TokenEstimator {
     /// How little the text so far resembles English, up to [`STRANGEST`].
     strangeness: u32,
     /// The same for the present word.
@@ -95,7 +95,7 @@ enum Run {
     Signs,
 }
 
-impl Default for Meter {
+impl Default for TokenEstimator {
     fn default() -> Self {
         Self {
             strangeness: UNKNOWN,
@@ -106,7 +106,7 @@ impl Default for Meter {
     }
 }
 
-impl Meter {
+impl TokenEstimator {
     /// Weighs the piece that starts at this offset, which must be one of a
     /// character.
     pub(super) fn next(&mut self, text: &str, at: usize) -> Piece {
@@ -164,8 +164,8 @@ impl Meter {
         let from = self.length;
         self.length += length;
         let strangeness = self.word_strangeness;
-        let familiar = between(&FAMILIAR, from, self.length) * (STRANGEST - strangeness);
-        let strange = between(&STRANGE, from, self.length) * strangeness;
+        let familiar = between(&KNOWN_WORD, from, self.length) * (STRANGEST - strangeness);
+        let strange = between(&UNKNOWN_WORD, from, self.length) * strangeness;
         // What is not of ASCII may be a letter, and a long word goes on.
         let goes_on = |next: &u8| match next {
             b'A'..=b'Z' => lower == 0,
@@ -187,7 +187,7 @@ impl Meter {
         let weight = if matches!(character, '\u{C0}'..='\u{24F}' | '\u{1E00}'..='\u{1EFF}') {
             self.enter(Run::Letters);
             self.length += 1;
-            between(&STRANGE, self.length - 1, self.length) + ACCENT
+            between(&UNKNOWN_WORD, self.length - 1, self.length) + ACCENT
         } else if character.is_whitespace() {
             self.enter(Run::Space);
             0
@@ -283,11 +283,11 @@ fn alone(character: char) -> u32 {
 
 /// What a whole text weighs.
 pub(super) fn of(text: &str) -> u32 {
-    let mut meter = Meter::default();
+    let mut estimator = TokenEstimator::default();
     let mut weight = 0_u32;
     let mut at = 0;
     while at < text.len() {
-        let piece = meter.next(text, at);
+        let piece = estimator.next(text, at);
         weight = weight.saturating_add(piece.weight);
         at += piece.length;
     }
@@ -297,12 +297,12 @@ pub(super) fn of(text: &str) -> u32 {
 /// The beginning of a text that weighs no more than this, cut between words
 /// where there are any.
 pub(super) fn beginning(text: &str, most: u32) -> &str {
-    let mut meter = Meter::default();
+    let mut estimator = TokenEstimator::default();
     let mut weight = 0;
     let mut gap = 0;
     let mut at = 0;
     while at < text.len() {
-        let piece = meter.next(text, at);
+        let piece = estimator.next(text, at);
         weight += piece.weight;
         if weight > most {
             return text[..if gap > 0 { gap } else { at }].trim_end();
