@@ -1,30 +1,31 @@
 //! BM25 with term proximity and title coverage, over term positions.
 //!
-//! Owns what a document scores for a query, given where the query's phrases
-//! stand in it. How a store finds those positions is its own business; what they
-//! are worth is decided here, so that every store ranks alike.
+//! Owns the lexical score of a document for a query, given the positions of the
+//! query's phrases in it. Finding those positions is up to the store. Scoring
+//! them happens here, so that every store ranks alike.
 
-/// How much there is to search.
+/// The size of what is searched, as BM25 needs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Corpus {
-    /// Documents that can be found.
+    /// The number of documents.
     pub documents: u64,
-    /// Terms in a document, on average.
+    /// The average number of terms in a document.
     pub average_length: f64,
 }
 
-/// Returns the inverse document frequency of a term as BM25 has it. A term in
-/// half the documents or more tells them apart by next to nothing, yet by
-/// something: alone in a query it still ranks.
+/// Returns the BM25 idf (inverse document frequency) of a term that `documents`
+/// documents of the corpus contain. A term in half the documents or more gets
+/// next to nothing, but not zero: a query of that term alone still ranks.
 pub fn idf(documents: u64, corpus: Corpus) -> f64 {
     let (having, all) = (documents as f64, corpus.documents as f64);
     let odds = (all - having + 0.5).max(0.5) / (having + 0.5);
     odds.ln().max(1e-6)
 }
 
-/// The idf that a stop word has at most, and that a phrase must exceed for its
-/// positions to count: stop words, and what every fourth document has, stand
-/// everywhere, and most of the time would go into finding out where.
+/// The highest idf a stop word can have, and the idf a phrase must exceed for its
+/// positions to count towards proximity. Stop words, and terms that about every
+/// fourth document contains, occur everywhere; handling their positions would
+/// take most of the time.
 pub(crate) const STOP_WORD_IDF: f64 = 1.0;
 
 /// A field of a document.
@@ -38,35 +39,38 @@ pub enum Field {
     Tags,
 }
 
-/// How much words in a document count.
+/// The parameters of the lexical score: BM25 with field weights, title boost,
+/// term proximity and title coverage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bm25 {
-    /// How quickly repetition stops counting.
+    /// Term frequency saturation: the lower, the sooner repetition stops
+    /// counting.
     pub k1: f64,
-    /// How much long documents are held back, 0 to 1.
+    /// Length normalisation, from 0 (none) to 1 (full).
     pub b: f64,
-    /// Shorter documents count as having so many words. Of two messages the
-    /// longer one has more to say; only from a paragraph on does length mean
-    /// that a word may have come by the way.
+    /// The document length below which shorter is not better, in terms. Of two
+    /// messages the longer one has more to say. Only from a paragraph on does
+    /// length mean that a word may be there by chance.
     pub min_document_length: f64,
-    /// What a word in the title counts, one in the body being 1: it says most
-    /// about a note.
+    /// The field weight of the title, relative to 1 for the body: the title says
+    /// most about a note.
     pub title_weight: f64,
-    /// What a word among the tags counts.
+    /// The field weight of the tags, relative to 1 for the body.
     pub tags_weight: f64,
-    /// What a word in the title adds, in parts of its idf, however often it
-    /// occurs and however long the document is. Weighted or not, repetition
-    /// saturates: without this a short note that has a word as its tag stands
-    /// above the note it is the title of.
+    /// The constant bonus for a phrase in the title, as a factor of its idf. It
+    /// depends neither on term frequency nor on document length. Field weights
+    /// alone saturate: without the bonus, a short note with a word as its tag
+    /// outranks the note with that word as its title.
     pub title_boost: f64,
-    /// What term proximity in the body adds, in parts of the idf of the
-    /// terms. A long document that has every word somewhere is not about
-    /// what they say together.
+    /// The weight of term proximity in the body, as a factor of the idf within
+    /// the best window. A long document that contains every word somewhere is
+    /// not about what they mean together.
     pub proximity_weight: f64,
-    /// Within how many words of each other terms are near.
+    /// The size of the proximity window, in terms.
     pub proximity_window: f64,
-    /// What words in the title add, in parts of their idf and of how much
-    /// of the title they are: all of it is named by them.
+    /// The weight of title coverage, as a factor of the idf of the phrases in the
+    /// title times the share of the title they cover. Phrases that cover the
+    /// whole title are the name of the document.
     pub title_coverage: f64,
 }
 
@@ -87,7 +91,7 @@ impl Default for Bm25 {
 }
 
 impl Bm25 {
-    /// All its numbers in a row, always the same one.
+    /// Returns all parameters, always in the same order.
     pub(crate) fn numbers(&mut self) -> [&mut f64; 9] {
         let Self {
             k1,
@@ -114,39 +118,39 @@ impl Bm25 {
     }
 }
 
-/// Where the phrases of a query stand in one document. Kept from document to
-/// document for its memory.
+/// The positions of a query's phrases in one document. Reused from document to
+/// document to save allocations.
 #[derive(Debug, Default)]
 pub struct TermMatches {
     phrases: Vec<PhraseMatch>,
-    /// Positions in the body, each with the number of the phrase that stands there.
+    /// Positions in the body, each with the index of its phrase in `phrases`.
     body: Vec<(u32, usize)>,
-    /// Positions in the title.
+    /// Positions in the title, of any phrase.
     title: Vec<u32>,
 }
 
-/// A phrase in the document at hand.
+/// A phrase in the current document.
 #[derive(Debug, Default)]
 struct PhraseMatch {
     idf: f64,
-    /// How often it occurs, weighted by field.
+    /// The term frequency, summed over fields with their weights.
     frequency: f64,
     in_title: bool,
-    /// Whether its positions in the body count.
+    /// Whether it occurs in the body and its positions count towards proximity.
     in_body: bool,
-    /// How often it stands in the window at hand.
+    /// The number of its occurrences in the current proximity window.
     in_window: usize,
 }
 
 impl TermMatches {
-    /// Forgets the document before.
+    /// Forgets the previous document.
     pub fn clear(&mut self) {
         self.phrases.clear();
         self.body.clear();
         self.title.clear();
     }
 
-    /// Begins another phrase, to which the next occurrences belong.
+    /// Adds a phrase with this idf. The occurrences recorded next belong to it.
     pub fn phrase(&mut self, idf: f64) {
         self.phrases.push(PhraseMatch {
             idf,
@@ -154,7 +158,7 @@ impl TermMatches {
         });
     }
 
-    /// Records that the phrase stands at this position of a field.
+    /// Records an occurrence of the last phrase at this position of a field.
     pub fn occurrence(&mut self, field: Field, position: u32, bm25: &Bm25) {
         let number = self.phrases.len().saturating_sub(1);
         let Some(phrase) = self.phrases.last_mut() else {
@@ -177,13 +181,14 @@ impl TermMatches {
         }
     }
 
-    /// Returns what the document scores; higher is better.
+    /// Returns the lexical score of the document: BM25, title coverage and term
+    /// proximity added up. Higher is better.
     ///
     /// Looking up a document's length may take longer than all the rest, so
-    /// `length` is only asked where the document could still reach `minimum`.
-    /// One that cannot gets a score that is too high, but below `minimum`.
-    /// `length` returns the number of terms in a field, or in all of them;
-    /// `None` from it is passed on.
+    /// `length` is only called if the document could still reach `minimum`. A
+    /// document that cannot reach it gets an upper bound of its score, which is
+    /// below `minimum`. `length` returns the number of terms in a field, or in
+    /// all fields for `None`. If it returns `None`, so does this function.
     pub fn score(
         &mut self,
         bm25: &Bm25,
@@ -191,7 +196,7 @@ impl TermMatches {
         minimum: f64,
         mut length: impl FnMut(Option<Field>) -> Option<f64>,
     ) -> Option<f64> {
-        // What it could be at most, less and less roughly.
+        // Upper bounds of the score, each tighter and dearer than the last.
         let coverage = bm25.title_coverage * self.idf_in_title();
         let apart = self.bm25(bm25, average_length, 0.0) + coverage;
         let highest = apart + bm25.proximity_weight * self.idf_in_body();
@@ -211,7 +216,8 @@ impl TermMatches {
         Some(self.bm25(bm25, average_length, all) + coverage + proximity)
     }
 
-    /// Returns BM25 for a document of so many terms; the fewer, the higher.
+    /// Returns the BM25 score, with the title boost, of a document of `length`
+    /// terms. The shorter the document, the higher the score.
     fn bm25(&self, bm25: &Bm25, average_length: f64, length: f64) -> f64 {
         let Bm25 {
             k1,
@@ -223,7 +229,7 @@ impl TermMatches {
         let average = average_length.max(min_document_length);
         let damping = k1 * (1.0 - b + b * length.max(min_document_length) / average);
         let each = self.phrases.iter().map(|phrase| {
-            // With no damping either, nothing would be divided by nothing.
+            // With k1 = 0 the damping is 0 too, and this would be 0 / 0.
             let saturated = if phrase.frequency > 0.0 {
                 phrase.frequency * (k1 + 1.0) / (phrase.frequency + damping)
             } else {
@@ -235,12 +241,14 @@ impl TermMatches {
         each.sum()
     }
 
-    /// Returns the most that [`TermMatches::proximity`] can be.
+    /// Returns the upper bound of [`TermMatches::proximity`]: the sum of the idf
+    /// of all phrases in the body.
     fn idf_in_body(&self) -> f64 {
         self.idf_where(|phrase| phrase.in_body)
     }
 
-    /// Returns the most that [`TermMatches::title_coverage`] can be.
+    /// Returns the upper bound of [`TermMatches::title_coverage`]: the sum of the
+    /// idf of all phrases in the title.
     fn idf_in_title(&self) -> f64 {
         self.idf_where(|phrase| phrase.in_title)
     }
@@ -250,9 +258,10 @@ impl TermMatches {
         counted.map(|phrase| phrase.idf).sum()
     }
 
-    /// Returns the highest sum of idf that different phrases reach within so
-    /// many words of the body. What a text begins with, such as who is speaking,
-    /// is near all of it.
+    /// Returns the term proximity in the body: the highest sum of the idf of
+    /// distinct phrases within any `window` consecutive positions. A phrase at
+    /// the very beginning, such as the name of a speaker, counts as near the
+    /// whole text.
     fn proximity(&mut self, window: f64) -> f64 {
         let most = self.idf_in_body();
         let others = self.phrases.iter().filter(|phrase| phrase.in_body);
@@ -264,7 +273,7 @@ impl TermMatches {
         }
         self.body.sort_unstable();
         let (mut weight, mut best): (f64, f64) = (0.0, 0.0);
-        // What stands at the beginning never leaves the window.
+        // Occurrences at position 0 never leave the window.
         let mut first = self.body.partition_point(|&(position, _)| position == 0);
         for last in 0..self.body.len() {
             let (position, number) = self.body[last];
@@ -286,8 +295,8 @@ impl TermMatches {
         best.min(most)
     }
 
-    /// Returns the idf of the phrases in the title, in parts of how much of a
-    /// title of so many terms they are.
+    /// Returns the title coverage: the sum of the idf of the phrases in the title,
+    /// times the share of the title's `title_length` terms that they cover.
     fn title_coverage(&mut self, title_length: f64) -> f64 {
         if self.title.is_empty() {
             return 0.0;
@@ -306,7 +315,8 @@ mod tests {
     use super::*;
     use crate::rank::Tuning;
 
-    /// Phrases with an idf each, at positions of the title and of the body.
+    /// Returns the matches of phrases, each given as its idf, its positions in the
+    /// title and its positions in the body.
     fn matches(phrases: &[(f64, &[u32], &[u32])]) -> TermMatches {
         let bm25 = Bm25::default();
         let mut matches = TermMatches::default();
@@ -327,26 +337,26 @@ mod tests {
     }
 
     #[test]
-    fn the_window_with_the_rarest_phrases_counts() {
+    fn proximity_is_the_highest_sum_of_idf_in_any_window() {
         let mut apart = matches(&[
             (4.0, &[], &[5, 60]),
             (2.0, &[], &[40]),
             (1.5, &[], &[65]),
-            // Too common to count.
+            // Too low an idf to count.
             (1.0, &[], &[59, 61]),
         ]);
         assert_near(apart.proximity(10.0), 5.5);
         assert_near(apart.proximity(6.0), 5.5);
         assert_near(apart.proximity(5.0), 4.0);
         assert_near(apart.proximity(100.0), 7.5);
-        // However small the window, a word is with itself.
+        // However small the window, it contains one phrase.
         assert_near(apart.proximity(0.0), 4.0);
         assert_near(matches(&[]).proximity(10.0), 0.0);
         assert_near(matches(&[(2.0, &[0], &[])]).proximity(10.0), 0.0);
     }
 
     /// The cap on a stop word's idf and the idf from which positions count are
-    /// one number: a stop word never adds to proximity, anything rarer does.
+    /// one number: a stop word never adds to proximity, a rarer term does.
     #[test]
     fn a_stop_word_at_its_cap_adds_nothing_to_proximity() {
         let cap = Tuning::default().stop_word_idf;
@@ -358,17 +368,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_text_begins_with_is_with_all_of_it() {
+    fn a_phrase_at_the_beginning_is_near_the_whole_text() {
         let mut speaker = matches(&[(4.0, &[], &[0, 9]), (2.0, &[], &[40]), (1.5, &[], &[90])]);
         assert_near(speaker.proximity(10.0), 6.0);
     }
 
     #[test]
-    fn a_title_of_nothing_else_counts_in_full() {
+    fn a_fully_covered_title_counts_in_full() {
         let mut named = matches(&[(2.0, &[0], &[]), (1.0, &[1], &[3])]);
         assert_near(named.title_coverage(2.0), 3.0);
         assert_near(named.title_coverage(4.0), 1.5);
-        // Two forms of a word stand in one place.
+        // Two forms of a word share a position.
         assert_near(
             matches(&[(2.0, &[0], &[]), (2.0, &[0], &[])]).title_coverage(2.0),
             2.0,
@@ -378,7 +388,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_window_is_missed(
+        fn proximity_equals_the_best_of_all_windows(
             places in prop::collection::vec((1_u32..60, 0_usize..4), 1..20),
             begins in prop::option::of(0_usize..4),
             window in 1_u32..30,

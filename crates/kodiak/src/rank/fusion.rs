@@ -1,8 +1,8 @@
-//! One score from two kinds of evidence.
+//! Fusion: one score from lexical and semantic evidence.
 //!
-//! Reciprocal rank fusion sees ranks only. The convex combination sees how far
-//! apart candidates are: each one's BM25 score and its true cosines, as z-scores
-//! over all candidates, weighted and added.
+//! Reciprocal rank fusion uses ranks only. The convex combination also uses the
+//! distances between candidates: it normalises the BM25 scores and the exact
+//! cosines of all candidates to z-scores, weights them and adds them up.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,22 +12,22 @@ use serde::{Deserialize, Serialize};
 use super::tuning::Tuning;
 use crate::error::UnknownName;
 
-/// How lexical and semantic evidence become one score.
+/// How lexical and semantic evidence are combined into one score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fusion {
-    /// Scores, normalised and weighted.
+    /// A convex combination: z-scores, weighted and added up.
     #[default]
     Convex,
-    /// Reciprocal ranks, summed up.
+    /// Reciprocal rank fusion: the weighted sum of reciprocal ranks.
     Rrf,
 }
 
 impl Fusion {
-    /// Every way there is.
+    /// All ways of fusion.
     pub const ALL: [Self; 2] = [Self::Convex, Self::Rrf];
 
-    /// Returns its name in settings and figures.
+    /// Returns its name, as in settings, answers and evaluations.
     pub fn name(self) -> &'static str {
         match self {
             Self::Convex => "convex",
@@ -52,12 +52,12 @@ impl FromStr for Fusion {
     }
 }
 
-/// How much each kind of evidence counts.
+/// The weight of each kind of evidence in a fusion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
-    /// BM25.
+    /// The weight of the BM25 score or rank.
     pub lexical: f64,
-    /// Cosines.
+    /// The weight of the cosines or of the rank by them.
     pub semantic: f64,
 }
 
@@ -70,14 +70,15 @@ impl Default for Weights {
     }
 }
 
-/// What is known of a candidate.
+/// The scores and ranks of a candidate that fusion combines.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Evidence {
     /// Its BM25 score; zero if no word matched.
     pub(crate) lexical_score: f64,
-    /// Its nearest chunk's cosine; `None` if it has no vector yet.
+    /// The cosine between the query and its nearest chunk; `None` if it has no
+    /// vector yet.
     pub(crate) similarity: Option<f64>,
-    /// The cosine of its chunks' centroid.
+    /// The cosine between the query and the centroid of its chunks.
     pub(crate) centroid_similarity: Option<f64>,
     /// Its rank by BM25, from one.
     pub(crate) lexical_rank: Option<usize>,
@@ -85,8 +86,8 @@ pub(crate) struct Evidence {
     pub(crate) semantic_rank: Option<usize>,
 }
 
-/// Returns the fused score of each candidate. Only order and distances mean
-/// anything.
+/// Returns the fused score of each candidate. Only the order of the scores and
+/// the distances between them have a meaning.
 pub(crate) fn fuse(
     candidates: &[Evidence],
     fusion: Fusion,
@@ -102,16 +103,19 @@ pub(crate) fn fuse(
     }
 }
 
+/// Returns the reciprocal rank fusion of a candidate: the weighted sum of
+/// `1 / (constant + rank)`. A ranking without the candidate adds nothing.
 fn reciprocal_rank(candidate: &Evidence, weights: Weights, constant: f64) -> f64 {
     let share = |rank: Option<usize>| rank.map_or(0.0, |rank| 1.0 / (constant + rank as f64));
     weights.lexical * share(candidate.lexical_rank)
         + weights.semantic * share(candidate.semantic_rank)
 }
 
-/// Adds up z-scores. `whole` is how much of a similarity is that of the
-/// document's centroid, the rest being its nearest chunk's.
+/// Returns the convex combination of each candidate: the weighted sum of the
+/// z-scores of its BM25 score and its similarity. `whole` is the share of the
+/// centroid in the similarity; the rest is that of the nearest chunk.
 fn convex(candidates: &[Evidence], weights: Weights, whole: f64) -> Vec<f64> {
-    // One that has no vector yet is taken for the least similar.
+    // A candidate without a vector counts as the least similar.
     let known = |of: fn(&Evidence) -> Option<f64>| {
         let least = candidates
             .iter()
@@ -130,8 +134,8 @@ fn convex(candidates: &[Evidence], weights: Weights, whole: f64) -> Vec<f64> {
     (0..candidates.len()).map(mix).collect()
 }
 
-/// Returns each number's distance from the mean, in standard deviations; all
-/// zero where the numbers are all alike.
+/// Returns the z-score of each number: its distance from the mean in standard
+/// deviations. If all numbers are equal, all z-scores are zero.
 pub(super) fn z_scores(numbers: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
     let count = numbers.clone().count().max(1) as f64;
     let mean = numbers.clone().sum::<f64>() / count;
@@ -182,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_add_up_as_published() {
+    fn reciprocal_ranks_add_up_as_published() {
         let both = evidence(Some((1, 9.0)), Some((2, 0.5)));
         let one = evidence(Some((2, 8.0)), None);
         let weights = Weights {
@@ -195,8 +199,8 @@ mod tests {
     }
 
     #[test]
-    fn a_clear_lead_outweighs_a_place() {
-        // First by word by far and third by meaning, by a hair.
+    fn a_clear_lead_outweighs_a_better_rank() {
+        // Lexically first by far, semantically third by a hair.
         let candidates = [
             evidence(Some((1, 30.0)), Some((3, 0.49))),
             evidence(Some((2, 10.0)), Some((1, 0.50))),
@@ -208,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_vector_one_counts_as_the_least_similar() {
+    fn a_candidate_without_a_vector_counts_as_the_least_similar() {
         let candidates = [
             evidence(Some((1, 5.0)), None),
             evidence(Some((2, 5.0)), Some((2, 0.2))),

@@ -1,15 +1,19 @@
 //! How documents are ranked: pure functions over plain types, and every number
 //! a ranking depends on.
 //!
-//! Nothing here reads an index. A store that can say where a query's terms stand
-//! in a document, and a search that knows how similar vectors are, rank by the
-//! same rules wherever the documents are kept.
+//! Nothing here reads an index. A store supplies term positions, a search
+//! supplies similarities, and the same rules rank both, whatever the store.
 //!
-//! * `bm25` scores one document by its terms;
-//! * `fusion` makes one score of lexical and semantic evidence;
-//! * `neighbourhood` and `thread` rescore candidates by the other candidates;
-//! * `spelling` says which word was meant by a misspelt one;
-//! * `tuning` has the numbers that can be tried, `rules` those that are fixed.
+//! * `bm25` scores one document lexically: idf, BM25, term proximity and title
+//!   coverage;
+//! * `fusion` combines lexical and semantic evidence into one score: z-scores in
+//!   a convex combination, or reciprocal rank fusion;
+//! * `neighbourhood` rescores candidates over their nearest-neighbour graph:
+//!   hubness penalty and smoothing;
+//! * `thread` rescores candidates in a conversation by their neighbours there;
+//! * `spelling` ranks the corrections of a misspelt word;
+//! * `tuning` holds the numbers that an evaluation can vary, `rules` the fixed
+//!   ones.
 
 pub(crate) mod bm25;
 pub(crate) mod fusion;

@@ -1,26 +1,29 @@
-//! Rescoring over the nearest-neighbour graph of the candidates.
+//! Rescoring over the nearest-neighbour graph of the candidates: hubness penalty
+//! and smoothing.
 //!
-//! What is like every candidate is probably about none of them in particular: a
-//! hub loses. What is like the *good* candidates is likely to be good: scores
-//! are smoothed over neighbours.
+//! A candidate that is similar to all others is probably about nothing in
+//! particular: such a hub loses score. A candidate that is similar to *good*
+//! candidates is probably good: scores are smoothed over neighbours.
 
 use super::fusion::z_scores;
 use crate::store::vectors::k_nearest_among;
 
-/// Only so many of the best candidates are compared with each other: the cost
+/// The number of best candidates that are compared with each other: the cost
 /// grows with the square.
 const MAX_COMPARED: usize = 512;
 
-/// Which candidates are like which.
+/// The k-nearest-neighbour graph of the candidates.
 #[derive(Debug)]
 pub(crate) struct Neighbourhood {
-    /// Each candidate's nearest others with the cosine; none without a vector.
+    /// The nearest neighbours of each candidate with their cosines; empty for a
+    /// candidate without a vector.
     neighbours: Vec<Vec<(usize, f64)>>,
 }
 
 impl Neighbourhood {
-    /// Finds the `k` nearest others of each candidate, by the vectors of their
-    /// nearest chunks. Of thousands only those with the best scores are compared.
+    /// Finds the `k` nearest neighbours of each candidate, by cosine. `vectors`
+    /// holds the vector of each candidate's chunk nearest to the query. Only the
+    /// [`MAX_COMPARED`] candidates with the best scores are compared.
     pub(crate) fn of(scores: &[f64], vectors: &[Option<&[f32]>], k: usize) -> Self {
         let mut compared: Vec<(usize, &[f32])> = vectors
             .iter()
@@ -43,8 +46,8 @@ impl Neighbourhood {
         Self { neighbours }
     }
 
-    /// Returns how near each candidate's neighbours are on average; `None` for
-    /// those without.
+    /// Returns the hubness of each candidate: the mean cosine between it and its
+    /// neighbours. `None` for a candidate without neighbours.
     fn hubness(&self) -> Vec<Option<f64>> {
         let mean = |neighbours: &Vec<(usize, f64)>| {
             let sum: f64 = neighbours.iter().map(|&(_, cosine)| cosine).sum();
@@ -53,21 +56,22 @@ impl Neighbourhood {
         self.neighbours.iter().map(mean).collect()
     }
 
-    /// Takes from each score what its hubness is above the average, in standard
-    /// deviations times `weight`.
+    /// Penalises hubs: subtracts `weight` times the z-score of its hubness from
+    /// each score. Candidates below the average gain.
     pub(crate) fn penalise_hubs(&self, scores: &mut [f64], weight: f64) {
         let hubness = self.hubness();
         let known: Vec<f64> = hubness.iter().copied().flatten().collect();
         let average = known.iter().sum::<f64>() / known.len().max(1) as f64;
-        // One that cannot be compared is taken for an average one.
+        // A candidate without neighbours counts as average.
         let hubness = z_scores(hubness.iter().map(|one| one.unwrap_or(average)));
         for (score, hubness) in scores.iter_mut().zip(hubness) {
             *score -= weight * hubness;
         }
     }
 
-    /// Mixes `share` of the neighbours' scores into each score, the nearer the
-    /// more. Those that `skip` names keep theirs.
+    /// Smooths scores over neighbours: replaces `share` of each score by the mean
+    /// of its neighbours' scores, weighted by cosine. Candidates for which `skip`
+    /// returns true keep their scores.
     pub(crate) fn smooth(&self, scores: &mut [f64], share: f64, skip: impl Fn(usize) -> bool) {
         let before = scores.to_vec();
         for (at, neighbours) in self.neighbours.iter().enumerate() {

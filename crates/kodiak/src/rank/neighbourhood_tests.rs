@@ -21,8 +21,8 @@ fn smoothed(neighbourhood: &Neighbourhood, scores: &[f64], share: f64) -> Vec<f6
 }
 
 #[test]
-fn what_is_like_the_good_gains_and_what_is_like_the_bad_loses() {
-    // Two pairs, far apart: in each, one has a score of its own.
+fn smoothing_pulls_neighbours_towards_each_other() {
+    // Two pairs, far apart. In each, one member has a score and the other none.
     let all = neighbourhood(&[unit(0.0), unit(5.0), unit(90.0), unit(95.0)]);
     let scores = smoothed(&all, &[2.0, 0.0, -2.0, 0.0], SHARE);
     assert!(scores[1] > 0.5 && scores[3] < -0.5, "{scores:?}");
@@ -30,7 +30,7 @@ fn what_is_like_the_good_gains_and_what_is_like_the_bad_loses() {
 }
 
 #[test]
-fn the_one_in_the_middle_is_a_hub_and_loses() {
+fn a_hub_between_the_others_loses() {
     let all = neighbourhood(&[unit(0.0), unit(30.0), unit(60.0)]);
     let mut scores = [1.0; 3];
     all.penalise_hubs(&mut scores, 0.2);
@@ -38,7 +38,7 @@ fn the_one_in_the_middle_is_a_hub_and_loses() {
 }
 
 #[test]
-fn one_without_a_vector_keeps_its_score_and_lends_it_to_none() {
+fn a_candidate_without_a_vector_neither_changes_nor_changes_others() {
     let vector = unit(0.0);
     let vectors = [Some(vector.as_slice()), None, Some(vector.as_slice())];
     let all = Neighbourhood::of(&[0.0; 3], &vectors, 10);
@@ -49,7 +49,7 @@ fn one_without_a_vector_keeps_its_score_and_lends_it_to_none() {
 }
 
 #[test]
-fn what_is_skipped_keeps_its_score_and_lends_it_all_the_same() {
+fn a_skipped_candidate_keeps_its_score_but_changes_its_neighbours() {
     let all = neighbourhood(&[unit(0.0), unit(0.0)]);
     let mut scores = [4.0, 0.0];
     all.smooth(&mut scores, SHARE, |at| at == 0);
@@ -58,7 +58,7 @@ fn what_is_skipped_keeps_its_score_and_lends_it_all_the_same() {
 }
 
 #[test]
-fn without_neighbours_or_a_share_nothing_changes() {
+fn smoothing_without_neighbours_or_share_changes_nothing() {
     let (one, other) = (unit(0.0), unit(5.0));
     let vectors = [Some(one.as_slice()), Some(other.as_slice())];
     let alone = Neighbourhood::of(&[0.0; 2], &vectors, 0);
@@ -68,7 +68,7 @@ fn without_neighbours_or_a_share_nothing_changes() {
 }
 
 #[test]
-fn only_the_best_are_compared_where_there_are_thousands() {
+fn only_the_best_of_many_candidates_are_compared() {
     let count = MAX_COMPARED * 2;
     let scores: Vec<f64> = (0..count).map(|at| at as f64).collect();
     let vectors = vec![Some([1.0, 0.0].as_slice()); count];

@@ -1,33 +1,35 @@
 //! The numbers of fixed rules: what counts as a question, and how documents are
 //! ranked where neither BM25 nor fusion decides alone.
 //!
-//! A search cannot be given others; what it can be given is in `tuning`.
+//! They cannot be changed per search. Those that can are in `tuning`.
 
-/// From so many words on a text is a question, whose meaning counts, and quotes
-/// in it point at something rather than demand it.
+/// The number of words from which a query is a question: it is searched
+/// semantically, and quotation marks in it emphasise rather than require.
 pub(crate) const QUESTION_WORDS: usize = 3;
 
-/// From so many informative terms on a query says something that its terms say
-/// together: only then does their proximity count. One or two are a name that is
-/// looked for, most likely a title.
+/// The number of informative terms from which term proximity counts. One or two
+/// terms are probably a name, most likely a title; only from three on do the
+/// terms say something together.
 pub(crate) const PROXIMITY_TERMS: usize = 3;
 
-/// What the nearest document that only similarity found has, at most, of the last
-/// lexical hit's score, where similarity only fills up what words leave.
+/// The score of the best semantic-only hit, relative to the last lexical hit,
+/// where semantic hits follow below lexical ones.
 pub(crate) const BACKFILL_CEILING: f64 = 0.9;
 
-/// What a literal match in the title counts, one in the body being 1.
+/// The weight of a literal match in the title, relative to 1 for the body.
 pub(crate) const LITERAL_TITLE_WEIGHT: u32 = 10;
 
-/// How many chunks of a document stand for it where others like it are looked
-/// for: a document on everything is like nothing in particular.
+/// The number of chunks that represent a document in a search for similar ones.
+/// The centroid of a document about everything is close to nothing in
+/// particular.
 pub(crate) const SIMILAR_CHUNKS: usize = 32;
 
-/// How many words stand for a document that has no vectors.
+/// The number of words that represent a document without vectors in a search for
+/// similar ones.
 pub(crate) const SIMILAR_WORDS: usize = 24;
 
-/// How many letters those words have at least.
+/// The minimum number of letters of such a word.
 pub(crate) const SIMILAR_LETTERS: usize = 3;
 
-/// What one of those words in the title counts, one in the body being 1.
+/// The weight of such a word in the title, relative to 1 for the body.
 pub(crate) const SIMILAR_TITLE_WEIGHT: f64 = 3.0;

@@ -1,56 +1,61 @@
-//! How likely a word is what was meant by another: a noisy channel over a
-//! weighted Damerau–Levenshtein distance.
+//! How likely a word is the correction of a misspelt one: a noisy-channel model
+//! over a weighted Damerau–Levenshtein distance.
 //!
-//! Owns what edits cost and how cost and document frequency are weighed, all of
-//! it measured on lists of real misspellings. Which words come into question is
-//! the vocabulary's to say, and when to correct at all the search's.
+//! Owns the costs of edits and how cost is weighed against document frequency,
+//! all measured on lists of real misspellings. The vocabulary supplies the
+//! candidates, and the search decides whether to correct at all.
 
-/// The least letters a word has that is corrected: shorter ones have too many
-/// neighbours to guess from.
+/// The minimum number of letters of a word that is corrected: shorter words have
+/// too many similar words to guess from.
 pub(crate) const SHORTEST_CORRECTED: usize = 4;
 
-/// Words up to this many letters may be one edit off, longer ones two.
+/// The number of letters up to which a word may be one edit off; longer words may
+/// be two edits off.
 const LONGEST_ONE_EDIT: usize = 5;
 
-/// How much of a word edits may make up, per letter, and what is taken off.
+/// The slope of the highest edit cost over the number of letters.
 const COST_PER_LETTER: f64 = 0.4;
+/// What is subtracted from that line.
 const COST_OFFSET: f64 = 0.65;
 
-/// What an edit of cost one weighs against the logarithm of the document
-/// frequency: as much as being three thousand times rarer.
+/// The weight of the edit cost against the logarithm of the document frequency:
+/// an edit of cost 1 counts as much as being three thousand times rarer.
 const COST_WEIGHT: f64 = 8.0;
 
-/// What doubling a letter costs, or leaving one of a double out. Other edits
+/// The cost of doubling a letter or of dropping one of a double. Other edits
 /// cost 1.
 const DOUBLED: f64 = 0.6;
-/// What swapping two neighbours costs.
+/// The cost of swapping two neighbouring letters.
 const SWAPPED: f64 = 0.7;
-/// What an edit of the first letter costs more.
+/// The extra cost of an edit of the first letter.
 const FIRST: f64 = 0.5;
-/// What an edit of the last letter costs more.
+/// The extra cost of an edit of the last letter.
 const LAST: f64 = 0.3;
 
-/// Returns how many edits a word of so many letters may be off.
+/// Returns the highest number of edits between a misspelt word of this many
+/// letters and its correction.
 pub(crate) fn most_edits(letters: usize) -> u8 {
     if letters <= LONGEST_ONE_EDIT { 1 } else { 2 }
 }
 
-/// Returns what the edits of a word of so many letters may cost. More leaves
-/// another word, not a misspelt one: four letters with one replaced are as good
-/// as any four.
+/// Returns the highest edit cost between a misspelt word of this many letters and
+/// its correction. Beyond it, they are two different words: four letters with one
+/// replaced could be any word of four letters.
 pub(crate) fn most_cost(letters: usize) -> f64 {
     COST_PER_LETTER * letters as f64 - COST_OFFSET
 }
 
-/// Returns how likely a word is meant that so many documents have and that is
-/// this edit cost away: above all near, then common.
+/// Returns the log-likelihood, up to a constant, that a word is the intended one.
+/// It has this document frequency and is this edit cost away. A low cost counts
+/// most, then a high frequency.
 pub(crate) fn likelihood(documents: u64, cost: f64) -> f64 {
     (documents as f64).ln() - COST_WEIGHT * cost
 }
 
-/// Returns what the edits between two words cost, in letters: the edit distance
-/// with transpositions, where doubling a letter or swapping two is what hands do
-/// most, and first and last letters are what they get wrong least.
+/// Returns the cost of the edits between two words: a weighted
+/// Damerau–Levenshtein distance. Doubled and swapped letters are the most common
+/// slips and cost less; the first and last letters are mistyped least and cost
+/// more.
 pub(crate) fn edit_cost(typed: &str, meant: &str) -> f64 {
     let typed: Vec<char> = typed.chars().collect();
     let meant: Vec<char> = meant.chars().collect();
@@ -98,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edits_cost_what_hands_seldom_do() {
+    fn rare_slips_cost_more() {
         for (typed, meant, expected) in [
             ("review", "review", 0.0),
             ("reveiw", "review", SWAPPED),
@@ -114,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nearer_word_is_likelier_than_a_common_one() {
+    fn a_cheaper_edit_is_likelier_than_a_higher_frequency() {
         assert!(likelihood(1, 0.7) > likelihood(2_000, 1.7));
         assert!(likelihood(1, 0.7) < likelihood(4_000, 1.7));
         assert!(likelihood(2, 1.0) > likelihood(1, 1.0));

@@ -1,39 +1,42 @@
 //! Rescoring inside threads: conversations, and other documents in sequence.
 //!
-//! What was said right before and after counts: an answer often has none of the
-//! words of the question it follows. A question has the words of another
-//! question and seldom its answer. And whoever asks what someone said means what
-//! that one said, not what was said to them.
+//! The turns right before and after a candidate count: an answer often has none
+//! of the words of the question it follows. Questions lose: they share words
+//! with the query, which is a question too, but seldom answer it. The turns of a
+//! speaker whom the query names gain: to ask what someone said is to ask for
+//! their words, not for what was said to them.
 
 use std::collections::HashMap;
 
 use super::tuning::Tuning;
 use crate::store::Row;
 
-/// How many steps away in a thread a document still counts.
+/// The number of steps away in a thread at which a document still counts.
 const STEPS: usize = 2;
 
-/// What is known of a document in a thread.
+/// What rescoring needs to know about a document in a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Turn {
-    /// Whether the query names who speaks.
+    /// Whether the query names its speaker.
     pub(crate) named: bool,
-    /// What part of its sentences are questions.
+    /// The share of its sentences that are questions.
     pub(crate) question_share: f64,
 }
 
-/// The candidates at each number of steps before and after one in a thread.
+/// The indexes of the candidates before and after a candidate in its thread, by
+/// the number of steps; `None` where the document there is no candidate.
 type ThreadNeighbours = [[Option<usize>; 2]; STEPS];
 
-/// Which candidates stand where in a thread.
+/// The candidates that are in threads, with their neighbours there.
 #[derive(Debug)]
 pub(crate) struct Threads {
     neighbours: Vec<Option<ThreadNeighbours>>,
 }
 
 impl Threads {
-    /// Places the candidates with these rows in threads whose members are given
-    /// in order. A candidate in several threads has its place in the first.
+    /// Finds the neighbours of each candidate. `rows` are the candidates,
+    /// `threads` the members of each thread in order. A candidate in several
+    /// threads counts as a member of the first.
     pub(crate) fn of(rows: &[Row], threads: &[Vec<Row>]) -> Self {
         let mut neighbours = vec![None; rows.len()];
         if threads.is_empty() {
@@ -59,12 +62,13 @@ impl Threads {
         Self { neighbours }
     }
 
-    /// Returns whether this candidate is in a thread.
+    /// Tells whether this candidate is in a thread.
     pub(crate) fn contains(&self, candidate: usize) -> bool {
         self.neighbours[candidate].is_some()
     }
 
-    /// Raises what is said by whom the query names.
+    /// Adds the speaker boost to the scores of turns whose speaker the query
+    /// names.
     pub(crate) fn favour_named_speakers(
         &self,
         scores: &mut [f64],
@@ -78,9 +82,10 @@ impl Threads {
         }
     }
 
-    /// Adds what the documents before and after gain a candidate, and takes what
-    /// being a question costs it. A neighbour that is no candidate is as bad as
-    /// the worst that is.
+    /// Adds to each score the thread boosts, and subtracts the question penalty
+    /// times the share of questions. A boost is a share of how far the better
+    /// neighbour at that distance is above the worst candidate. A neighbour that
+    /// is no candidate counts as the worst, and so adds nothing.
     pub(crate) fn add_context(&self, scores: &mut [f64], turns: &[Turn], tuning: &Tuning) {
         let before = scores.to_vec();
         let worst = before.iter().copied().fold(f64::INFINITY, f64::min);
@@ -106,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// Scores after both stages.
+    /// Returns the scores after both stages.
     fn rescored(scores: &[f64], threads: &[Vec<Row>], turns: &[Turn]) -> Vec<f64> {
         let rows: Vec<Row> = (1..).take(scores.len()).collect();
         let threads = Threads::of(&rows, threads);
@@ -124,8 +129,8 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_lifts_what_stands_next_to_it() {
-        // 5 is no candidate: who stands beside it has that side for nothing.
+    fn a_good_neighbour_raises_the_turns_next_to_it() {
+        // 5 is no candidate and adds nothing to its neighbours.
         let scores = rescored(
             &[3.0, 1.0, 1.0, 0.0],
             &[vec![4, 3, 5, 1, 2]],
@@ -144,12 +149,12 @@ mod tests {
     fn the_first_of_several_threads_counts() {
         let threads = [vec![1, 2], vec![1, 3]];
         let scores = rescored(&[0.0, 1.0, 2.0], &threads, &[Turn::default(); 3]);
-        // Seen from the other thread, it is next to the same document.
+        // Seen from the second thread, 3 is next to 1, which scores nothing.
         assert_near(&[scores[0], scores[2]], &[0.3, 2.0]);
     }
 
     #[test]
-    fn questions_lose_and_who_is_named_gains() {
+    fn questions_lose_and_named_speakers_gain() {
         let of = |turns: [Turn; 2], threads: &[Vec<Row>]| rescored(&[2.0, 0.0], threads, &turns);
         let turn = |named, question_share| Turn {
             named,
@@ -157,13 +162,13 @@ mod tests {
         };
         let thread = [vec![1, 2]];
         let plain = of([Turn::default(); 2], &thread);
-        // A question stands lower, but what follows it gains from it all the same.
+        // A question ranks lower, but the turn after it gains as much from it.
         let asked = of([turn(false, 1.0), turn(false, 0.0)], &thread);
         assert_near(&asked, &[plain[0] - 0.5, plain[1]]);
-        // Who is named gains, and so do those around.
+        // A named speaker's turn gains, and so do its neighbours.
         let named = of([turn(true, 0.0), turn(false, 0.0)], &thread);
         assert_near(&named, &[plain[0] + 0.5, plain[1] + 0.3 * 0.5]);
-        // None of it counts where nobody is speaking with anybody.
+        // Outside of threads none of this applies.
         assert_eq!(of([turn(true, 1.0); 2], &[]), [2.0, 0.0]);
     }
 

@@ -1,67 +1,74 @@
-//! The numbers a ranking is made with.
+//! The tuning parameters of a ranking.
 //!
-//! Owns every one whose value was chosen by measuring, with why it is there, so
-//! that other values can be measured beside today's. What only bounds cost or
-//! memory stays with the code it bounds.
+//! Owns every number whose value was chosen by measuring, with the reason it
+//! exists, so that an evaluation can try other values. A number that only bounds
+//! cost or memory stays with the code it bounds.
 
 use super::bm25::{Bm25, STOP_WORD_IDF};
 
-/// What a search is ranked with; the default is what a user gets.
+/// The parameters of a ranking; the default is what a user gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tuning {
-    /// How documents are ranked by word.
+    /// The parameters of the lexical score.
     pub bm25: Bm25,
-    /// The idf of a stop word at most, however few
-    /// documents have it: in a small collection "how" is as rare as what it
-    /// asks about.
+    /// The highest idf of a stop word, however few documents contain it: in a
+    /// small collection "how" is as rare as the words it asks about.
     pub stop_word_idf: f64,
-    /// Up to this many documents no term is pruned. Above it, scoring each
-    /// document that has a frequent term costs more than it finds.
+    /// The number of documents up to which no term is pruned. Above it, scoring
+    /// every document with a frequent term costs more than it finds.
     pub prune_min_documents: u64,
-    /// A term in more than this part of the documents is pruned.
+    /// The share of documents above which a term is pruned: it still ranks
+    /// candidates, but no longer selects them.
     pub prune_max_frequency: f64,
-    /// What one or two words go through where nothing else is asked for.
+    /// How a query of one or two words is answered if no mode is asked for.
     pub keyword: KeywordRoute,
-    /// How many candidates each retriever puts up where two are fused.
+    /// The minimum number of candidates each retriever supplies to a fusion.
     pub candidates: usize,
-    /// How many scores by word are kept at least, for candidates that only
-    /// meaning puts up. Each of them has to be worked out in full.
+    /// The minimum number of lexical scores kept for candidates that only
+    /// semantic retrieval finds. Each of them has to be computed in full.
     pub rescoring_depth: usize,
-    /// Words count in full where the best document has this part of what all of
-    /// them could weigh together, and the less the farther it is from that.
+    /// The query coverage from which lexical evidence has its full weight in a
+    /// fusion; below, the weight shrinks in proportion. The coverage is the best
+    /// document's BM25 score, relative to the summed idf of the informative
+    /// terms.
     pub full_coverage: f64,
-    /// How much of a document's similarity is its centroid's, that of all its
-    /// chunks; the rest is its nearest chunk's.
+    /// The share of the centroid of all chunks in a document's similarity; the
+    /// rest is that of its nearest chunk.
     pub centroid_weight: f64,
-    /// How much hubness takes, being similar to many candidates, in parts of what
-    /// similarity gives.
+    /// The weight of the hubness penalty, relative to the weight of similarity. A
+    /// hub is a candidate that is similar to many others.
     pub hubness_penalty: f64,
-    /// How many nearest candidates are a candidate's neighbours.
+    /// The number of nearest neighbours of a candidate, for hubness and
+    /// smoothing.
     pub neighbours: usize,
-    /// How much of a candidate's score is smoothed from its neighbours'.
+    /// The share of a candidate's score that smoothing takes from its neighbours.
     pub smoothing: f64,
-    /// What the better of the two documents one step away in a thread adds.
+    /// The share of its lead over the worst candidate that the better neighbour
+    /// one step away in a thread adds.
     pub thread_boost_1: f64,
-    /// The same two steps away: the same speaker's, where two are speaking.
+    /// The share of its lead over the worst candidate that the better neighbour
+    /// two steps away in a thread adds. With two speakers, that is a turn of the
+    /// same speaker.
     pub thread_boost_2: f64,
-    /// What a document in a thread gains whose speaker the query names.
+    /// The bonus for a turn in a thread whose speaker the query names.
     pub speaker_boost: f64,
-    /// What a document in a thread loses where it is nothing but questions.
+    /// The penalty for a turn in a thread that consists of questions only; a turn
+    /// with other sentences loses a share of it.
     pub question_penalty: f64,
-    /// What makes the first places of a ranking differ less than the next ones
-    /// where ranks are fused.
+    /// The constant k of reciprocal rank fusion: the higher, the less the first
+    /// ranks stand out.
     pub rrf_k: f64,
-    /// Which cosine counts as a hit; `None` leaves it to the model.
+    /// The lowest cosine that counts as a hit; `None` leaves it to the model.
     pub minimum_similarity: Option<f32>,
 }
 
-/// What one or two words go through.
+/// How a query of one or two words is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeywordRoute {
-    /// They are looked up, and what is near in meaning follows below.
+    /// Lexically, with semantic hits below where there is room.
     #[default]
     LexicalFirst,
-    /// Both rankings become one, as for any other query.
+    /// By the fusion of both retrievers, as for any other query.
     Fused,
 }
 
