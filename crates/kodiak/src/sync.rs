@@ -1,8 +1,8 @@
-//! From a source to the index: what is new, what changed, what is gone.
+//! Syncing: from a source to the index.
 //!
-//! Workers read, hash and cut documents while one writer stores them in
-//! batches. Every batch is a transaction, so that a process that dies loses at
-//! most one and the next sync goes on from there.
+//! Workers read, hash and analyse documents while one writer stores them in
+//! batches. Every batch is a transaction, so a process that dies loses at most
+//! one, and the next sync continues from there.
 
 mod access;
 mod changes;
@@ -26,47 +26,49 @@ pub use changes::{Changes, changes};
 pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
 use queue::{Closing, ReadingQueue};
 
-/// A batch ends at this many documents or bytes, whichever comes first. Each
-/// writes the counts of all its words and a segment of the full text, so that
-/// larger ones cost less; a process that dies loses a few seconds of work.
+/// The number of documents or bytes, whichever comes first, at which a batch
+/// ends. Each batch writes the counts of all its words and a segment of the
+/// full text, so larger batches cost less. A process that dies loses a few
+/// seconds of work.
 const BATCH_DOCUMENTS: usize = 10_000;
 const BATCH_BYTES: u64 = 32 << 20;
 
 /// How a sync changed the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Entries the source has.
+    /// The number of entries in the source.
     pub seen: usize,
-    /// Documents that were not there before.
+    /// The number of documents that were added.
     pub added: usize,
-    /// Documents whose content changed.
+    /// The number of documents whose content changed.
     pub updated: usize,
-    /// Documents that are gone.
+    /// The number of documents that were removed.
     pub removed: usize,
-    /// What was left out.
+    /// The number of entries that were skipped.
     pub skipped: usize,
-    /// Documents that are indexed now.
+    /// The number of documents that are now indexed.
     pub documents: usize,
 }
 
 impl Report {
-    /// Whether anything changed.
+    /// Tells whether anything changed.
     pub fn changed(&self) -> bool {
         self.added + self.updated + self.removed > 0
     }
 }
 
-/// Told to whoever watches a sync.
+/// The progress of a sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// The source was listed; so many entries have to be read.
+    /// The source was listed; this many entries must be read.
     Found(usize),
-    /// So many of them are done.
+    /// This many of them are done.
     Done(usize),
 }
 
-/// Brings the index in step with `source`, in transactions of its own. Cancelled,
-/// it keeps what it has committed, and the next sync goes on from there.
+/// Brings the index up to date with `source`, in transactions of its own. A
+/// cancelled sync keeps what it has committed, and the next one continues from
+/// there.
 pub fn sync(
     writer: &mut dyn Writer,
     source: &dyn Source,
@@ -78,8 +80,8 @@ pub fn sync(
 
 /// Empties the index and fills it from `sources`, in one transaction: readers
 /// see the old index until the new one is complete, and still see it if this
-/// fails. A source that cannot be listed fails the whole. Vectors come back
-/// from the cache, as far as it has them.
+/// fails. If one source cannot be listed, the whole rebuild fails. Vectors are
+/// restored from the cache as far as it has them.
 pub fn rebuild(
     writer: &mut dyn Writer,
     sources: &[&dyn Source],
@@ -115,7 +117,7 @@ pub fn rebuild(
     }
 }
 
-/// Who ends the transactions.
+/// When a sync commits its transactions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Commit {
     EachBatch,
@@ -165,7 +167,8 @@ fn run(
     };
     if let Err(error) = store() {
         if commit == Commit::EachBatch {
-            // The batch that failed leaves nothing behind; those before it stay.
+            // Only the failed batch is rolled back. Earlier batches are
+            // committed.
             writer.roll_back()?;
         }
         return Err(error);
@@ -178,11 +181,11 @@ fn run(
     Ok(report)
 }
 
-/// An entry to read, with what is indexed from it.
+/// An entry to read, with the documents already indexed from it.
 #[derive(Debug)]
 struct ToRead {
     candidate: Candidate,
-    /// The content of each of its documents, by key.
+    /// The hash of each of its indexed documents, by key.
     known: HashMap<String, [u8; 32]>,
 }
 
@@ -200,7 +203,7 @@ impl ToRead {
         })
     }
 
-    /// About how many bytes reading it yields.
+    /// Returns the approximate number of bytes that reading it yields.
     fn size(&self) -> u64 {
         self.candidate.entry.size_hint
     }
@@ -226,7 +229,8 @@ fn store_read(
             scope.spawn(move || {
                 while let Some((at, to_read)) = queue.next() {
                     let outcome = read_one(source, to_read, &mut analyzer);
-                    // A closed channel means the writer gave up: stop reading.
+                    // A closed channel means that the writer has failed: stop
+                    // reading.
                     if sender.send((at, outcome)).is_err() {
                         break;
                     }
@@ -234,10 +238,10 @@ fn store_read(
             });
         }
         drop(sender);
-        // However this ends, no worker must be left waiting for room.
+        // However this ends, no worker may be left waiting for room.
         let _closing = Closing(&queue);
-        // Stored in listing order, so that the same folder always makes the
-        // same index, whichever worker was quicker.
+        // Stored in the order of the listing, so that the same folder always
+        // gives the same index, whichever worker is faster.
         let mut early = BTreeMap::new();
         let mut done = 0;
         for (at, outcome) in receiver {
@@ -257,7 +261,7 @@ fn store_read(
     })
 }
 
-/// What came of reading an entry.
+/// The outcome of reading an entry.
 enum Outcome {
     Read {
         version: Version,
@@ -275,7 +279,7 @@ enum Outcome {
 enum ReadDocument {
     /// Its content is new to the index.
     Changed(Box<AnalyzedDocument>),
-    /// Its content is indexed already; what else is known of it may have moved.
+    /// Its content is already indexed. Only its metadata may have changed.
     Same(Box<Document>),
 }
 
@@ -292,12 +296,12 @@ fn read_one(source: &dyn Source, to_read: &ToRead, analyzer: &mut Analyzer) -> R
     let mut documents: Vec<ReadDocument> = Vec::new();
     let mut emitted = HashSet::new();
     let reading = source.read(&to_read.candidate.entry, &mut |mut document| {
-        // A key names one document; a second one would replace the first.
+        // A key names one document. A second one would replace the first.
         if !emitted.insert(document.key.clone()) {
             return;
         }
         if to_read.known.get(&document.key) == Some(&document.hash) {
-            // What is stored already need not wait in memory.
+            // The text is already stored and need not be held in memory.
             (document.front, document.body) = (String::new(), String::new());
             documents.push(ReadDocument::Same(Box::new(document)));
         } else {
@@ -354,7 +358,8 @@ fn store_one(
             report.skipped += 1;
         }
         Outcome::Unavailable(reason) => {
-            // Without a version it is tried again; what was indexed stays.
+            // Without a version, the next sync reads it again. Its indexed
+            // documents stay.
             writer.put_entry(name, key, Version::UNKNOWN, size, Some(&reason))?;
             report.skipped += 1;
         }
@@ -398,12 +403,11 @@ fn remove_gone(
     Ok(())
 }
 
-/// Ends a transaction and begins the next when enough is in it.
+/// Commits a transaction and begins the next once it is large enough.
 struct Batches<'a> {
     writer: &'a mut dyn Writer,
     commit: Commit,
     documents: usize,
-    /// How many of them are not in the full text yet.
     hidden: usize,
     bytes: u64,
 }
@@ -422,8 +426,8 @@ impl<'a> Batches<'a> {
         })
     }
 
-    /// Counts an entry with so many documents, which is stored completely: the
-    /// documents of one are never divided among transactions.
+    /// Counts an entry that is stored completely, with its number of documents.
+    /// The documents of one entry are never split across transactions.
     fn count(&mut self, documents: usize, bytes: u64) -> Result<()> {
         self.documents += documents;
         self.hidden += documents;

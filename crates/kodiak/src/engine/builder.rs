@@ -1,4 +1,4 @@
-//! Putting an engine together.
+//! Building an engine.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use crate::search::{DEADLINE, Workers};
 use crate::source::Source;
 use crate::store::{EmbeddingCache, SqliteIndex, Store};
 
-/// How long another process is waited for unless told otherwise.
+/// The default time to wait for another process.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Collects what an engine works with.
+/// Collects the parts of an engine.
 #[derive(Debug)]
 pub struct EngineBuilder {
     shared: Shared,
@@ -52,13 +52,13 @@ impl EngineBuilder {
         }
     }
 
-    /// Adds a source. Its name must be its own.
+    /// Adds a source. Its name must be unique.
     #[must_use]
     pub fn source(self, source: impl Source + 'static) -> Self {
         self.sources([Box::new(source) as Box<dyn Source>])
     }
 
-    /// Adds sources of any kind.
+    /// Adds several sources.
     #[must_use]
     pub fn sources(mut self, sources: impl IntoIterator<Item = Box<dyn Source>>) -> Self {
         for source in sources {
@@ -68,9 +68,10 @@ impl EngineBuilder {
         self
     }
 
-    /// Adds a source that is registered but cannot be opened now, such as a folder
-    /// on a drive that is not connected. What is indexed of it stays. A sync tries
-    /// to `open` it, and reports the error if it still cannot.
+    /// Adds a source that is registered but cannot be opened now, such as a
+    /// folder on a drive that is not connected. Its documents stay in the
+    /// index. A sync tries to `open` it, and reports the error if that fails
+    /// again.
     #[must_use]
     pub fn absent_source(
         mut self,
@@ -86,56 +87,57 @@ impl EngineBuilder {
         self
     }
 
-    /// Embeds documents and queries with this model.
+    /// Sets the model for documents and queries.
     #[must_use]
     pub fn model(self, embedder: Arc<dyn Embedder>) -> Self {
         self.models(Arc::new(OneModel(embedder)))
     }
 
-    /// Asks `models` for the models to embed with.
+    /// Sets where the engine gets its models from.
     #[must_use]
     pub fn models(mut self, models: Arc<dyn Models>) -> Self {
         self.shared.models = models;
         self
     }
 
-    /// Tells other processes who holds the write lock meanwhile.
+    /// Sets the name that other processes see while this engine holds the write
+    /// lock.
     #[must_use]
     pub fn holder(mut self, holder: impl Into<String>) -> Self {
         self.shared.holder = holder.into();
         self
     }
 
-    /// Waits so long for another process to finish writing.
+    /// Sets how long to wait for another process to finish writing.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.shared.patience = patience;
         self
     }
 
-    /// Waits so long for a model before words answer alone.
+    /// Sets how long a search waits for a model before it returns lexical
+    /// results alone.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.shared.deadline = deadline;
         self
     }
 
-    /// Ranks with these numbers.
+    /// Sets the ranking parameters.
     #[must_use]
     pub fn tuning(mut self, tuning: Tuning) -> Self {
         self.tuning = tuning;
         self
     }
 
-    /// Keeps vectors that were made once in this file, instead of one beside the
-    /// index.
+    /// Sets the path of the embedding cache. By default it is beside the index.
     #[must_use]
     pub fn cache(mut self, path: impl Into<PathBuf>) -> Self {
         self.shared.cache = Some(path.into());
         self
     }
 
-    /// Makes the engine. The index is opened when it is first needed.
+    /// Builds the engine. The index is opened when it is first needed.
     pub fn open(self) -> Result<Engine> {
         let mut seen = HashSet::new();
         let mut names = self.shared.names.iter();

@@ -1,8 +1,9 @@
-//! Examining index, sources and model, and repairing what can be repaired.
+//! Checking the index, the sources and the model, and repairing what can be
+//! repaired.
 //!
-//! The index is disposable, so every repair is safe: what has drifted is filled
-//! again from the documents, what is damaged is set aside and built anew from the
-//! sources, and vectors come back from the cache.
+//! The index can be rebuilt at any time, so every repair is safe: inconsistent
+//! data is rebuilt from the documents, a damaged index is set aside and built
+//! anew from the sources, and vectors are restored from the cache.
 
 use std::path::PathBuf;
 
@@ -13,12 +14,12 @@ use crate::source::Source;
 use crate::store::Finding;
 use crate::sync::{self, Changes};
 
-/// One thing that was examined.
+/// The result of one check.
 #[derive(Debug)]
 pub struct Check {
-    /// What it is about.
+    /// What was checked.
     pub subject: Subject,
-    /// What is wrong; `None` where all is well.
+    /// What is wrong; `None` if nothing is.
     pub problem: Option<Error>,
 }
 
@@ -26,23 +27,23 @@ pub struct Check {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Subject {
-    /// The index file itself, with how many documents it holds.
+    /// The index file.
     Index {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
-        /// How many documents it holds.
+        /// The number of its documents.
         documents: u64,
     },
     /// There is no index yet.
     NoIndex {
-        /// Where it is expected.
+        /// Its expected path.
         path: PathBuf,
-        /// Whether there is anything to index.
+        /// Whether there are sources to index.
         wanted: bool,
     },
-    /// Tables of the index that contradict each other.
+    /// An inconsistency between tables of the index.
     Contradiction(Finding),
-    /// A source, and what of it is not indexed.
+    /// A source, and what of it is not up to date in the index.
     Source {
         /// Its name.
         name: String,
@@ -57,7 +58,7 @@ pub enum Subject {
     Unregistered {
         /// Its name.
         name: String,
-        /// How many documents it has.
+        /// The number of its documents.
         documents: u64,
     },
     /// The model that documents are embedded with.
@@ -65,17 +66,17 @@ pub enum Subject {
         /// Its name.
         name: String,
     },
-    /// How much is embedded.
+    /// The embeddings by that model.
     Embeddings {
-        /// Chunks there are.
+        /// The number of chunks.
         chunks: u64,
-        /// Chunks that have a vector.
+        /// The number of chunks that have a vector.
         embedded: u64,
     },
 }
 
 impl Check {
-    /// Returns whether all is well.
+    /// Tells whether nothing is wrong.
     pub fn is_ok(&self) -> bool {
         let sound = match &self.subject {
             Subject::Index { .. } | Subject::Model { .. } => true,
@@ -90,55 +91,56 @@ impl Check {
     }
 }
 
-/// What an examination found.
+/// The result of an examination.
 #[derive(Debug)]
 pub struct Diagnosis {
-    /// Everything that was examined.
+    /// All checks that were made.
     pub checks: Vec<Check>,
     health: Health,
 }
 
-/// What the index file was found to be.
+/// The state of the index file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Health {
     Sound,
     Missing,
-    /// Its tables contradict each other.
+    /// Its tables are inconsistent.
     Inconsistent,
     /// It cannot be read.
     Damaged,
 }
 
-/// Something that was repaired.
+/// A repair that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Repair {
-    /// What is derived from the documents was filled again.
+    /// Everything derived from the documents was rebuilt.
     Refilled,
-    /// Vectors that were not what the cache has were replaced.
+    /// This many vectors differed from the cache and were replaced.
     VectorsCorrected(usize),
-    /// The damaged index was moved out of the way, to here.
+    /// The damaged index was moved to this path.
     SetAside(PathBuf),
-    /// The index was brought in step with these sources; with all, if `complete`.
+    /// The index was synced with these sources.
     Synced {
         /// Their names.
         sources: Vec<String>,
-        /// Whether these are all there are.
+        /// Whether these are all sources.
         complete: bool,
     },
-    /// Chunks were given their vectors: from the cache, or anew.
+    /// This many chunks were given vectors, from the cache or from the model.
     Embedded(usize),
 }
 
 impl Diagnosis {
-    /// Returns whether all is well.
+    /// Tells whether nothing is wrong.
     pub fn is_clean(&self) -> bool {
         self.checks.iter().all(Check::is_ok)
     }
 }
 
 impl Engine {
-    /// Examines the index against itself, against its sources, and the model.
+    /// Checks the consistency of the index, compares it with its sources, and
+    /// checks the model.
     pub fn examine(&self, guard: &Guard) -> Result<Diagnosis> {
         guard.require(Capability::Admin)?;
         let mut diagnosis = Diagnosis {
@@ -153,8 +155,8 @@ impl Engine {
 
     fn examine_index(&self, diagnosis: &mut Diagnosis) -> Result<()> {
         let path = self.path().to_owned();
-        // A new reader: what SQLite remembers of an index that was repaired since
-        // looks like damage to its own checks.
+        // A new reader: one that was open during a repair remembers the old
+        // state, and SQLite's own checks would report that as damage.
         let examined = self.shared.store.reader().and_then(|reader| {
             let findings = reader.examine()?;
             Ok((findings, reader.corpus()?.documents))
@@ -164,7 +166,7 @@ impl Engine {
                 (Subject::Index { path, documents }, None)
             }
             Ok((findings, _)) => {
-                // Whether it is damage shows when it is repaired.
+                // Whether it is damage becomes clear during the repair.
                 diagnosis.health = Health::Inconsistent;
                 diagnosis
                     .checks
@@ -191,7 +193,7 @@ impl Engine {
     }
 
     fn examine_sources(&self, guard: &Guard, diagnosis: &mut Diagnosis) -> Result<()> {
-        // What contradicts itself cannot be compared with anything.
+        // An inconsistent index cannot be compared with its sources.
         let readable = diagnosis.health == Health::Sound;
         let indexed = if readable {
             self.read(|reader| reader.sources())?
@@ -211,8 +213,8 @@ impl Engine {
             };
             let was_indexed = indexed.iter().any(|source| source.name == name);
             let (changes, problem) = match changes {
-                // Without an index to compare with there is nothing to say but
-                // that the source is there.
+                // Without a usable index there is nothing to report about a
+                // source.
                 None => continue,
                 Some(Ok(changes)) => (changes, None),
                 Some(Err(error)) => (Changes::default(), Some(error)),
@@ -242,7 +244,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Examines the model for documents, and whether everything is embedded with
+    /// Checks the model for documents, and whether everything is embedded with
     /// it.
     fn examine_model(&self, diagnosis: &mut Diagnosis) {
         let model = match self.shared.models.for_documents() {
@@ -287,7 +289,7 @@ impl Engine {
         diagnosis.checks.push(Check { subject, problem });
     }
 
-    /// Repairs what can be repaired and returns what was done.
+    /// Repairs what can be repaired and returns the repairs.
     pub fn repair(
         &self,
         guard: &Guard,
@@ -326,11 +328,11 @@ impl Engine {
         Ok(repairs)
     }
 
-    /// Fills again what is derived from the documents. Returns whether the index
-    /// is sound then.
+    /// Rebuilds everything derived from the documents. Returns whether the
+    /// index is sound afterwards.
     fn refill(&self, job: &Job<'_>, repairs: &mut Vec<Repair>) -> Result<bool> {
         let refilled = self.write(job, |writer| {
-            // First of all, since the file to scan is made from them.
+            // First, because the vector file is made from the vectors.
             let corrected = match (writer.reader().serving()?, self.cache(job)) {
                 (Some(serving), Some(cache)) => match serving.identity() {
                     Some(identity) => {
@@ -357,8 +359,8 @@ impl Engine {
         }
     }
 
-    /// Embeds what lacks a vector now. A model that cannot be used is no reason
-    /// not to have repaired the rest.
+    /// Embeds the chunks that lack a vector. A model that cannot be used does
+    /// not undo the other repairs.
     fn embed_again(
         &self,
         guard: &Guard,

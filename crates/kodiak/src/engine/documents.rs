@@ -1,8 +1,8 @@
-//! Single documents: listing them by time, and writing them into sources that
+//! Single documents: listing them by time, and writing them to sources that
 //! allow it.
 //!
-//! A document is written to its source first and indexed second. What is saved is
-//! in the source even if indexing it fails: the next sync finds it.
+//! A document is written to its source first and indexed second. Once saved, it
+//! is in the source even if indexing fails; the next sync finds it.
 
 use super::{Engine, Job};
 use crate::access::{Capability, Guard};
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::source::{Draft, WritableSource};
 use crate::store::{Filter, StoredDocument};
 
-/// How much of a text a summary shows, in characters.
+/// The length of an excerpt in characters.
 const EXCERPT: usize = 100;
 
 /// A document as a list shows it.
@@ -25,7 +25,7 @@ pub struct Summary {
     pub source: String,
     /// Its name in the source.
     pub key: String,
-    /// What it is.
+    /// Its kind, such as a note or a message.
     pub kind: String,
     /// Its title.
     pub title: String,
@@ -46,7 +46,7 @@ pub struct Summary {
 pub struct Saved {
     /// Its key in the source.
     pub key: String,
-    /// Whether it can be found already; otherwise the next sync finds it.
+    /// Whether it can already be found. Otherwise the next sync indexes it.
     pub indexed: bool,
 }
 
@@ -75,8 +75,9 @@ impl Engine {
         Ok(self.saved(source, key, job))
     }
 
-    /// Changes a document, unless it is no longer the one the caller has `seen`:
-    /// the hash of its content, as [`StoredDocument::hash`] gives it.
+    /// Changes a document, unless it has changed since the caller read it.
+    /// `seen` is the hash of the content that the caller read, from
+    /// [`StoredDocument::hash`].
     pub fn update(
         &self,
         guard: &Guard,
@@ -90,14 +91,14 @@ impl Engine {
         Ok(self.saved(source, key.to_owned(), job))
     }
 
-    /// Moves a document to its source's trash and takes it out of the index.
+    /// Moves a document to its source's trash and removes it from the index.
     pub fn delete(&self, guard: &Guard, source: &str, key: &str, job: &Job<'_>) -> Result<Saved> {
         self.writable(guard, source)?.delete(key)?;
         Ok(self.saved(source, key.to_owned(), job))
     }
 
-    /// Erases a document for good: from its source and its trash, from the index,
-    /// and its vectors from the cache.
+    /// Deletes a document permanently: from its source and its trash, from the
+    /// index, and its vectors from the cache.
     pub fn purge(&self, guard: &Guard, source: &str, key: &str, job: &Job<'_>) -> Result<Saved> {
         let writable = self.writable(guard, source)?;
         let hashes = self.chunk_hashes(source, key)?;
@@ -108,7 +109,7 @@ impl Engine {
         Ok(self.saved(source, key.to_owned(), job))
     }
 
-    /// Returns the hashes of what was embedded of a document.
+    /// Returns the hashes of the embedded texts of a document's chunks.
     fn chunk_hashes(&self, source: &str, key: &str) -> Result<Vec<[u8; 16]>> {
         let found = self.read(|reader| {
             let named = reader.with_path(Some(source), key, &Filter::default(), 1)?;
@@ -129,7 +130,7 @@ impl Engine {
         })
     }
 
-    /// Brings the index in step with the one source that was written to.
+    /// Syncs the one source that was written to.
     fn saved(&self, source: &str, key: String, job: &Job<'_>) -> Saved {
         let names = [source.to_owned()];
         let synced = self.write(job, |writer| self.sync_named(&names, writer, job));
@@ -158,7 +159,8 @@ impl Summary {
     }
 }
 
-/// Returns the beginning of a text on one line, cut between characters.
+/// Returns the beginning of a text on one line. It may end in the middle of a
+/// word.
 fn excerpt(text: &str) -> String {
     let mut excerpt = String::new();
     for (count, character) in text.split_whitespace().flat_map(spaced).enumerate() {

@@ -1,4 +1,4 @@
-//! Giving documents their embeddings.
+//! Embedding documents.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::store::{WriteLock, Writer};
 use crate::sync::{EmbeddingProgress, EmbeddingReport, KeptWriter, WriteAccess, backfill};
 
-/// Short turns at writing, with others in between.
+/// Write access in short turns, between which others may write.
 struct Turns<'a> {
     engine: &'a Engine,
     job: &'a Job<'a>,
@@ -35,12 +35,12 @@ impl WriteAccess for Turns<'_> {
 }
 
 impl Engine {
-    /// Embeds every chunk that lacks a vector, for at most `within`; `None` where
-    /// no model is wanted. Others may write meanwhile. What is not done by then is
-    /// left to the next time.
+    /// Embeds every chunk that lacks a vector, for at most `within`. Returns
+    /// `None` if no model is configured. Others may write in the meantime. The
+    /// next call continues with what is left.
     ///
-    /// Why there is no model, where one is wanted, is
-    /// [`Error::ModelMissing`](crate::Error::ModelMissing)'s to say.
+    /// Fails with [`Error::ModelMissing`](crate::Error::ModelMissing) if a
+    /// model is configured but not available.
     pub fn embed(
         &self,
         guard: &Guard,

@@ -1,4 +1,4 @@
-//! What long work tells whoever waits for it, and how it is told to stop.
+//! Events that report on long work, and the handle that cancels it.
 
 use std::fmt;
 
@@ -6,35 +6,35 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::sync::Report;
 
-/// Something that happened while the engine worked.
+/// Something that happened while the engine was working.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// Another process is writing, and is waited for.
+    /// Another process is writing, and the engine waits for it.
     Waiting {
-        /// Who it is.
+        /// The name of that process.
         holder: &'a str,
     },
-    /// A source is looked through for changes.
+    /// A source is being searched for changes.
     Listing {
         /// Its name.
         source: &'a str,
     },
-    /// So many entries of a source have to be read.
+    /// This many entries of a source must be read.
     Found {
-        /// Its name.
+        /// The source's name.
         source: &'a str,
-        /// How many.
+        /// The number of entries.
         entries: usize,
     },
-    /// So many of them are indexed.
+    /// This many of them are indexed.
     Indexed {
         /// The source's name.
         source: &'a str,
-        /// How many.
+        /// The number of entries.
         entries: usize,
     },
-    /// A source is in step with the index.
+    /// A source is now up to date in the index.
     Synced {
         /// Its name.
         source: &'a str,
@@ -47,43 +47,42 @@ pub enum Event<'a> {
     SourceFailed {
         /// Its name.
         source: &'a str,
-        /// Why.
+        /// The reason.
         error: &'a Error,
-        /// How many documents it keeps.
+        /// The number of documents it keeps.
         kept: u64,
     },
-    /// A source that is no longer registered was taken out of the index.
+    /// A source that is no longer registered was removed from the index.
     SourceForgotten {
         /// Its name.
         source: &'a str,
-        /// How many documents it had.
+        /// The number of documents it had.
         documents: u64,
     },
-    /// So much has to be embedded.
+    /// This much must be embedded.
     EmbeddingFound {
         /// The model's name.
         model: &'a str,
-        /// How many chunks.
+        /// The number of chunks.
         chunks: usize,
-        /// How much text they are, in bytes.
+        /// The bytes of their text.
         bytes: u64,
     },
-    /// So much of it is embedded.
+    /// This much of it is embedded.
     Embedded {
-        /// How many chunks.
+        /// The number of chunks.
         chunks: usize,
-        /// How much text they are, in bytes.
+        /// The bytes of their text.
         bytes: u64,
     },
-    /// Something went wrong that costs time and no answer.
+    /// A problem that costs time but no results.
     Warning {
-        /// What.
+        /// The problem.
         error: &'a Error,
     },
 }
 
-/// Long work as its caller sees it: whom it tells what it does, and whether it
-/// is to go on.
+/// A handle on long work: it receives the events and can cancel the work.
 #[derive(Clone, Default)]
 pub struct Job<'a> {
     listener: Option<&'a (dyn Fn(Event<'_>) + Sync)>,
@@ -91,7 +90,7 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// Tells `listener` what happens.
+    /// Makes a job that passes events to `listener`.
     pub fn new(listener: &'a (dyn Fn(Event<'_>) + Sync)) -> Self {
         Self {
             listener: Some(listener),
@@ -99,7 +98,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Stops at the next opportunity once `cancel` says so.
+    /// Makes the job stop at the next opportunity after `cancel` is triggered.
     #[must_use]
     pub fn cancelled_by(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
@@ -116,7 +115,7 @@ impl<'a> Job<'a> {
         &self.cancel
     }
 
-    /// Fails once the work is to stop.
+    /// Fails if the work was cancelled.
     pub(super) fn check(&self) -> Result<()> {
         if self.cancel.is_cancelled() {
             return Err(Error::Cancelled);

@@ -1,14 +1,14 @@
-//! An index with its sources and its model: what every surface calls.
+//! An index with its sources and its model: the API that every program uses.
 //!
 //! [`Engine`] returns values and emits events. It never prints, never reads the
-//! environment and never touches a config file: its caller hands in what it needs
-//! and persists what it accepted. Every method takes a [`Guard`] and checks it
-//! before anything is read.
+//! environment and never touches a config file: its caller passes in what it
+//! needs and stores what it accepts. Every method that reads or writes takes a
+//! [`Guard`] and checks it first.
 //!
 //! * readers come from a pool (`readers`) and never wait;
-//! * writers stand in line (`queue`), which is also the one place that is patient
-//!   with other processes;
-//! * `sync`, `embed`, `documents`, `status` and `doctor` have the methods.
+//! * writers wait in a queue (`queue`), which is also the only place that waits
+//!   for other processes;
+//! * `sync`, `embed`, `documents`, `status` and `doctor` contain the methods.
 
 mod builder;
 mod doctor;
@@ -44,9 +44,9 @@ use crate::search::{Answer, Found, Notice, Request, Router, Workers};
 use crate::source::Source;
 use crate::store::{EmbeddingCache, Reader, Store, Writer};
 
-/// An index with its sources and its model. Cheap to clone; all clones share
-/// everything. Its methods block: an asynchronous caller runs them on threads
-/// made for that.
+/// An index with its sources and its model. It is cheap to clone, and clones
+/// share everything. Its methods block: an asynchronous caller must run them on
+/// threads that may block.
 #[derive(Clone, Debug)]
 pub struct Engine {
     shared: Arc<Shared>,
@@ -56,7 +56,8 @@ pub struct Engine {
 #[derive(Debug)]
 struct Shared {
     store: Arc<dyn Store>,
-    /// The names of all sources, present or absent, in the order they were given.
+    /// The names of all sources, present or absent, in the order in which they
+    /// were added.
     names: Vec<String>,
     sources: Vec<Box<dyn Source>>,
     absent: Vec<AbsentSource>,
@@ -83,24 +84,24 @@ impl std::fmt::Debug for AbsentSource {
 }
 
 impl Engine {
-    /// Begins an engine over the index at `path`, which is made when something is
-    /// first indexed.
+    /// Starts building an engine over the index at `path`. The index is created
+    /// when something is first indexed.
     pub fn builder(path: impl Into<PathBuf>) -> EngineBuilder {
         EngineBuilder::new(path.into())
     }
 
-    /// Begins an engine over a store of another kind. Vectors are kept in no cache
-    /// unless the builder is told of one.
+    /// Starts building an engine over another kind of store. It has no
+    /// embedding cache unless the builder sets one.
     pub fn builder_over(store: Arc<dyn Store>) -> EngineBuilder {
         EngineBuilder::over(store, None)
     }
 
-    /// Returns where the index is.
+    /// Returns the path of the index.
     pub fn path(&self) -> &Path {
         self.shared.store.path()
     }
 
-    /// Answers a search. No query, however odd, is an error.
+    /// Searches the index. No query, however malformed, is an error.
     pub fn search(&self, guard: &Guard, request: &Request) -> Result<Answer> {
         guard.require(Capability::Search)?;
         let mut answer = self.read(|reader| {
@@ -110,7 +111,7 @@ impl Engine {
                 .explaining_absence(absence)
                 .search(request)
         })?;
-        // Hits of a source that is not there could not be checked against it.
+        // Hits of an absent source could not be checked against it.
         for absent in &self.shared.absent {
             if answer.hits.iter().any(|hit| hit.source == absent.name) {
                 answer.notices.0.push(Notice::SourceMissing {
@@ -121,8 +122,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Returns an engine that shares everything with this one but ranks with these
-    /// numbers.
+    /// Returns an engine that shares everything with this one, except for the
+    /// ranking parameters.
     #[must_use]
     pub fn with_tuning(&self, tuning: Tuning) -> Self {
         Self {
@@ -131,8 +132,9 @@ impl Engine {
         }
     }
 
-    /// Returns the documents most like the one that `reference` names, itself left
-    /// out. `request` says how many and which; its query is not looked at.
+    /// Returns the documents most similar to the one that `reference` names,
+    /// without that one. `request` sets the limit and the filter; its query is
+    /// ignored.
     pub fn similar(
         &self,
         guard: &Guard,
@@ -150,8 +152,8 @@ impl Engine {
         self.read(|reader| self.router(reader, guard).get(reference))
     }
 
-    /// Returns the word a search would look for instead of `word`; `None` where it
-    /// would take it as typed.
+    /// Returns the correction that a search would use for `word`, or `None` if
+    /// it would use the word as typed.
     pub fn spelling(&self, guard: &Guard, word: &str) -> Result<Option<String>> {
         guard.require(Capability::Search)?;
         self.read(|reader| self.router(reader, guard).spelling(word))
@@ -164,7 +166,7 @@ impl Engine {
             .with_workers(Arc::clone(&self.shared.workers))
     }
 
-    /// Returns the model for queries, or why there is none.
+    /// Returns the model for queries, or the reason why there is none.
     fn for_queries(
         &self,
         reader: &dyn Reader,
@@ -179,13 +181,13 @@ impl Engine {
         }
     }
 
-    /// Runs `work` on a reader of the pool.
+    /// Runs `work` with a reader from the pool.
     fn read<T>(&self, work: impl FnOnce(&dyn Reader) -> Result<T>) -> Result<T> {
         self.shared.readers.with(&*self.shared.store, work)
     }
 
-    /// Runs `work` as the only writer: after those of this process who came
-    /// earlier, and once no other process writes.
+    /// Runs `work` while nobody else writes: after the earlier requests of this
+    /// process, and once no other process writes.
     fn write<T>(
         &self,
         job: &Job<'_>,
@@ -194,12 +196,13 @@ impl Engine {
         let _turn = self.shared.queue.enter(job)?;
         let shared = &*self.shared;
         let mut writer = patiently(shared.patience, job, || shared.store.writer(&shared.holder))?;
-        // Whoever closes the index last empties its log, which a reader cannot.
+        // The last connection that closes empties the write-ahead log, and a
+        // reader cannot do that.
         shared.readers.clear();
         work(&mut *writer)
     }
 
-    /// Opens the cache of vectors. Without it everything works, only slower.
+    /// Opens the embedding cache. Without it everything works, only slower.
     fn cache(&self, job: &Job<'_>) -> Option<EmbeddingCache> {
         let path = self.shared.cache.as_deref()?;
         EmbeddingCache::open(path)
@@ -207,7 +210,7 @@ impl Engine {
             .ok()
     }
 
-    /// Returns the source of this name, if the guard lets it through.
+    /// Returns the source with this name, if the guard admits it.
     fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
         let shared = &self.shared;
         let found = shared.sources.iter().find(|source| source.name() == name);

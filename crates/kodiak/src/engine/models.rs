@@ -6,19 +6,19 @@ use std::sync::Arc;
 use crate::embed::{Embedder, Role};
 use crate::store::Serving;
 
-/// The models an engine works with. Downloading is not its business: it asks for
-/// what is there.
+/// The models of an engine. It never downloads one: it only uses what is
+/// installed.
 pub trait Models: Send + Sync {
-    /// Returns the model that documents are embedded with; `None` where none is
-    /// wanted, or the reason why there is none.
+    /// Returns the model that embeds documents; `None` if none is configured.
+    /// The error is the name of a model that is not installed.
     fn for_documents(&self) -> Result<Option<Arc<dyn Embedder>>, String>;
 
-    /// Returns the model that made the vectors which answer; `None` where none is
-    /// wanted, or the reason why there is none. `serving` is `None` where nothing
-    /// is embedded yet.
+    /// Returns the model that made the vectors in use; `None` if none is
+    /// configured. The error says, in words for people, why there is no such
+    /// model. `serving` is `None` if nothing is embedded yet.
     fn for_queries(&self, serving: Option<&Serving>) -> Result<Option<Arc<dyn Embedder>>, String>;
 
-    /// Examines whether the model for documents can be used as it is.
+    /// Checks that the model for documents works.
     fn examine(&self, embedder: &dyn Embedder) -> crate::Result<()> {
         embedder.embed_one("word", Role::Document)?;
         Ok(())
@@ -31,7 +31,7 @@ impl fmt::Debug for dyn Models {
     }
 }
 
-/// No model: documents are found by their words only, and nothing is said of it.
+/// No model: search is lexical only, without a notice about it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoModel;
 

@@ -1,8 +1,9 @@
-//! One writer at a time: first come, first served inside a process, and patience
-//! towards other processes.
+//! One writer at a time: first come, first served within a process, and waiting
+//! for other processes.
 //!
-//! Two requests of one process never meet the file lock: they stand in line
-//! here. Whoever is first waits for the lock, as long as the engine is patient.
+//! Two requests of one process never compete for the file lock: they wait in
+//! this queue. The first in the queue waits for the lock, up to the engine's
+//! patience.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,12 +13,12 @@ use super::event::{Event, Job};
 use crate::error::{Error, Result};
 use crate::store::wait_for_lock;
 
-/// How long another process is waited for without a word.
+/// How long the engine waits for another process before it reports so.
 const UNREMARKED: Duration = Duration::from_millis(500);
-/// How often somebody in line looks whether to give up.
+/// The interval at which a waiting request checks whether it was cancelled.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// The line of those who want to write.
+/// The queue of requests that want to write.
 #[derive(Debug, Default)]
 pub(super) struct WriteQueue {
     line: Mutex<Line>,
@@ -27,7 +28,7 @@ pub(super) struct WriteQueue {
 #[derive(Debug, Default)]
 struct Line {
     next_ticket: u64,
-    /// Tickets in order; the first one's turn it is.
+    /// The tickets in order. It is the first one's turn.
     waiting: VecDeque<u64>,
 }
 
@@ -43,13 +44,13 @@ impl WriteQueue {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for its turn, for as long as the job goes on.
+    /// Waits for its turn, unless the job is cancelled.
     pub(super) fn enter(&self, job: &Job<'_>) -> Result<Turn<'_>> {
         let mut line = self.lock();
         let ticket = line.next_ticket;
         line.next_ticket += 1;
         line.waiting.push_back(ticket);
-        // From here on leaving the line is the turn's to do.
+        // From here on, dropping the turn leaves the queue.
         let turn = Turn {
             queue: self,
             ticket,
@@ -76,8 +77,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Tries `open` until it is not refused because of another process, for at most
-/// `patience`.
+/// Retries `open` while another process holds the lock, for at most `patience`.
 pub(super) fn patiently<T>(
     patience: Duration,
     job: &Job<'_>,
@@ -117,7 +117,7 @@ mod tests {
                     order.lock().unwrap().push(number);
                     inside.fetch_sub(1, Ordering::SeqCst);
                 });
-                // So that it is known who came first.
+                // Wait until it is in the queue, so that the order is known.
                 while queue.lock().waiting.len() < number + 2 {
                     std::thread::yield_now();
                 }

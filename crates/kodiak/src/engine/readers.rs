@@ -1,4 +1,4 @@
-//! Readers that are open already, for whoever comes next.
+//! A pool of open readers.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,11 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::error::Result;
 use crate::store::{Reader, Store};
 
-/// So many readers are kept open while nobody needs them: a crowd that came and
-/// went must not hold its memory for ever.
+/// The number of idle readers that are kept open. It is bounded so that a burst
+/// of requests does not hold memory for ever.
 const MAX_IDLE: usize = 8;
 
-/// Readers of one store. Nobody waits for one: where none is idle, another is
+/// The readers of one store. Nobody waits for one: if none is idle, another is
 /// opened.
 #[derive(Default)]
 pub(super) struct Readers {
@@ -18,7 +18,8 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    /// Runs `read` with a reader that is idle and still of use, or a new one.
+    /// Runs `read` with an idle reader that is still current, or with a new
+    /// one.
     pub(super) fn with<T>(
         &self,
         store: &dyn Store,
@@ -28,7 +29,7 @@ impl Readers {
             Some(reader) => reader,
             None => store.reader()?,
         };
-        // Should this panic, the reader is closed and not handed to anyone else.
+        // If this panics, the reader is closed and not returned to the pool.
         let outcome = read(&*reader);
         let mut idle = self.lock();
         if idle.len() < MAX_IDLE {
@@ -42,8 +43,8 @@ impl Readers {
         self.lock().clear();
     }
 
-    /// Takes a reader that still reads the index at its place: another file may
-    /// have taken that place since.
+    /// Takes a reader that still reads the index at its path. Another file may
+    /// have replaced it.
     fn idle(&self) -> Option<Box<dyn Reader>> {
         loop {
             let reader = self.lock().pop()?;

@@ -1,4 +1,5 @@
-//! What is indexed, what was left out, and how far behind the sources it is.
+//! The state of the index: what is indexed, what was skipped, and what is out
+//! of date.
 
 use std::path::{Path, PathBuf};
 
@@ -12,32 +13,32 @@ use crate::sync::{self, Changes};
 /// The state of an index and its sources.
 #[derive(Debug)]
 pub struct Status {
-    /// Where the index is.
+    /// The path of the index.
     pub index: PathBuf,
-    /// Its format; `None` where there is no index yet.
+    /// Its format; `None` if there is no index yet.
     pub format: Option<u32>,
-    /// How large it is, in bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Documents that can be found.
+    /// The number of documents that can be found.
     pub documents: u64,
-    /// Distinct words that corrections are made from.
+    /// The number of distinct words for spelling corrections.
     pub words: u64,
-    /// The model whose vectors answer.
+    /// The model whose vectors are used for searching.
     pub serving: Option<Serving>,
     /// How much is embedded, and what failed.
     pub embeddings: EmbeddingStatus,
-    /// The cache of vectors, if there is one.
+    /// The embedding cache, if there is one.
     pub cache: Option<CacheStatus>,
     /// Every source that is registered or indexed.
     pub sources: Vec<SourceState>,
 }
 
-/// The cache of vectors.
+/// The state of the embedding cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheStatus {
-    /// How many vectors it holds.
+    /// The number of its vectors.
     pub vectors: u64,
-    /// How large it is.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
@@ -46,25 +47,26 @@ pub struct CacheStatus {
 pub struct SourceState {
     /// Its name.
     pub name: String,
-    /// Where it is; empty where it was never opened nor indexed.
+    /// Its location; empty if it was never opened nor indexed.
     pub location: String,
-    /// Whether the engine has it; otherwise the next sync forgets it.
+    /// Whether it is registered. Otherwise the next sync removes it.
     pub registered: bool,
-    /// How many documents are indexed.
+    /// The number of its documents in the index.
     pub documents: u64,
     /// When it was last synced completely.
     pub synced_at: Option<Timestamp>,
-    /// What a sync would read or remove; `None` where there is no index yet or
-    /// the source is not registered.
+    /// What a sync would read or remove; `None` if there is no index yet or the
+    /// source is not registered.
     pub changes: Option<Result<Changes>>,
-    /// Entries that were left out, and why.
+    /// The entries that were skipped, each with the reason.
     pub skipped: Vec<(String, String)>,
-    /// Documents indexed though something is wrong with them, and what.
+    /// The documents that were indexed in spite of a problem, each with the
+    /// problem.
     pub problems: Vec<(String, String)>,
 }
 
 impl SourceState {
-    /// Returns whether a sync would change the index.
+    /// Tells whether a sync would change the index.
     pub fn is_behind(&self) -> bool {
         let changed = |changes: &Result<Changes>| match changes {
             Ok(changes) => !changes.is_empty(),
@@ -75,8 +77,8 @@ impl SourceState {
 }
 
 impl Engine {
-    /// Returns the state of the index and its sources. Nothing is read but names
-    /// and versions.
+    /// Returns the state of the index and its sources. It reads only names and
+    /// versions of entries, not their content.
     pub fn status(&self, guard: &Guard) -> Result<Status> {
         guard.require(Capability::Search)?;
         match self.read(|reader| self.status_of(guard, reader)) {
@@ -85,7 +87,7 @@ impl Engine {
         }
     }
 
-    /// Returns what the index knows of its sources. The sources are not looked at.
+    /// Returns what the index has of its sources. The sources are not accessed.
     pub fn indexed_sources(&self, guard: &Guard) -> Result<Vec<SourceStatus>> {
         guard.require(Capability::Search)?;
         let mut sources = self.read(|reader| reader.sources())?;
@@ -139,15 +141,16 @@ impl Engine {
         })
     }
 
-    /// Looks at the cache; one that cannot be used keeps nothing from being told.
+    /// Returns the state of the cache; `None` if it cannot be used, which must
+    /// not stop the rest.
     fn cache_status(&self) -> Option<CacheStatus> {
         let path = self.shared.cache.as_deref().filter(|path| path.exists())?;
         let (vectors, bytes) = EmbeddingCache::open(path).ok()?.size().ok()?;
         Some(CacheStatus { vectors, bytes })
     }
 
-    /// Returns the state of a source that the index knows this much of. Where
-    /// there is a reader, it is compared with the source.
+    /// Returns the state of a source from its record in the index. With a
+    /// reader, it also compares the source with the index.
     fn state(
         &self,
         name: String,
@@ -179,7 +182,7 @@ impl Engine {
     }
 }
 
-/// Returns the size of an index with its log.
+/// Returns the size of an index and its log.
 fn size_on_disk(index: &Path) -> u64 {
     let mut log = index.as_os_str().to_owned();
     log.push("-wal");

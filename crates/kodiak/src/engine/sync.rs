@@ -1,4 +1,4 @@
-//! Bringing the index in step with its sources.
+//! Syncing the index with its sources.
 
 use super::{Engine, Event, Job};
 use crate::access::{Capability, Guard};
@@ -7,25 +7,25 @@ use crate::source::Source;
 use crate::store::Writer;
 use crate::sync::{self, Progress, Report};
 
-/// How a sync of several sources ended.
+/// The result of syncing several sources.
 #[derive(Debug, Default)]
 pub struct SyncReport {
-    /// The sources that are in step now, with what changed.
+    /// The sources that are now up to date, each with what changed.
     pub synced: Vec<(String, Report)>,
     /// The sources that could not be synced. They keep their documents.
     pub failed: Vec<SourceFailure>,
-    /// The sources that are no longer registered and were taken out, with how
-    /// many documents they had.
+    /// The sources that were removed because they are no longer registered,
+    /// each with its number of documents.
     pub forgotten: Vec<(String, u64)>,
 }
 
 impl SyncReport {
-    /// Returns whether every source is in step.
+    /// Tells whether every source is up to date.
     pub fn is_complete(&self) -> bool {
         self.failed.is_empty()
     }
 
-    /// Returns whether anything changed.
+    /// Tells whether anything changed.
     pub fn changed(&self) -> bool {
         let changed = |(_, report): &(String, Report)| report.changed();
         !self.forgotten.is_empty() || self.synced.iter().any(changed)
@@ -37,16 +37,15 @@ impl SyncReport {
 pub struct SourceFailure {
     /// Its name.
     pub source: String,
-    /// Why.
+    /// The reason.
     pub error: Error,
-    /// How many documents it keeps in the index.
+    /// The number of its documents that stay in the index.
     pub kept: u64,
 }
 
 impl Engine {
-    /// Brings the index in step with all sources, and takes out what is no longer
-    /// registered. A source that cannot be synced does not keep the others from
-    /// it.
+    /// Syncs all sources, and removes those that are no longer registered. A
+    /// source that cannot be synced does not stop the others.
     pub fn sync(&self, guard: &Guard, job: &Job<'_>) -> Result<SyncReport> {
         guard.require(Capability::Admin)?;
         self.write(job, |writer| {
@@ -58,7 +57,7 @@ impl Engine {
         })
     }
 
-    /// Brings the index in step with the sources of these names.
+    /// Syncs the sources with these names.
     pub fn sync_only(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<SyncReport> {
         guard.require(Capability::Admin)?;
         let known = self.names(guard);
@@ -71,13 +70,13 @@ impl Engine {
         self.write(job, |writer| self.sync_named(names, writer, job))
     }
 
-    /// Empties the index and fills it from all sources. The old index answers
-    /// until the new one is complete, and still does if this fails. Vectors come
-    /// back from the cache, unless all are to be made `anew`.
+    /// Empties the index and fills it from all sources. Searches use the old
+    /// index until the new one is complete, and still do if this fails. Vectors
+    /// are restored from the cache, unless all are to be computed `anew`.
     pub fn rebuild(&self, guard: &Guard, anew: bool, job: &Job<'_>) -> Result<SyncReport> {
         guard.require(Capability::Admin)?;
-        // All of them before anything is done: what cannot be read cannot be
-        // rebuilt.
+        // Open all of them before anything is changed: a rebuild without one of
+        // them would lose its documents.
         let returned = self.shared.absent.iter().map(|absent| (absent.open)());
         let returned = returned.collect::<Result<Vec<Box<dyn Source>>>>()?;
         self.write(job, |writer| {
@@ -100,14 +99,14 @@ impl Engine {
         })
     }
 
-    /// Takes a source out of the index. Its documents stay where they are.
+    /// Removes a source from the index. Its documents stay where they are.
     pub fn forget_source(&self, guard: &Guard, name: &str, job: &Job<'_>) -> Result<()> {
         guard.require(Capability::Admin)?;
         self.write(job, |writer| forget(writer, name))
     }
 
-    /// Returns the identity whose vectors outlive a rebuild: that of the model
-    /// that answers, or, where an index lost that, of the one for documents.
+    /// Returns the identity whose vectors survive a rebuild: that of the model
+    /// in use or, if the index has lost it, that of the model for documents.
     fn identity_to_keep(&self, writer: &dyn Writer) -> Result<Option<crate::embed::Identity>> {
         let serving = writer.reader().serving()?;
         let identity = serving.and_then(|serving| serving.identity());
@@ -118,7 +117,7 @@ impl Engine {
         Ok(identity.or_else(ours))
     }
 
-    /// Returns the names of all registered sources that the guard lets through.
+    /// Returns the names of all registered sources that the guard admits.
     pub(super) fn names(&self, guard: &Guard) -> Vec<String> {
         let names = self.shared.names.iter();
         names.filter(|name| guard.admits(name)).cloned().collect()

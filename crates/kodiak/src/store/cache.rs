@@ -1,9 +1,9 @@
-//! Every vector that was ever made, by what it was made from.
+//! The embedding cache: every vector ever computed, by the hash of its text.
 //!
-//! Lives in a file of its own beside the index and outlives it: a text that
+//! It is a file of its own beside the index and outlives the index: a text that
 //! was renamed, moved or indexed anew is not embedded again. Several indexes in
-//! one folder share it. It is only a cache: whatever is wrong with it costs
-//! time, never an answer.
+//! one folder share it. It is only a cache: any damage costs time, never a
+//! result.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use super::sqlite::cause_of;
 use crate::embed::Identity;
 use crate::error::{Cause, Error, Result};
 
-/// Marks a file as a cache of ours: "Kode" in ASCII.
+/// The mark of an embedding cache: "Kode" in ASCII.
 const APPLICATION: u32 = 0x4B6F_6465;
 const FORMAT: u32 = 1;
 const BUSY: Duration = Duration::from_secs(10);
@@ -35,22 +35,22 @@ const SCHEMA: &str = "
         UNIQUE (model, text_hash)
     );";
 
-/// What the column `provider` holds in every cache of this format. Models are
-/// told apart by [`Identity::key`].
+/// The value of the column `provider` in every cache of this format.
+/// [`Identity::key`] distinguishes the models.
 const PROVIDER: &str = "local";
 
-/// The extension of a damaged cache that was put aside.
+/// The extension of a damaged cache that was moved aside.
 const DAMAGED: &str = "db.damaged";
 
-/// What a file turned out to be.
+/// What opening a file found.
 enum Opened {
     Usable(EmbeddingCache),
-    /// A cache of ours in a format this version does not read.
+    /// An embedding cache in a format that this version does not read.
     OtherFormat(u32),
     NotOurs,
 }
 
-/// The cache, open.
+/// An open embedding cache.
 #[derive(Debug)]
 pub struct EmbeddingCache {
     connection: Connection,
@@ -58,13 +58,14 @@ pub struct EmbeddingCache {
 }
 
 impl EmbeddingCache {
-    /// Where the cache of an index is.
+    /// Returns the path of the cache of an index.
     pub fn path_beside(index: &Path) -> PathBuf {
         index.with_file_name("embeddings.db")
     }
 
-    /// Opens or makes the cache at `path`. A damaged one, or one of another
-    /// format, is put aside and begun anew; a file that is not ours is refused.
+    /// Opens or creates the cache at `path`. A damaged cache, or one of another
+    /// format, is moved aside and replaced by an empty one. A file that is not
+    /// an embedding cache is refused.
     pub fn open(path: &Path) -> Result<Self> {
         match Self::try_open(path) {
             Ok(Opened::Usable(cache)) => Ok(cache),
@@ -77,24 +78,25 @@ impl EmbeddingCache {
         }
     }
 
-    /// Puts an unusable cache aside, under `extension`, and makes an empty one
-    /// in its place.
+    /// Moves an unusable cache aside, under `extension`, and creates an empty
+    /// one in its place.
     fn begin_anew(path: &Path, extension: &str) -> Result<Self> {
         let aside = path.with_extension(extension);
         std::fs::rename(path, &aside).map_err(Error::io("rename", path))?;
         for log in ["db-wal", "db-shm"] {
-            // Their database is gone; alone they are of no use.
+            // Their database is gone, and alone they are useless.
             let _ = std::fs::remove_file(path.with_extension(log));
         }
         match Self::try_open(path).map_err(|source| database_error(path, &source))? {
             Opened::Usable(cache) => Ok(cache),
-            // Somebody else put a file there in the same moment.
+            // Another process created a file there at the same moment.
             Opened::OtherFormat(_) | Opened::NotOurs => Err(not_ours(path)),
         }
     }
 
-    /// Begins anew if `error` says that this cache is damaged, which may come
-    /// to light long after it was opened. Whether it can be used from here on.
+    /// Starts an empty cache if `error` says that this one is damaged, which
+    /// may show long after it was opened. Returns whether the cache can be used
+    /// from here on.
     pub(crate) fn recover(&mut self, error: &Error) -> bool {
         let damaged = matches!(error, Error::Cache { cause, .. } if *cause == Cause::Damaged);
         let Some(closed) = damaged
@@ -103,8 +105,8 @@ impl EmbeddingCache {
         else {
             return false;
         };
-        // Closed before the file is moved: SQLite removes its log by name, and
-        // that will be the new one's.
+        // Close the connection before the file is moved: SQLite removes its log
+        // by name, and that name will be the new cache's.
         self.connection = closed;
         match Self::begin_anew(&self.path, DAMAGED) {
             Ok(empty) => {
@@ -118,7 +120,8 @@ impl EmbeddingCache {
     fn try_open(path: &Path) -> rusqlite::Result<Opened> {
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(BUSY)?;
-        // In this order: whoever sees another process's tables sees its mark.
+        // In this order: whoever sees the tables of another process also sees
+        // its mark.
         let tables: u32 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         let application: u32 =
@@ -146,7 +149,8 @@ impl EmbeddingCache {
         }))
     }
 
-    /// The vector of each of these texts, where it was made before.
+    /// Returns the cached vector of each of these texts, or `None` where there
+    /// is none.
     pub fn get(&self, identity: &Identity, hashes: &[[u8; 16]]) -> Result<Vec<Option<Vec<f32>>>> {
         let Some(model) = self.model(identity)? else {
             return Ok(vec![None; hashes.len()]);
@@ -166,7 +170,7 @@ impl EmbeddingCache {
         })
     }
 
-    /// Keeps vectors for good.
+    /// Stores vectors permanently.
     pub fn put(&mut self, identity: &Identity, vectors: &[([u8; 16], Vec<f32>)]) -> Result<()> {
         let path = &self.path;
         let store = |connection: &mut Connection| {
@@ -197,7 +201,7 @@ impl EmbeddingCache {
         store(&mut self.connection).map_err(|source| database_error(path, &source))
     }
 
-    /// Forgets every vector of a model.
+    /// Deletes every vector of a model.
     pub fn forget(&mut self, identity: &Identity) -> Result<()> {
         let Some(model) = self.model(identity)? else {
             return Ok(());
@@ -208,7 +212,7 @@ impl EmbeddingCache {
         })
     }
 
-    /// Erases the vectors of these texts, whichever models made them.
+    /// Deletes the vectors of these texts, whichever models made them.
     pub fn erase(&mut self, hashes: &[[u8; 16]]) -> Result<()> {
         self.with(|connection| {
             let mut statement =
@@ -220,7 +224,7 @@ impl EmbeddingCache {
         })
     }
 
-    /// How many vectors it holds, and how large it is in bytes.
+    /// Returns the number of vectors and the size of the cache in bytes.
     pub fn size(&self) -> Result<(u64, u64)> {
         self.with(|connection| {
             let vectors =
@@ -251,7 +255,7 @@ impl EmbeddingCache {
 }
 
 /// Switches to the write-ahead log. While another connection does the same,
-/// SQLite says that the file is locked at once, however long it may wait.
+/// SQLite reports the file as locked at once, without waiting, so this retries.
 fn use_log(connection: &Connection) -> rusqlite::Result<()> {
     let started = Instant::now();
     loop {

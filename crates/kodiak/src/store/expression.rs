@@ -1,4 +1,5 @@
-//! What to look for, in a form no user input can break: a tree of phrases.
+//! The condition of a search as a tree of phrases, which no user input can
+//! break.
 
 /// A column of the full text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -9,16 +10,17 @@ pub enum Column {
     Tags,
 }
 
-/// Words in a row.
+/// A sequence of consecutive words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phrase {
-    /// The words as written; the index cuts them into terms itself.
+    /// The words as written. The store splits them into terms.
     pub text: String,
-    /// Whether the last word may go on.
+    /// Whether the last word is a prefix.
     pub prefix: bool,
-    /// The column it must stand in; any if none.
+    /// The column in which it must occur; any column if `None`.
     pub column: Option<Column>,
-    /// How much a match counts: its inverse document frequency, 0 for nothing.
+    /// The weight of a match: the inverse document frequency, or 0 if it does
+    /// not count.
     pub weight: f64,
 }
 
@@ -27,11 +29,11 @@ pub struct Phrase {
 pub enum Expression {
     /// The phrase occurs.
     Phrase(Phrase),
-    /// The phrases occur in one field, with no more than so many words between the
-    /// end of each and the beginning of the last. The first phrase says in which
-    /// column; those without any word in them do not count.
+    /// The phrases occur in one field, with at most this many words between the
+    /// end of each and the beginning of the last one. The first phrase
+    /// determines the column. Phrases without any word are ignored.
     Near(Vec<Phrase>, usize),
-    /// All of these hold; never, if there are none.
+    /// All of these hold; never true if the list is empty.
     All(Vec<Expression>),
     /// Any of these holds.
     Any(Vec<Expression>),

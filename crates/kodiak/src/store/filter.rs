@@ -1,33 +1,35 @@
-//! What a search is limited to, before anything is ranked.
+//! The filter that limits a search before anything is ranked.
 
 use crate::document::Timestamp;
 
-/// Limits on the documents a search may see. Empty lists and `None` limit
-/// nothing.
+/// Limits on the documents that a search may find. Empty lists and `None` set
+/// no limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Any of these sources.
+    /// The document is from any of these sources.
     pub sources: Vec<String>,
-    /// All of these tags; a tag includes those below it (`work`, `work/atlas`).
+    /// The document has all of these tags. A tag includes those below it:
+    /// `work` includes `work/atlas`.
     pub tags: Vec<String>,
-    /// Any of these kinds.
+    /// The document is of any of these kinds.
     pub kinds: Vec<String>,
-    /// Any of these categories.
+    /// The document is in any of these categories.
     pub categories: Vec<String>,
-    /// Written or changed at this moment or later.
+    /// The document was written or changed at this moment or later.
     pub after: Option<Timestamp>,
-    /// Written or changed before this moment.
+    /// The document was written or changed before this moment.
     pub before: Option<Timestamp>,
-    /// Keys that begin with any of these.
+    /// The document's key begins with any of these.
     pub paths: Vec<String>,
-    /// All of these frontmatter fields with these values.
+    /// The document has all of these frontmatter fields with these values.
     pub fields: Vec<(String, String)>,
-    /// The sources that exist for the caller at all, whatever else is asked for.
+    /// The sources that exist for the caller, whatever else the filter asks
+    /// for.
     pub scope: Scope,
 }
 
-/// The sources that exist for a caller; by default all of them. Only a
-/// [`Guard`](crate::access::Guard) makes a narrower one.
+/// The sources that exist for a caller; all of them by default. Only a
+/// [`Guard`](crate::access::Guard) makes a narrower scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope(Option<Vec<String>>);
 
@@ -36,12 +38,12 @@ impl Scope {
         Self(Some(sources))
     }
 
-    /// Returns the names of the sources; `None` where all of them exist.
+    /// Returns the names of the sources, or `None` if all sources exist.
     pub fn sources(&self) -> Option<&[String]> {
         self.0.as_deref()
     }
 
-    /// Returns whether this source exists.
+    /// Tells whether a source exists.
     pub fn admits(&self, source: &str) -> bool {
         let among = |sources: &[String]| sources.iter().any(|name| name == source);
         self.sources().is_none_or(among)
@@ -49,12 +51,13 @@ impl Scope {
 }
 
 impl Filter {
-    /// Whether nothing is limited.
+    /// Tells whether the filter sets no limit.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Just the scope of this filter: everything the caller may see.
+    /// Returns a filter with only the scope of this one: everything the caller
+    /// may see.
     #[must_use]
     pub fn scope_only(&self) -> Self {
         Self {
@@ -63,7 +66,7 @@ impl Filter {
         }
     }
 
-    /// Whether documents of this source get through.
+    /// Tells whether the filter admits documents of a source.
     pub fn admits_source(&self, name: &str) -> bool {
         let wanted = self.sources.is_empty() || self.sources.iter().any(|known| known == name);
         wanted && self.scope.admits(name)

@@ -1,7 +1,9 @@
-//! One writer at a time, and a message that names the one who writes.
+//! The lock that admits one writer at a time, with a message that names the
+//! writer.
 //!
-//! The operating system's file lock does the excluding and ends with the
-//! process, however it ends; the file's content only says who holds it.
+//! The operating system's file lock keeps others out. It ends with the process,
+//! however the process ends. The content of the file only says who holds the
+//! lock.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -10,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// How often the lock of another process is tried.
+/// The pause between two attempts to take the lock.
 const STEP: Duration = Duration::from_millis(25);
 
 /// The right to write to an index, held until dropped.
@@ -20,8 +22,9 @@ pub struct WriteLock {
 }
 
 impl WriteLock {
-    /// Takes the lock of the index at `index`, or says who holds it. `holder`
-    /// is what others will be told: "process 4711 (kodiak index)".
+    /// Takes the lock of the index at `index`, or fails with the name of its
+    /// holder. `holder` is the name that others will see, such as "process 4711
+    /// (kodiak index)".
     pub fn acquire(index: &Path, holder: &str) -> Result<Self> {
         let path = lock_path(index);
         let mut file = OpenOptions::new()
@@ -53,9 +56,10 @@ impl WriteLock {
     }
 }
 
-/// Calls `attempt` until it fails for another reason than somebody else's lock,
-/// for at most `patience`. After each refusal `meanwhile` is told who holds the
-/// lock and for how long that has been waited for; its error ends the waiting.
+/// Calls `attempt` until it succeeds or fails for a reason other than a lock
+/// held by somebody else, for at most `patience`. After each refusal it calls
+/// `meanwhile` with the holder of the lock and the time waited so far. An error
+/// from `meanwhile` ends the waiting.
 pub fn wait_for_lock<T>(
     patience: Duration,
     mut meanwhile: impl FnMut(&str, Duration) -> Result<()>,
@@ -73,8 +77,8 @@ pub fn wait_for_lock<T>(
     }
 }
 
-/// Where the lock of an index is. Whichever way leads to the index, its lock
-/// is the same.
+/// Returns the path of an index's lock. It is the same whichever path leads to
+/// the index.
 pub(super) fn lock_path(index: &Path) -> PathBuf {
     let real = index.canonicalize().unwrap_or_else(|_| index.to_path_buf());
     let mut path = real.into_os_string();

@@ -1,7 +1,7 @@
-//! Where the index lives.
+//! The store: where the index lives.
 //!
-//! A store keeps documents and what is derived from them, answers typed
-//! queries, and knows nothing of sources or of how answers are presented.
+//! A store keeps documents and everything derived from them, and answers typed
+//! queries. It knows nothing of sources or of how results are presented.
 
 pub mod cache;
 pub mod expression;
@@ -30,45 +30,46 @@ use std::ops::Range;
 use crate::document::{Markup, Thread, Timestamp, Version};
 use crate::embed::Identity;
 
-/// A document's number inside one index; other indexes number differently.
+/// The number of a document in one index. Other indexes number differently.
 pub type Row = i64;
 
-/// A document's number, source, key and title: enough to name it.
+/// The number, source, key and title of a document: enough to name it.
 pub type Name = (Row, String, String, String);
 
-/// A word of the vocabulary that resembles another.
+/// A word of the vocabulary that is similar to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimilarWord {
     /// The word, folded, not stemmed.
     pub word: String,
-    /// How many insertions, deletions, replacements or swaps it is away.
+    /// The edit distance: the number of insertions, deletions, replacements and
+    /// swaps.
     pub distance: u8,
-    /// How many documents have it.
+    /// The number of documents that have the word.
     pub documents: u64,
 }
 
 /// The best documents for an expression.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matches {
-    /// How many documents matched.
+    /// The number of documents that match.
     pub total: usize,
     /// The best of them with their scores, best first.
     pub best: Vec<(Row, f64)>,
 }
 
-/// The model whose vectors answer.
+/// The model whose vectors are used for searching.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Serving {
     /// Its name and revision.
     pub key: String,
     /// Its name.
     pub name: String,
-    /// How long its vectors are.
+    /// The number of components of its vectors.
     pub dimensions: usize,
 }
 
 impl Serving {
-    /// The identity of the model, which the key spells out.
+    /// Returns the identity of the model, read from its key.
     pub fn identity(&self) -> Option<Identity> {
         let (name, revision) = self.key.rsplit_once('@')?;
         Some(Identity {
@@ -79,17 +80,18 @@ impl Serving {
     }
 }
 
-/// How much is embedded.
+/// How much of an index is embedded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Chunks there are.
+    /// The number of chunks.
     pub chunks: u64,
-    /// Chunks that have a vector.
+    /// The number of chunks that have a vector.
     pub embedded: u64,
 }
 
 impl Coverage {
-    /// The embedded part, 0 to 1; nothing to embed counts as all.
+    /// Returns the embedded share, from 0 to 1. An index without chunks counts
+    /// as fully embedded.
     pub fn share(self) -> f64 {
         if self.chunks == 0 {
             return 1.0;
@@ -98,11 +100,11 @@ impl Coverage {
     }
 }
 
-/// Where a chunk is in its document. Hundreds of chunks are compared for a
-/// search; only where those are that it shows is worth looking up.
+/// The position of a chunk in its document. A search compares hundreds of
+/// chunks but looks up the spans of only those that it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkSpan {
-    /// In the body, in bytes.
+    /// The bytes of the body that it covers.
     pub range: Range<usize>,
     /// Its first and last line, counted from one in the body.
     pub lines: (usize, usize),
@@ -123,7 +125,7 @@ pub struct StoredDocument {
     pub source: String,
     /// Its name in the source.
     pub key: String,
-    /// What it is.
+    /// Its kind, such as a note or a message.
     pub kind: String,
     /// Its title.
     pub title: String,
@@ -143,11 +145,11 @@ pub struct StoredDocument {
     pub author: Option<String>,
     /// The project it belongs to.
     pub project: Option<String>,
-    /// The key of the entry of the source that yielded it.
+    /// The key of the source's entry that yielded it.
     pub entry: String,
-    /// The version of that entry which was indexed.
+    /// The version of that entry at the time of indexing.
     pub version: Version,
-    /// blake3 of what was indexed of it.
+    /// The BLAKE3 hash of what was indexed of it.
     pub hash: [u8; 32],
     /// Its frontmatter block.
     pub front: String,
@@ -155,7 +157,7 @@ pub struct StoredDocument {
     pub body: String,
 }
 
-/// What the index knows of a source.
+/// The state of a source in the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceStatus {
     /// Its name.
@@ -164,10 +166,11 @@ pub struct SourceStatus {
     pub location: String,
     /// When it was last synced completely.
     pub synced_at: Option<Timestamp>,
-    /// How many documents are indexed.
+    /// The number of its documents in the index.
     pub documents: u64,
-    /// Files that were left out, and why.
+    /// The files that were skipped, each with the reason.
     pub skipped: Vec<(String, String)>,
-    /// Documents indexed though something is wrong with them, and what.
+    /// The documents that were indexed in spite of a problem, each with the
+    /// problem.
     pub problems: Vec<(String, String)>,
 }

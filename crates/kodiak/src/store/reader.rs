@@ -1,8 +1,8 @@
-//! What searching asks of a store. SQLite is one; others may follow.
+//! What searching needs of a store. SQLite is one store; others may follow.
 //!
-//! Object safe and over plain types, so that a search is written once for every
-//! store. What documents are worth is not a store's to say: it finds where terms
-//! stand and hands the positions to [`crate::rank`].
+//! The trait is object safe and uses plain types, so that a search is written
+//! once for all stores. A store does not score documents: it finds the
+//! positions of terms and hands them to [`crate::rank`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,61 +17,62 @@ use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
 use crate::text::Stemming;
 
-/// A state of an index; another one after every change to it.
+/// A state of an index. It differs after every change to the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Revision {
-    /// Changes by others.
+    /// The number of the last change by other connections.
     pub foreign: i64,
-    /// Changes through this reader.
+    /// The number of changes through this reader.
     pub own: u64,
 }
 
-/// An index, open for reading. Every method answers from what has been
-/// committed; a [`Snapshot`] makes several answer from one state.
+/// An index, open for reading. Every method reads committed data. A
+/// [`Snapshot`] makes several calls read the same state.
 pub trait Reader: Send {
-    /// Lets all that is read until [`Reader::end_snapshot`] come from one state
-    /// of the index. Use [`Snapshot`], which cannot be forgotten.
+    /// Begins a snapshot: everything read until [`Reader::end_snapshot`] comes
+    /// from one state of the index. Prefer [`Snapshot`], which cannot be left
+    /// open by mistake.
     fn begin_snapshot(&self) -> Result<()>;
 
-    /// Ends what [`Reader::begin_snapshot`] began.
+    /// Ends the snapshot that [`Reader::begin_snapshot`] began.
     fn end_snapshot(&self) -> Result<()>;
 
-    /// Returns whether this still reads the index at its place: another file may
-    /// have taken that place.
+    /// Tells whether this reader still reads the index at its path. Another
+    /// file may have replaced it.
     fn is_current(&self) -> bool;
 
-    /// Returns which format the index has.
+    /// Returns the format of the index.
     fn format(&self) -> Result<u32>;
 
-    /// Returns which state of the index is read.
+    /// Returns the state of the index that is read.
     fn revision(&self) -> Result<Revision>;
 
-    /// Returns how the words of this index are stemmed, and so those of a query
-    /// must be.
+    /// Returns how the words of this index are stemmed. The words of a query
+    /// must be stemmed in the same way.
     fn stemming(&self) -> Stemming;
 
-    /// Returns how much there is to search. Inside a writer's transaction it may
-    /// still be what there was before some of its changes.
+    /// Returns the size of the collection. Inside a writer's transaction, some
+    /// of its changes may not be included yet.
     fn corpus(&self) -> Result<Corpus>;
 
-    /// Returns how many documents hold each of these index terms.
+    /// Returns the document frequency of each of these index terms.
     fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>>;
 
-    /// Returns how many documents have this word, unstemmed.
+    /// Returns the number of documents that have this word, unstemmed.
     fn word_frequency(&self, word: &str) -> Result<u64>;
 
-    /// Returns the words that begin with `prefix`, the commonest first; of equally
-    /// common ones the first in the alphabet.
+    /// Returns the words that begin with `prefix`, the most common first.
+    /// Equally common words are in alphabetical order.
     fn words_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
 
     /// Returns the words within an edit distance of 1 or 2 of `word`, in no
     /// particular order.
     fn similar_words(&self, word: &str, distance: u8) -> Result<Vec<SimilarWord>>;
 
-    /// Returns the `limit` best documents that meet `expression` and `filter`,
-    /// ranked by [`TermMatches`](crate::rank::TermMatches); of equals those that
-    /// were stored first. A phrase counts where every part of the expression it
-    /// belongs to is met, and never as part of what must not be met.
+    /// Returns the `limit` best documents that match `expression` and `filter`,
+    /// ranked by [`TermMatches`](crate::rank::TermMatches). Among equals the
+    /// one stored first comes first. A phrase counts only if every part of the
+    /// expression that it belongs to matches, and never inside an exclusion.
     fn matches(
         &self,
         expression: &Expression,
@@ -81,12 +82,13 @@ pub trait Reader: Send {
         limit: usize,
     ) -> Result<Matches>;
 
-    /// Returns how many documents meet `expression` and `filter`.
+    /// Returns the number of documents that match `expression` and `filter`.
     fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64>;
 
-    /// Returns documents whose title or body contains any of `needles` literally,
-    /// ASCII case aside, and not all texts of any of `excluded`. Each needle in the
-    /// title scores ten, each in the body one.
+    /// Returns documents whose title or body contains any of `needles`
+    /// literally, ignoring ASCII case, except those that contain all texts of
+    /// any of `excluded`. Each needle scores ten in the title and one in the
+    /// body.
     fn containing(
         &self,
         needles: &[String],
@@ -95,8 +97,8 @@ pub trait Reader: Send {
         limit: usize,
     ) -> Result<Matches>;
 
-    /// Returns the most recently changed documents that meet `filter` and not
-    /// `excluded`, scored by when they changed.
+    /// Returns the most recently changed documents that match `filter` but not
+    /// `excluded`, scored by the time of the change.
     fn newest(
         &self,
         filter: &Filter,
@@ -104,7 +106,8 @@ pub trait Reader: Send {
         limit: usize,
     ) -> Result<Matches>;
 
-    /// Returns the documents that meet `filter` and `required`, and not `excluded`.
+    /// Returns the documents that match `filter` and `required`, but not
+    /// `excluded`.
     fn rows(
         &self,
         filter: &Filter,
@@ -112,26 +115,26 @@ pub trait Reader: Send {
         excluded: Option<&Expression>,
     ) -> Result<Bitmap>;
 
-    /// Returns the documents with these numbers, in this order; missing ones are
-    /// left out.
+    /// Returns the documents with these numbers, in this order. Missing ones
+    /// are left out.
     fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>>;
 
-    /// Returns what a source says of a document beyond what every document has,
-    /// in the order written: a list gives one pair for each element, names inside
-    /// a mapping are joined with a dot.
+    /// Returns the further fields of a document, in the order written. A list
+    /// gives one pair for each element; names inside a mapping are joined with
+    /// a dot.
     fn fields(&self, row: Row) -> Result<Vec<(String, String)>>;
 
-    /// Returns the texts of the documents with these numbers; missing ones are
-    /// left out, and those of more than `longest` bytes.
+    /// Returns the texts of the documents with these numbers. Missing ones and
+    /// those of more than `longest` bytes are left out.
     fn bodies(&self, rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
 
-    /// Returns the documents whose id begins with `prefix` (lower-case hex), by
-    /// source and key.
+    /// Returns the documents whose id begins with `prefix` (lower-case
+    /// hexadecimal), sorted by source and key.
     fn with_id_prefix(&self, prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
 
-    /// Returns the documents at this path, by source and key: those with this key
-    /// or, where `source` is not given and none has it, those whose key ends with
-    /// it after a `/`.
+    /// Returns the documents at this path, sorted by source and key: those with
+    /// this key or, if `source` is not given and no document has it, those
+    /// whose key ends with it after a `/`.
     fn with_path(
         &self,
         source: Option<&str>,
@@ -140,93 +143,100 @@ pub trait Reader: Send {
         limit: usize,
     ) -> Result<Vec<Name>>;
 
-    /// Returns the documents with this title, ASCII case aside, by source and key.
+    /// Returns the documents with this title, ignoring ASCII case, sorted by
+    /// source and key.
     fn with_title(&self, title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
 
     /// Calls `visit` with the name of every document that meets `filter`.
     fn each_name(&self, filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()>;
 
-    /// Returns the sources a filter lets through, each with where it is.
+    /// Returns the sources that a filter admits, each with its location.
     fn locations(&self, filter: &Filter) -> Result<Vec<(String, String)>>;
 
-    /// Returns the sources a filter lets through that were never synced to the end.
+    /// Returns the sources that a filter admits and that were never synced
+    /// completely.
     fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>>;
 
-    /// Returns the sources in the index with their counts, by name.
+    /// Returns the sources in the index with their counts, sorted by name.
     fn sources(&self) -> Result<Vec<SourceStatus>>;
 
-    /// Returns what is known of every entry of a source, by key.
+    /// Returns the stored state of every entry of a source, by key.
     fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>>;
 
-    /// Returns how many documents are indexed from a source.
+    /// Returns the number of documents indexed from a source.
     fn documents_of_source(&self, source: &str) -> Result<u64>;
 
-    /// Returns the documents that are indexed from an entry, in the order they
+    /// Returns the documents indexed from an entry, in the order in which they
     /// were stored.
     fn documents_of_entry(&self, entry: EntryRow) -> Result<Vec<KnownDocument>>;
 
-    /// Returns how many distinct words the vocabulary has, those of present
-    /// documents.
+    /// Returns the number of distinct words in the vocabulary that occur in
+    /// present documents.
     fn vocabulary_size(&self) -> Result<u64>;
 
-    /// Checks the index against itself. Nothing found means nothing is wrong.
+    /// Checks the consistency of the index. Returns no findings if nothing is
+    /// wrong.
     fn examine(&self) -> Result<Vec<Finding>>;
 
-    /// Returns the threads that any of these documents are in, each with all of
-    /// its documents in order.
+    /// Returns the threads that contain any of these documents, each with all
+    /// of its documents in order.
     fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>>;
 
-    /// Returns who wrote or said each of these documents, where known.
+    /// Returns the author or speaker of each of these documents, where known.
     fn authors_of(&self, rows: &[Row]) -> Result<HashMap<Row, String>>;
 
-    /// Returns the model whose vectors answer; `None` where nothing is embedded.
+    /// Returns the model whose vectors are used for searching, or `None` if
+    /// nothing is embedded.
     fn serving(&self) -> Result<Option<Serving>>;
 
-    /// Returns what is embedded, and what is not.
+    /// Returns how much of each source is embedded, and by which models.
     fn embedding_status(&self) -> Result<EmbeddingStatus>;
 
-    /// Returns how many chunks have a vector by the model with this key.
+    /// Returns how many chunks have a vector of the model with this key.
     fn coverage_by(&self, model: &str) -> Result<Coverage>;
 
-    /// Returns the hashes of what was embedded of a document, in order.
+    /// Returns the hashes of the embedded texts of a document's chunks, in
+    /// order.
     fn chunk_hashes_of(&self, row: Row) -> Result<Vec<[u8; 16]>>;
 
-    /// Returns an index over the vectors that answer; `None` where nothing is
-    /// embedded. It may lag behind: [`Reader::vectors_after`] has the rest.
+    /// Returns an index over the vectors of the model in use, or `None` if
+    /// nothing is embedded. It may lack the newest vectors;
+    /// [`Reader::vectors_after`] visits those.
     fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>>;
 
-    /// Returns how many of the chunks that `filter` admits have vectors that
-    /// answer. Where all chunks of the index have one, it may count all of them:
-    /// the share is the same.
+    /// Returns how many of the chunks that `filter` admits have a vector of the
+    /// model in use. If all chunks of the index have one, it may count all of
+    /// them, since the share is the same.
     fn coverage(&self, filter: &Filter) -> Result<Coverage>;
 
-    /// Returns the vector of a chunk by the model that answers; `None` if it is
-    /// gone.
+    /// Returns the vector of a chunk by the model in use, or `None` if the
+    /// chunk is gone.
     fn chunk_vector(&self, vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>>;
 
     /// Calls `visit` with the document, the chunk and the vector of everything
-    /// that the index over the vectors lacks.
+    /// that `vectors` does not cover.
     fn vectors_after(
         &self,
         vectors: &dyn VectorIndex,
         visit: &mut dyn FnMut(Row, i64, Vec<f32>),
     ) -> Result<()>;
 
-    /// Returns the vectors of a document's chunks by the model that answers, in
+    /// Returns the vectors of a document's chunks by the model in use, in
     /// order.
     fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>>;
 
-    /// Returns where a chunk is in its document; `None` if it is gone.
+    /// Returns the span of a chunk in its document, or `None` if the chunk is
+    /// gone.
     fn span_of(&self, chunk: i64) -> Result<Option<ChunkSpan>>;
 }
 
-/// One state of an index for as long as this lives.
+/// A snapshot: as long as it lives, its reader reads one state of the index.
 pub struct Snapshot<'a> {
     reader: &'a dyn Reader,
 }
 
 impl<'a> Snapshot<'a> {
-    /// Begins to read from one state of the index.
+    /// Begins a snapshot.
     pub fn begin(reader: &'a dyn Reader) -> Result<Self> {
         reader.begin_snapshot()?;
         Ok(Self { reader })
@@ -235,7 +245,7 @@ impl<'a> Snapshot<'a> {
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
-        // Nothing was written, so there is nothing to lose.
+        // A snapshot writes nothing, so a failure to end it loses nothing.
         let _ = self.reader.end_snapshot();
     }
 }

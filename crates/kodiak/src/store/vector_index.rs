@@ -1,4 +1,4 @@
-//! Vectors to be scanned, whoever keeps them.
+//! An index over vectors, independent of how a store keeps them.
 
 use std::fmt;
 
@@ -6,27 +6,28 @@ use super::vectors::{Bitmap, KnnHit};
 use super::{Row, Serving};
 use crate::cancel::Stop;
 
-/// A model's number in an index.
+/// The number of a model in an index.
 pub type ModelNumber = i64;
 
-/// The vectors of one model, as a search finds them when it begins. It needs no
+/// The vectors of one model, as they are when a search begins. It needs no
 /// connection, so that another thread can scan it while the store is read.
 ///
-/// Similarities are near enough to choose candidates by; what they really are,
-/// the vectors in the store tell.
+/// Its similarities are approximate: precise enough to choose candidates.
+/// Rescoring them takes the exact vectors from the store.
 pub trait VectorIndex: fmt::Debug + Send + Sync {
-    /// Returns the model they are of.
+    /// Returns the model of the vectors.
     fn serving(&self) -> &Serving;
 
-    /// Returns that model's number in the store.
+    /// Returns the number of that model in the store.
     fn model(&self) -> ModelNumber;
 
-    /// Returns the last embedding it covers; later ones are not in it.
+    /// Returns the last embedding that the index covers. Later ones are not in
+    /// it.
     fn upto(&self) -> i64;
 
     /// Returns the `keep` documents nearest to any of `queries`, each by its
-    /// nearest chunk, among `rows` if given; `None` if it was stopped before the
-    /// end.
+    /// nearest chunk, among `rows` if given. Returns `None` if it was stopped
+    /// before the end.
     fn nearest(
         &self,
         queries: &[Vec<f32>],
@@ -35,11 +36,11 @@ pub trait VectorIndex: fmt::Debug + Send + Sync {
         stop: &Stop,
     ) -> Option<Vec<KnnHit>>;
 
-    /// Returns the chunks of each of these documents with their similarity to
+    /// Returns the chunks of each of these documents, with their similarity to
     /// the nearest of `queries`.
     fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Vec<Vec<(i64, f32)>>;
 
-    /// Returns the sum of a document's vectors, as near as the similarities are;
-    /// `None` where it has fewer than two.
+    /// Returns the sum of a document's vectors, as precise as the similarities,
+    /// or `None` if it has fewer than two.
     fn sum_of(&self, row: Row) -> Option<Vec<f32>>;
 }

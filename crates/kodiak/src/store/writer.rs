@@ -1,7 +1,8 @@
-//! What syncing, embedding and repairing ask of a store.
+//! What syncing, embedding and repairing need of a store.
 //!
-//! Object safe and over plain types, like [`Reader`]. A store receives documents
-//! that are analysed already: it knows neither tokenizer nor chunker.
+//! The traits are object safe and use plain types, like [`Reader`]. A store
+//! receives documents that are already analysed: it knows neither tokenizer nor
+//! chunker.
 
 use std::path::PathBuf;
 
@@ -17,25 +18,24 @@ pub trait Store: std::fmt::Debug + Send + Sync {
     /// Opens the index for reading. Never waits.
     fn reader(&self) -> Result<Box<dyn Reader>>;
 
-    /// Opens the index for writing, making or upgrading it as needed. Fails with
-    /// [`Error::Locked`](crate::Error::Locked) while another has it; `holder` is
-    /// what others are told meanwhile.
+    /// Opens the index for writing, and creates or upgrades it as needed. Fails
+    /// with [`Error::Locked`](crate::Error::Locked) while somebody else writes.
+    /// `holder` is the name that others see in that error.
     fn writer(&self, holder: &str) -> Result<Box<dyn Writer>>;
 
-    /// Takes the right to embed, which nobody else has meanwhile: two processes
-    /// that embed the same text help nobody. `None` from a store that no other
-    /// process can open.
+    /// Takes the exclusive right to embed, so that two processes do not embed
+    /// the same text. Returns `None` if no other process can open the store.
     fn embedding_lock(&self, holder: &str) -> Result<Option<WriteLock>>;
 
-    /// Moves a damaged index out of the way and returns where to, so that another
-    /// can take its place.
+    /// Moves a damaged index out of the way, so that a new one can take its
+    /// place, and returns its new path.
     fn set_aside(&self, holder: &str) -> Result<PathBuf>;
 
-    /// Returns where the index is, for people.
+    /// Returns the path of the index, for messages.
     fn path(&self) -> &std::path::Path;
 }
 
-/// What the embedded text of a chunk is made from.
+/// The parts from which the embedded text of a chunk is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkText {
     /// The title of its document.
@@ -46,7 +46,7 @@ pub struct ChunkText {
     pub text: String,
 }
 
-/// A document without chunks that can be used.
+/// A document without chunks, or with chunks of an outdated format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unchunked {
     /// Its number.
@@ -59,53 +59,54 @@ pub struct Unchunked {
     pub body: String,
 }
 
-/// Returns the vector of each text, by the hash of what was embedded of it; `None`
-/// where nobody knows it.
+/// A function that returns the vector of each text by the hash of the embedded
+/// text, or `None` where the vector is not known.
 pub type VectorsByHash<'a> = dyn FnMut(&[[u8; 16]]) -> Result<Vec<Option<Vec<f32>>>> + 'a;
 
-/// An index, open for writing. Nobody else writes meanwhile. Readers see nothing
-/// of a transaction before it is committed.
+/// An index, open for writing. Nobody else writes at the same time. Readers see
+/// nothing of a transaction before it is committed.
 pub trait Writer: Send {
-    /// Returns the index as this writer sees it, its own changes included.
+    /// Returns a reader that sees this writer's own uncommitted changes.
     fn reader(&self) -> &dyn Reader;
 
-    /// Returns an analyzer that works as this index needs it.
+    /// Returns an analyzer with the settings of this index.
     fn analyzer(&self) -> Analyzer;
 
-    /// Lets others write until [`Writer::take_up`]. Between transactions only.
+    /// Releases the write lock until [`Writer::take_up`]. Not allowed inside a
+    /// transaction.
     fn let_go(&mut self);
 
-    /// Makes this the only writer again. Fails with
-    /// [`Error::Locked`](crate::Error::Locked) while another is.
+    /// Takes the write lock again. Fails with
+    /// [`Error::Locked`](crate::Error::Locked) while another writer holds it.
     fn take_up(&mut self) -> Result<()>;
 
     /// Begins a transaction.
     fn begin(&mut self) -> Result<()>;
 
-    /// Brings the frequencies of terms and words in step with the documents, inside
-    /// the transaction. [`Writer::commit`] does so as well.
+    /// Updates the frequencies of terms and words to match the documents,
+    /// inside the transaction. [`Writer::commit`] does so as well.
     fn flush(&mut self) -> Result<()>;
 
-    /// Ends the transaction: all of it can be found from here on.
+    /// Commits the transaction. From here on, its documents can be found.
     fn commit(&mut self) -> Result<()>;
 
-    /// Undoes the transaction, if there is one.
+    /// Rolls back the transaction, if there is one.
     fn roll_back(&mut self) -> Result<()>;
 
-    /// Empties the index inside the transaction, as if it had just been made.
+    /// Empties the index inside the transaction, as if it were new.
     fn start_over(&mut self) -> Result<()>;
 
-    /// Makes a source known, or notes where it moved to.
+    /// Adds a source, or updates the location of a known one.
     fn put_source(&mut self, name: &str, location: &str) -> Result<()>;
 
-    /// Notes that a source was synced completely at this moment.
+    /// Records that a source was synced completely at this moment.
     fn mark_synced(&mut self, name: &str, at: i64) -> Result<()>;
 
-    /// Forgets a source and everything indexed from it.
+    /// Removes a source and everything indexed from it.
     fn remove_source(&mut self, name: &str) -> Result<()>;
 
-    /// Notes what was seen of an entry: its version, its size, and why it was
-    /// skipped if it was. Its documents stay as they are.
+    /// Records the version and the size of an entry, and why it was skipped if
+    /// it was. Its documents stay as they are.
     fn put_entry(
         &mut self,
         source: &str,
@@ -115,75 +116,77 @@ pub trait Writer: Send {
         skipped: Option<&str>,
     ) -> Result<EntryRow>;
 
-    /// Removes all documents of an entry and returns how many there were.
+    /// Removes all documents of an entry and returns their number.
     fn clear_entry(&mut self, source: &str, entry: EntryRow) -> Result<usize>;
 
-    /// Removes an entry with its documents and returns how many there were.
+    /// Removes an entry with its documents and returns their number.
     fn remove_entry(&mut self, source: &str, entry: EntryRow) -> Result<usize>;
 
-    /// Removes a document of an entry, unless another entry has it by now.
+    /// Removes a document of an entry, unless it has moved to another entry.
     /// Returns whether it was removed.
     fn remove_from_entry(&mut self, source: &str, entry: EntryRow, key: &str) -> Result<bool>;
 
-    /// Stores a document of an entry, or replaces the one with its source and key.
-    /// Returns whether there was one.
+    /// Stores a document of an entry, or replaces the one with the same source
+    /// and key. Returns whether one was replaced.
     fn put_from(&mut self, entry: EntryRow, document: &AnalyzedDocument) -> Result<bool>;
 
-    /// Stores what may have moved of a document whose content is the same.
+    /// Updates what may have changed around a document whose content is the
+    /// same.
     fn touch(&mut self, entry: EntryRow, document: &Document) -> Result<()>;
 
-    /// Tidies up after a large change.
+    /// Optimises the index after a large change.
     fn optimize(&mut self) -> Result<()>;
 
-    /// Brings the words that corrections are made from up to date, if they are
-    /// far behind.
+    /// Rebuilds the vocabulary for spelling corrections if it is far out of
+    /// date.
     fn refresh_vocabulary(&mut self) -> Result<()>;
 
-    /// Brings the words that corrections are made from up to date.
+    /// Rebuilds the vocabulary for spelling corrections.
     fn rebuild_vocabulary(&mut self) -> Result<()>;
 
-    /// Makes a model known. The first one answers at once, with as much as there
-    /// is.
+    /// Adds a model. The first model is used for searching at once, with as
+    /// many vectors as there are.
     fn put_model(&mut self, identity: &Identity) -> Result<ModelNumber>;
 
-    /// Lets this model answer and forgets the vectors of all others.
+    /// Makes this the model used for searching and deletes the vectors of all
+    /// others.
     fn serve(&mut self, model: ModelNumber) -> Result<()>;
 
-    /// Returns every chunk this model has no vector for, those of the newest
-    /// documents first.
+    /// Returns every chunk that has no vector of this model, those of the
+    /// newest documents first.
     fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>>;
 
-    /// Returns what a model's text is made from for each of these chunks; `None`
-    /// for one that is gone or another by now.
+    /// Returns the parts of the embedded text of each of these chunks, or
+    /// `None` for one that is gone or has changed.
     fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>>;
 
-    /// Stores vectors of chunks. One whose chunk is gone or another by now is left
-    /// out.
+    /// Stores the vectors of chunks. A vector whose chunk is gone or has
+    /// changed is left out.
     fn put_vectors(&mut self, model: ModelNumber, vectors: &[(Pending, Vec<f32>)]) -> Result<()>;
 
-    /// Notes that chunks could not be embedded, and why.
+    /// Records that chunks could not be embedded, and why.
     fn put_failures(&mut self, model: ModelNumber, failures: &[(Pending, String)]) -> Result<()>;
 
-    /// Replaces vectors that are not what `right` says they are; `right` is asked
-    /// for the vector of each chunk by the hash of its text. Returns how many were
-    /// wrong.
+    /// Replaces the vectors that differ from those that `right` returns.
+    /// `right` gets the hashes of the chunks' texts. Returns the number of
+    /// wrong vectors.
     fn correct_vectors(&mut self, right: &mut VectorsByHash<'_>) -> Result<usize>;
 
-    /// Returns some documents that were chunked by other rules than those of this
-    /// format, or never; none if there are no more.
+    /// Returns some of the documents that have no chunks or were chunked in
+    /// another format; an empty list if there are none left.
     fn unchunked(&self, format: u32, limit: usize) -> Result<Vec<Unchunked>>;
 
-    /// Replaces the chunks of a document by these, which the rules of this format
-    /// made, each with the hash of its embedded text.
+    /// Replaces the chunks of a document. The new ones are in this format, each
+    /// with the hash of its embedded text.
     fn put_chunks(&mut self, row: Row, format: u32, chunks: &[(Chunk, [u8; 16])]) -> Result<()>;
 
-    /// Brings the index over the vectors up to date, if it is behind.
+    /// Brings the vector index up to date if it is out of date.
     fn refresh_vectors(&mut self) -> Result<()>;
 
-    /// Brings the index over the vectors up to date, if it is far behind.
+    /// Brings the vector index up to date if it is far out of date.
     fn refresh_vectors_if_far_behind(&mut self) -> Result<()>;
 
-    /// Fills again all that is derived from the documents. Between transactions
-    /// only.
+    /// Rebuilds everything that is derived from the documents. Not allowed
+    /// inside a transaction.
     fn repair(&mut self) -> Result<()>;
 }

@@ -1,20 +1,20 @@
-//! Short turns at writing, for work that takes long between two writes.
+//! Short write turns, for work that takes long between two writes.
 
 use std::cell::RefCell;
 
 use crate::error::{Error, Result};
 use crate::store::{Store, WriteLock, Writer};
 
-/// A way to the only writer, turn by turn. Others may write between two turns.
+/// Access to the writer in turns. Other processes may write between two turns.
 pub trait WriteAccess {
-    /// Runs `work` as the only writer.
+    /// Runs `work` while nobody else writes.
     fn write(&self, work: &mut dyn FnMut(&mut dyn Writer) -> Result<()>) -> Result<()>;
 
-    /// Takes the right to embed, which nobody else has meanwhile.
+    /// Takes the exclusive right to embed.
     fn embedding_lock(&self) -> Result<Option<WriteLock>>;
 }
 
-/// Runs `work` as the only writer and returns what it made.
+/// Runs `work` while nobody else writes, and returns its result.
 pub(super) fn writing<T>(
     access: &dyn WriteAccess,
     work: impl FnOnce(&mut dyn Writer) -> Result<T>,
@@ -26,15 +26,16 @@ pub(super) fn writing<T>(
         }
         Ok(())
     })?;
-    // An access that does not run what it is given has given up on it.
+    // An access that did not run the work has given up.
     made.ok_or(Error::Cancelled)
 }
 
-/// A writer at hand, for whoever keeps everyone else from writing anyway.
+/// Access through a writer that the caller already holds, so that nobody else
+/// can write anyway.
 pub struct HeldWriter<'a>(RefCell<&'a mut dyn Writer>);
 
 impl<'a> HeldWriter<'a> {
-    /// Takes every turn with this writer.
+    /// Uses this writer for every turn.
     pub fn new(writer: &'a mut dyn Writer) -> Self {
         Self(RefCell::new(writer))
     }
@@ -50,16 +51,16 @@ impl WriteAccess for HeldWriter<'_> {
     }
 }
 
-/// A writer that is kept open between turns, without the lock: opening one takes
-/// as long as a short turn.
+/// A writer that stays open between turns, without holding the lock, because
+/// opening one takes as long as a short turn.
 #[derive(Default)]
 pub(crate) struct KeptWriter(RefCell<Option<Box<dyn Writer>>>);
 
 impl KeptWriter {
-    /// Takes up the kept writer, or opens one.
+    /// Takes the lock again with the kept writer, or opens a new one.
     pub(crate) fn take(&self, store: &dyn Store, holder: &str) -> Result<Box<dyn Writer>> {
         let kept = self.0.take();
-        // Another file may have taken the index's place.
+        // Another file may have replaced the index.
         if let Some(mut writer) = kept.filter(|kept| kept.reader().is_current()) {
             match writer.take_up() {
                 Ok(()) => return Ok(writer),
@@ -72,7 +73,7 @@ impl KeptWriter {
         store.writer(holder)
     }
 
-    /// Keeps a writer for the next turn and lets others write until then.
+    /// Keeps a writer for the next turn and releases its lock until then.
     pub(crate) fn keep(&self, mut writer: Box<dyn Writer>) {
         writer.let_go();
         self.0.replace(Some(writer));

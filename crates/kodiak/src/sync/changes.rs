@@ -1,7 +1,7 @@
-//! What is new, changed or gone in a source, found without reading anything.
+//! Detection of new, changed and missing entries without reading them.
 //!
-//! Owns the comparison of a listing with what the index knows. Reading and
-//! storing are the sync's.
+//! This module compares a listing with the state of the index. Reading and
+//! storing belong to the sync.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,15 @@ use crate::error::Result;
 use crate::source::{Entry, Listing, Source};
 use crate::store::{EntryState, Reader};
 
-/// The entries of a source that the index is behind with, by key, sorted.
+/// The entries of a source that are not up to date in the index: their keys,
+/// sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Entries that the index does not know.
+    /// Entries that are not in the index.
     pub new: Vec<String>,
-    /// Entries that were indexed in another version.
+    /// Entries that are indexed in another version.
     pub changed: Vec<String>,
-    /// Entries with indexed documents that are no longer there.
+    /// Entries that no longer exist but have indexed documents.
     pub gone: Vec<String>,
 }
 
@@ -26,15 +27,14 @@ impl Changes {
         self.new.is_empty() && self.changed.is_empty() && self.gone.is_empty()
     }
 
-    /// Returns how many entries are new, changed or gone.
+    /// Returns the number of entries that are new, changed or gone.
     pub fn len(&self) -> usize {
         self.new.len() + self.changed.len() + self.gone.len()
     }
 }
 
-/// Compares a source with what is indexed of it, without reading any entry. An
-/// entry whose indexed version is unknown counts as changed only if its size
-/// is another.
+/// Compares a source with the index, without reading any entry. An entry whose
+/// indexed version is unknown counts as changed only if its size differs.
 pub fn changes(source: &dyn Source, index: &dyn Reader) -> Result<Changes> {
     let listing = source.list()?;
     let compared = compare(listing, index.entry_states(source.name())?);
@@ -67,7 +67,7 @@ pub(super) struct Candidate {
 enum Change {
     New,
     Changed,
-    /// It may have changed.
+    /// It may have changed; its version is unknown.
     Doubtful,
 }
 
@@ -86,19 +86,20 @@ impl Candidate {
     }
 }
 
-/// A listing, compared with what the index knows.
+/// The result of comparing a listing with the index.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
-    /// What must be read, by key.
+    /// The entries that must be read, sorted by key.
     pub(super) to_read: Vec<Candidate>,
-    /// What is known and no longer there, by key.
+    /// The indexed entries that no longer exist, sorted by key.
     pub(super) gone: Vec<(String, EntryState)>,
-    /// How many entries are still the same and still skipped.
+    /// The number of skipped entries that have not changed.
     pub(super) still_skipped: usize,
 }
 
-/// Tells apart what must be read, what is gone, and what is the same. What lies
-/// in a folder that could not be listed is not gone.
+/// Separates the entries that must be read, those that are gone and those that
+/// are unchanged. Entries in a folder that could not be listed do not count as
+/// gone.
 pub(super) fn compare(mut listing: Listing, mut states: HashMap<String, EntryState>) -> Compared {
     let mut compared = Compared::default();
     for entry in std::mem::take(&mut listing.entries) {

@@ -1,11 +1,11 @@
-//! From chunks without a vector to chunks with one, as far as time allows.
+//! The backfill: gives every chunk a vector, as far as time allows.
 //!
-//! Vectors made before come from the cache at once; the rest is embedded in
-//! groups, the newest documents first. How an embedder is driven, and when it is
-//! tried again, is `drive`'s. The lock is let go while a model works, since that
-//! takes minutes where writing takes milliseconds. What is made goes to the
-//! cache at once, so that a process that dies loses only the calls under way,
-//! and the next one goes on from there.
+//! Cached vectors are stored at once. The rest is embedded in groups, newest
+//! documents first. `drive` calls the embedder and decides about retries. The
+//! write lock is released while a model works, because that takes minutes where
+//! writing takes milliseconds. New vectors go to the cache at once, so a
+//! process that dies loses only the calls in progress, and the next one
+//! continues from there.
 
 mod drive;
 
@@ -22,58 +22,59 @@ use crate::embed::{EmbedError, Embedder, Identity};
 use crate::error::{Error, Result};
 use crate::store::{ChunkText, EmbeddingCache, Pending, Writer};
 
-/// How many texts are embedded between two writes at least: a second or two of
+/// The minimum number of texts embedded between two writes: a second or two of
 /// work for a local model.
 const GROUP: usize = 48;
-/// How many documents are chunked again in one transaction.
+/// The number of documents that are chunked again in one transaction.
 const RECHUNKED_BATCH: usize = 500;
-/// How many are taken from the cache between two commits.
+/// The number of cached vectors that are stored in one transaction.
 const CACHED_BATCH: usize = 2_000;
 
-/// How a backfill ended.
+/// The result of a backfill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddingReport {
-    /// Chunks whose vector had been made before.
+    /// The number of chunks whose vector came from the cache.
     pub cached: usize,
-    /// Chunks that were embedded.
+    /// The number of chunks that were embedded.
     pub embedded: usize,
-    /// Chunks that could not be, and why the last of them.
+    /// The number of chunks that could not be embedded.
     pub failed: usize,
-    /// Why the last of those failed.
+    /// The reason of the last failure.
     pub reason: Option<String>,
-    /// Chunks that still lack a vector, failed ones aside.
+    /// The number of chunks that still lack a vector, not counting failed ones.
     pub left: usize,
-    /// Who else is embedding, which is why nothing was done.
+    /// The process that is already embedding, in which case nothing was done.
     pub elsewhere: Option<String>,
-    /// Why the embedder did not go on, where that is neither a chunk's fault
-    /// nor for want of time: it refused, or was busy for as long as there was.
+    /// The reason why the embedder stopped early, if neither a chunk nor the
+    /// time limit is to blame: it refused, or stayed busy until the time was
+    /// up.
     pub stopped: Option<String>,
 }
 
-/// Told to whoever watches a backfill. Work is counted in bytes of text, since
-/// long chunks take longer than short ones.
+/// The progress of a backfill. It includes bytes of text, because long chunks
+/// take longer than short ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmbeddingProgress {
-    /// So much has to be embedded.
+    /// This much must be embedded.
     Found {
-        /// How many chunks.
+        /// The number of chunks.
         chunks: usize,
-        /// How much text they are.
+        /// The bytes of their text.
         bytes: u64,
     },
-    /// So much of it is done.
+    /// This much of it is done.
     Done {
-        /// How many chunks.
+        /// The number of chunks.
         chunks: usize,
-        /// How much text they are.
+        /// The bytes of their text.
         bytes: u64,
     },
 }
 
-/// Gives every chunk a vector, until `until` at the latest or until somebody
-/// cancels. What is made by then is kept, and the report says what is left.
-/// Where the model is another than the one that answers, it takes over once it
-/// has them all.
+/// Gives every chunk a vector, until the time `until` or until cancelled.
+/// Vectors computed by then are kept, and the report says how many are left. If
+/// the model is not the one in use, it replaces that one once it has all
+/// vectors.
 pub fn backfill(
     access: &dyn WriteAccess,
     embedder: &dyn Embedder,
@@ -107,8 +108,7 @@ pub fn backfill(
     Ok(backfill.report)
 }
 
-/// Gives chunks the vectors they had before, inside the transaction the
-/// caller has begun.
+/// Gives chunks their cached vectors, inside the caller's transaction.
 pub(super) fn restore(
     writer: &mut dyn Writer,
     identity: &Identity,
@@ -118,8 +118,8 @@ pub(super) fn restore(
     let pending = writer.pending(model)?;
     let mut restored = 0;
     for batch in pending.chunks(CACHED_BATCH) {
-        // What the cache does not give is embedded after the rebuild, which is
-        // also when it is cured.
+        // Chunks that the cache does not have are embedded after the rebuild,
+        // which also repairs the cache.
         let Ok((known, _)) = split_cached(identity, cache, batch) else {
             break;
         };
@@ -129,8 +129,9 @@ pub(super) fn restore(
     Ok(restored)
 }
 
-/// Chunks what an earlier version indexed without chunks, or chunked otherwise.
-/// Not cancelled halfway: chunks that are not there yet would not be missed.
+/// Chunks the documents that an earlier version indexed without chunks or
+/// chunked in another format. It cannot be cancelled halfway, because nothing
+/// would report the missing chunks.
 fn chunk_all(access: &dyn WriteAccess) -> Result<()> {
     loop {
         let left = in_transaction(access, |writer| {
@@ -168,7 +169,8 @@ struct Backfill<'a> {
     drive: Drive<'a>,
     cache: Option<&'a mut EmbeddingCache>,
     report: EmbeddingReport,
-    /// Tried in this run; not again before the next.
+    /// The hashes of texts that failed in this run. They are retried in the
+    /// next.
     failed: HashSet<[u8; 16]>,
 }
 
@@ -180,8 +182,8 @@ impl Backfill<'_> {
         access: &dyn WriteAccess,
         progress: &mut dyn FnMut(EmbeddingProgress),
     ) -> Result<()> {
-        // Others may write between batches, so what is pending is asked for
-        // again until nothing is left to do.
+        // Others may write between batches, so the pending chunks are read
+        // again until there are none.
         loop {
             let mut pending = self.pending(access)?;
             self.take_cached(access, &mut pending)?;
@@ -191,7 +193,7 @@ impl Backfill<'_> {
             let before = self.report.embedded + self.failed.len();
             let stopped = self.embed_all(access, &pending, progress)?;
             let is_over = stopped.is_some() || self.drive.is_over();
-            // An embedder's own words are worth nothing to whoever cancelled.
+            // After cancelling, nobody needs the embedder's message.
             if !self.drive.cancel.is_cancelled() {
                 self.report.stopped = stopped.map(|error| error.to_string());
             }
@@ -206,10 +208,10 @@ impl Backfill<'_> {
         }
     }
 
-    /// Returns what lacks a vector and was not tried in vain.
+    /// Returns the chunks that lack a vector and have not failed in this run.
     fn pending(&self, access: &dyn WriteAccess) -> Result<Vec<Pending>> {
         let mut pending = in_transaction(access, |writer| {
-            // The model's number, which another process may have changed.
+            // The number of the model, which another process may have changed.
             let model = writer.put_model(self.drive.embedder.identity())?;
             writer.pending(model)
         })?;
@@ -240,8 +242,8 @@ impl Backfill<'_> {
         Ok(())
     }
 
-    /// What the cache has and what it has not. One that cannot be read has
-    /// nothing, and is not asked again.
+    /// Separates the chunks whose vectors are cached from the others. A cache
+    /// that cannot be read counts as empty and is not used again.
     fn split_cached(&mut self, pending: &[Pending]) -> (Vectors, Vec<Pending>) {
         let identity = self.drive.embedder.identity();
         if let Some(cache) = self.cache.as_deref_mut() {
@@ -254,8 +256,9 @@ impl Backfill<'_> {
         (Vec::new(), pending.to_vec())
     }
 
-    /// Embeds group after group, until all are done or the run is over. Returns
-    /// what ended it, where that is the embedder's failure and not an error.
+    /// Embeds one group after another until all are done or the run is over.
+    /// Returns the embedder's failure if that ended the run without being an
+    /// error.
     fn embed_all(
         &mut self,
         access: &dyn WriteAccess,
@@ -291,9 +294,8 @@ impl Backfill<'_> {
         Ok(None)
     }
 
-    /// Embeds chunks, those of one text one after the other, and stores what
-    /// became of them. Returns what the embedder failed with, if it is no text's
-    /// fault.
+    /// Embeds chunks and stores the outcomes. Chunks with the same text must be
+    /// adjacent. Returns the embedder's failure if no text is to blame.
     fn embed_group(
         &mut self,
         access: &dyn WriteAccess,
@@ -321,15 +323,16 @@ impl Backfill<'_> {
         let mut outcomes: HashMap<[u8; 16], Outcome> = HashMap::new();
         let drive = self.drive;
         let mut cache = self.cache.as_deref_mut();
-        // Nobody is kept from writing while the model works.
+        // Others can write while the model works.
         let stopped = drive.run(&texts, &mut |known| {
-            // Kept at once: should the next turn not come, nothing is lost.
+            // Cached at once, so that nothing is lost if there is no further
+            // turn.
             if let Some(cache) = &mut cache {
                 let made = known.iter().filter_map(|(index, outcome)| {
                     let vector = outcome.as_ref().ok()?;
                     Some((distinct[*index].0, vector.clone()))
                 });
-                // A cache that cannot be written costs time, not an answer.
+                // A cache that cannot be written costs time, not results.
                 let _ = cache.put(drive.embedder.identity(), &made.collect::<Vec<_>>());
             }
             let by_hash = |(index, outcome): (usize, Outcome)| (distinct[index].0, outcome);
@@ -402,8 +405,8 @@ fn split_cached(
     Ok((known, rest))
 }
 
-/// Groups chunks by their text, in the order in which each text first occurs:
-/// the same text is embedded once.
+/// Groups chunks by their text, in the order in which each text first occurs,
+/// so that each text is embedded once.
 fn by_text(pending: &[Pending]) -> Vec<Vec<Pending>> {
     let mut groups: Vec<Vec<Pending>> = Vec::new();
     let mut known = HashMap::new();

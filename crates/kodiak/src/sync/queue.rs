@@ -1,15 +1,16 @@
-//! What is read next, and how far ahead of the writer.
+//! The queue of entries to read, which limits how far readers run ahead of the
+//! writer.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::ToRead;
 
-/// How much may be read ahead of what is stored.
+/// The number of bytes that may be read ahead of what is stored.
 const WAITING_BYTES: u64 = 8 << 20;
 
-/// Hands out entries in order and holds readers back while too much of what
-/// they read waits to be stored. Taking an entry and its room is one step, so
-/// that the entry the writer waits for is never the one held back.
+/// Hands out entries in order, and blocks readers while too much of what they
+/// read waits to be stored. Taking an entry and reserving its room is one step,
+/// so that the entry the writer waits for is never the one that is blocked.
 pub(super) struct ReadingQueue<'a> {
     entries: &'a [ToRead],
     state: Mutex<QueueState>,
@@ -33,11 +34,11 @@ impl<'a> ReadingQueue<'a> {
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState> {
-        // A panic while counting leaves numbers that are still numbers.
+        // A panic leaves the counters in a valid state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next entry to read, once there is room for it.
+    /// Returns the next entry to read, once there is room for it.
     pub(super) fn next(&self) -> Option<(usize, &'a ToRead)> {
         let mut state = self.lock();
         loop {
@@ -55,19 +56,20 @@ impl<'a> ReadingQueue<'a> {
         }
     }
 
-    /// Makes room: this entry no longer waits.
+    /// Frees the room of an entry that was stored.
     pub(super) fn stored(&self, entry: &ToRead) {
         self.lock().bytes_waiting -= cost(entry);
         self.room.notify_all();
     }
 }
 
-/// What an entry takes up while it waits: its text, its terms and their sequence.
+/// Returns the memory that an entry takes up while it waits: its text, its
+/// terms and their sequence.
 fn cost(entry: &ToRead) -> u64 {
     3 * entry.size() + 1024
 }
 
-/// Lets every waiting reader go when dropped.
+/// Wakes all waiting readers when dropped.
 pub(super) struct Closing<'a, 'b>(pub(super) &'a ReadingQueue<'b>);
 
 impl Drop for Closing<'_, '_> {

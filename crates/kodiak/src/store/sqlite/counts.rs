@@ -1,12 +1,12 @@
-//! How many documents have each term and each word: gathered in memory while
-//! documents come and go, written in the same transaction.
+//! The document frequencies of terms and words. Changes are collected in memory
+//! while documents are added and removed, and written in the same transaction.
 
 use rusqlite::{Connection, params};
 use rustc_hash::FxHashMap;
 
 use crate::analysis::terms::DocumentTerms;
 
-/// Changes to the counts that are not written yet.
+/// Changes to the document frequencies that are not written yet.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     terms: FxHashMap<Box<str>, i64>,
@@ -14,7 +14,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Counts one document more, or with -1 one less.
+    /// Counts a document: `change` is 1 if it is added and -1 if it is removed.
     pub(super) fn add(&mut self, document: &DocumentTerms, change: i64) {
         for (counts, names) in [
             (&mut self.terms, &document.terms),
@@ -50,7 +50,7 @@ impl Counts {
                 .into_iter()
                 .filter(|(_, change)| *change != 0)
                 .collect();
-            // In order, neighbouring rows are written together.
+            // Sorted, so that neighbouring rows are written together.
             changes.sort_unstable();
             let mut statement = connection.prepare_cached(sql)?;
             for (name, change) in changes {

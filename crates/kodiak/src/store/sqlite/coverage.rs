@@ -1,4 +1,4 @@
-//! How much of the index has vectors.
+//! How much of the index is embedded.
 
 use rusqlite::params_from_iter;
 
@@ -7,20 +7,21 @@ use super::filter::conditions;
 use crate::error::Result;
 use crate::store::{Coverage, Filter, ModelNumber, Serving};
 
-/// What is embedded, and what is not.
+/// How much of each source is embedded, and by which models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddingStatus {
-    /// The models known here, the answering one first, each with the number of
-    /// its vectors.
+    /// The models in this index, each with the number of its vectors; the model
+    /// in use comes first.
     pub models: Vec<(Serving, u64)>,
-    /// Each source's coverage by the answering model.
+    /// The coverage of each source by the model in use.
     pub sources: Vec<(String, Coverage)>,
-    /// Chunks that could not be embedded, by reason.
+    /// The number of chunks that could not be embedded, by reason.
     pub failures: Vec<(String, u64)>,
 }
 
 impl SqliteStore {
-    /// How many of the chunks that `filter` admits have vectors that answer.
+    /// Returns how many of the chunks that `filter` admits have a vector of the
+    /// model in use.
     pub fn coverage(&self, filter: &Filter) -> Result<Coverage> {
         let Some(model) = self.serving_model()? else {
             return Ok(Coverage::default());
@@ -31,7 +32,7 @@ impl SqliteStore {
             _ => self.count_embedded(model.number)?,
         };
         self.coverage.set(Some((revision, all)));
-        // Where all is embedded, so is any part of it.
+        // If everything is embedded, so is any part of it.
         if filter.is_empty() || all.embedded == all.chunks {
             return Ok(all);
         }
@@ -53,7 +54,7 @@ impl SqliteStore {
         })
     }
 
-    /// Returns how many chunks have a vector by the model with this key.
+    /// Returns how many chunks have a vector of the model with this key.
     pub fn coverage_by(&self, model: &str) -> Result<Coverage> {
         if !self.knows_meaning()? {
             return Ok(Coverage::default());
@@ -79,7 +80,7 @@ impl SqliteStore {
         self.with(|connection| {
             connection
                 .prepare_cached(
-                    // Without a condition SQLite counts several times faster.
+                    // SQLite counts several times faster without a condition.
                     "SELECT (SELECT count(*) FROM chunks),
                             CASE WHEN (SELECT count(*) FROM models) = 1
                             THEN (SELECT count(*) FROM embeddings)
@@ -94,7 +95,7 @@ impl SqliteStore {
         })
     }
 
-    /// What is embedded, source by source.
+    /// Returns how much of each source is embedded, and by which models.
     pub fn embedding_status(&self) -> Result<EmbeddingStatus> {
         if !self.knows_meaning()? {
             return Ok(EmbeddingStatus::default());

@@ -1,8 +1,8 @@
-//! Looking for damage: what SQLite checks, and what it cannot know.
+//! Checks of the index: those of SQLite, and those that SQLite cannot make.
 //!
-//! FTS5's own integrity check passes on a contentless table whatever it holds,
-//! so the full text is compared with the documents row by row, and a sample is
-//! cut into terms again and looked up.
+//! FTS5's own integrity check passes on a contentless table whatever it
+//! contains. The full text is therefore compared with the documents row by row,
+//! and a sample of documents is tokenised again and looked up.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
@@ -15,24 +15,24 @@ use crate::error::{Error, Result};
 use crate::store::Row;
 use crate::text::{Purpose, Tokenizer, words};
 
-/// How many documents are cut into terms again.
+/// The approximate number of documents that are tokenised again.
 const SAMPLE: u64 = 100;
 
-/// How many examples are shown, and how much of each, in bytes.
+/// The number of examples shown, and the length of each in bytes.
 const MAX_EXAMPLES: usize = 5;
 const MAX_EXAMPLE_LENGTH: usize = 120;
 
-/// Something wrong with the index, in words for a person.
+/// A problem of the index, in words for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
     /// Up to five examples.
     pub examples: Vec<String>,
 }
 
 impl Finding {
-    /// One of which there are so many.
+    /// Makes a finding that includes the number of cases.
     fn counted(problem: &str, count: usize, examples: Vec<String>) -> Self {
         Self::new(format!("{problem}: {count}"), examples)
     }
@@ -53,7 +53,8 @@ impl Finding {
 }
 
 impl SqliteStore {
-    /// Checks the index against itself. Nothing found means nothing is wrong.
+    /// Checks the consistency of the index. Returns no findings if nothing is
+    /// wrong.
     pub fn examine(&self) -> Result<Vec<Finding>> {
         self.in_snapshot(|| self.examine_snapshot())
     }
@@ -68,7 +69,7 @@ impl SqliteStore {
         self.compare_format(&mut findings)?;
         self.compare_texts(&mut findings)?;
         if !findings.is_empty() {
-            // What does not fit together or cannot be read fails all the rest.
+            // With these problems all other checks would fail.
             return Ok(findings);
         }
         self.compare_rows(&mut findings)?;
@@ -99,7 +100,7 @@ impl SqliteStore {
         }
     }
 
-    /// The tables must be those of the format that the index says it has.
+    /// Checks that the tables are those of the index's format.
     fn compare_format(&self, findings: &mut Vec<Finding>) -> Result<()> {
         let version = self.version()?;
         let (found, expected) = self.with(|connection| {
@@ -111,7 +112,8 @@ impl SqliteStore {
             Ok((columns(connection)?, columns(&pattern)?))
         })?;
         if !found.contains("documents.id") {
-            // Whatever marked it as ours, it is somebody else's now.
+            // Some other program has replaced the content, in spite of the
+            // mark.
             return Err(Error::NotOurs {
                 path: self.path.clone(),
             });
@@ -130,7 +132,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Every text must be valid UTF-8, which SQLite does not look after.
+    /// Checks that every text is valid UTF-8, which SQLite does not ensure.
     fn compare_texts(&self, findings: &mut Vec<Finding>) -> Result<()> {
         let mut unreadable = Vec::new();
         self.with(|connection| {
@@ -191,8 +193,8 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Every word of a sampled document must lead back to it, and its length
-    /// must be what was counted when it was indexed.
+    /// Checks that every word of a sampled document finds it, and that its
+    /// length is the one recorded when it was indexed.
     fn compare_terms(&self, findings: &mut Vec<Finding>) -> Result<()> {
         let mut stale = Vec::new();
         for (row, name, texts) in self.sample()? {
@@ -264,8 +266,8 @@ impl SqliteStore {
         })
     }
 
-    /// Vectors that no model can have made, and those that a scan would not find
-    /// where they are.
+    /// Checks for vectors that no model can have made, and for vectors that
+    /// differ from those in the vector file.
     fn compare_vectors(&self, findings: &mut Vec<Finding>) -> Result<()> {
         if !self.knows_meaning()? {
             return Ok(());
@@ -297,7 +299,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// What the first of these documents are called.
+    /// Returns the names of the first of these documents.
     fn some_names(&self, rows: &[Row]) -> Result<Vec<String>> {
         self.with(|connection| {
             let mut statement = connection
@@ -337,7 +339,8 @@ impl SqliteStore {
     }
 }
 
-/// Returns every column of every table of ours, as `table.column`.
+/// Returns every column of every table of the index, except those of FTS5, as
+/// `table.column`.
 fn columns(connection: &Connection) -> rusqlite::Result<BTreeSet<String>> {
     let mut statement = connection.prepare(
         "SELECT t.name || '.' || c.name FROM main.sqlite_schema AS t
@@ -350,8 +353,8 @@ fn columns(connection: &Connection) -> rusqlite::Result<BTreeSet<String>> {
 }
 
 impl SqliteWriter {
-    /// Fills the full text and the counts again from the documents, in one
-    /// transaction, and the vector file from the vectors.
+    /// Rebuilds the full text and the counts from the documents, in one
+    /// transaction, and then the vector file from the vectors.
     pub fn repair(&mut self) -> Result<()> {
         self.begin()?;
         let repaired = self.refill();

@@ -1,8 +1,8 @@
-//! Documents in and out of the tables and the full text, together.
+//! Adding and removing documents, in the tables and in the full text.
 //!
-//! Owns that tables, full text and counts say the same of a document. Where
-//! transactions begin and end is `write`'s to know; what the terms and chunks of
-//! a document are was worked out by analysis.
+//! This module keeps tables, full text and counts consistent with each other.
+//! `write` begins and ends transactions; analysis has already found the terms
+//! and chunks of a document.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
@@ -16,20 +16,20 @@ use crate::error::Result;
 use crate::store::Row;
 
 impl SqliteWriter {
-    /// Adds a document or replaces the one with its source and key, as an entry
-    /// of its own.
+    /// Adds a document, or replaces the one with the same source and key, with
+    /// an entry of its own.
     pub fn put(&mut self, analyzed: &AnalyzedDocument) -> Result<()> {
         let Document { source, key, .. } = &analyzed.document;
         let entry = self.put_entry(source, key, Version::UNKNOWN, 0, None)?;
         self.put_from(entry, analyzed).map(drop)
     }
 
-    /// Adds a document that an entry yielded, or replaces the one with its
-    /// source and key. Returns whether there was one.
+    /// Adds a document of an entry, or replaces the one with the same source
+    /// and key. Returns whether one was replaced.
     pub fn put_from(&mut self, entry: EntryRow, analyzed: &AnalyzedDocument) -> Result<bool> {
         let document = &analyzed.document;
-        // Words must be counted as the full text has them, and a chunk's hash
-        // must be that of the text a model will be shown.
+        // Words must be counted as the full text has them, and the hash of a
+        // chunk must be that of the text a model will embed.
         let again;
         let analysis = if analyzed
             .analysis
@@ -58,7 +58,7 @@ impl SqliteWriter {
         Ok(replaced)
     }
 
-    /// Deletes a document and takes it out of the full text and the counts.
+    /// Deletes a document and removes it from the full text and the counts.
     /// Returns whether there was one.
     pub(super) fn take_out(&mut self, source: &str, key: &str) -> Result<bool> {
         let found: Option<(Row, bool)> = self.with(|connection| {
@@ -87,7 +87,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Takes the terms of a document out of the counts.
+    /// Subtracts the terms of a document from the counts.
     fn discount(&mut self, row: Row) -> Result<()> {
         let texts: Option<[String; 3]> = self.with(|connection| {
             connection
@@ -114,8 +114,9 @@ fn insert(
     entry: EntryRow,
     document: &Document,
 ) -> rusqlite::Result<()> {
-    // Only statements that change one row of one table: others may have to be
-    // undone half-way, and FTS5 writes out what it gathered before each of them.
+    // Only statements that change one row of one table: any other may have to
+    // be undone halfway, and before each of those FTS5 writes out what it has
+    // collected.
     connection
         .prepare_cached("INSERT INTO bodies (document, front, body) VALUES (?1, ?2, ?3)")?
         .execute(params![row, document.front, document.body])?;
@@ -164,14 +165,15 @@ fn insert(
         .map(drop)
 }
 
-/// Inserts a document into the full text, as the view `documents_text` has it.
+/// Inserts a document into the full text, in the form of the view
+/// `documents_text`.
 fn insert_full_text(
     connection: &Connection,
     row: Row,
     document: &Document,
 ) -> rusqlite::Result<()> {
-    // A tag is spelt as it was first met, and tags are in the order of their
-    // numbers: only the tables know.
+    // Tags are spelt as in their first occurrence and sorted by their numbers,
+    // which only the tables know.
     let tags: String = if document.tags.is_empty() {
         String::new()
     } else {
@@ -187,7 +189,7 @@ fn insert_full_text(
         .map(drop)
 }
 
-/// Returns the number of a tag, which is made known if it is new.
+/// Returns the number of a tag. Adds the tag if it is new.
 fn tag_number(connection: &Connection, tag: &str) -> rusqlite::Result<i64> {
     let known = connection
         .prepare_cached("SELECT id FROM tags WHERE name = ?1")?
@@ -201,8 +203,8 @@ fn tag_number(connection: &Connection, tag: &str) -> rusqlite::Result<i64> {
         .insert([tag])
 }
 
-/// Frontmatter fields as names and plain values: lists give one row per
-/// element, mappings join their names with a dot.
+/// Flattens frontmatter fields to names and plain values. A list gives one pair
+/// per element; names inside a mapping are joined with a dot.
 fn flat_fields(fields: &Map<String, Value>) -> Vec<(String, String)> {
     fn flatten(name: &str, value: &Value, rows: &mut Vec<(String, String)>) {
         match value {

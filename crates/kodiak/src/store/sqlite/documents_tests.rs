@@ -1,4 +1,4 @@
-//! That the full text of what the writer puts in is the full text of the tables.
+//! Tests that the full text written with a document equals that of the tables.
 
 use proptest::prelude::*;
 
@@ -27,8 +27,8 @@ fn writer(stemming: Stemming) -> (tempfile::TempDir, SqliteWriter) {
 
 type Instance = (String, i64, String, i64);
 
-/// Every term of the full text with its row, column and position; and what they
-/// are if the view is tokenised anew, without anything to replay.
+/// Returns every term of the full text with its row, column and position, and
+/// the same for the view when it is tokenised without replay.
 fn instances(writer: &SqliteWriter) -> (Vec<Instance>, Vec<Instance>) {
     let read = |table: &str| {
         let sql = format!("SELECT term, doc, col, offset FROM temp.{table} ORDER BY 2, 3, 4, 1");
@@ -76,7 +76,7 @@ fn the_full_text_is_that_of_the_tables() {
                 "runs through 数据库 and ends",
                 &["Fruit", "zest"][..],
             ),
-            // Another order and another case than the first spelling.
+            // In another order and another case than in the first spelling.
             ("b", "body", "body", &["ZEST", "fruit", "new words"]),
             ("c", "", "", &[]),
             ("a", "Replaced", "once more กขคง", &["zest", "Fruit"]),
@@ -84,7 +84,7 @@ fn the_full_text_is_that_of_the_tables() {
             let made = analyzer.analyze(document(key, title, body, tags));
             writer.put(&made).unwrap();
         }
-        // Analysed for another index: it must be analysed again.
+        // Analysed for another index, so it must be analysed again.
         let other = match stemming {
             Stemming::English => Stemming::None,
             Stemming::None => Stemming::English,
@@ -152,8 +152,8 @@ proptest! {
     }
 }
 
-/// Every statement that may have to be undone half-way makes FTS5 write a segment
-/// of its own, which takes more time than all the rest.
+/// Every statement that may have to be undone halfway makes FTS5 write a
+/// separate segment, which takes more time than all the rest.
 #[test]
 fn a_batch_becomes_one_segment() {
     let (_folder, mut writer) = writer(Stemming::English);

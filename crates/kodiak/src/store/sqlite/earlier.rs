@@ -1,16 +1,15 @@
-//! Indexes of earlier formats, read as they are.
+//! Reading indexes of earlier formats without changing them.
 //!
-//! The first writer migrates an index, but a reader may come before it, and the
-//! disk may be one that nobody can write to. What such an index lacks is then
-//! supplied by views of its connection alone, which shadow the tables of the
-//! same names.
+//! The first writer migrates an index. A reader may come before it, and the
+//! disk may be read-only. Views that exist only on the reader's connection then
+//! supply what the index lacks. They shadow the tables of the same names.
 
 use rusqlite::Connection;
 
-/// The first format that has chunks.
+/// The first format with chunks.
 const CHUNKS: u32 = 2;
 
-/// Tells whether the index is of a format that lacks entries.
+/// Tells whether the index has an earlier format, without entries.
 pub(super) fn lacks_entries(connection: &Connection) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(
@@ -19,8 +18,8 @@ pub(super) fn lacks_entries(connection: &Connection) -> rusqlite::Result<bool> {
         .query_row([], |row| row.get(0))
 }
 
-/// Makes an index of an earlier format look like one of this format to whoever
-/// reads through this connection.
+/// Makes an index of an earlier format look like one of the current format to
+/// readers on this connection.
 pub(super) fn shadow(connection: &Connection, version: u32) -> rusqlite::Result<()> {
     let chunked = if version < CHUNKS { "0" } else { "d.chunked" };
     let field = |name: &str| {
@@ -54,7 +53,7 @@ pub(super) fn shadow(connection: &Connection, version: u32) -> rusqlite::Result<
     ))
 }
 
-/// Undoes [`shadow`]: the index was migrated meanwhile.
+/// Undoes [`shadow`], once a writer has migrated the index.
 pub(super) fn unshadow(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("DROP VIEW temp.documents; DROP VIEW temp.entries;")
 }

@@ -1,4 +1,5 @@
-//! Writing vectors: which chunks lack one, and what became of them.
+//! Writing chunks and their vectors: which chunks lack a vector, and which
+//! could not be embedded.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -11,7 +12,7 @@ use crate::embed::Identity;
 use crate::error::Result;
 use crate::store::{ChunkText, ModelNumber, Row, Unchunked, VectorsByHash};
 
-/// How many vectors are compared with what they should be at a time.
+/// The number of vectors that are checked at a time.
 const CORRECTED_BATCH: usize = 1_000;
 
 /// A chunk that has no vector yet.
@@ -19,15 +20,15 @@ const CORRECTED_BATCH: usize = 1_000;
 pub struct Pending {
     /// Its number.
     pub chunk: i64,
-    /// What its text hashes to.
+    /// The hash of its embedded text.
     pub hash: [u8; 16],
-    /// How long its text is, in bytes.
+    /// The length of its text in bytes.
     pub bytes: usize,
 }
 
 impl SqliteWriter {
-    /// Makes a model known to the index. The first one answers at once, with
-    /// as much as there is.
+    /// Adds a model to the index. The first model is used for searching at
+    /// once, with as many vectors as there are.
     pub fn put_model(&mut self, identity: &Identity) -> Result<ModelNumber> {
         self.with(|connection| {
             connection.execute(
@@ -44,7 +45,8 @@ impl SqliteWriter {
         })
     }
 
-    /// Lets this model answer and forgets the vectors of all others.
+    /// Makes this the model used for searching and deletes the vectors of all
+    /// others.
     pub fn serve(&mut self, model: ModelNumber) -> Result<()> {
         self.with(|connection| {
             connection.execute("DELETE FROM embeddings WHERE model <> ?1", [model])?;
@@ -54,7 +56,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Forgets every vector of a model, so that all are made anew.
+    /// Deletes every vector of a model, so that all are computed again.
     pub fn forget_vectors(&mut self, model: ModelNumber) -> Result<()> {
         self.with(|connection| {
             connection.execute("DELETE FROM embeddings WHERE model = ?1", [model])?;
@@ -63,8 +65,8 @@ impl SqliteWriter {
         })
     }
 
-    /// Every chunk this model has no vector for, those of the newest
-    /// documents first.
+    /// Returns every chunk that has no vector of this model, those of the
+    /// newest documents first.
     pub fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>> {
         self.with(|connection| {
             let mut statement = connection.prepare(
@@ -85,8 +87,8 @@ impl SqliteWriter {
         })
     }
 
-    /// Returns what a model's text is made from for each of these chunks; `None`
-    /// for one that is gone.
+    /// Returns the parts of the embedded text of each of these chunks, or
+    /// `None` for one that is gone or has changed.
     pub fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
@@ -112,8 +114,8 @@ impl SqliteWriter {
         })
     }
 
-    /// Stores vectors of chunks. One whose chunk is gone or another by now
-    /// is left out.
+    /// Stores the vectors of chunks. A vector whose chunk is gone or has
+    /// changed is left out.
     pub fn put_vectors(
         &mut self,
         model: ModelNumber,
@@ -135,7 +137,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Notes that chunks could not be embedded, and why.
+    /// Records that chunks could not be embedded, and why.
     pub fn put_failures(
         &mut self,
         model: ModelNumber,
@@ -159,8 +161,9 @@ impl SqliteWriter {
         })
     }
 
-    /// Replaces vectors of the model that answers which are not what `right` says
-    /// they are, by the hash of their text. Returns how many were wrong.
+    /// Replaces the vectors of the model in use that differ from those that
+    /// `right` returns. `right` gets the hashes of the chunks' texts. Returns
+    /// the number of wrong vectors.
     pub fn correct_vectors(&mut self, right: &mut VectorsByHash<'_>) -> Result<usize> {
         let Some(model) = self.serving_model()? else {
             return Ok(0);
@@ -199,8 +202,8 @@ impl SqliteWriter {
         }
     }
 
-    /// Returns some documents that were chunked by other rules than those of this
-    /// format, or never.
+    /// Returns some of the documents that have no chunks or were chunked in
+    /// another format.
     pub fn unchunked(&self, format: u32, limit: usize) -> Result<Vec<Unchunked>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
@@ -219,8 +222,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Replaces the chunks of a document by these, which the rules of this format
-    /// made.
+    /// Replaces the chunks of a document. The new ones are in this format.
     pub fn put_chunks(
         &mut self,
         row: Row,

@@ -1,7 +1,8 @@
-//! The entries of sources: what was seen of each, and which documents it gave.
+//! The entries of sources: the indexed version of each, and the documents it
+//! yielded.
 //!
-//! Owns the bookkeeping that tells a sync what to read again. What to make of
-//! it is the sync's to decide.
+//! This module keeps the records from which a sync can tell what to read again.
+//! The sync decides what to do with them.
 
 use std::collections::HashMap;
 
@@ -12,34 +13,35 @@ use super::{SqliteStore, SqliteWriter};
 use crate::document::{Document, Version};
 use crate::error::Result;
 
-/// An entry's number inside one index.
+/// The number of an entry in one index.
 pub type EntryRow = i64;
 
-/// What the index knows of an entry, to tell whether it changed.
+/// The recorded state of an entry, to detect changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryState {
-    /// Its number in this index. An index of an earlier format has none for
-    /// what was skipped.
+    /// Its number in this index. Skipped files have none in an index of an
+    /// earlier format.
     pub row: Option<EntryRow>,
     /// The version that was indexed.
     pub version: Version,
     /// Its size when it was listed.
     pub size: u64,
-    /// Whether it could not be read, or held nothing to index.
+    /// Whether it was skipped: it could not be read or contained nothing to
+    /// index.
     pub skipped: bool,
 }
 
-/// A document that is indexed already.
+/// A document that is already indexed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownDocument {
     /// Its key.
     pub key: String,
-    /// blake3 of what was indexed of it.
+    /// The BLAKE3 hash of what was indexed of it.
     pub hash: [u8; 32],
 }
 
 impl SqliteStore {
-    /// Returns what is known of every entry of a source, by key.
+    /// Returns the recorded state of every entry of a source, by key.
     pub fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
@@ -59,7 +61,7 @@ impl SqliteStore {
         })
     }
 
-    /// Returns how many documents are indexed from a source.
+    /// Returns the number of documents indexed from a source.
     pub fn documents_of_source(&self, source: &str) -> Result<u64> {
         self.with(|connection| {
             connection
@@ -68,7 +70,7 @@ impl SqliteStore {
         })
     }
 
-    /// Returns the documents that are indexed from an entry, in the order they
+    /// Returns the documents indexed from an entry, in the order in which they
     /// were stored.
     pub fn documents_of_entry(&self, entry: EntryRow) -> Result<Vec<KnownDocument>> {
         self.with(|connection| {
@@ -86,8 +88,8 @@ impl SqliteStore {
 }
 
 impl SqliteWriter {
-    /// Notes what was seen of an entry: its version, its size, and why it was
-    /// skipped if it was. Its documents stay as they are.
+    /// Records the version and the size of an entry, and why it was skipped if
+    /// it was. Its documents stay as they are.
     pub fn put_entry(
         &mut self,
         source: &str,
@@ -96,8 +98,9 @@ impl SqliteWriter {
         size: u64,
         skipped: Option<&str>,
     ) -> Result<EntryRow> {
-        // Not one statement that inserts or updates: such a statement may have to
-        // be undone half-way, and FTS5 writes out what it gathered before each.
+        // Not one statement that inserts or updates: such a statement may have
+        // to be undone halfway, and before each of those FTS5 writes out what
+        // it has collected.
         self.with(|connection| {
             let known: Option<EntryRow> = connection
                 .prepare_cached("SELECT id FROM entries WHERE source = ?1 AND key = ?2")?
@@ -120,7 +123,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Removes all documents of an entry and returns how many there were.
+    /// Removes all documents of an entry and returns their number.
     pub fn clear_entry(&mut self, source: &str, entry: EntryRow) -> Result<usize> {
         let documents = self.documents_of_entry(entry)?;
         for document in &documents {
@@ -129,7 +132,7 @@ impl SqliteWriter {
         Ok(documents.len())
     }
 
-    /// Removes an entry with its documents and returns how many there were.
+    /// Removes an entry with its documents and returns the number of documents.
     pub fn remove_entry(&mut self, source: &str, entry: EntryRow) -> Result<usize> {
         let removed = self.clear_entry(source, entry)?;
         self.with(|connection| {
@@ -140,7 +143,7 @@ impl SqliteWriter {
         Ok(removed)
     }
 
-    /// Removes a document of an entry, unless another entry has it by now.
+    /// Removes a document of an entry, unless it has moved to another entry.
     /// Returns whether it was removed.
     pub fn remove_from_entry(&mut self, source: &str, entry: EntryRow, key: &str) -> Result<bool> {
         let owned = self.with(|connection| {
@@ -156,8 +159,9 @@ impl SqliteWriter {
         Ok(owned)
     }
 
-    /// Stores what may have moved of a document whose content is the same: its
-    /// dates, and what the source knows besides the content.
+    /// Updates what may have changed around a document whose content is the
+    /// same: its entry, its dates, and what the source knows besides the
+    /// content.
     pub fn touch(&mut self, entry: EntryRow, document: &Document) -> Result<()> {
         let thread = document.thread.as_ref();
         self.with(|connection| {

@@ -1,11 +1,12 @@
-//! A [`Filter`] as SQL over `documents AS d`, with its values bound.
+//! Translates a [`Filter`] into SQL over `documents AS d`, with bound values.
 
 use rusqlite::types::Value;
 
 use crate::date;
 use crate::store::Filter;
 
-/// Conditions joined by AND (at least `d.deleted_at IS NULL`), and their values.
+/// Returns conditions joined by AND (at least `d.deleted_at IS NULL`), and
+/// their values.
 pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
     let mut sql = String::from("d.deleted_at IS NULL");
     let mut values = Vec::new();
@@ -45,7 +46,7 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
         values.push(format!("{}/%", escape_like(tag)).into());
     }
     if filter.after.is_some() || filter.before.is_some() {
-        // Either date may be the one a person remembers.
+        // People may remember either date.
         let within = |column: &str| format!("({column} >= ? AND {column} < ?)");
         sql.push_str(&format!(
             " AND ({} OR {})",
@@ -71,8 +72,9 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
     (sql, values)
 }
 
-/// A frontmatter field. Those that the document has columns for are looked up
-/// there, by whichever name; a date is a whole day.
+/// Adds the condition for a frontmatter field. Fields that have a column in
+/// `documents`, under any of their names, are also looked up there. A date
+/// stands for the whole day.
 fn field(name: &str, value: &str, sql: &mut String, values: &mut Vec<Value>) {
     const DAY: i64 = 24 * 60 * 60;
     let name = name.to_ascii_lowercase();
@@ -113,7 +115,7 @@ fn field(name: &str, value: &str, sql: &mut String, values: &mut Vec<Value>) {
     values.extend([name.into(), value.to_owned().into(), from.clone(), from, to]);
 }
 
-/// Makes LIKE take a text literally, with `\` as the escape.
+/// Escapes a text so that LIKE takes it literally, with `\` as the escape.
 pub(super) fn escape_like(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

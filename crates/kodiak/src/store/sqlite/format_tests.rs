@@ -1,5 +1,5 @@
-//! Indexes that earlier versions wrote: searched as they are, upgraded by the
-//! first writer, and then given what they lacked.
+//! Tests of indexes written by earlier versions: they can be searched as they
+//! are, the first writer upgrades them, and they are then completed.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use crate::embed::{EmbedError, Embedder, Identity, Limits, Role};
 use crate::search::{Answer, Mode, Request, Router};
 use crate::sync::{EmbeddingReport, HeldWriter, backfill};
 
-/// Two topics, told apart by a word; everything else means nothing to it.
+/// A model that knows two topics by two words each. Other texts get a zero
+/// vector.
 struct Topics {
     identity: Identity,
 }
@@ -62,12 +63,12 @@ const NOTES: [(&str, &str, &str); 3] = [
     ("empty.md", "Nothing", ""),
 ];
 
-/// Writes an index as the first version did.
+/// Writes an index in the first format.
 fn write_format_1(path: &Path) {
     write_format(path, 1);
 }
 
-/// Writes an index as an earlier version did: only its tables, only its rows.
+/// Writes an index in an earlier format: only its tables, only its rows.
 fn write_format(path: &Path, format: u32) {
     let store = SqliteStore::wrap(Connection::open(path).unwrap(), path).unwrap();
     let connection = &store.connection;
@@ -178,7 +179,7 @@ fn a_writer_upgrades_it_and_a_backfill_gives_it_meaning() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index.db");
     write_format_1(&path);
-    // One who had it open before goes on.
+    // A reader that had it open before continues to work.
     let early = SqliteStore::open(&path).unwrap();
     let mut writer = SqliteWriter::open(&path, "test").unwrap();
     assert_eq!(writer.version().unwrap(), MIGRATIONS.len() as u32);
@@ -236,7 +237,7 @@ fn documents_cut_by_other_rules_are_cut_and_embedded_anew() {
     );
 }
 
-/// The fields, the vectors and the skipped file of an index of format 2.
+/// Adds the fields, the vectors and the skipped file of an index of format 2.
 fn fill_format_2(path: &Path) {
     let store = SqliteStore::wrap(Connection::open(path).unwrap(), path).unwrap();
     store
@@ -249,7 +250,7 @@ fn fill_format_2(path: &Path) {
                  UPDATE documents SET created_at = 10, size = 28, modified_ns = 5 WHERE id = 2;
                  INSERT INTO skipped VALUES ('notes', 'binary.md', 7, 5, 'binary');",
             )?;
-            // Chunked by the rules that hold.
+            // Chunked in the current format.
             connection.execute("UPDATE documents SET chunked = ?1", [crate::chunk::FORMAT])?;
             let model = Topics::new();
             connection.execute(
@@ -280,14 +281,15 @@ fn bytes_of(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// Embeds what lacks a vector.
+/// Embeds all pending chunks.
 fn embed(writer: &mut SqliteWriter) -> EmbeddingReport {
     let (model, cancel) = (Topics::new(), Cancel::new());
     let access = HeldWriter::new(writer);
     backfill(&access, &*model, None, None, &cancel, &mut |_| {}).unwrap()
 }
 
-/// What an index tells of its threads, its documents and what was skipped.
+/// Returns the threads, the documents and the skipped files of an index as
+/// text.
 fn told(store: &SqliteStore) -> String {
     let documents = store.documents(&[1, 2, 3]).unwrap();
     let documents: Vec<_> = documents
@@ -319,7 +321,7 @@ fn an_index_of_format_2_is_read_without_being_written_to() {
     let path = folder.path().join("index.db");
     write_format(&path, 2);
     fill_format_2(&path);
-    // Nothing of it is in a log that a reader would have to write to.
+    // Nothing of it may be in a log that a reader would have to write to.
     let connection = Connection::open(&path).unwrap();
     connection
         .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -350,7 +352,7 @@ fn a_writer_migrates_format_2_and_nothing_is_embedded_anew() {
     let path = folder.path().join("index.db");
     write_format(&path, 2);
     fill_format_2(&path);
-    // One who has it open goes on, whichever format it is then.
+    // A reader that has it open continues to work, whatever the format is then.
     let early = SqliteStore::open(&path).unwrap();
     let before = told(&early);
     let mut writer = SqliteWriter::open(&path, "test").unwrap();
@@ -409,12 +411,12 @@ fn the_first_sync_after_a_migration_reads_all_and_rewrites_nothing() {
         let authors = documents.iter().filter_map(|one| one.author.clone());
         (documents.len(), authors.collect::<Vec<_>>())
     };
-    // Unknown versions say nothing, the sizes do.
+    // Unknown versions cannot show a change, but sizes can.
     let changes = crate::sync::changes(&source, &*writer).unwrap();
     assert_eq!((changes.new.len(), changes.gone.len()), (0, 0));
     let report = crate::sync::sync(&mut writer, &source, &Cancel::new(), &mut |_| {}).unwrap();
     assert_eq!((report.seen, report.changed()), (3, false), "{report:?}");
-    // The rows are the same; what only the text tells is there now.
+    // The rows are the same. What only the text tells is now there.
     assert_eq!(rows(&writer), (3, vec!["Ben".to_owned(); 3]));
     assert!(crate::sync::changes(&source, &*writer).unwrap().is_empty());
 }

@@ -1,9 +1,9 @@
-//! Our tokenizer and our rank function, as FTS5 calls them: with `store::vectors`
-//! all there is of unsafe code.
+//! The tokenizer and the rank function, as FTS5 calls them. This and
+//! `store::vectors` are the only unsafe code in the library.
 //!
-//! The tokenizer hands text to [`crate::analysis::text`] and the terms back, or
-//! replays terms that are known already (`replay`). The rank function is in
-//! `rank`.
+//! The tokenizer passes text to [`crate::analysis::text`] and the terms back to
+//! FTS5, or replays terms that are already known (`replay`). The rank function
+//! is in `rank`.
 
 #![expect(
     unsafe_code,
@@ -30,15 +30,16 @@ const TOKENIZER: &CStr = c"kodiak";
 /// The rank function's name in SQL.
 const RANK: &CStr = c"kodiak_rank";
 
-/// Makes tokenizer and rank function known to a connection. Every connection
-/// to an index needs this before it touches the full text, with the stemming of
-/// that index. Gives back what the rank function goes by.
+/// Registers the tokenizer and the rank function on a connection. Every
+/// connection to an index needs this before it touches the full text, with the
+/// stemming of that index. Returns the score threshold that the rank function
+/// reads.
 pub(super) fn register(
     connection: &Connection,
     stemming: Stemming,
 ) -> rusqlite::Result<ScoreThreshold> {
     let api = fts5_api(connection)?;
-    // Constants, so that FTS5 may hold on to them for as long as it likes.
+    // Constants, so that FTS5 may hold them as long as it likes.
     let stemming: &'static Stemming = match stemming {
         Stemming::English => &Stemming::English,
         Stemming::None => &Stemming::None,
@@ -84,8 +85,9 @@ fn check(code: c_int) -> rusqlite::Result<()> {
 fn fts5_api(connection: &Connection) -> rusqlite::Result<*mut ffi::fts5_api> {
     let mut api: *mut ffi::fts5_api = ptr::null_mut();
     let mut statement: *mut ffi::sqlite3_stmt = ptr::null_mut();
-    // SAFETY: the documented way to the FTS5 API: `SELECT fts5(?1)` with a
-    // pointer of type "fts5_api_ptr" bound, which outlives the statement.
+    // SAFETY: this is the documented way to the FTS5 API: `SELECT fts5(?1)`
+    // with a bound pointer of type "fts5_api_ptr", which outlives the
+    // statement.
     unsafe {
         let sql = c"SELECT fts5(?1)";
         check(ffi::sqlite3_prepare_v2(
@@ -117,8 +119,9 @@ unsafe extern "C" fn tokenizer_create(
     _count: c_int,
     out: *mut *mut ffi::Fts5Tokenizer,
 ) -> c_int {
-    // SAFETY: FTS5 passes what `register` gave it and a valid place for the
-    // handle, which it gives back to `tokenizer_delete` exactly once.
+    // SAFETY: FTS5 passes the pointer that `register` gave it and a valid
+    // location for the handle, which it passes to `tokenizer_delete` exactly
+    // once.
     unsafe {
         let ours = Tokenizer::new(*stemming.cast::<Stemming>());
         *out = Box::into_raw(Box::new(ours)).cast();
@@ -145,8 +148,8 @@ unsafe extern "C" fn tokenizer_tokenize(
     let (Some(callback), false) = (callback, text.is_null()) else {
         return ffi::SQLITE_OK;
     };
-    // SAFETY: FTS5 passes `length` readable bytes and a tokenizer of ours that
-    // it uses from one thread at a time.
+    // SAFETY: FTS5 passes `length` readable bytes and a tokenizer made by
+    // `tokenizer_create`, which it uses from one thread at a time.
     let (bytes, ours) = unsafe {
         let length = usize::try_from(length).unwrap_or(0);
         let bytes = std::slice::from_raw_parts(text.cast::<u8>(), length);
@@ -185,7 +188,7 @@ unsafe extern "C" fn tokenizer_tokenize(
     // A panic must not cross into C.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         if purpose == Purpose::Document {
-            // What FTS5 puts into the index has no use for byte offsets.
+            // Byte offsets do not matter for what FTS5 puts into the index.
             let visit = |term: &str, edge_gram| hand_over(term, edge_gram, 0..0);
             if let Some(outcome) = replay::replay(ours.stemming(), bytes, visit) {
                 return outcome;
@@ -278,9 +281,9 @@ mod tests {
         replay.during(|| {
             insert(10, ["Other", "cherries", "stone"]);
             insert(11, texts);
-            // Known texts in other columns, beside one that is not known.
+            // Known texts in other columns, beside an unknown one.
             insert(12, ["fruit", "pears and plums!", "Present"]);
-            // Queries are tokenised as ever.
+            // Queries are tokenised as usual.
             assert_eq!(rowids(&connection, "body : \"pear\""), [11, 12]);
             assert_eq!(rowids(&connection, "\"plums\""), [11, 12]);
         });
@@ -297,7 +300,7 @@ mod tests {
     #[test]
     fn the_rank_function_agrees_with_fts5s_own() {
         let connection = table();
-        // "sport" stands in one of three documents, which have 21 terms.
+        // "sport" occurs in one of three documents, which have 21 terms.
         let parameters = RankParameters {
             bm25: Bm25 {
                 title_boost: 0.0,

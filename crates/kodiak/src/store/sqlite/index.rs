@@ -1,4 +1,4 @@
-//! An index in one SQLite file, as a store that engines open.
+//! An index in one SQLite file, as a store that an engine opens.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::store::{Reader, Store, WriteLock, Writer};
 use crate::text::Stemming;
 
-/// Where an index is, and how one is made there.
+/// The path of an index, and the settings with which it is created.
 #[derive(Clone, Debug)]
 pub struct SqliteIndex {
     path: PathBuf,
@@ -19,7 +19,7 @@ pub struct SqliteIndex {
 }
 
 impl SqliteIndex {
-    /// Names the index at `path`. Nothing is opened.
+    /// Names the index at `path`. Opens nothing.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -28,15 +28,15 @@ impl SqliteIndex {
         }
     }
 
-    /// Chunks documents in this way. Nothing in the index says so: it is for an
-    /// index that is measured and thrown away.
+    /// Sets how documents are chunked. The index does not record it, so this is
+    /// only for an index that is measured and thrown away.
     #[must_use]
     pub fn with_chunking(mut self, chunking: ChunkOptions) -> Self {
         self.chunking = chunking;
         self
     }
 
-    /// Stems words in this way in an index that holds nothing yet.
+    /// Sets how words are stemmed in an index that has no documents yet.
     #[must_use]
     pub fn with_stemming(mut self, stemming: Stemming) -> Self {
         self.stemming = Some(stemming);
@@ -61,8 +61,8 @@ impl Store for SqliteIndex {
         WriteLock::acquire(&with_suffix(&self.path, ".embedding"), holder).map(Some)
     }
 
-    /// Moves the index out of the way with what belongs to it. The log goes first:
-    /// an old log beside a new index would be replayed into it.
+    /// Moves the index and its log out of the way. The log goes first: an old
+    /// log beside a new index would be replayed into it.
     fn set_aside(&self, holder: &str) -> Result<PathBuf> {
         let _lock = WriteLock::acquire(&self.path, holder)?;
         let now: String = date::format(date::now())
@@ -91,7 +91,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Returns the path, or one with a number where it is taken.
+/// Returns the path, with a number added if it is taken.
 fn free(path: &Path) -> PathBuf {
     let numbered = (2..).map(|number| with_suffix(path, &format!("-{number}")));
     std::iter::once(path.to_owned())

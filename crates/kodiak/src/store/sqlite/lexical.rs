@@ -1,4 +1,5 @@
-//! Full-text retrieval: a typed expression as FTS5's, ranked by our function.
+//! Lexical retrieval: translates an expression into FTS5's syntax and ranks the
+//! matches with the rank function in `fts5`.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -17,8 +18,8 @@ use crate::rank::{Bm25, Corpus};
 use crate::store::{Column, Expression, Filter, Matches, Phrase, Row};
 
 impl SqliteStore {
-    /// The `limit` best documents that meet `expression` and `filter`, ranked by
-    /// BM25 with the weights of the expression's phrases.
+    /// Returns the `limit` best documents that match `expression` and `filter`,
+    /// ranked by BM25 with the weights of the expression's phrases.
     pub fn matches(
         &self,
         expression: &Expression,
@@ -51,10 +52,10 @@ impl SqliteStore {
         self.with(|connection| best_of(connection, &sql, values, limit, raise))
     }
 
-    /// Returns how many documents meet `expression` and `filter`.
+    /// Returns the number of documents that match `expression` and `filter`.
     pub fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64> {
-        // Fails where the full text's own tables are missing, for which FTS5
-        // would call the whole file damaged.
+        // Fails if the full text's own tables are missing. Without this check
+        // FTS5 would report the whole file as damaged.
         self.corpus()?;
         let mut values: Vec<Value> = vec![rendered(expression).into()];
         let mut sql =
@@ -74,9 +75,10 @@ impl SqliteStore {
         })
     }
 
-    /// Documents whose title or body contains any of `needles` literally,
-    /// ASCII case aside; a needle in the title counts more than one in the body.
-    /// Those that have all texts of any of `excluded` are left out.
+    /// Returns documents whose title or body contains any of `needles`
+    /// literally, ignoring ASCII case. A needle in the title counts more than
+    /// one in the body. Documents that contain all texts of any of `excluded`
+    /// are left out.
     pub fn containing(
         &self,
         needles: &[String],
@@ -111,7 +113,8 @@ impl SqliteStore {
         self.with(|connection| best_of(connection, &sql, values, limit, |_| {}))
     }
 
-    /// The most recently changed documents that meet `filter` and not `excluded`.
+    /// Returns the most recently changed documents that match `filter` but not
+    /// `excluded`.
     pub fn newest(
         &self,
         filter: &Filter,
@@ -130,14 +133,15 @@ impl SqliteStore {
     }
 }
 
-/// The pattern for anything with `text` in it, for a title and for a body.
+/// Returns the LIKE pattern for a text that contains `text`, once for the title
+/// and once for the body.
 fn twice_within(text: &str) -> [Value; 2] {
     let pattern = format!("%{}%", escape_like(text));
     [Value::from(pattern.clone()), Value::from(pattern)]
 }
 
-/// The best of the rows and scores a statement gives. `raise` is told what a row
-/// must score from here on to be one of them.
+/// Returns the best of the rows and scores that a statement yields. Calls
+/// `raise` with the score that a row must reach from here on.
 fn best_of(
     connection: &Connection,
     sql: &str,
@@ -156,8 +160,8 @@ fn best_of(
     Ok(best.finish())
 }
 
-/// Keeps the best so many rows of a stream and counts them all: cheaper than
-/// having SQLite sort everything, and the total comes for free.
+/// Keeps the `limit` best rows of a stream and counts all of them. This is
+/// cheaper than letting SQLite sort everything, and the total comes for free.
 struct Best {
     limit: usize,
     total: usize,
@@ -169,8 +173,8 @@ struct Candidate {
     score: f64,
 }
 
-/// Greater means worse, so that the heap's top is what to drop. Equal scores
-/// go by row, so that the same search always answers the same.
+/// Greater means worse, so that the top of the heap is the one to drop. Equal
+/// scores are ordered by row, so that results are reproducible.
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_score = other.score.total_cmp(&self.score);
@@ -201,8 +205,8 @@ impl Best {
         }
     }
 
-    /// Keeps the row if it is one of the best so far, and says what the worst of
-    /// them scores now, if there are as many as wanted.
+    /// Keeps the row if it is among the best so far. Returns the score of the
+    /// worst row kept, if the list is full and has changed.
     fn offer(&mut self, row: Row, score: f64) -> Option<f64> {
         self.total += 1;
         let candidate = Candidate { row, score };
@@ -232,19 +236,19 @@ impl Best {
     }
 }
 
-/// An expression in FTS5's language.
+/// Translates an expression into FTS5's syntax.
 pub(super) fn rendered(expression: &Expression) -> String {
     let mut rendered = Rendered::default();
     rendered.render(expression);
     rendered.sql
 }
 
-/// An expression in FTS5's language. Every text is a quoted string, so that
-/// nothing in it can be an operator.
+/// An expression in FTS5's syntax. Every text is a quoted string, so that
+/// nothing in it can act as an operator.
 #[derive(Default)]
 struct Rendered {
     sql: String,
-    /// The phrases' weights in the order FTS5 numbers them.
+    /// The weights of the phrases, in the order in which FTS5 numbers them.
     weights: Vec<f64>,
 }
 
@@ -264,9 +268,9 @@ impl Rendered {
                 self.sql.push_str(" NOT ");
                 let wanted = self.weights.len();
                 self.render(unwanted);
-                // Where no document at all has what is wanted, FTS5 reports the
-                // positions of what is not in a document that another part of the
-                // expression finds.
+                // If no document at all has the wanted phrases, FTS5 still
+                // reports the positions of the unwanted ones in a document that
+                // another part of the expression finds.
                 self.weights[wanted..].fill(0.0);
                 self.sql.push(')');
             }
@@ -276,7 +280,7 @@ impl Rendered {
     fn near(&mut self, phrases: &[Phrase], distance: usize) {
         let column = phrases.first().and_then(|phrase| phrase.column);
         // FTS5 drops phrases without terms from a NEAR group and numbers the
-        // others as if they had not been there.
+        // others as if those did not exist.
         let phrases: Vec<&Phrase> = phrases
             .iter()
             .filter(|phrase| has_terms(&phrase.text))
@@ -294,10 +298,10 @@ impl Rendered {
         }
         self.sql.push_str(&format!(", {distance})"));
         if !others.is_empty() {
-            // Where a group does not match a row that another part of the
-            // expression finds, FTS5 reports positions of some of its phrases all
-            // the same, if need be those of an earlier row. Only under AND it
-            // forgets them.
+            // If a group does not match a row that another part of the
+            // expression finds, FTS5 still reports positions of some of its
+            // phrases, possibly those of an earlier row. Only under AND does it
+            // discard them.
             self.sql.push_str(" AND ");
             self.column(column);
             self.phrase(&Phrase {
@@ -308,7 +312,7 @@ impl Rendered {
         self.sql.push(')');
     }
 
-    /// Renders a phrase that no document has.
+    /// Renders a phrase that no document contains.
     fn nothing(&mut self) {
         self.sql.push_str("\"\"");
         self.weights.push(0.0);
@@ -354,7 +358,7 @@ impl Rendered {
     }
 }
 
-/// Returns whether the tokenizer finds any term in a text.
+/// Tells whether the tokenizer finds any term in a text.
 fn has_terms(text: &str) -> bool {
     Tokenizer::default()
         .each_term(text, Purpose::Query, |_| ControlFlow::Break(()))

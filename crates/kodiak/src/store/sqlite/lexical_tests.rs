@@ -99,7 +99,8 @@ fn parts_that_a_document_does_not_meet_add_nothing_to_its_score() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = SqliteWriter::open(&folder.path().join("index.db"), "test").unwrap();
     writer.begin().unwrap();
-    // In the first the group matches, so that FTS5 has positions to remember.
+    // The group matches in the first document, so FTS5 has positions to
+    // remember.
     for (key, body) in [
         ("near", "honey cakes bear bear bear river"),
         ("far", "honey bear cakes river"),
@@ -144,7 +145,7 @@ fn parts_that_a_document_does_not_meet_add_nothing_to_its_score() {
     assert!(score(group("honey cakes", "bear"), near) > nothing + 1.0);
 }
 
-/// Notes of different lengths, in which three words are more and less common.
+/// Writes notes of different lengths in which three words differ in frequency.
 fn varied() -> (tempfile::TempDir, SqliteWriter) {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = SqliteWriter::open(&folder.path().join("index.db"), "test").unwrap();

@@ -1,6 +1,7 @@
-//! The index in one SQLite file: opening, settings, migrations.
+//! The index in one SQLite file: opening, settings and migrations.
 //!
-//! Readers open it read-only and never wait; the [`SqliteWriter`] holds the lock.
+//! Readers open it read-only and never wait. The [`SqliteWriter`] holds the
+//! lock.
 
 mod counts;
 mod coverage;
@@ -51,18 +52,18 @@ pub use index::SqliteIndex;
 use vector_file::OpenVectors;
 pub use write::SqliteWriter;
 
-/// Numbered, in order, never edited once released.
+/// The migrations in order. They are never edited once released.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_meaning.sql"),
     include_str!("migrations/0003_entries.sql"),
 ];
 
-/// Marks a file as an index of ours: "Kodi" in ASCII.
+/// The mark of an index: "Kodi" in ASCII.
 const APPLICATION: u32 = 0x4B6F_6469;
 
-/// How long SQLite waits for another connection. Only checkpoints and the
-/// writer lock of a process that ignores ours ever make it wait.
+/// How long SQLite waits for another connection. It only ever waits for
+/// checkpoints and for a writer that ignores the lock file.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// An index, open for reading.
@@ -70,16 +71,17 @@ const BUSY: Duration = Duration::from_secs(5);
 pub struct SqliteStore {
     connection: Connection,
     path: PathBuf,
-    /// Which file was opened.
+    /// The identity of the file that was opened.
     file: Option<FileIdentity>,
-    /// Read once: it never changes in an index that holds anything.
+    /// How words are stemmed. Read once: it never changes in an index with
+    /// documents.
     stemming: Stemming,
-    /// What rows must score to be of interest to the search under way.
+    /// The minimum competitive score of the search in progress.
     threshold: ScoreThreshold,
-    /// The vector file in use, opened when first needed.
+    /// The vector file in use. Opened when first needed.
     vectors: RefCell<Option<OpenVectors>>,
-    /// How much was embedded in a state of the index: counting takes longer
-    /// than most searches.
+    /// The coverage in some state of the index. Counting takes longer than most
+    /// searches.
     coverage: Cell<Option<(Revision, Coverage)>>,
     /// Whether views of this connection stand in for tables that an index of an
     /// earlier format lacks.
@@ -87,7 +89,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens an existing index for reading. One on a read-only disk opens too.
+    /// Opens an existing index for reading, even on a read-only disk.
     pub fn open(path: &Path) -> Result<Self> {
         if !path.exists() {
             return Err(Error::NoIndex {
@@ -101,7 +103,7 @@ impl SqliteStore {
             return Err(store.newer(version));
         }
         if version == 0 {
-            // Made by a writer that was stopped before its first commit.
+            // A writer created it and was stopped before its first commit.
             return Err(Error::NoIndex {
                 path: path.to_path_buf(),
             });
@@ -119,7 +121,7 @@ impl SqliteStore {
         let connect = |flags, name: &Path| {
             let connection = Connection::open_with_flags(name, flags)?;
             connection.busy_timeout(BUSY)?;
-            // The first read is what finds out whether the log can be used.
+            // Only the first read shows whether the log can be used.
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
             Ok(connection)
         };
@@ -131,8 +133,8 @@ impl SqliteStore {
             if !cannot_make_log {
                 return Err(error);
             }
-            // A folder nobody can write to holds no writer either, so the file
-            // is safe to read without its log.
+            // A folder that nobody can write to has no writer either, so the
+            // file is safe to read without its log.
             let name = format!("file:{}?immutable=1", uri_path(path));
             connect(flags | OpenFlags::SQLITE_OPEN_URI, Path::new(&name))
         });
@@ -154,7 +156,8 @@ impl SqliteStore {
             coverage: Cell::default(),
             shadowed: Cell::default(),
         };
-        // Without this, SQLite prepares statements again for every new value.
+        // Without this setting, SQLite prepares statements again for every new
+        // value.
         store.with(|connection| {
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
         })?;
@@ -162,14 +165,14 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// Opens an index for writing, making or upgrading it as needed.
+    /// Opens an index for writing, and creates or upgrades it as needed.
     fn open_writable(path: &Path) -> Result<Self> {
         let connection = Connection::open(path).map_err(|source| database_error(path, &source))?;
         let mut store = Self::wrap(connection, path)?;
         store.with(|connection| connection.busy_timeout(BUSY))?;
         if store.version()? == 0 {
-            // While the file itself is still written to: in the log the mark
-            // would not be seen by who looks at the file.
+            // Before the switch to the write-ahead log: the mark must be in the
+            // file itself, where `check_ours` looks for it.
             store
                 .with(|connection| connection.pragma_update(None, "application_id", APPLICATION))?;
         }
@@ -200,7 +203,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// The format of the index: how many migrations it has had.
+    /// Returns the format of the index: the number of migrations applied to it.
     pub fn version(&self) -> Result<u32> {
         self.with(|connection| connection.query_row("PRAGMA user_version", [], |row| row.get(0)))
     }
@@ -217,29 +220,29 @@ impl SqliteStore {
         self.with(|connection| connection.execute_batch(pragmas))
     }
 
-    /// What became of the endings of its words.
+    /// Returns how the words of the index are stemmed.
     pub fn stemming(&self) -> Stemming {
         self.stemming
     }
 
-    /// Where the index is.
+    /// Returns the path of the index.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Runs `read` on one state of the index, whatever a writer commits
-    /// meanwhile.
+    /// Runs `read` in a snapshot: it sees one state of the index, whatever a
+    /// writer commits in the meantime.
     pub fn in_snapshot<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         self.with(|connection| connection.execute_batch("SAVEPOINT snapshot"))?;
         let outcome = read();
-        // Nothing was written, so there is nothing to lose in releasing.
+        // Nothing was written, so releasing loses nothing.
         let released = self.with(|connection| connection.execute_batch("RELEASE snapshot"));
         let value = outcome?;
         released?;
         Ok(value)
     }
 
-    /// Returns which state of the index is read.
+    /// Returns the state of the index that is read.
     pub fn revision(&self) -> Result<Revision> {
         self.with(|connection| {
             Ok(Revision {
@@ -251,7 +254,7 @@ impl SqliteStore {
         })
     }
 
-    /// Runs SQL and puts the index's path on what goes wrong.
+    /// Runs SQL and adds the path of the index to errors.
     fn with<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         let run = |connection: &Connection| {
             // A writer may have migrated the index since it was opened here.
@@ -276,7 +279,7 @@ impl SqliteStore {
     }
 }
 
-/// Tells one file from another that takes its place.
+/// Distinguishes a file from another one that replaces it at the same path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileIdentity(u64, u64);
 
@@ -288,8 +291,8 @@ impl FileIdentity {
         Some(Self(metadata.dev(), metadata.ino()))
     }
 
-    /// Where files have no number, none is told from another that was made at the
-    /// same moment.
+    /// Takes the time of creation, since files have no numbers here. Two files
+    /// created at the same moment cannot be distinguished.
     #[cfg(not(unix))]
     fn of(path: &Path) -> Option<Self> {
         let made = std::fs::metadata(path).ok()?.created().ok()?;
@@ -298,9 +301,9 @@ impl FileIdentity {
     }
 }
 
-/// Refuses a file that is not ours before anything touches it: another
-/// program's database, or no database at all. One of ours that was overwritten
-/// is known by its lock file and counts as damaged instead.
+/// Refuses a file that is not a Kodiak index before anything touches it: the
+/// database of another program, or no database at all. An index that was
+/// overwritten is recognised by its lock file and counts as damaged instead.
 fn check_ours(path: &Path) -> Result<()> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
     let mut header = Vec::with_capacity(100);
@@ -321,7 +324,8 @@ fn check_ours(path: &Path) -> Result<()> {
     })
 }
 
-/// Damage is told apart from everything else: it has another remedy.
+/// Converts an error of SQLite. Damage is a separate error because it has
+/// another remedy.
 fn database_error(path: &Path, source: &rusqlite::Error) -> Error {
     let path = path.to_path_buf();
     let detail = source.to_string();
@@ -335,7 +339,7 @@ fn database_error(path: &Path, source: &rusqlite::Error) -> Error {
     }
 }
 
-/// Returns why SQLite refused, as the rest of the library knows it.
+/// Classifies an error of SQLite.
 pub(super) fn cause_of(source: &rusqlite::Error) -> Cause {
     match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Cause::Damaged,
@@ -348,7 +352,7 @@ pub(super) fn cause_of(source: &rusqlite::Error) -> Cause {
     }
 }
 
-/// A vector as the index keeps it: 32-bit floats, little-endian.
+/// Encodes a vector for the index: 32-bit floats, little-endian.
 pub(super) fn vector_bytes(vector: &[f32]) -> Vec<u8> {
     vector
         .iter()
@@ -356,7 +360,7 @@ pub(super) fn vector_bytes(vector: &[f32]) -> Vec<u8> {
         .collect()
 }
 
-/// The reverse of [`vector_bytes`].
+/// Decodes a vector encoded by [`vector_bytes`].
 pub(super) fn vector_from(bytes: &[u8]) -> Vec<f32> {
     let (numbers, _) = bytes.as_chunks::<4>();
     numbers
@@ -365,9 +369,10 @@ pub(super) fn vector_from(bytes: &[u8]) -> Vec<f32> {
         .collect()
 }
 
-/// Returns a path as SQLite's `file:` addresses want it.
+/// Encodes a path for SQLite's `file:` URIs.
 fn uri_path(path: &Path) -> String {
-    // Other ASCII characters stand for themselves, and the rest may be encoded.
+    // All other ASCII characters stand for themselves, and the rest may be
+    // encoded.
     const SPECIAL: &AsciiSet = &AsciiSet::EMPTY.add(b'%').add(b'?').add(b'#');
     let path = path.to_string_lossy();
     percent_encode(path.as_bytes(), SPECIAL).collect()

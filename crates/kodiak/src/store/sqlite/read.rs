@@ -11,8 +11,8 @@ use crate::rank::Corpus;
 use crate::store::{Filter, Name, Row, SourceStatus, StoredDocument};
 
 impl SqliteStore {
-    /// How much there is to search. FTS5 keeps these totals in one record of
-    /// its own, so that even a cold process need not count.
+    /// Returns the size of the collection. FTS5 keeps these totals in one
+    /// record of its own, so that even a cold process need not count.
     pub fn corpus(&self) -> Result<Corpus> {
         let record: Option<Vec<u8>> = self.with(|connection| {
             connection
@@ -29,7 +29,7 @@ impl SqliteStore {
         })
     }
 
-    /// How many documents hold each of these index terms.
+    /// Returns the document frequency of each of these index terms.
     pub fn document_frequencies<'a>(
         &self,
         terms: impl IntoIterator<Item = &'a str>,
@@ -47,7 +47,8 @@ impl SqliteStore {
         })
     }
 
-    /// The documents with these numbers, in this order; missing ones left out.
+    /// Returns the documents with these numbers, in this order. Missing ones
+    /// are left out.
     pub fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
@@ -71,7 +72,8 @@ impl SqliteStore {
         })
     }
 
-    /// Returns the fields of a document in the order they were written.
+    /// Returns the fields of a document in the order in which they were
+    /// written.
     pub fn fields(&self, row: Row) -> Result<Vec<(String, String)>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
@@ -82,11 +84,11 @@ impl SqliteStore {
         })
     }
 
-    /// The texts of the documents with these numbers; missing ones left out, and
-    /// those of more than `longest` bytes.
+    /// Returns the texts of the documents with these numbers. Missing ones and
+    /// those of more than `longest` bytes are left out.
     pub fn bodies(&self, rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>> {
         self.with(|connection| {
-            // The length is known without reading the text.
+            // SQLite knows the length without reading the text.
             let mut statement = connection.prepare_cached(
                 "SELECT body FROM bodies WHERE document = ?1 AND octet_length(body) <= ?2",
             )?;
@@ -101,15 +103,17 @@ impl SqliteStore {
         })
     }
 
-    /// The documents whose id begins with `prefix` (lower-case hex), at most `limit`.
+    /// Returns at most `limit` documents whose id begins with `prefix`
+    /// (lower-case hexadecimal).
     pub fn with_id_prefix(&self, prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>> {
-        // 'g' follows the last hex digit.
+        // 'g' follows the last hexadecimal digit.
         let values = vec![prefix.to_owned().into(), prefix.to_owned().into()];
         self.names("d.uid >= ? AND d.uid < ? || 'g'", values, filter, limit)
     }
 
-    /// The documents at this path: the whole key, or the end of it after a `/`.
-    /// A whole key comes before an end.
+    /// Returns the documents at this path: those with this key or, if `source`
+    /// is not given and no document has it, those whose key ends with it after
+    /// a `/`.
     pub fn with_path(
         &self,
         source: Option<&str>,
@@ -130,13 +134,14 @@ impl SqliteStore {
         self.names(ends, vec![key.clone(), key], filter, limit)
     }
 
-    /// The documents with this title, ASCII case aside.
+    /// Returns the documents with this title, ignoring ASCII case.
     pub fn with_title(&self, title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>> {
         let values = vec![title.to_owned().into()];
         self.names("d.title = ? COLLATE NOCASE", values, filter, limit)
     }
 
-    /// Calls `visit` with every document's name, for finding similar ones.
+    /// Calls `visit` with the name of every document that matches `filter`, so
+    /// that similar names can be found.
     pub fn each_name(&self, filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()> {
         let (condition, values) = conditions(filter);
         self.with(|connection| {
@@ -172,7 +177,7 @@ impl SqliteStore {
         })
     }
 
-    /// The sources in the index with their counts, by name.
+    /// Returns the sources in the index with their counts, sorted by name.
     pub fn sources(&self) -> Result<Vec<SourceStatus>> {
         self.with(|connection| {
             let mut statement = connection.prepare(
@@ -209,7 +214,7 @@ impl SqliteStore {
         })
     }
 
-    /// The sources a filter lets through, each with where it is.
+    /// Returns the sources that a filter admits, each with its location.
     pub fn locations(&self, filter: &Filter) -> Result<Vec<(String, String)>> {
         let places: Vec<(String, String)> = self.with(|connection| {
             let mut statement =
@@ -221,7 +226,8 @@ impl SqliteStore {
         Ok(places.into_iter().filter(wanted).collect())
     }
 
-    /// The sources a filter lets through that were never synced to the end.
+    /// Returns the sources that a filter admits and that were never synced
+    /// completely.
     pub fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>> {
         let names: Vec<String> = self.with(|connection| {
             let mut statement = connection
@@ -232,11 +238,12 @@ impl SqliteStore {
         Ok(names.into_iter().filter(wanted).collect())
     }
 
-    /// How many distinct words the vocabulary has.
+    /// Returns the number of distinct words in the vocabulary that occur in
+    /// documents.
     pub fn vocabulary_size(&self) -> Result<u64> {
         self.with(|connection| {
-            // Words that no document has any more stay until the vocabulary is
-            // next rebuilt.
+            // Words that no longer occur stay in the table until the vocabulary
+            // is next rebuilt.
             let sql = "SELECT count(*) FROM vocabulary WHERE documents > 0";
             connection.query_row(sql, [], |row| row.get(0))
         })
@@ -290,12 +297,14 @@ fn stored_document(row: &SqlRow<'_>) -> rusqlite::Result<StoredDocument> {
     })
 }
 
-/// Reads bytes of a known length; others are all zero, and so say nothing.
+/// Converts bytes of a known length. Any other length gives zeros, which stand
+/// for an unknown value.
 pub(super) fn fixed<const LENGTH: usize>(bytes: &[u8]) -> [u8; LENGTH] {
     bytes.try_into().unwrap_or([0; LENGTH])
 }
 
-/// One digit more than what the nearest ids on either side share.
+/// Returns the shortest unique beginning of an id: one digit more than it
+/// shares with its neighbours in the order of ids.
 fn shortest_id(connection: &Connection, uid: &str) -> rusqlite::Result<String> {
     let mut length = SHORTEST_ID;
     for sql in [
@@ -316,7 +325,8 @@ fn shortest_id(connection: &Connection, uid: &str) -> rusqlite::Result<String> {
     Ok(uid.chars().take(length).collect())
 }
 
-/// SQLite's variable-length integers, seven bits a byte, nine bytes at most.
+/// Decodes SQLite's variable-length integers: seven bits per byte, nine bytes
+/// at most.
 pub(super) fn varints(mut bytes: &[u8]) -> Vec<u64> {
     let mut numbers = Vec::new();
     while !bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! SQLite as the store that a search reads.
+//! SQLite as a store for searching.
 
 use std::collections::HashMap;
 use std::sync::Arc;

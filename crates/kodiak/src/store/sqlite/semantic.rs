@@ -1,5 +1,5 @@
-//! What is there to be compared: the model that answers, its vectors, and the
-//! documents that may be found.
+//! Semantic retrieval: the model in use, its vectors, and the documents that a
+//! search may find.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::error::Result;
 use crate::store::vectors::{Bitmap, KnnHit, QuantizedQuery, VectorFile};
 use crate::store::{ChunkSpan, Expression, Filter, ModelNumber, Row, Serving, VectorIndex};
 
-/// The model that answers. It is asked for several times in a search, so it must
-/// not look at more than the first vectors: left alone, SQLite would read all of
-/// them to make an index of its own.
+/// The query for the model in use. It runs several times in a search, so it
+/// must not read more than the first vectors. Without `NOT INDEXED`, SQLite
+/// would read all of them to build an index of its own.
 const SERVING: &str = "SELECT id, key, name, dimensions FROM models WHERE serving
      AND EXISTS (SELECT 1 FROM embeddings NOT INDEXED WHERE model = models.id)";
 
-/// The vectors after a given one. `CROSS` has SQLite begin with these, instead of
-/// going through all chunks in search of them.
+/// The vectors after a given one. `CROSS` makes SQLite begin with these
+/// vectors, instead of reading all chunks in search of them.
 pub(super) const UNMERGED: &str = "SELECT c.document, e.chunk, e.vector FROM embeddings AS e
      CROSS JOIN chunks AS c ON c.id = e.chunk WHERE e.id > ?1 AND e.model = ?2";
 
@@ -31,7 +31,7 @@ pub(super) struct Model {
     pub(super) serving: Serving,
 }
 
-/// The vector file, with the model it is of.
+/// The vector file, with the model of its vectors.
 #[derive(Debug)]
 struct MappedVectors {
     model: Model,
@@ -87,7 +87,8 @@ fn prepared(queries: &[Vec<f32>]) -> Vec<QuantizedQuery> {
 }
 
 impl SqliteStore {
-    /// The model whose vectors answer; `None` where nothing is embedded.
+    /// Returns the model whose vectors are used for searching, or `None` if
+    /// nothing is embedded.
     pub fn serving(&self) -> Result<Option<Serving>> {
         Ok(self.serving_model()?.map(|model| model.serving))
     }
@@ -113,14 +114,14 @@ impl SqliteStore {
         })
     }
 
-    /// An index that an earlier version wrote has no chunks until it is
-    /// written to again.
+    /// Tells whether the format of the index has chunks. An index of an earlier
+    /// format has none until it is next opened for writing.
     pub(super) fn knows_meaning(&self) -> Result<bool> {
         Ok(self.version()? >= 2)
     }
 
-    /// Returns an index over the vectors that answer; `None` where nothing is
-    /// embedded.
+    /// Returns an index over the vectors of the model in use, or `None` if
+    /// nothing is embedded.
     pub fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>> {
         let Some(model) = self.serving_model()? else {
             return Ok(None);
@@ -129,7 +130,7 @@ impl SqliteStore {
         Ok(Some(Arc::new(MappedVectors { model, file })))
     }
 
-    /// Returns the vector of a chunk by the model that answers.
+    /// Returns the vector of a chunk by the model in use.
     pub(super) fn chunk_vector(
         &self,
         vectors: &dyn VectorIndex,
@@ -145,8 +146,8 @@ impl SqliteStore {
         })
     }
 
-    /// Visits what the file lacks, in one go over the newest vectors: looking
-    /// each of them up by its number takes ten times as long.
+    /// Visits the vectors that the file lacks, in one pass over the newest
+    /// ones. Looking up each of them by its number takes ten times as long.
     pub(super) fn vectors_after(
         &self,
         vectors: &dyn VectorIndex,
@@ -163,7 +164,7 @@ impl SqliteStore {
         })
     }
 
-    /// Returns where a chunk is; `None` if it is gone.
+    /// Returns the span of a chunk, or `None` if the chunk is gone.
     pub fn span_of(&self, chunk: i64) -> Result<Option<ChunkSpan>> {
         self.with(|connection| {
             connection
@@ -182,7 +183,7 @@ impl SqliteStore {
         })
     }
 
-    /// The vectors of a document's chunks, in order.
+    /// Returns the vectors of a document's chunks, in order.
     pub fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>> {
         let Some(model) = self.serving_model()? else {
             return Ok(Vec::new());
@@ -199,7 +200,8 @@ impl SqliteStore {
         })
     }
 
-    /// Returns the hashes of what was embedded of a document, in order.
+    /// Returns the hashes of the embedded texts of a document's chunks, in
+    /// order.
     pub fn chunk_hashes_of(&self, row: Row) -> Result<Vec<[u8; 16]>> {
         if !self.knows_meaning()? {
             return Ok(Vec::new());
@@ -213,7 +215,8 @@ impl SqliteStore {
         })
     }
 
-    /// The documents that meet `filter` and `required`, and not `excluded`.
+    /// Returns the documents that match `filter` and `required`, but not
+    /// `excluded`.
     pub fn rows(
         &self,
         filter: &Filter,

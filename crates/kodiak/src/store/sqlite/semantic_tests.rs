@@ -4,7 +4,8 @@ use super::super::vector_file::IN_ORDER;
 use super::{SERVING, UNMERGED};
 use crate::store::SqliteWriter;
 
-/// The steps SQLite takes for one row of an answer, among so many vectors.
+/// Returns the number of steps that SQLite takes to find the first row of a
+/// result among this many vectors.
 fn steps_among(vectors: usize, sql: &str, values: impl Params) -> i32 {
     let folder = tempfile::tempdir().unwrap();
     let writer = SqliteWriter::open(&folder.path().join("index.db"), "test").unwrap();
@@ -48,7 +49,8 @@ fn millions_of_vectors_are_not_sorted_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let writer = SqliteWriter::open(&folder.path().join("index.db"), "test").unwrap();
     let sorted = writer.with(|connection| {
-        // What SQLite believes after a first sync of a million documents.
+        // The statistics that SQLite has after the first sync of a million
+        // documents.
         connection.execute_batch(
             "ANALYZE;
              INSERT INTO sqlite_stat1 VALUES ('chunks', 'chunks_document', '3000000 3 1');

@@ -1,14 +1,15 @@
-//! Where an index says what became of the endings of its words.
+//! The stemming of an index, as recorded in its metadata.
 
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::text::Stemming;
 
-/// What stands under the key `stemming` where words stay whole; an index that
-/// has no such key has English stems.
+/// The value of the key `stemming` if words are not stemmed. An index without
+/// the key has English stems.
 const NONE: &str = "none";
 
-/// What an index says. One that is not made yet says nothing.
+/// Returns the recorded stemming; the default for an index that is not created
+/// yet.
 pub(super) fn read(connection: &Connection) -> rusqlite::Result<Stemming> {
     if !connection.table_exists(None, "meta")? {
         return Ok(Stemming::default());
@@ -24,7 +25,7 @@ pub(super) fn read(connection: &Connection) -> rusqlite::Result<Stemming> {
     })
 }
 
-/// Has the index say this.
+/// Records the stemming.
 pub(super) fn write(connection: &Connection, stemming: Stemming) -> rusqlite::Result<()> {
     match stemming {
         Stemming::English => connection.execute("DELETE FROM meta WHERE key = 'stemming'", []),

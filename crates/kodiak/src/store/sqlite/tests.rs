@@ -1,5 +1,5 @@
-//! The index's promises: the full text follows every kind of change, counts
-//! count, filters filter, and damage is found and repaired.
+//! Tests that the full text follows every kind of change, that counts and
+//! filters are right, and that damage is found and repaired.
 
 mod matching;
 
@@ -59,7 +59,7 @@ fn phrase(text: &str) -> Expression {
     })
 }
 
-/// The keys found for one word, in key order.
+/// Returns the keys of the documents found for one word, sorted.
 fn found(store: &SqliteStore, word: &str) -> Vec<String> {
     found_with(store, word, &Filter::default())
 }
@@ -130,9 +130,9 @@ fn documents_are_found_by_title_body_and_tags() {
 
 #[test]
 fn the_full_text_follows_every_kind_of_change() {
-    // Each change is made in plain SQL: the triggers alone must keep step. The
-    // counts are the writer's to keep, so they are counted anew before looking
-    // for drift.
+    // Each change is made in plain SQL, so that only the triggers update the
+    // full text. The writer keeps the counts, so they are counted anew before
+    // the check.
     let changes = [
         (
             "UPDATE documents SET title = 'Delta' WHERE key = 'a.md'",
@@ -427,7 +427,7 @@ fn what_is_no_index_is_told_apart() {
         Err(Error::NotOurs { .. })
     ));
     std::fs::remove_file(&path).unwrap();
-    // Overwritten after it was ours.
+    // Overwritten after it had been an index.
     drop(SqliteWriter::open(&path, "test").unwrap());
     std::fs::write(&path, &nonsense).unwrap();
     assert!(matches!(

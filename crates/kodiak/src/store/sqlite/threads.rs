@@ -1,8 +1,8 @@
 //! Threads: documents of one source that belong together, in order.
 //!
-//! Which thread a document is in, its source says. The order is that of their
-//! positions; where those are not known, that in which they were written, and
-//! where that is not known either, that in which they were indexed.
+//! The source says which thread a document is in. Documents are ordered by
+//! their positions; if these are not known, by the time they were written; and
+//! if that is not known either, by the order of indexing.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,12 +13,13 @@ use crate::error::Result;
 use crate::store::Row;
 
 impl SqliteStore {
-    /// The threads that any of these documents are in, each with all of its
-    /// documents in order.
+    /// Returns the threads that contain any of these documents, each with all
+    /// of its documents in order.
     pub fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>> {
         self.with(|connection| {
-            // Most collections have none, and are spared the looking. Without
-            // the index of threads, it costs more to find out.
+            // Most collections have no threads and need no lookup per document.
+            // A shadowed index has no database index over threads, so there
+            // this check would cost more than it saves.
             let any = self.shadowed.get()
                 || connection
                     .prepare_cached(
@@ -36,7 +37,7 @@ impl SqliteStore {
         })
     }
 
-    /// Who wrote or said each of these documents, where known.
+    /// Returns the author or speaker of each of these documents, where known.
     pub fn authors_of(&self, rows: &[Row]) -> Result<HashMap<Row, String>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
@@ -54,7 +55,8 @@ impl SqliteStore {
     }
 }
 
-/// The source and the name of each thread that these documents are in.
+/// Returns the source and the name of each thread that contains any of these
+/// documents.
 fn names(connection: &Connection, rows: &[Row]) -> rusqlite::Result<BTreeSet<(String, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT source, thread FROM documents WHERE id = ?1 AND thread IS NOT NULL",
@@ -64,13 +66,13 @@ fn names(connection: &Connection, rows: &[Row]) -> rusqlite::Result<BTreeSet<(St
         let found: Option<(String, String)> = statement
             .query_row([row], |found| Ok((found.get(0)?, found.get(1)?)))
             .optional()?;
-        // Names that differ in case only are one.
+        // Thread names ignore ASCII case.
         names.extend(found.map(|(source, name)| (source, name.to_ascii_lowercase())));
     }
     Ok(names)
 }
 
-/// The documents of a thread, in order.
+/// Returns the documents of a thread, in order.
 fn members(connection: &Connection, source: &str, name: &str) -> rusqlite::Result<Vec<Row>> {
     let mut statement = connection.prepare_cached(
         "SELECT id FROM documents

@@ -1,5 +1,5 @@
-//! Keeping the vector file: opened once, made again when it lags too far
-//! behind the tables it is derived from.
+//! Maintenance of the vector file: it is opened once, and rebuilt when it is
+//! too far behind the tables it is derived from.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,34 +13,35 @@ use crate::error::{Error, Result};
 use crate::store::Row;
 use crate::store::vectors::{Origin, Slot, VectorFile};
 
-/// How far the file may be behind: the part of what it should hold, and at least
-/// so many vectors, that are missing from it or gone.
+/// How stale the file may be: the number of vectors that are missing from it or
+/// no longer exist, as a share of its vectors and at least a fixed number.
 #[derive(Clone, Copy)]
 struct StalenessLimit {
     part: f64,
     least: i64,
 }
 
-/// While vectors come in, and where a search finds the file behind.
+/// The limit while vectors are being added, and for a search that finds the
+/// file stale.
 const WHILE_EMBEDDING: StalenessLimit = StalenessLimit {
     part: 0.1,
     least: 1_000,
 };
-/// Once all are in. Embedding a hundredth anew takes far longer than writing the
-/// file, and every search until the next time gains.
+/// The limit once all vectors are in. It is stricter: embedding one percent
+/// anew takes far longer than writing the file, and every later search gains.
 const WHEN_EMBEDDED: StalenessLimit = StalenessLimit {
     part: 0.01,
     least: 64,
 };
 
-/// All vectors up to a given one, document by document. `CROSS` has SQLite go
-/// through chunks in their order: among millions it would rather begin with the
-/// vectors, and sort them in memory.
+/// All vectors up to a given one, document by document. `CROSS` makes SQLite
+/// read the chunks in their order. With millions of them it would otherwise
+/// begin with the vectors and sort them in memory.
 pub(super) const IN_ORDER: &str = "SELECT c.id, c.document, e.vector FROM chunks AS c
      CROSS JOIN embeddings AS e ON e.chunk = c.id
      WHERE e.model = ?1 AND e.id <= ?2 ORDER BY c.document, c.ordinal";
 
-/// A vector file and what it looked like when it was opened.
+/// An open vector file, with the time and size it had when it was opened.
 #[derive(Debug)]
 pub(super) struct OpenVectors {
     file: Arc<VectorFile>,
@@ -49,7 +50,8 @@ pub(super) struct OpenVectors {
 }
 
 impl SqliteStore {
-    /// The vector file: the one in use, the one on the disk, or a new one.
+    /// Returns the vector file: the one in use, the one on the disk, or a new
+    /// one.
     pub(super) fn vector_file(&self, model: &Model) -> Result<Arc<VectorFile>> {
         let path = vector_path(&self.path);
         let origin = self.origin(model)?;
@@ -60,7 +62,7 @@ impl SqliteStore {
         {
             return Ok(Arc::clone(&open.file));
         }
-        // Damage is cured by making the file again, like any other reason.
+        // A damaged file is rebuilt, like any other that cannot be used.
         let opened = VectorFile::open(&path, &origin).ok().flatten();
         let file = match opened {
             Some(file) if self.is_fresh_enough(&file, WHILE_EMBEDDING)? => file,
@@ -75,8 +77,8 @@ impl SqliteStore {
         Ok(file)
     }
 
-    /// Makes the vector file again if it lacks much, or holds much that is
-    /// gone. Called after writing, so that searches need not.
+    /// Rebuilds the vector file if it lacks many vectors or holds many that no
+    /// longer exist. Called after writing, so that searches need not do it.
     pub fn refresh_vectors(&self) -> Result<()> {
         if let Some(model) = self.serving_model()? {
             let file = self.vector_file(&model)?;
@@ -89,7 +91,8 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// The same in the middle of a run, without counting what is gone.
+    /// Rebuilds the vector file if it lacks very many vectors. Called during a
+    /// run; it does not count vectors that no longer exist.
     pub fn refresh_vectors_if_far_behind(&self) -> Result<()> {
         if let Some(model) = self.serving_model()? {
             self.vector_file(&model)?;
@@ -97,8 +100,9 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// The documents whose vectors in the file are not those in the tables. A
-    /// file that cannot be used holds none: the next search makes it again.
+    /// Returns the documents whose vectors in the file differ from those in the
+    /// tables. A file that cannot be used counts as correct, because the next
+    /// search rebuilds it.
     pub(super) fn wrong_in_vector_file(&self) -> Result<Vec<Row>> {
         let Some(model) = self.serving_model()? else {
             return Ok(Vec::new());
@@ -122,7 +126,7 @@ impl SqliteStore {
         Ok(wrong)
     }
 
-    /// Makes the vector file again, if there are vectors.
+    /// Rebuilds the vector file if there are vectors.
     pub(super) fn remake_vectors(&self) -> Result<()> {
         if let Some(model) = self.serving_model()? {
             let origin = self.origin(&model)?;
@@ -131,13 +135,13 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Whether few vectors came after the file. Counted by their numbers,
-    /// which may have gaps but are there at once.
+    /// Tells whether few vectors were added after the file was written. It
+    /// compares their numbers, which may have gaps but need no counting.
     fn is_fresh_enough(&self, file: &VectorFile, limit: StalenessLimit) -> Result<bool> {
         Ok(self.newest_vector()? - file.upto() <= limit.of(file))
     }
 
-    /// The number of the vector that came last; 0 if there is none.
+    /// Returns the number of the newest vector; 0 if there is none.
     fn newest_vector(&self) -> Result<i64> {
         self.with(|connection| {
             connection
@@ -146,7 +150,7 @@ impl SqliteStore {
         })
     }
 
-    /// Whether most of what the file holds still exists.
+    /// Tells whether most vectors in the file still exist.
     fn holds_little_else(
         &self,
         model: &Model,
@@ -168,7 +172,7 @@ impl SqliteStore {
             VectorFile::write(path, origin, upto, vectors)
         });
         match written {
-            // A folder that cannot be written to is no reason not to search.
+            // A search must work even if the folder cannot be written.
             Err(Error::Io { .. }) => self.fill_vector_file(model, |upto, vectors| {
                 VectorFile::in_memory(origin, upto, vectors)
             }),
@@ -185,7 +189,8 @@ impl SqliteStore {
         self.each_vector(model, upto, |vectors| fill(upto, vectors))
     }
 
-    /// Hands over all vectors of a model up to a given one, document by document.
+    /// Passes all vectors of a model up to a given one to `take`, document by
+    /// document.
     fn each_vector<T>(
         &self,
         model: &Model,
@@ -229,13 +234,13 @@ impl SqliteStore {
 }
 
 impl StalenessLimit {
-    /// How many vectors a file may lack, or hold for nothing.
+    /// Returns how many vectors a file may lack, or hold in vain.
     fn of(self, file: &VectorFile) -> i64 {
         self.least.max((file.len() as f64 * self.part) as i64)
     }
 }
 
-/// Where the vectors of an index are scanned from.
+/// Returns the path of an index's vector file.
 fn vector_path(index: &Path) -> PathBuf {
     index.with_extension("vectors")
 }

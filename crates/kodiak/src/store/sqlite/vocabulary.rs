@@ -1,9 +1,9 @@
-//! The words of the index: how often each occurs, what a prefix can become,
-//! and which are near a misspelt one.
+//! The vocabulary of the index: the document frequency of each word, the words
+//! with a given prefix, and the words similar to a misspelt one.
 //!
-//! Near words come from an automaton over the vocabulary, kept as a blob, plus
-//! a look at the words that came after it was made. It is made anew once those
-//! are many, so that saving one note costs nothing noticeable.
+//! Similar words come from an automaton over the vocabulary, stored as a blob,
+//! and from a scan of the words added since it was built. It is rebuilt once
+//! these are many, so that saving one note takes no noticeable time.
 
 use std::sync::OnceLock;
 
@@ -15,11 +15,12 @@ use super::{SqliteStore, SqliteWriter};
 use crate::error::Result;
 use crate::store::SimilarWord;
 
-/// How many words may be missing from the automaton before it is made anew.
+/// The number of words that may be missing from the automaton before it is
+/// rebuilt.
 const MAX_UNMERGED_WORDS: u64 = 2_000;
 
 impl SqliteStore {
-    /// How many documents have this word, unstemmed.
+    /// Returns the number of documents that have this word, unstemmed.
     pub fn word_frequency(&self, word: &str) -> Result<u64> {
         self.with(|connection| {
             let found = connection
@@ -30,10 +31,10 @@ impl SqliteStore {
         })
     }
 
-    /// The words that begin with `prefix`, the commonest first.
+    /// Returns the words that begin with `prefix`, the most common first.
     pub fn words_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<(String, u64)>> {
         self.with(|connection| {
-            // The last code point ends the range of every continuation.
+            // The last code point ends the range of all continuations.
             let mut statement = connection.prepare_cached(
                 "SELECT word, documents FROM vocabulary
                  WHERE word >= ?1 AND word < ?1 || char(1114111) AND documents > 0
@@ -45,7 +46,8 @@ impl SqliteStore {
         })
     }
 
-    /// The words within `distance` (1 or 2) of `word`, in no particular order.
+    /// Returns the words within an edit distance of 1 or 2 of `word`, in no
+    /// particular order.
     pub fn similar_words(&self, word: &str, distance: u8) -> Result<Vec<SimilarWord>> {
         let dfa = automaton_builder(distance).build_dfa(word);
         let (mut upto, mut near) = (0, Vec::new());
@@ -99,7 +101,7 @@ impl SqliteStore {
 }
 
 impl SqliteWriter {
-    /// Makes the automaton anew if too many words came after it.
+    /// Rebuilds the automaton if too many words were added since it was built.
     pub fn refresh_vocabulary(&mut self) -> Result<()> {
         let unmerged: u64 = self.with(|connection| {
             connection.query_row(
@@ -115,7 +117,7 @@ impl SqliteWriter {
         Ok(())
     }
 
-    /// Makes the automaton anew from the words that still occur.
+    /// Rebuilds the automaton from the words that still occur.
     pub fn rebuild_vocabulary(&mut self) -> Result<()> {
         let mut builder = fst::SetBuilder::memory();
         self.with(|connection| {
@@ -123,8 +125,8 @@ impl SqliteWriter {
             let mut statement = connection.prepare("SELECT word FROM vocabulary ORDER BY word")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                // Only out-of-order words can be refused, and SQLite orders by
-                // bytes as the builder does.
+                // The builder only refuses words that are out of order, and
+                // SQLite sorts by bytes as the builder does.
                 let _ = builder.insert(row.get_ref(0)?.as_bytes()?);
             }
             Ok(())
@@ -148,7 +150,8 @@ fn exact_distance(dfa: &DFA, word: &str) -> Option<u8> {
     }
 }
 
-/// Builders take a moment to make and serve every word of their distance.
+/// Returns the builder for an edit distance. Building one takes a moment, so
+/// each is kept and used for all words.
 fn automaton_builder(distance: u8) -> &'static LevenshteinAutomatonBuilder {
     static BUILDERS: [OnceLock<LevenshteinAutomatonBuilder>; 2] = [const { OnceLock::new() }; 2];
     let distance = distance.clamp(1, 2);

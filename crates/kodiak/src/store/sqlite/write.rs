@@ -1,9 +1,8 @@
-//! Writing: the lock, the transactions, sources and what is known of their
-//! entries.
+//! Writing: the lock, transactions, sources and the records of their entries.
 //!
-//! How a document gets in and out is in `documents`. The counts behind ranking
-//! and correction move with the documents: they are gathered in memory and
-//! written in the same transaction.
+//! `documents` adds and removes documents. The document frequencies for ranking
+//! and spelling correction change with the documents: they are collected in
+//! memory and written in the same transaction.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -20,18 +19,19 @@ use crate::analysis::text::Stemming;
 use crate::error::{Error, Result};
 use crate::store::{Row, WriteLock};
 
-/// An index, open for writing, with the lock that makes it the only one.
+/// An index, open for writing, with the lock that keeps other writers out.
 #[derive(Debug)]
 pub struct SqliteWriter {
     store: SqliteStore,
     pub(super) counts: Counts,
     pub(super) chunking: ChunkOptions,
-    /// Finds the terms of documents that are taken out; made when first needed.
+    /// Finds the terms of documents that are removed. Created when first
+    /// needed.
     pub(super) old_terms: Option<TermIndexer>,
     pub(super) next_row: Row,
-    /// Whether the triggers that keep the full text in step are on.
+    /// Whether the triggers that update the full text are on.
     triggers: bool,
-    /// Let go of while others may write.
+    /// The lock; `None` while other processes may write.
     lock: Option<WriteLock>,
     holder: String,
 }
@@ -45,15 +45,16 @@ impl Deref for SqliteWriter {
 }
 
 impl SqliteWriter {
-    /// Takes the lock and opens or makes the index. `holder` is what other
-    /// writers are told meanwhile.
+    /// Takes the lock and opens or creates the index. `holder` is the name that
+    /// other writers see in the meantime.
     pub fn open(path: &Path, holder: &str) -> Result<Self> {
         if let Some(folder) = path.parent()
             && !folder.as_os_str().is_empty()
         {
             std::fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
         }
-        // Before the lock file is made: what is not ours gets no neighbour.
+        // Before the lock file is created: a file that is not an index gets no
+        // lock file beside it.
         super::check_ours(path)?;
         let lock = WriteLock::acquire(path, holder)?;
         let store = SqliteStore::open_writable(path)?;
@@ -71,18 +72,18 @@ impl SqliteWriter {
         Ok(writer)
     }
 
-    /// Cuts texts in this way from here on. Nothing in the index says so: it is
-    /// for an index that is measured and thrown away.
+    /// Sets how texts are chunked from here on. The index does not record it,
+    /// so this is only for an index that is measured and thrown away.
     #[must_use]
     pub fn with_chunking(mut self, chunking: ChunkOptions) -> Self {
         self.chunking = chunking;
         self
     }
 
-    /// Settles what becomes of the endings of words in an index that holds no
-    /// document yet. The index says so from here on to whoever opens it; one
-    /// that is filled is refused, since its words were cut otherwise. Between
-    /// transactions only.
+    /// Sets how words are stemmed in an index without documents. The index
+    /// records it for everyone who opens it. An index with documents is
+    /// refused, because its words were stemmed differently. Not allowed inside
+    /// a transaction.
     pub fn with_stemming(mut self, stemming: Stemming) -> Result<Self> {
         if stemming == self.stemming {
             return Ok(self);
@@ -93,7 +94,7 @@ impl SqliteWriter {
             });
         }
         self.with(|connection| stemming::write(connection, stemming))?;
-        // A connection's tokenizer is made with it.
+        // The tokenizer of a connection is created with its stemming.
         self.store = SqliteStore::open_writable(&self.store.path)?;
         self.old_terms = None;
         Ok(self)
@@ -112,13 +113,14 @@ impl SqliteWriter {
         Analyzer::new(self.chunking, self.stemming)
     }
 
-    /// Lets others write until [`SqliteWriter::take_up`]. Between transactions
-    /// only.
+    /// Releases the lock until [`SqliteWriter::take_up`]. Not allowed inside a
+    /// transaction.
     pub fn let_go(&mut self) {
         self.lock = None;
     }
 
-    /// Takes the lock again and finds out what others have written meanwhile.
+    /// Takes the lock again and accounts for what others have written in the
+    /// meantime.
     pub fn take_up(&mut self) -> Result<()> {
         self.lock = Some(WriteLock::acquire(&self.store.path, &self.holder)?);
         self.find_next_row()
@@ -129,24 +131,23 @@ impl SqliteWriter {
         self.with(|connection| connection.execute_batch("BEGIN IMMEDIATE"))
     }
 
-    /// Writes the counts of the documents put and removed so far, inside the
-    /// transaction.
+    /// Writes the changed document frequencies, inside the transaction.
     pub fn flush(&mut self) -> Result<()> {
         let counts = std::mem::take(&mut self.counts);
         self.with(|connection| counts.write(connection))
     }
 
-    /// Ends the transaction: all of it can be found from here on.
+    /// Commits the transaction. From here on, its documents can be found.
     pub fn commit(&mut self) -> Result<()> {
         self.flush()?;
         self.with(|connection| connection.execute_batch("COMMIT"))?;
         self.set_triggers(true)
     }
 
-    /// Turns the triggers on or off that keep the full text in step with plain
-    /// SQL. They cost two lookups in the full text for each row of a document,
-    /// and FTS5 writes a segment of its own for each statement that has
-    /// triggers; whoever turns them off changes the full text alongside.
+    /// Turns the triggers that update the full text on or off. They exist for
+    /// plain SQL. They cost two lookups in the full text for each row of a
+    /// document, and FTS5 writes a separate segment for each statement that has
+    /// triggers. While they are off, the caller must update the full text.
     pub(super) fn set_triggers(&mut self, on: bool) -> Result<()> {
         if self.triggers != on {
             self.with(|connection| {
@@ -157,7 +158,7 @@ impl SqliteWriter {
         Ok(())
     }
 
-    /// Undoes the transaction.
+    /// Rolls back the transaction, if there is one.
     pub fn roll_back(&mut self) -> Result<()> {
         self.counts = Counts::default();
         self.with(|connection| {
@@ -170,9 +171,8 @@ impl SqliteWriter {
         self.find_next_row()
     }
 
-    /// Empties the index inside the transaction, as if it had just been made:
-    /// whatever was wrong with its tables is gone with them. Its words are cut
-    /// as before.
+    /// Empties the index inside the transaction, as if it were new. Any damage
+    /// to its tables disappears with them. The stemming stays the same.
     pub fn start_over(&mut self) -> Result<()> {
         self.counts = Counts::default();
         self.with(|connection| {
@@ -199,7 +199,7 @@ impl SqliteWriter {
         self.find_next_row()
     }
 
-    /// Removes a document. The next sync reads the entry it came from again.
+    /// Removes a document. The next sync reads its entry again.
     pub fn remove(&mut self, source: &str, key: &str) -> Result<()> {
         self.with(|connection| {
             connection
@@ -212,7 +212,7 @@ impl SqliteWriter {
         self.take_out(source, key).map(drop)
     }
 
-    /// Makes a source known to the index, or notes where it moved to.
+    /// Adds a source to the index, or updates the location of a known one.
     pub fn put_source(&mut self, name: &str, location: &str) -> Result<()> {
         self.with(|connection| {
             connection.execute(
@@ -225,7 +225,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Notes that a source was synced completely at this moment.
+    /// Records that a source was synced completely at this moment.
     pub fn mark_synced(&mut self, name: &str, at: i64) -> Result<()> {
         self.with(|connection| {
             connection.execute(
@@ -236,7 +236,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Forgets a source and everything indexed from it.
+    /// Removes a source and everything indexed from it.
     pub fn remove_source(&mut self, name: &str) -> Result<()> {
         for state in self.entry_states(name)?.into_values() {
             if let Some(entry) = state.row {
@@ -253,14 +253,14 @@ impl SqliteWriter {
         })
     }
 
-    /// Lets SQLite tidy up after a large change: statistics and the log.
+    /// Lets SQLite update its statistics and its log after a large change.
     pub fn optimize(&mut self) -> Result<()> {
         self.with(|connection| {
             connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(PASSIVE);")
         })
     }
 
-    /// Counts every document's words anew into empty tables.
+    /// Counts the words of every document again, into empty tables.
     pub(super) fn recount(&mut self) -> Result<()> {
         let mut counts = Counts::default();
         let mut known = TermIndexer::new(self.stemming);

@@ -1,4 +1,4 @@
-//! SQLite as the store that syncing, embedding and repairing write.
+//! SQLite as a store for syncing, embedding and repairing.
 
 use super::SqliteWriter;
 use crate::analysis::chunk::Chunk;

@@ -1,4 +1,4 @@
-//! The best documents of those that were seen so far.
+//! The best documents seen so far in a scan.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,13 +13,13 @@ use crate::store::Row;
 pub struct KnnHit {
     /// The document.
     pub document: Row,
-    /// Its chunk that is nearest; the first of equals.
+    /// The nearest of its chunks; the first among equals.
     pub chunk: i64,
-    /// The cosine, as near as eight bits come.
+    /// The cosine, to eight-bit precision.
     pub similarity: f32,
 }
 
-/// A document that may be among the best. The lesser is the better.
+/// A document that may be among the best. It sorts before those that are worse.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub(super) document: Row,
@@ -50,12 +50,13 @@ impl PartialEq for Candidate {
 
 impl Eq for Candidate {}
 
-/// The best documents of the blocks seen so far.
+/// The best documents of the blocks scanned so far.
 struct Found {
     keep: usize,
-    /// At most `keep`, the worst on top.
+    /// At most `keep` documents, the worst on top.
     best: BinaryHeap<Candidate>,
-    /// Parts of documents that go on in other blocks: two per block at most.
+    /// Candidates of documents that continue in other blocks: at most two per
+    /// block.
     divided: Vec<Candidate>,
 }
 
@@ -68,7 +69,7 @@ impl Found {
         }
     }
 
-    /// Adds a document that was not added before.
+    /// Adds a document, which must not have been added before.
     fn offer(&mut self, candidate: Candidate) {
         if self.best.len() < self.keep {
             self.best.push(candidate);
@@ -79,8 +80,9 @@ impl Found {
         }
     }
 
-    /// What a document must reach to be among the best; never less than before,
-    /// so that one which does not reach it is not missed later.
+    /// Returns the similarity that a document must reach to be among the best.
+    /// It never decreases, so a document that is rejected now would also be
+    /// rejected later.
     fn least(&self) -> f32 {
         match self.best.peek() {
             Some(worst) if self.best.len() >= self.keep => worst.similarity,
@@ -88,10 +90,10 @@ impl Found {
         }
     }
 
-    /// The best first, once all blocks are in.
+    /// Returns the best documents, best first. All blocks must be in.
     fn into_best(mut self, file: &VectorFile) -> Vec<KnnHit> {
         let mut divided = std::mem::take(&mut self.divided);
-        // A document's best part comes first among its parts.
+        // The best candidate of a document comes first among its candidates.
         divided.sort_unstable_by_key(|part| (part.document, *part));
         divided.dedup_by_key(|part| part.document);
         for candidate in divided {
@@ -107,12 +109,13 @@ impl Found {
     }
 }
 
-/// What all threads of a scan have found together. The sooner it has the best,
-/// the fewer rows any of them must look at.
+/// The results that all threads of a scan share. The sooner it has the best
+/// documents, the fewer rows any thread must rescore.
 pub(super) struct Shared {
     found: Mutex<Found>,
-    /// The bits of what a document must reach: read far more often than it
-    /// changes, and an old value only means a look too many.
+    /// The bits of the similarity that a document must reach. It is read far
+    /// more often than it changes, and an outdated value only costs one
+    /// unnecessary comparison.
     least: AtomicU32,
 }
 
@@ -125,9 +128,10 @@ impl Shared {
         }
     }
 
-    /// Adds a document, or a part of one that goes on in other blocks.
+    /// Adds a document, or the candidate of a document that continues in other
+    /// blocks.
     pub(super) fn offer(&self, candidate: Candidate, whole: bool) {
-        // Whoever panicked had nothing half done.
+        // A thread that panicked left no update half done.
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if whole {
             found.offer(candidate);
@@ -137,12 +141,12 @@ impl Shared {
         }
     }
 
-    /// What a document must reach to be among the best.
+    /// Returns the similarity that a document must reach to be among the best.
     pub(super) fn least(&self) -> f32 {
         f32::from_bits(self.least.load(Relaxed))
     }
 
-    /// The best first, once all blocks are in.
+    /// Returns the best documents, best first. All blocks must be in.
     pub(super) fn into_best(self, file: &VectorFile) -> Vec<KnnHit> {
         let found = self.found.into_inner();
         found

@@ -1,15 +1,15 @@
-//! A set of documents, asked once per document in a scan.
+//! A set of documents that a scan queries once per document.
 
 use std::collections::BTreeSet;
 
 use crate::store::Row;
 
-/// Rows below this have a bit; 32 MiB hold them all. An index numbers its rows
-/// from one, so none beyond is expected.
+/// Rows below this number have a bit; 32 MiB hold them all. An index numbers
+/// its rows from one, so higher rows are not expected.
 const DENSE: usize = 1 << 28;
 
-/// Documents by their row numbers, which are positive and close together. Any
-/// other number works too, but slower.
+/// A set of documents by row number. It is made for positive numbers that lie
+/// close together; any other number works too, but is slower.
 #[derive(Clone, Debug, Default)]
 pub struct Bitmap {
     words: Vec<u64>,
@@ -18,12 +18,12 @@ pub struct Bitmap {
 }
 
 impl Bitmap {
-    /// No documents.
+    /// Returns an empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a document. Whether it was not there before.
+    /// Adds a document. Returns whether it is new.
     pub fn insert(&mut self, row: Row) -> bool {
         let new = match dense(row) {
             Some((word, bit)) => {
@@ -40,7 +40,7 @@ impl Bitmap {
         new
     }
 
-    /// Whether a document is there.
+    /// Tells whether the set contains a document.
     pub fn contains(&self, row: Row) -> bool {
         match dense(row) {
             Some((word, bit)) => self.words.get(word).is_some_and(|bits| bits & bit != 0),
@@ -48,12 +48,12 @@ impl Bitmap {
         }
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Tells whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -75,7 +75,8 @@ impl Extend<Row> for Bitmap {
     }
 }
 
-/// A row's word and its bit in it.
+/// Returns the word of a row and its bit in that word, or `None` if the row is
+/// out of range.
 fn dense(row: Row) -> Option<(usize, u64)> {
     let row = usize::try_from(row).ok().filter(|&row| row < DENSE)?;
     Some((row / 64, 1 << (row % 64)))

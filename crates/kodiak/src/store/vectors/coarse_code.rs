@@ -1,35 +1,39 @@
-//! Rows in two halves, and what the first of them says about the whole.
+//! Rows split into two halves, and the bound that the first half puts on the
+//! whole.
 //!
-//! A byte of a row is cut into two halves of four bits. The high ones are a
-//! coarse copy of the row, its coarse 4-bit code: each stands for sixteen values and is
-//! taken for their middle. The low ones are the residual, with which the row is
-//! whole again, to the bit.
+//! Each byte of a row is split into two halves of four bits. The high halves
+//! are a coarse copy of the row, its 4-bit code: each stands for sixteen values
+//! and counts as their middle. The low halves are the residual. Code and
+//! residual together restore the row to the bit.
 //!
-//! Between a row and its code there is an angle, which is known when the row
-//! is written. On a sphere, as anywhere, no way is shorter by a detour, so
+//! The angle between a row and its code is known when the row is written. By
+//! the triangle inequality on the sphere,
 //!
 //! ```text
 //! angle(query, row) >= angle(query, code) - angle(code, row)
 //! ```
 //!
-//! and a row whose code is too far away need not be looked at. This holds for
-//! every row and every query, whatever their components; nothing is left to
-//! chance. How many rows a coarse code can rule out is another matter: for those of
-//! usual models the angle is about seven degrees.
+//! so a row whose code is too far away need not be compared in full. This is a
+//! bound, not a heuristic: it holds for every row and every query, whatever
+//! their components. How many rows it rules out is another matter. For the
+//! vectors of common models the angle between row and code is about seven
+//! degrees.
 
 use super::format::{ErrorBoundBytes, stride};
 use super::quantise::QuantizedQuery;
 
-/// Halves of so many bytes are next to each other: those of one byte belong to
-/// components that far apart, so that a kernel need not spread them.
+/// The distance between the two components whose halves share a byte. With 32
+/// consecutive low nibbles and 32 consecutive high ones, a kernel need not
+/// shuffle them.
 pub(super) const APART: usize = 32;
-/// Where sixteen values have their middle, in high halves: 7.5 / 16.
+/// The middle of the sixteen values of a high half, relative to the lowest of
+/// them: 7.5 / 16.
 const MIDDLE: f32 = 0.468_75;
-/// More than what rounding makes of a cosine in 32 bits, here and in an exact
-/// similarity: nothing is ruled out because of it.
+/// More than the rounding error of a 32-bit cosine, both here and in an exact
+/// similarity, so that rounding rules nothing out.
 const ROUNDING: f64 = 1e-5;
 
-/// Appends the code and the residual of a row, both padded, to what is there.
+/// Appends the padded code and the padded residual of a row.
 pub(super) fn split(row: &[i8], codes: &mut Vec<u8>, residuals: &mut Vec<u8>) {
     let half = stride(row.len());
     let unsigned = |at: usize| byte(row.get(at).copied().unwrap_or(0));
@@ -41,19 +45,21 @@ pub(super) fn split(row: &[i8], codes: &mut Vec<u8>, residuals: &mut Vec<u8>) {
     }
 }
 
-/// A component such that the lowest is 0.
+/// Shifts a component so that the lowest becomes 0.
 fn byte(component: i8) -> u8 {
     component.cast_unsigned() ^ 0x80
 }
 
-/// The two components whose halves are in a byte of a coarse code and of a residual.
+/// Returns the two components whose halves are in a byte of a code and a byte
+/// of a residual.
 pub(super) fn join(code: u8, residual: u8) -> (i8, i8) {
     let low = code << 4 | residual & 0x0F;
     let high = code & 0xF0 | residual >> 4;
     ((low ^ 0x80).cast_signed(), (high ^ 0x80).cast_signed())
 }
 
-/// Adds a row, given in its halves and times its scale, to a padded vector.
+/// Adds a row, given as its two halves and multiplied by its scale, to a padded
+/// vector.
 pub(super) fn add(code: &[u8], residual: &[u8], scale: f32, sum: &mut [f32]) {
     let code = code.as_chunks::<APART>().0.iter();
     let residual = residual.as_chunks::<APART>().0;
@@ -67,20 +73,21 @@ pub(super) fn add(code: &[u8], residual: &[u8], scale: f32, sum: &mut [f32]) {
     }
 }
 
-/// How well a coarse code stands for its row.
+/// How far a coarse code may be from its row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ErrorBound {
-    /// What brings the code to the length of one over the cosine of the angle
-    /// between the two.
+    /// The factor that scales the code to the length 1 / cos(angle between code
+    /// and row).
     factor: f32,
     /// The tangent of that angle.
     tangent: f32,
 }
 
 impl ErrorBound {
-    /// Returns how far the code of a row may be from it.
+    /// Computes how far the code of a row is from it.
     pub(super) fn of(row: &[i8]) -> Self {
-        // In parts of a high half such that the middle is a whole number.
+        // In units of 1/32 of a high half, so that its middle is a whole
+        // number.
         let (mut squares, mut coded, mut both) = (0_i64, 0_i64, 0_i64);
         for &component in row {
             let value = i64::from(component);
@@ -89,7 +96,8 @@ impl ErrorBound {
             coded += code * code;
             both += value * code;
         }
-        // A code's components have the signs of the row's.
+        // The components of a code have the signs of the row's, so this is zero
+        // only for a row without direction.
         if both == 0 {
             return Self {
                 factor: 0.0,
@@ -117,21 +125,22 @@ impl ErrorBound {
     }
 }
 
-/// What the code of a row as near to a query as some similarity must reach.
+/// The bound that the code of a row must reach for the row to have at least
+/// some similarity with a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PruningBound {
     /// The cosine and the sine of the angle between the query's bytes and the
-    /// farthest such row, times the length of the bytes.
+    /// farthest admissible row, times the length of the bytes.
     cosine: f32,
     sine: f32,
-    /// What makes a product with high halves, which count from 0, one with
-    /// the middles that they stand for.
+    /// The two corrections that turn a product with high halves, which count
+    /// from 0, into a product with the middles that they stand for.
     zero: i32,
     middle: f32,
 }
 
 impl PruningBound {
-    /// The limit for rows at least so similar to a query.
+    /// Computes the bound for rows with at least this similarity to a query.
     pub(super) fn new(query: &QuantizedQuery, similarity: f32) -> Self {
         let mut limit = Self {
             cosine: f32::NEG_INFINITY,
@@ -139,10 +148,12 @@ impl PruningBound {
             zero: 8 * query.sum,
             middle: MIDDLE * query.sum as f32,
         };
-        // The bytes are not quite the query, so rows may be farther from them.
+        // The bytes are not quite the query, so admissible rows may be farther
+        // from them.
         let farthest = (f64::from(similarity) - ROUNDING).clamp(-1.0, 1.0).acos() + query.angle;
-        // Beyond a right angle anything may be near enough: two angles might
-        // be more than half a turn, and a row without direction is at one.
+        // Beyond a right angle every row is admitted: the two angles might add
+        // up to more than half a turn, and a row without direction counts as
+        // being at a right angle.
         if farthest < std::f64::consts::FRAC_PI_2 {
             limit.cosine = ((farthest.cos() - ROUNDING) * query.length) as f32;
             limit.sine = (farthest.sin() * query.length) as f32;
@@ -150,8 +161,9 @@ impl PruningBound {
         limit
     }
 
-    /// Whether a row may be near enough, by the product of its code and the
-    /// query's bytes. A fit that is no number rules nothing out.
+    /// Tells whether a row may be similar enough, given the product of its code
+    /// and the query's bytes. An error bound that is not a number rules nothing
+    /// out.
     #[inline]
     pub(super) fn admits(self, product: i32, fit: ErrorBound) -> bool {
         // With angles s between code and row and t between query and row,

@@ -1,4 +1,4 @@
-//! Nothing that is near enough is ruled out.
+//! Tests that no row within the limit is ruled out.
 
 use proptest::prelude::*;
 
@@ -6,14 +6,14 @@ use super::super::kernel::Kernel;
 use super::super::quantise::{ROW_TOP, quantise};
 use super::*;
 
-/// A vector as a row of the matrix, and its scale.
+/// Returns a vector as a row of the matrix, and its scale.
 fn row(vector: &[f32]) -> (Vec<i8>, f32) {
     let mut values = Vec::new();
     let scale = quantise(vector, ROW_TOP, &mut values);
     (values.iter().map(|&value| value as i8).collect(), scale)
 }
 
-/// Whether the code of a vector may be within the limit.
+/// Tells whether the code of a vector may be within the limit.
 fn admitted(vector: &[f32], query: &QuantizedQuery, limit: PruningBound) -> bool {
     let (row, _) = row(vector);
     let (mut code, mut residual) = (Vec::new(), Vec::new());
@@ -22,7 +22,7 @@ fn admitted(vector: &[f32], query: &QuantizedQuery, limit: PruningBound) -> bool
     Kernel::portable().prefilter(&code, &[fit], query, limit) == 1
 }
 
-/// The similarity of a vector and a query, as the scan has it.
+/// Returns the similarity of a vector and a query as the scan computes it.
 fn similarity(vector: &[f32], query: &QuantizedQuery) -> f32 {
     let (row, scale) = row(vector);
     let (mut code, mut residual) = (Vec::new(), Vec::new());
@@ -30,8 +30,8 @@ fn similarity(vector: &[f32], query: &QuantizedQuery) -> f32 {
     Kernel::portable().product(&code, &residual, query) as f32 * scale * query.scale
 }
 
-/// Components of every kind: even, nearly nothing but for a few, and few
-/// different ones.
+/// Returns vectors of several kinds: evenly distributed, nearly zero except for
+/// a few components, and with few distinct components.
 fn vector(dimensions: usize) -> impl Strategy<Value = Vec<f32>> {
     let skewed = prop_oneof![8 => -0.05_f32..0.05, 1 => -1.0_f32..1.0, 4 => Just(0.0)];
     prop_oneof![
@@ -63,7 +63,7 @@ proptest! {
         (left, right, part) in (0_usize..300)
             .prop_flat_map(|dimensions| (vector(dimensions), vector(dimensions), 0.0_f32..1.0)),
     ) {
-        // From far apart to the same.
+        // From far apart to identical.
         let mixed: Vec<f32> = left
             .iter()
             .zip(&right)
@@ -77,8 +77,8 @@ proptest! {
     }
 }
 
-/// What a coarse code lost, taken as a query, is the worst case: the code is at
-/// a right angle to what brings the row nearer.
+/// The error of a coarse code, used as a query, is the worst case: the code is
+/// at a right angle to what brings the row nearer.
 #[test]
 fn what_a_coarse_code_lost_is_not_forgotten() {
     for dimensions in [1, 2, 7, 64, 384, 1000] {
@@ -116,7 +116,8 @@ fn what_is_far_is_ruled_out() {
         &query,
         PruningBound::new(&query, 0.2)
     ));
-    // Nothing is, where there is nothing to compare with.
+    // Nothing is ruled out if any similarity will do, or if the query has no
+    // direction.
     assert!(admitted(
         &wave(1.1),
         &query,

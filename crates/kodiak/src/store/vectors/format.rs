@@ -1,49 +1,53 @@
-//! How the file is laid out. Everything is little-endian.
+//! The layout of the vector file. All numbers are little-endian.
 //!
 //! ```text
 //! header      128 bytes
-//! matrix      groups of 4096 vectors, the last of as many as are left:
+//! matrix      groups of 4096 vectors, the last with as many as are left:
 //!   codes       the high halves of each row's bytes, padded to whole cache lines
-//!   residuals   the low halves, likewise
-//!   error bounds two f32 per row: how well its code stands for it
+//!   residuals   the low halves, padded in the same way
+//!   error bounds two f32 per row: how far its code may be from it
 //! chunks      i64 per vector
 //! documents   i64 per document, ascending
 //! starts      u32 per document: its first vector
 //! scales      f32 per vector
 //! ```
 //!
-//! A scan reads the codes and little else, so they lie together; but only in
-//! groups, so that a writer holds no more than a group in memory. The arrays
-//! come last because their length is known last. The header has a checksum of
-//! itself and one of the arrays.
+//! A scan reads the codes and little else, so they lie together. They do so
+//! only within groups, so that a writer holds no more than one group in memory.
+//! The arrays come last because their length is known last. The header has a
+//! checksum of itself and one of the arrays.
 
 use std::ops::Range;
 
 use super::Origin;
 
-/// The header's length; the matrix begins on a cache line.
+/// The length of the header. It is a multiple of a cache line, so that the
+/// matrix begins on one.
 pub(super) const HEADER: usize = 128;
-/// Halves of rows begin on cache lines, and kernels need not care for what is
-/// left over.
+/// The length of a cache line. Halves of rows are padded to it, so that each
+/// begins on one and kernels have no remainder to handle.
 const LINE: usize = 64;
-/// Vectors whose codes lie together: long stretches to read, and less than a
-/// megabyte to hold back while they are written.
+/// The number of vectors whose codes lie together. Large enough for long
+/// sequential reads; small enough for a writer to hold in memory (1.6 MB at 384
+/// dimensions).
 pub(super) const GROUP: usize = 4096;
-/// The two numbers of an `ErrorBound`.
+/// The two numbers of an encoded `ErrorBound`.
 pub(super) type ErrorBoundBytes = [[u8; 4]; 2];
 const FIT: usize = size_of::<ErrorBoundBytes>();
-/// Vectors no longer than this: the sum of so many products fits 32 bits.
+/// The most dimensions a vector may have: a sum of this many products still
+/// fits 32 bits.
 pub(super) const MAX_DIMENSIONS: usize = 1 << 16;
 
-/// The first bytes of every such file.
+/// The first bytes of every vector file.
 const MAGIC: [u8; 8] = *b"kodiakV\n";
-/// Changes with the layout; a file of another version is made again.
+/// The version of the layout. A file of another version is rebuilt.
 const VERSION: u32 = 2;
 
 /// A shortened BLAKE3 hash.
 pub(super) type Checksum = [u8; 16];
 
-/// The hash of some bytes, shortened: it guards against accidents only.
+/// Returns the hash of some bytes. It is shortened because it only guards
+/// against accidents.
 pub(super) fn checksum(bytes: &[u8]) -> Checksum {
     shortened(&blake3::hash(bytes))
 }
@@ -54,12 +58,13 @@ pub(super) fn shortened(hash: &blake3::Hash) -> Checksum {
     short
 }
 
-/// The length of half a row with its padding. Never 0, even for empty vectors.
+/// Returns the padded length of half a row. It is never 0, even for empty
+/// vectors.
 pub(super) fn stride(dimensions: usize) -> usize {
     dimensions.max(1).div_ceil(2).next_multiple_of(LINE)
 }
 
-/// What the file says of itself.
+/// The header: what the file says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) dimensions: u32,
@@ -92,7 +97,7 @@ impl Header {
         bytes
     }
 
-    /// Reads a header, or says what is wrong with it.
+    /// Reads a header, or returns what is wrong with it.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
         let header = bytes.get(..HEADER).ok_or("it is shorter than its header")?;
         let mut fields = Fields(header);
@@ -125,11 +130,11 @@ impl Header {
     }
 }
 
-/// A header's fields, one after the other.
+/// A cursor over the fields of a header.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
-    /// The next field. All of them together are shorter than a header.
+    /// Takes the next field. All fields together are shorter than a header.
     fn take<const LENGTH: usize>(&mut self) -> [u8; LENGTH] {
         match self.0.split_first_chunk() {
             Some((field, rest)) => {
@@ -141,10 +146,10 @@ impl Fields<'_> {
     }
 }
 
-/// Where everything is in the file.
+/// The position of every section in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// The length of half a row.
+    /// The padded length of half a row.
     stride: usize,
     vectors: usize,
     matrix: Range<usize>,
@@ -155,7 +160,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// `None` where the numbers are beyond any file's.
+    /// Computes the layout. Returns `None` if the numbers in the header exceed
+    /// any possible file.
     pub(super) fn of(header: &Header) -> Option<Self> {
         let vectors = usize::try_from(header.vectors).ok()?;
         let documents = usize::try_from(header.documents).ok()?;
@@ -177,25 +183,26 @@ impl Layout {
         })
     }
 
-    /// The codes at some rows of one group.
+    /// Returns where the codes of some rows are; the rows lie in one group.
     pub(super) fn codes(&self, rows: &Range<usize>) -> Range<usize> {
         let group = self.group(rows.start);
         group.part(0, self.stride, rows)
     }
 
-    /// The residual at a row.
+    /// Returns where the residual of a row is.
     pub(super) fn residual(&self, at: usize) -> Range<usize> {
         let group = self.group(at);
         group.part(group.rows * self.stride, self.stride, &(at..at + 1))
     }
 
-    /// The error bounds at some rows of one group.
+    /// Returns where the error bounds of some rows are; the rows lie in one
+    /// group.
     pub(super) fn error_bounds(&self, rows: &Range<usize>) -> Range<usize> {
         let group = self.group(rows.start);
         group.part(group.rows * 2 * self.stride, FIT, rows)
     }
 
-    /// The group that has a row.
+    /// Returns the group that contains a row.
     fn group(&self, at: usize) -> Group {
         let first = at / GROUP * GROUP;
         Group {
@@ -205,29 +212,29 @@ impl Layout {
         }
     }
 
-    /// Everything after the matrix.
+    /// Returns where the arrays are: everything after the matrix.
     pub(super) fn arrays(&self) -> Range<usize> {
         self.chunks.start..self.scales.end
     }
 
-    /// The length of the file.
+    /// Returns the length of the file.
     pub(super) fn end(&self) -> usize {
         self.scales.end
     }
 }
 
-/// A part of the matrix.
+/// A group of rows in the matrix.
 struct Group {
-    /// Its first row.
+    /// The first row of the group.
     first: usize,
     rows: usize,
-    /// Where it begins in the file.
+    /// The offset of the group in the file.
     start: usize,
 }
 
 impl Group {
-    /// Where something of `size` bytes is at some rows, if that of the first
-    /// one is so far behind the group's beginning.
+    /// Returns where the entries of some rows are, in a section of the group
+    /// that begins at the offset `behind` and has `size` bytes per row.
     fn part(&self, behind: usize, size: usize, rows: &Range<usize>) -> Range<usize> {
         let row = |at: usize| self.start + behind + (at - self.first) * size;
         row(rows.start)..row(rows.end)

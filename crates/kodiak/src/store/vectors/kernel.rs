@@ -1,9 +1,10 @@
-//! The multiplications that a search spends its time in, as wide as the processor
-//! allows: with what is in its folder, the other of the two unsafe parts here.
+//! The inner products that a search spends its time in, as wide as the
+//! processor allows. With its submodules, this is one of the two unsafe parts
+//! of `vectors`; the other is `bytes`.
 //!
-//! They are plain Rust that the compiler turns into vector instructions of any
-//! processor, but not into the best: processors with AVX2 have a version of
-//! their own, in `avx2`. Both give the same to the bit.
+//! The portable version is plain Rust, which the compiler turns into vector
+//! instructions for any processor, though not the best ones. Processors with
+//! AVX2 have their own version in `avx2`. Both give the same result to the bit.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -15,17 +16,18 @@ use super::coarse_code::{APART, ErrorBound, PruningBound, join};
 use super::format::ErrorBoundBytes;
 use super::quantise::QuantizedQuery;
 
-/// The most rows that are prefiltered at once: the answer has a bit for each.
+/// The most rows that are prefiltered at once: the result has one bit per row.
 pub(super) const SIFTED: usize = u64::BITS as usize;
 
-/// A piece of a vector. Numbers of sixteen bits are what processors multiply and
-/// add in pairs, several at once; the last piece is filled up with zeros.
+/// A piece of a vector, sixteen numbers of sixteen bits: processors multiply
+/// these and add them in pairs, several at once. The last piece of a vector is
+/// padded with zeros.
 pub(crate) type Lane = [i16; 16];
 
-/// How vectors are multiplied on this processor.
+/// The inner products in the version for this processor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernel {
-    /// Whether this processor has AVX2. Private: only `detect` sets it.
+    /// Whether this processor has AVX2. Private, so that only `detect` sets it.
     #[cfg(target_arch = "x86_64")]
     avx2: bool,
     #[cfg(target_arch = "x86_64")]
@@ -33,7 +35,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// The best for this processor.
+    /// Returns the best version for this processor.
     pub(crate) fn detect() -> Self {
         Self {
             #[cfg(target_arch = "x86_64")]
@@ -43,7 +45,7 @@ impl Kernel {
         }
     }
 
-    /// The version that runs everywhere.
+    /// Returns the version that runs everywhere.
     #[cfg(test)]
     pub(super) fn portable() -> Self {
         Self {
@@ -54,21 +56,22 @@ impl Kernel {
         }
     }
 
-    /// Whether the codes that follow will be needed next.
+    /// Sets whether `prefilter` prefetches the codes that follow.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn fetching_ahead(mut self, fetch_ahead: bool) -> Self {
         self.fetch_ahead = fetch_ahead;
         self
     }
 
-    /// Elsewhere they are not asked for.
+    /// Changes nothing: there is no prefetching on this processor.
     #[cfg(not(target_arch = "x86_64"))]
     pub(super) fn fetching_ahead(self, _fetch_ahead: bool) -> Self {
         self
     }
 
-    /// Which of some rows may be within the limit, by their codes: the
-    /// lowest bit is the first row's. At most `SIFTED` rows.
+    /// Returns a bit for each row that may be within the limit, judged by its
+    /// code. The lowest bit is the first row's. There are at most `SIFTED`
+    /// rows.
     #[inline]
     #[cfg_attr(
         not(target_arch = "x86_64"),
@@ -91,7 +94,8 @@ impl Kernel {
         prefilter_by(coarse_product, codes, error_bounds, query, limit)
     }
 
-    /// The product of a whole row, given in its halves, and a query.
+    /// Returns the inner product of a whole row, given as its two halves, and a
+    /// query.
     #[inline]
     #[cfg_attr(
         not(target_arch = "x86_64"),
@@ -107,8 +111,8 @@ impl Kernel {
         product(code, residual, &query.values)
     }
 
-    /// The products of four vectors and another. They wrap around where 32 bits
-    /// are too few.
+    /// Returns the inner products of four vectors with another. They wrap
+    /// around if 32 bits are not enough.
     #[inline]
     #[cfg_attr(
         not(target_arch = "x86_64"),
@@ -148,7 +152,7 @@ fn prefilter_by(
     near
 }
 
-/// The product of a coarse code and a query's bytes.
+/// Returns the inner product of a coarse code and a query's bytes.
 fn coarse_product(code: &[u8], query: &[i8]) -> i32 {
     let query = query.as_chunks::<APART>().0.as_chunks::<2>().0;
     let mut sum = 0;
@@ -161,8 +165,8 @@ fn coarse_product(code: &[u8], query: &[i8]) -> i32 {
     sum
 }
 
-/// The product of a row and a query's values. It cannot overflow: `QuantizedQuery`
-/// sees to that.
+/// Returns the inner product of a row and a query's values. It cannot overflow,
+/// because `QuantizedQuery` limits the values.
 fn product(code: &[u8], residual: &[u8], query: &[i16]) -> i32 {
     let query = query.as_chunks::<APART>().0.as_chunks::<2>().0;
     let code = code.as_chunks::<APART>().0.iter();

@@ -1,11 +1,11 @@
-//! Every version of the kernel against multiplying by hand.
+//! Tests of every version of the kernel against a plain multiplication.
 
 use proptest::prelude::*;
 
 use super::super::coarse_code::split;
 use super::*;
 
-/// Rows in halves, and how their codes fit.
+/// Returns the codes, the residuals and the error bounds of rows.
 fn halves(rows: &[Vec<i8>]) -> (Vec<u8>, Vec<u8>, Vec<ErrorBoundBytes>) {
     let (mut codes, mut residuals) = (Vec::new(), Vec::new());
     for row in rows {
@@ -88,7 +88,8 @@ fn the_largest_products_do_not_overflow() {
             let query = QuantizedQuery::new(&vec![sign; length]);
             let (code, residual, error_bounds) = halves(&[vec![component; length]]);
             let by_hand = length as i64 * i64::from(query.values[0]) * i64::from(component);
-            // Near enough to a row in its own direction, not to its opposite.
+            // Within the limit of a row in its own direction, but not of its
+            // opposite.
             let limit = PruningBound::new(&query, 0.99);
             for kernel in [Kernel::portable(), Kernel::detect()] {
                 let product = kernel.product(&code, &residual, &query);

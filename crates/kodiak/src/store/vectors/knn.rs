@@ -1,13 +1,15 @@
-//! The nearest neighbours among a few hundred vectors: each with each other.
+//! The nearest neighbours among a few hundred vectors: every pair is compared.
 
 use super::kernel::{Kernel, Lane};
 
-/// What the longest vector's length becomes in integers. No sum of products of
-/// two such vectors, nor any part of it, exceeds the square, which fits 32 bits.
+/// The integer that the length 1 becomes. No sum of products of two unit
+/// vectors, nor any part of it, exceeds its square, which fits 32 bits.
 const UNIT: f32 = 16_384.0;
 
-/// Returns for each vector its `k` nearest others, the nearest first, each with
-/// the cosine; of equals the first. The cost grows with the square.
+/// Returns the `k` nearest other vectors of each vector, nearest first, each
+/// with its cosine; a negative cosine counts as 0. Among equals the first in
+/// the list comes first. The cost grows with the square of the number of
+/// vectors.
 pub fn k_nearest_among(vectors: &[&[f32]], k: usize) -> Vec<Vec<(usize, f64)>> {
     let integers: Vec<Vec<Lane>> = vectors.iter().map(|vector| integers(vector)).collect();
     let nearest = most_alike(&integers, k).into_iter();
@@ -18,17 +20,17 @@ pub fn k_nearest_among(vectors: &[&[f32]], k: usize) -> Vec<Vec<(usize, f64)>> {
     nearest.map(pairs).collect()
 }
 
-/// For each vector the `most` others most like it, in order. This takes a
-/// millisecond or two for hundreds of vectors: waking another thread may take
-/// longer.
+/// Returns the `most` most similar other vectors of each vector, in order. This
+/// runs on one thread: it takes a millisecond or two for hundreds of vectors,
+/// and waking another thread may take longer.
 fn most_alike(vectors: &[Vec<Lane>], most: usize) -> Vec<Vec<Alike>> {
     if most == 0 {
         return vec![Vec::new(); vectors.len()];
     }
     let kernel = Kernel::detect();
     let mut kept = vec![Vec::new(); vectors.len()];
-    // What is no more alike than this is not kept. Most is not, and one number
-    // is looked at sooner than a list.
+    // The product that each vector's next neighbour must exceed. Most pairs
+    // fail it, and one number is checked faster than a list.
     let mut bars = vec![i64::MIN; vectors.len()];
     let mut offer = |one: usize, product: i32, other: usize| {
         if i64::from(product) > bars[one] {
@@ -36,13 +38,13 @@ fn most_alike(vectors: &[Vec<Lane>], most: usize) -> Vec<Vec<Alike>> {
         }
     };
     for first in (0..vectors.len()).step_by(4) {
-        // At the end, where fewer are left, the last stands in for them.
+        // If fewer than four are left, the last one fills the gap.
         let rows: [usize; 4] = std::array::from_fn(|step| (first + step).min(vectors.len() - 1));
         let four = rows.map(|row| vectors[row].as_slice());
         for (other, vector) in vectors.iter().enumerate().skip(first + 1) {
             let products = kernel.four_products(four, vector);
-            // Each pair once. Every vector is offered the others in order, so of
-            // those just as alike the first are kept.
+            // Each pair once. Every vector is offered the others in order, so
+            // the first among equals are kept.
             for (one, product) in (first..other).zip(products) {
                 offer(one, product, other);
                 offer(other, product, one);
@@ -52,8 +54,8 @@ fn most_alike(vectors: &[Vec<Lane>], most: usize) -> Vec<Vec<Alike>> {
     kept
 }
 
-/// Inserts one in order among the `most` most similar. Gives back what another
-/// must be more alike than to be kept.
+/// Inserts a neighbour in order among the `most` most similar. Returns the
+/// product that the next one must exceed to be kept.
 fn keep(kept: &mut Vec<Alike>, one: Alike, most: usize) -> i64 {
     if kept.len() == most {
         kept.pop();
@@ -66,13 +68,13 @@ fn keep(kept: &mut Vec<Alike>, one: Alike, most: usize) -> i64 {
     }
 }
 
-/// Another vector, and how alike it is: in one number, so that the most alike
-/// come first, and of those the first.
+/// Another vector and its product, packed into one number that sorts by
+/// descending product, then by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Alike(u64);
 
 impl Alike {
-    /// What makes signed numbers sort as unsigned ones, the highest first.
+    /// The mask that makes signed numbers sort as unsigned ones, highest first.
     const TURNED: u32 = !(1 << 31);
 
     fn new(product: i32, other: usize) -> Self {
@@ -92,8 +94,8 @@ impl Alike {
     }
 }
 
-/// A vector no longer than one, in integers. Only products of longer ones, which
-/// no model makes, could be more than 32 bits hold.
+/// Converts a vector of length one at most to integers. Only the products of
+/// longer vectors, which no model makes, could exceed 32 bits.
 fn integers(vector: &[f32]) -> Vec<Lane> {
     let mut lanes = vec![[0; 16]; vector.len().div_ceil(16)];
     for (integer, number) in lanes.as_flattened_mut().iter_mut().zip(vector) {
@@ -117,7 +119,7 @@ mod tests {
         assert_eq!(nearest[4], [(0, 1.0), (1, 0.0), (2, 0.0)]);
     }
 
-    /// A vector of length one in this direction.
+    /// Scales a vector to length one.
     fn unit(mut vector: Vec<f32>) -> Vec<f32> {
         let length = vector.iter().map(|number| number * number).sum::<f32>();
         for number in &mut vector {
@@ -127,8 +129,9 @@ mod tests {
     }
 
     proptest! {
-        /// Integers of sixteen bits are as good as the numbers they stand for,
-        /// however many vectors there are and wherever one has its weight.
+        /// Sixteen-bit integers find the same neighbours as the numbers they
+        /// stand for, for any number of vectors and even if one component has
+        /// all the weight.
         #[test]
         fn the_nearest_are_found(
             vectors in prop::collection::vec(prop::collection::vec(-1.0_f32..1.0, 70), 0..11),

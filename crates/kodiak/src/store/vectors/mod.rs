@@ -1,20 +1,23 @@
-//! Vectors to scan: a file beside the index with all of them in eight bits.
+//! The vector file: a copy of all vectors in eight bits, made for scanning.
 //!
-//! The index keeps vectors in full; reading them out of it for every query is
-//! slow. This file is derived from them, is mapped into memory, and is scanned
-//! from end to end: exact, no graph, a few milliseconds for 100,000 vectors. It
-//! can be missing, old or damaged and is then made again. When that happens,
-//! and the comparison of the best in full precision, is the caller's.
+//! The index keeps vectors in full precision, but reading them from the
+//! database for every query is slow. This file is derived from them, mapped
+//! into memory and scanned from end to end: exact, without a graph, in a few
+//! milliseconds for 100,000 vectors. If it is missing, outdated or damaged, it
+//! is rebuilt. The caller decides when to rebuild it, and rescores the best
+//! hits in full precision.
 //!
-//! A scan waits for memory, so it reads only the first four bits of everything,
-//! and the other four where the first do not rule out that a vector is among
-//! the nearest. What it finds is the same as if it had read all eight.
+//! A scan is bound by memory bandwidth. It therefore reads only the high four
+//! bits of every component, and the low four bits only where the high ones
+//! cannot rule out that a vector is among the nearest. The result is the same
+//! as if it had read all eight.
 //!
 //! * `format` lays the file out, `write` fills it, `bytes` maps it;
 //! * `quantise` turns vectors into small integers, `kernel` multiplies them;
-//! * `coarse_code` cuts them in halves and knows what the first half rules out;
-//! * `scan` looks for the nearest, `best` keeps them, `bitmap` says which
-//!   documents may be found;
+//! * `coarse_code` splits rows into halves and bounds what the first half
+//!   loses;
+//! * `scan` searches for the nearest, `best` keeps them, `bitmap` is the set of
+//!   allowed documents;
 //! * `knn` finds neighbours among a few hundred vectors in memory.
 
 mod best;
@@ -50,23 +53,24 @@ use kernel::Kernel;
 use bytes::Bytes;
 use format::{ErrorBoundBytes, Header, Layout};
 
-/// What one vector belongs to: which chunk of which document.
+/// The owner of one vector: a chunk and its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// The chunk's number in the index.
     pub chunk: i64,
-    /// The document the chunk is of.
+    /// The document that the chunk belongs to.
     pub document: Row,
 }
 
-/// What a file was made from. All of it must match for the file to be used.
+/// What a file was built from. A file is used only if all of this matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The model's key: its name and revision.
     pub model: String,
-    /// How long the model's vectors are.
+    /// The number of components of the model's vectors.
     pub dimensions: usize,
-    /// Which filling of the index: another one numbers its rows differently.
+    /// The generation of the index. Another generation numbers its rows
+    /// differently.
     pub generation: [u8; 16],
 }
 
@@ -79,12 +83,13 @@ pub struct VectorFile {
 }
 
 impl VectorFile {
-    /// Makes the file at `path` and opens it. What was there before stays until
-    /// the new one is complete, and for those who have it open for longer.
+    /// Writes the file at `path` and opens it. An existing file stays in place
+    /// until the new one is complete, and stays readable for those who have it
+    /// open.
     ///
-    /// `upto` is the last embedding it covers. The vectors come sorted by
-    /// document and chunk, each once, so that a million of them need not be
-    /// held in memory; any other order is an error.
+    /// `upto` is the last embedding that the file covers. The vectors must come
+    /// sorted by document and chunk, each once, so that a million of them need
+    /// not be held in memory. Any other order is an error.
     pub fn write<E: From<Error>>(
         path: &Path,
         origin: &Origin,
@@ -96,7 +101,8 @@ impl VectorFile {
         Ok(Self::assemble(bytes, &header, path)?)
     }
 
-    /// The same in memory, where the folder cannot be written.
+    /// Builds the content of a vector file in memory, for an index whose folder
+    /// cannot be written. The arguments are those of [`VectorFile::write`].
     pub fn in_memory<E: From<Error>>(
         origin: &Origin,
         upto: i64,
@@ -107,10 +113,10 @@ impl VectorFile {
         Ok(Self::assemble(Bytes::Owned(bytes), &header, path)?)
     }
 
-    /// Opens the file at `path`. `None` where there is none, or one of another
-    /// origin; a damaged one is an error. Only the matrix is not looked at: it
-    /// is nearly all of the file, and a wrong bit there only moves a vector.
-    /// [`VectorFile::holds`] tells.
+    /// Opens the file at `path`. Returns `None` if there is no file or if it
+    /// has another origin; a damaged file is an error. The matrix is not
+    /// verified: it is nearly all of the file, and a wrong bit there only
+    /// shifts a vector. [`VectorFile::holds`] verifies one row.
     pub fn open(path: &Path, origin: &Origin) -> Result<Option<Self>> {
         let file = match File::open(path) {
             Ok(file) => file,
@@ -136,7 +142,7 @@ impl VectorFile {
         Ok(Some(opened))
     }
 
-    /// Puts header and content together, whose lengths must fit.
+    /// Combines header and content, and checks that their lengths agree.
     fn assemble(bytes: Bytes, header: &Header, path: &Path) -> Result<Self> {
         let layout =
             Layout::of(header).ok_or_else(|| damaged(path, "it is longer than a file can be"))?;
@@ -152,22 +158,23 @@ impl VectorFile {
         })
     }
 
-    /// The last embedding it covers; later ones are not in it.
+    /// Returns the last embedding that the file covers. Later ones are not in
+    /// it.
     pub fn upto(&self) -> i64 {
         self.upto
     }
 
-    /// How many vectors there are.
+    /// Returns the number of vectors.
     pub fn len(&self) -> usize {
         self.chunks().len()
     }
 
-    /// Whether there are none.
+    /// Tells whether the file has no vectors.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What is at a row.
+    /// Returns the chunk and the document of a row.
     ///
     /// # Panics
     ///
@@ -179,7 +186,8 @@ impl VectorFile {
         }
     }
 
-    /// The rows of a document's chunks; none for one that is not there.
+    /// Returns the rows of a document's chunks; an empty range if the document
+    /// is not in the file.
     pub fn of_document(&self, document: Row) -> Range<usize> {
         let found = self
             .documents()
@@ -187,7 +195,7 @@ impl VectorFile {
         found.map_or(0..0, |run| self.run(run))
     }
 
-    /// The row of a chunk; `None` if it is not there.
+    /// Returns the row of a chunk, or `None` if the chunk is not in the file.
     pub fn row_of(&self, slot: Slot) -> Option<usize> {
         let rows = self.of_document(slot.document);
         let chunks = &self.chunks()[rows.clone()];
@@ -195,8 +203,8 @@ impl VectorFile {
         found.ok().map(|at| rows.start + at)
     }
 
-    /// The cosine of a row with a query, as near as eight bits come. A query
-    /// of another length has nothing in common with it: 0.
+    /// Returns the cosine of a row and a query, to eight-bit precision; 0 for a
+    /// query with another number of dimensions.
     ///
     /// # Panics
     ///
@@ -208,11 +216,11 @@ impl VectorFile {
         self.exact(Kernel::detect(), at, query)
     }
 
-    /// Adds the vectors at some rows up, as near as eight bits come.
+    /// Returns the sum of the vectors at some rows, to eight-bit precision.
     ///
     /// # Panics
     ///
-    /// If there is no such row.
+    /// If one of the rows does not exist.
     pub fn sum(&self, rows: Range<usize>) -> Vec<f32> {
         let mut sum = vec![0.0; 2 * format::stride(self.dimensions)];
         for at in rows {
@@ -224,7 +232,8 @@ impl VectorFile {
         sum
     }
 
-    /// The cosine of a row with a query of the same length.
+    /// Returns the cosine of a row and a query with the same number of
+    /// dimensions.
     #[inline]
     fn exact(&self, kernel: Kernel, at: usize, query: &QuantizedQuery) -> f32 {
         let scale = f32::from_le_bytes(self.scales()[at]);
@@ -232,48 +241,48 @@ impl VectorFile {
         kernel.product(code, self.residual(at), query) as f32 * scale * query.scale
     }
 
-    /// The codes at some rows of one group.
+    /// Returns the codes of some rows, which lie in one group.
     fn codes(&self, rows: &Range<usize>) -> &[u8] {
         &self.bytes[self.layout.codes(rows)]
     }
 
-    /// What the code at a row lacks.
+    /// Returns the residual of a row: what its code lacks.
     fn residual(&self, at: usize) -> &[u8] {
         &self.bytes[self.layout.residual(at)]
     }
 
-    /// How the codes at some rows of one group fit their rows.
+    /// Returns the error bounds of some rows, which lie in one group.
     fn error_bounds(&self, rows: &Range<usize>) -> &[ErrorBoundBytes] {
         let numbers = self.bytes[self.layout.error_bounds(rows)].as_chunks().0;
         numbers.as_chunks().0
     }
 
-    /// What each row is multiplied with to have length one.
+    /// Returns the factor of each row that scales it to length one.
     fn scales(&self) -> &[[u8; 4]] {
         self.bytes[self.layout.scales.clone()].as_chunks().0
     }
 
-    /// The chunk at each row.
+    /// Returns the chunk of each row.
     fn chunks(&self) -> &[[u8; 8]] {
         self.bytes[self.layout.chunks.clone()].as_chunks().0
     }
 
-    /// The documents in ascending order, each once.
+    /// Returns the documents in ascending order, each once.
     fn documents(&self) -> &[[u8; 8]] {
         self.bytes[self.layout.documents.clone()].as_chunks().0
     }
 
-    /// The first row of each document.
+    /// Returns the first row of each document.
     fn starts(&self) -> &[[u8; 4]] {
         self.bytes[self.layout.starts.clone()].as_chunks().0
     }
 
-    /// A document by its position among the documents.
+    /// Returns the document at a position among the documents.
     fn document(&self, run: usize) -> Row {
         i64::from_le_bytes(self.documents()[run])
     }
 
-    /// The rows of a document, by its position among the documents.
+    /// Returns the rows of the document at a position among the documents.
     fn run(&self, run: usize) -> Range<usize> {
         let starts = self.starts();
         let start_of = |bytes: [u8; 4]| u32::from_le_bytes(bytes) as usize;
@@ -283,25 +292,26 @@ impl VectorFile {
         start_of(starts[run])..end
     }
 
-    /// The position among the documents of the one that has a row.
+    /// Returns the position of the document that owns a row.
     fn run_at(&self, at: usize) -> usize {
         run_in(self.starts(), at)
     }
 
-    /// The same, if that document is not before the one at `run`; the sooner
-    /// found the closer it is.
+    /// Returns the position of the document that owns a row, given that it is
+    /// not before the document at `run`. The closer it is, the faster it is
+    /// found.
     fn run_after(&self, run: usize, at: usize) -> usize {
         let starts = &self.starts()[run..];
-        // Every document has a row at least.
+        // Every document has at least one row, so the search can stop there.
         let between = at - self.run(run).start;
         run + run_in(&starts[..starts.len().min(between + 1)], at)
     }
 }
 
-/// The last document that does not start behind a row.
+/// Returns the position of the last document that starts at or before a row.
 fn run_in(starts: &[[u8; 4]], at: usize) -> usize {
     let after = starts.partition_point(|&start| u32::from_le_bytes(start) as usize <= at);
-    // The first document starts at 0, so one always does not start later.
+    // The first document starts at 0, so there always is one.
     after.saturating_sub(1)
 }
 
@@ -316,7 +326,7 @@ impl fmt::Debug for VectorFile {
     }
 }
 
-/// A file that cannot be used, or cannot be made from what was given.
+/// Makes the error for a file that cannot be used or cannot be written.
 fn damaged(path: &Path, detail: impl Into<String>) -> Error {
     Error::VectorFile {
         path: path.to_path_buf(),

@@ -1,37 +1,40 @@
-//! Vectors as small integers: the largest component takes the whole range.
+//! Quantisation: vectors as small integers, scaled so that the largest
+//! component takes the whole range.
 //!
-//! What counts is a vector's direction, so each has a scale that brings its
-//! integers to length one; products of two are cosines.
+//! Only the direction of a vector matters. Each vector has a scale that brings
+//! its integers to length one, so the scaled product of two vectors is their
+//! cosine.
 
 use super::format::{MAX_DIMENSIONS, stride};
 
 /// The largest integer in a row of the matrix.
 pub(super) const ROW_TOP: i16 = i8::MAX as i16;
 
-/// A query's vector, ready to be compared with rows.
+/// The vector of a query, ready to be compared with rows.
 ///
-/// It has sixteen bits where rows have eight: the processor widens both to
-/// sixteen anyway, and so only the row's rounding is left to be felt. For
-/// codes, which are coarse themselves, eight bits do.
+/// It has sixteen bits where rows have eight. The processor widens both to
+/// sixteen anyway, so only the rounding of the row is left. For coarse codes,
+/// eight bits are enough.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantizedQuery {
-    /// As long as a row with its padding, which is zero.
+    /// The components in sixteen bits, padded with zeros to the length of a
+    /// row.
     pub(super) values: Vec<i16>,
     pub(super) scale: f32,
-    /// The same in eight bits, for codes.
+    /// The components in eight bits, for coarse codes.
     pub(super) bytes: Vec<i8>,
     /// The sum of the bytes.
     pub(super) sum: i32,
     /// The length of the bytes as a vector.
     pub(super) length: f64,
-    /// The angle between bytes and values.
+    /// The angle between `bytes` and `values`.
     pub(super) angle: f64,
     dimensions: usize,
 }
 
 impl QuantizedQuery {
-    /// Prepares a vector of any length. Components that are no finite numbers
-    /// count as 0; a vector without any other is similar to nothing.
+    /// Quantises a vector of any length. Components that are not finite count
+    /// as 0. A vector without any other component is similar to nothing.
     pub fn new(vector: &[f32]) -> Self {
         let (mut values, mut small) = (Vec::new(), Vec::new());
         let scale = quantise(vector, query_top(vector.len()), &mut values);
@@ -43,31 +46,32 @@ impl QuantizedQuery {
             sum: small.iter().map(|&value| i32::from(value)).sum(),
             length: length(&small),
             angle: angle(&values, &small),
-            // The values fit a byte: that is what `ROW_TOP` means.
+            // The values fit a byte: this is what `ROW_TOP` guarantees.
             bytes: small.iter().map(|&value| value as i8).collect(),
             values,
             dimensions: vector.len(),
         }
     }
 
-    /// How long the vector was.
+    /// Returns the number of dimensions of the vector.
     pub(super) fn dimensions(&self) -> usize {
         self.dimensions
     }
 }
 
-/// The largest integer in a query such that its product with any row fits 32
-/// bits; a row's bytes may be any, should the file be damaged.
+/// Returns the largest integer that a query may contain, so that its product
+/// with any row fits 32 bits. A damaged file may contain any byte.
 fn query_top(dimensions: usize) -> i16 {
     let largest = usize::from(i8::MIN.unsigned_abs());
     let room = i32::MAX as usize / (largest * dimensions.max(1));
-    // Vectors so long that nothing is left are in no file.
+    // Vectors for which nothing is left are too long for any file.
     debug_assert!(room > 0 || dimensions > MAX_DIMENSIONS);
     room.min(i16::MAX as usize) as i16
 }
 
-/// Fills `values` with a vector's components as integers up to `top`, and
-/// returns what brings them to length one; 0 for a vector of length 0.
+/// Fills `values` with the components of a vector as integers up to `top`.
+/// Returns the factor that brings them to length one; 0 for a vector of length
+/// 0.
 pub(super) fn quantise(vector: &[f32], top: i16, values: &mut Vec<i16>) -> f32 {
     let usable = |component: &f32| {
         if component.is_finite() {
@@ -103,19 +107,20 @@ pub(super) fn quantise(vector: &[f32], top: i16, values: &mut Vec<i16>) -> f32 {
     }
 }
 
-/// The length of a vector of integers.
+/// Returns the length of a vector of integers.
 fn length(values: &[i16]) -> f64 {
     let squares = values.iter().map(|&value| f64::from(value).powi(2));
     squares.sum::<f64>().sqrt()
 }
 
-/// The angle between two vectors of integers; 0 where one has no direction.
+/// Returns the angle between two vectors of integers; 0 if one has no
+/// direction.
 fn angle(left: &[i16], right: &[i16]) -> f64 {
     let (left_length, right_length) = (length(left), length(right));
     if left_length == 0.0 || right_length == 0.0 {
         return 0.0;
     }
-    // By the chord: the cosine of a small angle says little about it.
+    // From the chord: the cosine of a small angle is too imprecise.
     let chord: f64 = left
         .iter()
         .zip(right)

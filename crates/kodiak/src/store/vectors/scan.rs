@@ -1,11 +1,11 @@
-//! Finding the nearest documents by looking at every vector.
+//! The exact scan for the nearest documents.
 //!
-//! The rows are cut into blocks, which are scanned in parallel; all threads
-//! together keep the best documents. Once these are as many as are asked for,
-//! codes are prefiltered for rows that may be better than the worst of them, and
-//! only those are looked at in full. A document whose chunks lie in more than
-//! one block is set aside until all its blocks are known, so that the answer
-//! does not depend on where blocks end or which thread had them.
+//! The rows are divided into blocks, which are scanned in parallel. All threads
+//! share one list of the best documents. Once it is full, the scan prefilters
+//! rows by their codes and compares in full only those that may beat the worst
+//! document in the list. A document whose chunks lie in more than one block is
+//! set aside until all blocks are done, so that the result does not depend on
+//! block borders or on threads.
 
 use std::ops::Range;
 
@@ -18,26 +18,27 @@ use super::kernel::{Kernel, SIFTED, fetch};
 use super::{Bitmap, QuantizedQuery, VectorFile};
 use crate::cancel::Stop;
 
-/// Places in a block: a tenth of a millisecond of work.
+/// The number of rows in a block: a tenth of a millisecond of work.
 const BLOCK: usize = GROUP;
-/// Rows that wait to be looked at together, so that none waits for memory alone.
+/// The number of rows that are collected before they are compared in full, so
+/// that their memory is fetched together.
 const WAITING: usize = 32;
-/// How far ahead the stretches of allowed rows are fetched, and how much of
+/// How many runs of allowed rows ahead memory is fetched, and how many rows of
 /// each.
 const STRETCHES_AHEAD: usize = 8;
 const FETCHED: usize = 4;
-/// Fewer blocks are scanned at once by the thread that asks: waking others
-/// takes longer.
+/// The number of blocks from which a scan is parallel. With fewer, waking other
+/// threads takes longer than the scan.
 const PARALLEL: usize = 3;
 
 impl VectorFile {
-    /// The `keep` best documents, each by its best chunk, best first; of equals
-    /// the one with the lower row. With several queries the highest similarity
-    /// counts. Only `allowed` documents are looked at; queries of another
-    /// length than the file's vectors are not. The answer is always the same as
-    /// if every vector were looked at in full, to the bit.
+    /// Returns the `keep` best documents, each by its best chunk, best first.
+    /// Among equals the lower row comes first. With several queries the highest
+    /// similarity counts. Only `allowed` documents are compared. Queries whose
+    /// length differs from the file's vectors are ignored. The result is, to
+    /// the bit, the same as if every vector were compared in full.
     ///
-    /// `None` if it was stopped before the end.
+    /// Returns `None` if the scan was stopped before its end.
     pub fn nearest(
         &self,
         queries: &[QuantizedQuery],
@@ -48,7 +49,7 @@ impl VectorFile {
         self.nearest_in_blocks(BLOCK, queries, allowed, keep, stop)
     }
 
-    /// `nearest`, with the size of blocks for tests to choose.
+    /// Does the work of `nearest`. Tests choose the block size.
     pub(super) fn nearest_in_blocks(
         &self,
         block: usize,
@@ -57,7 +58,8 @@ impl VectorFile {
         keep: usize,
         stop: Option<&Stop>,
     ) -> Option<Vec<KnnHit>> {
-        // With fewer, most of what is fetched ahead would not be looked at.
+        // With fewer allowed documents, most of what is fetched ahead would not
+        // be used.
         let most = allowed.is_none_or(|allowed| allowed.len() >= self.documents().len() / 2);
         let scan = Scan {
             file: self,
@@ -87,7 +89,7 @@ impl VectorFile {
     }
 }
 
-/// One question to a file.
+/// One search in a file.
 struct Scan<'a> {
     file: &'a VectorFile,
     found: Shared,
@@ -98,12 +100,12 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// `None` once it is to stop.
+    /// Returns `None` once the scan must stop.
     fn check_time(&self) -> Option<()> {
         (!self.stop.is_some_and(Stop::is_reached)).then_some(())
     }
 
-    /// Adds the documents of a block to what was found.
+    /// Scans a block and adds its documents to the result.
     fn block(&self, rows: Range<usize>) -> Option<()> {
         self.check_time()?;
         let stretches = self.stretches(&rows);
@@ -118,7 +120,8 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// The parts of a block that are allowed, as long as they can be.
+    /// Returns the allowed rows of a block as ranges that are as long as
+    /// possible.
     fn stretches(&self, rows: &Range<usize>) -> Vec<Range<usize>> {
         let Some(allowed) = self.allowed else {
             return vec![rows.clone()];
@@ -140,8 +143,8 @@ impl Scan<'_> {
         stretches
     }
 
-    /// Asks for the first codes of a stretch; the processor sees what comes
-    /// after them by itself.
+    /// Prefetches the first codes of a range. The processor detects the
+    /// sequential read and fetches the rest by itself.
     fn fetch_start(&self, stretch: &Range<usize>) {
         let end = stretch.end.min(stretch.start + FETCHED);
         let start = stretch.start..end.min(end_of_group(stretch.start));
@@ -149,7 +152,7 @@ impl Scan<'_> {
         fetch(self.file.error_bounds(&start).as_flattened().as_flattened());
     }
 
-    /// The highest similarity of a row with any query.
+    /// Returns the highest similarity of a row with any query.
     fn similarity(&self, at: usize) -> f32 {
         let similarities = self
             .queries
@@ -159,17 +162,18 @@ impl Scan<'_> {
     }
 }
 
-/// A block while it is scanned, from its first row to its last.
+/// The state of scanning one block, from its first row to its last.
 struct Block<'a> {
     scan: &'a Scan<'a>,
     rows: Range<usize>,
-    /// The similarity that the limits are for, one for each query.
+    /// The similarity that `limits` is computed for.
     least: f32,
+    /// The pruning bound of each query.
     limits: Vec<PruningBound>,
-    /// Places whose rows are to be looked at: their residuals are on their way.
+    /// Rows that passed the prefilter. Their residuals are being fetched.
     near: Vec<usize>,
-    /// The document that was last looked at, by its position among all, and
-    /// its best chunk. It may have more chunks that are good enough.
+    /// The position, among all documents, of the document compared last, and
+    /// its best chunk so far. More of its chunks may follow.
     run: usize,
     best: Option<Candidate>,
 }
@@ -196,7 +200,7 @@ impl<'a> Block<'a> {
             .extend(queries.map(|query| PruningBound::new(query, self.least)));
     }
 
-    /// Sifts rows that are all allowed.
+    /// Prefilters rows that are all allowed, and compares those that pass.
     fn sift_all(&mut self, rows: &Range<usize>) {
         let mut start = rows.start;
         while start < rows.end {
@@ -207,7 +211,7 @@ impl<'a> Block<'a> {
                 fetch(self.scan.file.residual(at));
                 fetch(&self.scan.file.scales()[at]);
                 self.near.push(at);
-                // Without the lowest bit.
+                // Clears the lowest bit.
                 near &= near - 1;
             }
             if self.near.len() >= WAITING {
@@ -217,7 +221,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Which of some rows may have one of the best, by their codes.
+    /// Returns a bit for each row that may be among the best, judged by its
+    /// code.
     fn prefilter(&mut self, rows: &Range<usize>) -> u64 {
         let least = self.scan.found.least();
         if least > self.least {
@@ -230,13 +235,13 @@ impl<'a> Block<'a> {
         let mut near = 0;
         for (query, &limit) in self.scan.queries.iter().zip(&self.limits) {
             near |= kernel.prefilter(codes, error_bounds, query, limit);
-            // Once is enough.
+            // One prefetch is enough.
             kernel = kernel.fetching_ahead(false);
         }
         near
     }
 
-    /// Looks at the rows that are waiting.
+    /// Compares the collected rows in full.
     fn look(&mut self) {
         let near = std::mem::take(&mut self.near);
         for &at in &near {
@@ -246,11 +251,11 @@ impl<'a> Block<'a> {
         self.near.clear();
     }
 
-    /// Looks at a whole row.
+    /// Compares one row in full.
     fn look_at(&mut self, at: usize) {
         let similarity = self.scan.similarity(at);
-        // Nearly all codes promise too much. Among equals the lower row may
-        // still be this one.
+        // Nearly all rows that pass the prefilter fail here. A row with an
+        // equal similarity may still win by its lower number.
         if similarity < self.scan.found.least() {
             return;
         }
@@ -268,7 +273,8 @@ impl<'a> Block<'a> {
         self.best = Some(self.best.map_or(candidate, |best| best.min(candidate)));
     }
 
-    /// Adds the last document, of which all was seen.
+    /// Adds the current document to the result once all its rows in the block
+    /// were seen.
     fn flush(&mut self) {
         if let Some(candidate) = self.best.take() {
             let all = self.scan.file.run(self.run);
@@ -283,7 +289,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The end of the group that has a row.
+/// Returns the end of the group that contains a row.
 fn end_of_group(at: usize) -> usize {
     (at + 1).next_multiple_of(GROUP)
 }

@@ -1,4 +1,4 @@
-//! The scan against looking at everything by hand.
+//! Tests of the scan against a plain comparison of everything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ fn file(dimensions: usize, entries: &[(i64, i64, Vec<f32>)]) -> VectorFile {
     VectorFile::in_memory::<Error>(&origin, 0, vectors).unwrap()
 }
 
-/// Documents with one, two and three chunks around the circle.
+/// Returns documents with one, two and three chunks around the circle.
 fn circle() -> VectorFile {
     file(
         2,
@@ -140,17 +140,18 @@ fn a_deadline_in_the_past_gives_no_answer() {
     }
 }
 
-/// Few different components, so that there are ties.
+/// Returns vectors with few distinct components, so that there are ties.
 fn coarse(dimensions: usize) -> impl Strategy<Value = Vec<f32>> {
     prop::collection::vec((-3_i8..=3).prop_map(f32::from), dimensions)
 }
 
-/// Components as they come.
+/// Returns vectors with evenly distributed components.
 fn even(dimensions: usize) -> impl Strategy<Value = Vec<f32>> {
     prop::collection::vec(-1.0_f32..1.0, dimensions)
 }
 
-/// One component that outweighs all others, most of which are nothing.
+/// Returns vectors with one component that outweighs all others, most of which
+/// are zero.
 fn skewed(dimensions: usize) -> impl Strategy<Value = Vec<f32>> {
     let small = prop_oneof![2 => Just(0.0_f32), 1 => -0.1_f32..0.1];
     let vector = prop::collection::vec(small, dimensions);
@@ -163,10 +164,10 @@ fn skewed(dimensions: usize) -> impl Strategy<Value = Vec<f32>> {
     })
 }
 
-/// Documents by their rows, each with the vectors of its chunks.
+/// Documents by row, each with the vectors of its chunks.
 type Documents = BTreeMap<i64, Vec<Vec<f32>>>;
 
-/// Documents and queries of vectors of one kind.
+/// Returns documents and queries made of one kind of vector.
 fn collection<S: Strategy<Value = Vec<f32>>>(
     dimensions: Range<usize>,
     vector: impl Fn(usize) -> S,
@@ -179,7 +180,7 @@ fn collection<S: Strategy<Value = Vec<f32>>>(
     })
 }
 
-/// Vectors around a few of them, which are those asked for.
+/// Returns vectors clustered around a few centres, which are the queries.
 fn clustered() -> impl Strategy<Value = (usize, Documents, Vec<Vec<f32>>)> {
     let parts = (collection(60..200, even), 0.0_f32..1.0);
     parts.prop_map(|((dimensions, mut documents, queries), spread)| {
@@ -193,7 +194,7 @@ fn clustered() -> impl Strategy<Value = (usize, Documents, Vec<Vec<f32>>)> {
     })
 }
 
-/// The similarity of a vector in eight bits, without any file.
+/// Returns the similarity of a vector in eight bits, without a file.
 fn by_hand(vector: &[f32], query: &QuantizedQuery) -> f32 {
     let mut values = Vec::new();
     let scale = quantise(vector, ROW_TOP, &mut values);
@@ -247,7 +248,7 @@ proptest! {
             }
             expected.extend(best);
         }
-        // Stable: equals stay in the order of their rows.
+        // The sort is stable: equals stay in the order of their rows.
         expected.sort_by(|left, right| right.similarity.total_cmp(&left.similarity));
         expected.truncate(keep);
         let bitmap: Option<Bitmap> = allowed.map(|rows| rows.into_iter().collect());
@@ -258,7 +259,8 @@ proptest! {
     }
 }
 
-/// Enough of them that most are ruled out by their codes, in many groups.
+/// There are enough vectors, in many groups, that most are ruled out by their
+/// codes.
 #[test]
 fn many_vectors_are_found_as_by_hand() {
     let dimensions = 100;
@@ -283,7 +285,7 @@ fn many_vectors_are_found_as_by_hand() {
         .filter(|row| row % 3 == 0)
         .collect();
     for target in [5, 7_000] {
-        // Near to one of them, and to no other.
+        // Close to one of the centres and to no other.
         let near: Vec<f32> = entries[target]
             .2
             .iter()

@@ -1,4 +1,4 @@
-//! The file: what goes in comes out, and damage is noticed.
+//! Tests of the file: what is written is read back, and damage is detected.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::format::{GROUP, HEADER};
 use super::*;
 
-/// A vector of some chunk of some document.
+/// A chunk of a document, and its vector.
 type Entry = (Slot, Vec<f32>);
 
 fn origin(dimensions: usize) -> Origin {
@@ -37,7 +37,7 @@ fn given(entries: &[Entry]) -> impl Iterator<Item = Result<Entry>> {
     entries.iter().cloned().map(Ok)
 }
 
-/// A folder with a file of `entries`.
+/// Writes a file with `entries` into a temporary folder.
 fn written() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index.vectors");
@@ -231,7 +231,7 @@ fn vectors_without_dimensions_do_no_harm() {
 #[test]
 fn a_query_of_another_length_finds_nothing() {
     let file = VectorFile::in_memory(&origin(3), 12, given(&entries())).unwrap();
-    // Both have the length of a row with its padding.
+    // Both have the padded length of a row.
     for length in [2, 64] {
         let query = QuantizedQuery::new(&vec![1.0; length]);
         assert!(file.similarity(0, &query) == 0.0);
@@ -286,7 +286,7 @@ fn where_nothing_can_be_written_the_error_says_so() {
     let path = folder.path().join("missing").join("index.vectors");
     let error = VectorFile::write(&path, &origin(3), 12, given(&entries())).unwrap_err();
     assert!(matches!(error, Error::Io { .. }), "{error:?}");
-    // A folder is in the way of the name, but not of the content.
+    // A folder blocks the name but not the content.
     let path = folder.path().join("folder");
     fs::create_dir_all(path.join("full")).unwrap();
     let error = VectorFile::write(&path, &origin(3), 12, given(&entries())).unwrap_err();
@@ -342,7 +342,7 @@ fn opened(bytes: &[u8]) -> Result<Option<VectorFile>> {
     VectorFile::open(&path, &origin(3))
 }
 
-/// What is said about a file with these bytes.
+/// Returns the complaint about a file with these bytes.
 fn complaint(bytes: &[u8]) -> String {
     match opened(bytes) {
         Err(error @ Error::VectorFile { .. }) => error.to_string(),

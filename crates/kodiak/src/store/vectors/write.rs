@@ -1,5 +1,5 @@
-//! Filling the file: rows as they come, a group at a time, then the arrays,
-//! then the header.
+//! Writing the vector file: rows as they come, a group at a time, then the
+//! arrays, then the header.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -14,11 +14,11 @@ use super::quantise::{ROW_TOP, quantise};
 use super::{Origin, Slot, VectorFile, damaged};
 use crate::error::{Error, Result};
 
-/// How names of unfinished files end.
+/// The ending of the names of unfinished files.
 const UNFINISHED: &str = ".unfinished";
-/// An unfinished file that nobody wrote to for so long has lost its writer.
+/// The age after which an unfinished file has lost its writer.
 const ABANDONED: Duration = Duration::from_hours(1);
-/// Rows are handed to the system in pieces of this many bytes.
+/// The number of bytes that are handed to the system at once.
 const BUFFER: usize = 1 << 18;
 
 /// Writes a file under another name and renames it to `path`.
@@ -33,15 +33,15 @@ pub(super) fn replace<E: From<Error>>(
     let mut output = BufWriter::with_capacity(BUFFER, &file);
     let header = encode(&mut output, &unfinished.path, origin, upto, vectors)?;
     drop(output);
-    // Before the name: a file that has its name is complete even after a power
-    // cut. Whether the name itself survives one does not matter.
+    // Sync before the rename: a file under its final name is then complete even
+    // after a power cut. Whether the name itself survives one does not matter.
     file.sync_all()
         .map_err(Error::io("write", &unfinished.path))?;
     unfinished.finish(path)?;
     Ok((file, header))
 }
 
-/// The same bytes in memory.
+/// Builds the content of a file in memory.
 pub(super) fn collect<E: From<Error>>(
     path: &Path,
     origin: &Origin,
@@ -53,7 +53,7 @@ pub(super) fn collect<E: From<Error>>(
     Ok((output.into_inner(), header))
 }
 
-/// Writes everything to `output`, which `path` names where it fails.
+/// Writes a whole file to `output`. Errors name `path`.
 fn encode<E: From<Error>>(
     output: &mut (impl Write + Seek),
     path: &Path,
@@ -110,7 +110,7 @@ fn encode<E: From<Error>>(
 }
 
 impl VectorFile {
-    /// Whether what is at a row is what would be written there for `vector`.
+    /// Tells whether a row holds exactly what would be written for `vector`.
     ///
     /// # Panics
     ///
@@ -127,20 +127,21 @@ impl VectorFile {
     }
 }
 
-/// Rows of the matrix that are not yet written.
+/// The rows of the group that is not written yet.
 #[derive(Default)]
 struct Group {
     rows: usize,
     codes: Vec<u8>,
     residuals: Vec<u8>,
     error_bounds: Vec<u8>,
-    /// Room for a vector's values and its row.
+    /// Buffers for the values and the row of one vector, kept to save
+    /// allocations.
     values: Vec<i16>,
     row: Vec<i8>,
 }
 
 impl Group {
-    /// Adds a vector and gives back its scale.
+    /// Adds a vector and returns its scale.
     fn push(&mut self, vector: &[f32]) -> f32 {
         let scale = quantise(vector, ROW_TOP, &mut self.values);
         self.row.clear();
@@ -154,7 +155,7 @@ impl Group {
         scale
     }
 
-    /// Writes the rows, if any, and begins anew.
+    /// Writes the rows, if any, and starts an empty group.
     fn write(&mut self, output: &mut impl Write) -> std::io::Result<()> {
         for part in [&mut self.codes, &mut self.residuals, &mut self.error_bounds] {
             output.write_all(part)?;
@@ -165,7 +166,7 @@ impl Group {
     }
 }
 
-/// What comes after the matrix, held while rows are written.
+/// The arrays that follow the matrix. They are held while the rows are written.
 #[derive(Default)]
 struct Arrays {
     chunks: Vec<i64>,
@@ -211,7 +212,7 @@ impl Arrays {
     }
 }
 
-/// Writes an array piece by piece, so that it is not in memory twice.
+/// Writes an array in pieces, so that it is not in memory twice.
 fn write_array<const SIZE: usize>(
     output: &mut impl Write,
     sum: &mut blake3::Hasher,
@@ -230,13 +231,13 @@ fn write_array<const SIZE: usize>(
     output.write_all(&piece)
 }
 
-/// A file on its way to its name. Dropped before that, it is removed.
+/// A file that does not have its final name yet. Dropping it removes the file.
 struct Unfinished {
     path: PathBuf,
 }
 
 impl Unfinished {
-    /// Creates a file beside `path` under a name nobody else uses.
+    /// Creates a file beside `path` under a name that nobody else uses.
     fn create(path: &Path) -> Result<(Self, File)> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let mut name = path.file_name().map(OsString::from).unwrap_or_default();
@@ -253,8 +254,8 @@ impl Unfinished {
     }
 
     fn finish(self, path: &Path) -> Result<()> {
-        // Where the rename fails, dropping `self` removes the file; where it
-        // succeeds, nothing is left under the old name to remove.
+        // If the rename fails, dropping `self` removes the file. If it
+        // succeeds, nothing is left under the old name.
         std::fs::rename(&self.path, path).map_err(Error::io("replace", path))
     }
 }
@@ -265,8 +266,8 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes what killed processes left beside `path`. What cannot be removed
-/// only takes up space.
+/// Removes the unfinished files of killed processes beside `path`. A file that
+/// cannot be removed only takes up space.
 fn remove_abandoned(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return;

@@ -1,9 +1,10 @@
-//! Drives an embedder over texts: batches, workers, and what each kind of
-//! failure asks for.
+//! Drives an embedder over texts: batches, workers, and the response to each
+//! kind of failure.
 //!
-//! Owns when something is tried again and when the run ends. Where texts come
-//! from and where vectors go is the backfill's. Workers are plain threads: an
-//! embedder may wait for a network, which must not keep a pool of cores busy.
+//! This module decides what is retried and when the run ends. The backfill
+//! supplies the texts and stores the vectors. Workers are plain threads: an
+//! embedder may wait for a network, which must not block a pool of worker
+//! threads.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,18 +16,18 @@ use std::time::{Duration, Instant};
 use crate::cancel::Cancel;
 use crate::embed::{EmbedError, Embedder, Role, fitting};
 
-/// The first pause for an embedder that is busy and does not say how long; each
-/// further one is twice as long.
+/// The first pause for an embedder that is busy and does not say for how long.
+/// Each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// The longest of those pauses.
+/// The longest such pause.
 const MAX_PAUSE: Duration = Duration::from_secs(8);
-/// How often a pause is interrupted to see whether the run is over.
+/// The interval at which a pause checks whether the run is over.
 const POLL: Duration = Duration::from_millis(20);
 
-/// A text's vector, or why it has none.
+/// The vector of a text, or the reason why it has none.
 pub(super) type Outcome = Result<Vec<f32>, String>;
 
-/// An embedder, and how long it may work.
+/// An embedder, and the limits of its run.
 #[derive(Clone, Copy)]
 pub(super) struct Drive<'a> {
     pub(super) embedder: &'a dyn Embedder,
@@ -35,13 +36,13 @@ pub(super) struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    /// Whether the time is up or somebody asked to stop.
+    /// Tells whether the time is up or the run was cancelled.
     pub(super) fn is_over(&self) -> bool {
         self.cancel.is_cancelled() || self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Returns how many texts to hand to [`Drive::run`] at a time: at least so
-    /// many, and as many as fill every worker's batch.
+    /// Returns the number of texts to pass to [`Drive::run`] at a time: at
+    /// least this many, rounded up to fill the batches of all workers.
     pub(super) fn group_size(&self, at_least: usize) -> usize {
         let limits = self.embedder.limits();
         let round = limits
@@ -51,10 +52,10 @@ impl Drive<'_> {
         at_least.checked_next_multiple_of(round).unwrap_or(round)
     }
 
-    /// Embeds texts and hands over what becomes of each, by its index, as soon
-    /// as it is known. A text that is not handed over was not tried, because
-    /// the time was up, somebody asked to stop or the embedder failed in a way
-    /// that is no text's fault. That failure is what is returned.
+    /// Embeds texts and passes the outcome of each, by its index, to `known` as
+    /// soon as it is known. A text without an outcome was not tried: the time
+    /// was up, the run was cancelled, or the embedder failed in a way that is
+    /// no text's fault. Returns that failure.
     pub(super) fn run(
         &self,
         texts: &[&str],
@@ -84,7 +85,7 @@ impl Drive<'_> {
                 workers += 1;
             }
             if workers == 0 {
-                // Where there is no thread to be had, this one does.
+                // If no thread can be started, this one does the work.
                 crew.work(&sender);
             }
             drop(sender);
@@ -98,7 +99,7 @@ impl Drive<'_> {
     }
 }
 
-/// The workers of one run, and what they share.
+/// The workers of one run, and their shared state.
 struct Crew<'a> {
     drive: Drive<'a>,
     texts: &'a [&'a str],
@@ -106,7 +107,7 @@ struct Crew<'a> {
     /// The first text that no worker has taken yet.
     next: AtomicUsize,
     has_failed: AtomicBool,
-    /// What ended the run. Set once, before `has_failed`.
+    /// The failure that ended the run. Set once, before `has_failed`.
     failure: Mutex<Option<EmbedError>>,
 }
 
@@ -115,7 +116,7 @@ impl Crew<'_> {
         self.has_failed.load(Ordering::Acquire) || self.drive.is_over()
     }
 
-    /// Takes batch after batch until none is left or the run is over.
+    /// Takes one batch after another until none is left or the run is over.
     fn work(&self, sender: &Sender<Vec<(usize, Outcome)>>) {
         while !self.is_over() {
             let start = self.next.fetch_add(self.max_batch, Ordering::Relaxed);
@@ -177,8 +178,9 @@ impl Crew<'_> {
         fitting(vectors, texts.len(), embedder.identity())
     }
 
-    /// Waits, unless the run is over sooner. Returns `false` at once if the time
-    /// would be up before the pause is: nothing could be done after it.
+    /// Waits, unless the run is over sooner. Returns `false` at once if the
+    /// time would be up before the end of the pause, since nothing could be
+    /// done after it.
     fn pause(&self, pause: Duration) -> bool {
         let started = Instant::now();
         let end = started.checked_add(pause);
@@ -198,7 +200,7 @@ impl Crew<'_> {
     }
 }
 
-/// Returns the pause for an embedder that was busy after so many pauses already.
+/// Returns the next pause for an embedder that is busy after this many pauses.
 fn pause_after(pauses: u32) -> Duration {
     FIRST_PAUSE
         .saturating_mul(2_u32.saturating_pow(pauses))

@@ -1,4 +1,4 @@
-//! Tests of how an embedder is driven, with one that does as it is told.
+//! Tests of how an embedder is driven, with a scripted embedder.
 
 use std::sync::atomic::AtomicU32;
 
@@ -36,12 +36,12 @@ impl Fake {
         }
     }
 
-    /// How many texts each call had.
+    /// Returns the number of texts in each call.
     fn sizes(&self) -> Vec<usize> {
         self.calls.lock().unwrap().iter().map(Vec::len).collect()
     }
 
-    /// Runs it over texts that are numbers, and gives back what became of each.
+    /// Embeds texts that are numbers, and returns the outcome of each.
     fn run(&self, count: usize, cancel: &Cancel, until: Option<Instant>) -> Ran {
         let drive = Drive {
             embedder: self,
@@ -92,7 +92,7 @@ impl Ran {
     }
 }
 
-/// A vector that says which text it is of.
+/// Returns vectors that identify their texts.
 fn vectors(texts: &[&str]) -> Vec<Vec<f32>> {
     texts
         .iter()
@@ -241,7 +241,7 @@ fn a_busy_embedder_gets_the_same_batch_again() {
 #[test]
 fn a_pause_that_would_outlast_the_time_ends_the_run() {
     let cases = [
-        // Less than the first pause.
+        // Shorter than the first pause.
         (None, Duration::from_millis(200)),
         (Some(Duration::from_hours(3)), Duration::from_hours(1)),
         (Some(Duration::MAX), Duration::from_hours(1)),

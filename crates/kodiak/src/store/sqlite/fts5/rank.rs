@@ -1,10 +1,10 @@
-//! The rank function as FTS5 calls it, row by row; [`crate::rank`] says what a
-//! row scores.
+//! The rank function that FTS5 calls for each row. [`crate::rank`] defines the
+//! score.
 //!
-//! Everything that does not depend on the row is passed in: FTS5's own function
-//! counts each word's documents again for every query. A document's length has
-//! to be looked up, which takes longer than all the rest, so it is only asked
-//! for where the row could be among the best.
+//! Everything that does not depend on the row is passed in, because FTS5's own
+//! function counts the documents of each word again for every query. The length
+//! of a document must be looked up, which takes longer than all the rest, so
+//! this is done only if the row could be among the best.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -14,44 +14,45 @@ use rusqlite::ffi;
 
 use crate::rank::{Bm25, Field, TermMatches};
 
-/// The score below which a row is of no interest. Whoever collects the best rows
-/// raises it; a row that cannot reach it gets a score that is too high, but not
-/// as high as this.
+/// The minimum competitive score. Whoever collects the best rows raises it. A
+/// row that cannot reach it gets an upper bound instead of its exact score; the
+/// bound is still below the threshold.
 #[derive(Clone, Debug, Default)]
 pub(in crate::store::sqlite) struct ScoreThreshold(Arc<AtomicU64>);
 
 impl ScoreThreshold {
-    /// All rows are of interest.
+    /// Lowers the threshold to 0: all rows are competitive.
     pub(in crate::store::sqlite) fn lower(&self) {
         self.set(0.0);
     }
 
-    /// From here on only those that reach `score` are.
+    /// Sets the threshold to `score`.
     pub(in crate::store::sqlite) fn set(&self, score: f64) {
         self.0.store(score.to_bits(), Ordering::Relaxed);
     }
 
-    /// For C to hold; given back to [`ScoreThreshold::forget`].
+    /// Returns a pointer for C to hold. [`ScoreThreshold::forget`] must get it
+    /// back.
     pub(super) fn into_raw(self) -> *mut c_void {
         Arc::into_raw(self.0).cast_mut().cast()
     }
 
-    /// Lets go of what C held.
+    /// Drops the threshold that C held.
     pub(super) unsafe extern "C" fn forget(threshold: *mut c_void) {
-        // SAFETY: made by `into_raw`, given back once.
+        // SAFETY: made by `into_raw`, passed back once.
         drop(unsafe { Arc::from_raw(threshold.cast::<AtomicU64>()) });
     }
 }
 
-/// What the rank function needs to know beside the row: passed as one blob.
+/// Everything that the rank function needs besides the row, passed as one blob.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::store::sqlite) struct RankParameters {
-    /// How much what counts.
+    /// The parameters of the score.
     pub(in crate::store::sqlite) bm25: Bm25,
     /// The mean number of terms in a document.
     pub(in crate::store::sqlite) average_length: f64,
-    /// Inverse document frequency of each phrase of the expression, in order;
-    /// 0 leaves a phrase out of the score.
+    /// The inverse document frequency of each phrase of the expression, in
+    /// order; 0 excludes a phrase from the score.
     pub(in crate::store::sqlite) phrases: Vec<f64>,
 }
 
@@ -82,7 +83,7 @@ impl RankParameters {
     }
 }
 
-/// How well a row answers; higher is better.
+/// Computes the score of a row; higher is better.
 pub(super) unsafe extern "C" fn rank(
     api: *const ffi::Fts5ExtensionApi,
     row: *mut ffi::Fts5Context,
@@ -105,13 +106,13 @@ unsafe extern "C" fn ranking_delete(ranking: *mut c_void) {
     drop(unsafe { Box::from_raw(ranking.cast::<Ranking>()) });
 }
 
-/// What a query is ranked with, and room for its matches in a row.
+/// The rank parameters of a query, and a buffer for its matches in a row.
 struct Ranking {
     parameters: RankParameters,
     matches: TermMatches,
 }
 
-/// The query's parameters, read from the blob on its first row.
+/// Returns the ranking of the query. It is read from the blob on the first row.
 unsafe fn ranking_of<'a>(
     api: &ffi::Fts5ExtensionApi,
     row: *mut ffi::Fts5Context,
@@ -138,7 +139,7 @@ unsafe fn ranking_of<'a>(
             parameters: read,
             matches: TermMatches::default(),
         }));
-        // On failure FTS5 has called the destructor already.
+        // On failure FTS5 has already called the destructor.
         if api.xSetAuxdata?(row, ranking.cast(), Some(ranking_delete)) != ffi::SQLITE_OK {
             return None;
         }
@@ -152,7 +153,8 @@ unsafe fn score(
     count: c_int,
     values: *mut *mut ffi::sqlite3_value,
 ) -> Option<f64> {
-    // SAFETY: as in `rank`; what FTS5 holds for us is the threshold.
+    // SAFETY: as in `rank`. The user data is the threshold that `register`
+    // passed.
     unsafe {
         let threshold = &*api.xUserData?(row).cast::<AtomicU64>();
         let threshold = f64::from_bits(threshold.load(Ordering::Relaxed));
@@ -173,7 +175,7 @@ unsafe fn score(
     }
 }
 
-/// The full text's columns, in order.
+/// The columns of the full text, in order.
 const COLUMNS: [Field; 3] = [Field::Title, Field::Body, Field::Tags];
 
 fn column_of(field: Field) -> c_int {
@@ -185,23 +187,24 @@ fn field_of(column: c_int) -> Option<Field> {
     COLUMNS.get(usize::try_from(column).ok()?).copied()
 }
 
-/// What stands for all columns where FTS5 is asked for a length.
+/// The number that stands for all columns when FTS5 is asked for a length.
 const ALL_COLUMNS: c_int = -1;
 
-/// The number of terms in a column of a row. FTS5 looks them all up at once.
+/// Returns the number of terms in a column of a row. FTS5 looks up all columns
+/// at once.
 unsafe fn length_of(
     api: &ffi::Fts5ExtensionApi,
     row: *mut ffi::Fts5Context,
     column: c_int,
 ) -> Option<f64> {
     let mut length: c_int = 0;
-    // SAFETY: FTS5's own API and row, and a valid place for the number.
+    // SAFETY: FTS5's own API and row, and a valid pointer for the number.
     let code = unsafe { api.xColumnSize?(row, column, &raw mut length) };
     (code == ffi::SQLITE_OK).then(|| f64::from(length))
 }
 
 impl Ranking {
-    /// Finds where each phrase stands in a row.
+    /// Finds the positions of each phrase in a row.
     unsafe fn look(
         &mut self,
         api: &ffi::Fts5ExtensionApi,
@@ -254,7 +257,7 @@ mod tests {
             average_length: 21.0,
             phrases: vec![0.25, 0.0, 7.5],
         };
-        // Different ones, so that none can stand for another.
+        // All numbers differ, so that a mix-up would show.
         for (number, at) in sent.bm25.numbers().into_iter().zip(1..) {
             *number = f64::from(at);
         }

@@ -1,9 +1,9 @@
-//! Terms that analysis has found already, handed to FTS5 in place of tokenising
-//! the same text once more.
+//! Replay: terms that analysis has already found are handed to FTS5, so that
+//! the same text is not tokenised twice.
 //!
-//! Owns when that is right: only while the document they were found in is being
-//! inserted, and only for a text that is, byte for byte, one of its columns in
-//! an index that stems alike. Every other text is tokenised.
+//! This module decides when that is correct: only while the analysed document
+//! is being inserted, and only for a text that is, byte for byte, one of its
+//! columns, in an index with the same stemming. Every other text is tokenised.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -24,13 +24,14 @@ pub(in crate::store::sqlite) struct Replay<'a> {
 }
 
 thread_local! {
-    /// FTS5 calls the tokenizer on the thread that runs the statement, so what
-    /// one thread inserts is nothing to the others.
+    /// The document being inserted. It is thread-local because FTS5 calls the
+    /// tokenizer on the thread that runs the statement.
     static PRESENT: Cell<Option<NonNull<Replay<'static>>>> = const { Cell::new(None) };
 }
 
 impl Replay<'_> {
-    /// Runs statements whose texts may be replayed on this thread.
+    /// Runs statements on this thread with replay enabled for the texts of this
+    /// document.
     pub(in crate::store::sqlite) fn during<T>(&self, run: impl FnOnce() -> T) -> T {
         struct Restore(Option<NonNull<Replay<'static>>>);
         impl Drop for Restore {
@@ -48,16 +49,16 @@ impl Replay<'_> {
     }
 }
 
-/// Calls `visit` with every term of a text and whether it is an edge gram, if the terms
-/// are known; returns `None` if the text has to be tokenised.
+/// Calls `visit` with every term of a text and whether it is an edge gram, if
+/// the terms are known. Returns `None` if the text must be tokenised.
 pub(super) fn replay<B>(
     stemming: Stemming,
     text: &[u8],
     mut visit: impl FnMut(&str, bool) -> ControlFlow<B>,
 ) -> Option<ControlFlow<B>> {
     let present = PRESENT.get()?;
-    // SAFETY: `Replay::during` keeps what this points to borrowed for as long as
-    // it is set, on this thread, and takes it away however `run` ends.
+    // SAFETY: while the pointer is set, `Replay::during` keeps its target
+    // borrowed on this thread, and it resets the pointer however `run` ends.
     let present: &Replay<'_> = unsafe { present.as_ref() };
     if present.stemming != stemming {
         return None;
@@ -107,7 +108,7 @@ mod tests {
                 assert_eq!(replayed(english, other), None, "{other}");
             }
             assert_eq!(replayed(Stemming::None, "the body runs"), None);
-            // One inside the other, and the outer one again after it.
+            // Nested, and the outer one again afterwards.
             during(english, ["", "inner", ""], || {
                 assert_eq!(replayed(english, "the body runs"), None);
                 assert_eq!(replayed(english, "inner").unwrap().len(), 1);

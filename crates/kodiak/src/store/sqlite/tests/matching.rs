@@ -1,4 +1,5 @@
-//! What matches, in which columns and behind which filters, and in what order.
+//! Tests of what matches, in which columns and with which filters, and in what
+//! order.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The multiplications for processors with AVX2.
+//! The inner products for processors with AVX2.
 
 use std::arch::x86_64::{
     __m256i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_shuffle_epi32, _mm256_add_epi16,
@@ -31,7 +31,7 @@ pub(super) fn prefilter(
     }
 }
 
-/// 128 products at a time: a cache line of halves.
+/// Computes 128 products at a time: one cache line of halves.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn coarse_product<const FETCH_AHEAD: bool>(code: &[u8], query: &[i8]) -> i32 {
@@ -44,9 +44,9 @@ fn coarse_product<const FETCH_AHEAD: bool>(code: &[u8], query: &[i8]) -> i32 {
         if FETCH_AHEAD {
             fetch_behind(line.as_flattened());
         }
-        // Sixteen bits are enough for the products of a line, of which eight
-        // come together: a half is at most 15 and a query's byte 127, and
-        // 8 * 15 * 127 = 15,240.
+        // Sixteen bits are enough for a cache line, in which each lane adds
+        // eight products: a half is at most 15 and a query's byte at most 127,
+        // and 8 * 15 * 127 = 15,240.
         let mut short = _mm256_setzero_si256();
         for part in 0..2 {
             let both = load(&line[part]);
@@ -61,7 +61,7 @@ fn coarse_product<const FETCH_AHEAD: bool>(code: &[u8], query: &[i8]) -> i32 {
     added_up(sum)
 }
 
-/// 64 products at a time, of components put together from their halves.
+/// Computes 64 products at a time, with components joined from their halves.
 #[target_feature(enable = "avx2")]
 pub(super) fn product(code: &[u8], residual: &[u8], query: &[i16]) -> i32 {
     let code = code.as_chunks::<APART>().0.iter();
@@ -117,14 +117,14 @@ pub(super) fn four_products(four: [&[Lane]; 4], with: &[Lane]) -> [i32; 4] {
     ]
 }
 
-/// Loads an array of whole numbers that takes 32 bytes.
+/// Loads an array of integers that takes 32 bytes.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn load<T: Number, const COUNT: usize>(numbers: &[T; COUNT]) -> __m256i {
     const { assert!(size_of::<[T; COUNT]>() == size_of::<__m256i>()) };
     #[expect(unsafe_code, reason = "the intrinsic takes a pointer")]
-    // SAFETY: the array is as long as what is loaded, all of it numbers, and
-    // this load needs no alignment.
+    // SAFETY: the array is as long as what is loaded, consists of integers
+    // only, and this load needs no alignment.
     unsafe {
         _mm256_loadu_si256(numbers.as_ptr().cast())
     }
@@ -136,7 +136,7 @@ impl Number for u8 {}
 impl Number for i8 {}
 impl Number for i16 {}
 
-/// The sum of eight numbers.
+/// Returns the sum of the eight numbers.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn added_up(sums: __m256i) -> i32 {

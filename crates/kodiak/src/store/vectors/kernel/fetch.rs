@@ -1,24 +1,24 @@
-//! Asking for memory before it is needed. Only a hint, and only on processors
-//! where the standard library has it.
+//! Prefetching: asking for memory before it is needed. It is only a hint, and
+//! only on processors for which the standard library offers it.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-/// How far behind is fetched, in bytes. Processors fetch ahead by themselves,
-/// but not over the border of a page.
+/// The distance of prefetching in bytes. Processors prefetch by themselves, but
+/// not across a page border.
 #[cfg(target_arch = "x86_64")]
 const BEHIND: usize = 4096;
-/// What memory is fetched in.
+/// The length of a cache line, the unit of fetching.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
-/// Asks for some bytes.
+/// Prefetches some bytes.
 #[inline]
 pub(in super::super) fn fetch(bytes: &[u8]) {
     lines(bytes.as_ptr(), bytes.len());
 }
 
-/// Asks for as many bytes some way behind these.
+/// Prefetches as many bytes at a distance behind these.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(super) fn fetch_behind(bytes: &[u8]) {
