@@ -76,7 +76,7 @@ fn normalise(vector: &mut [f32]) -> Result<(), Fault> {
     // `max` ignores NaN, so each component is checked.
     if !vector.iter().all(|value| value.is_finite()) {
         return Err(Fault::Text(
-            "its vector contains what is no number".to_owned(),
+            "its vector has a component that is not finite".to_owned(),
         ));
     }
     if largest == 0.0 {

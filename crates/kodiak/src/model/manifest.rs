@@ -189,7 +189,7 @@ fn read<T: serde::de::DeserializeOwned>(folder: &Path) -> Result<Option<T>> {
     match fs::metadata(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("read", &path)(error)),
-        Ok(metadata) if !metadata.is_file() => return Err(files(&path, "it is no file")),
+        Ok(metadata) if !metadata.is_file() => return Err(files(&path, "it is not a file")),
         Ok(metadata) if metadata.len() > MAX_BYTES => {
             let detail = format!("it is longer than {MAX_BYTES} bytes");
             return Err(files(&path, detail));

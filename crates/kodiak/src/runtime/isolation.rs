@@ -35,7 +35,7 @@ fn told(panic: &(dyn Any + Send)) -> String {
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("it panicked: {}", message.unwrap_or("without a word"))
+    format!("it panicked: {}", message.unwrap_or("without a message"))
 }
 
 #[cfg(test)]

@@ -71,11 +71,11 @@ pub(super) fn check(file: &Path) -> Result<(), String> {
         has_graph: false,
     };
     walk.message(Message::Model, end, 0)
-        .map_err(|detail| format!("it is no ONNX model: {detail}"))?;
+        .map_err(|detail| format!("it is not an ONNX model: {detail}"))?;
     if walk.has_graph {
         Ok(())
     } else {
-        Err("it is no ONNX model: it has no graph".to_owned())
+        Err("it is not an ONNX model: it has no graph".to_owned())
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
         ];
         for (content, expected) in cases {
             let error = checked(content).unwrap_err();
-            assert!(error.starts_with("it is no ONNX model: "), "{error}");
+            assert!(error.starts_with("it is not an ONNX model: "), "{error}");
             assert!(error.contains(expected), "{error}");
         }
     }
@@ -218,7 +218,7 @@ mod tests {
         #[test]
         fn anything_comes_to_an_end(content in prop::collection::vec(any::<u8>(), 0..2_000)) {
             if let Err(error) = checked(&content) {
-                prop_assert!(error.starts_with("it is no ONNX model: "), "{}", error);
+                prop_assert!(error.starts_with("it is not an ONNX model: "), "{}", error);
             }
         }
     }
