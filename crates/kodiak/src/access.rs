@@ -1,18 +1,19 @@
-//! Who may do what, asked before anything is read.
+//! Access control, checked before anything is read.
 //!
-//! Every method of an engine and every search takes a [`Guard`]. The person at
-//! the machine holds all of it; a server or a token may hold less. What works on
-//! a store directly, below those two, is not guarded.
+//! Every engine method that reads or writes, and every search, takes a
+//! [`Guard`]. The person at the machine holds all capabilities; a server or a
+//! token may hold fewer. Code that uses a store directly, below those two, is
+//! not guarded.
 
 use crate::error::{Error, Result};
 use crate::store::{Filter, Scope};
 
-/// Something that can be allowed.
+/// A kind of access that can be allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capability {
     /// Finding documents.
     Search,
-    /// Reading documents as a whole.
+    /// Reading whole documents.
     Read,
     /// Writing documents.
     Write,
@@ -23,7 +24,7 @@ pub enum Capability {
 impl Capability {
     const ALL: [Self; 4] = [Self::Search, Self::Read, Self::Write, Self::Admin];
 
-    /// Its name, as refusals and settings spell it.
+    /// Returns its name, as errors and settings spell it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Search => "search",
@@ -34,7 +35,7 @@ impl Capability {
     }
 }
 
-/// What the caller holds, and which sources exist for them.
+/// The capabilities of a caller, and the sources that exist for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
     held: Vec<Capability>,
@@ -42,12 +43,13 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// The person at the machine: everything, everywhere.
+    /// Returns the guard of the person at the machine: all capabilities and all
+    /// sources.
     pub fn local() -> Self {
         Self::holding(Capability::ALL)
     }
 
-    /// Just these capabilities, everywhere.
+    /// Returns a guard with these capabilities and all sources.
     pub fn holding(capabilities: impl IntoIterator<Item = Capability>) -> Self {
         Self {
             held: capabilities.into_iter().collect(),
@@ -55,7 +57,7 @@ impl Guard {
         }
     }
 
-    /// The same, but only these sources exist.
+    /// Restricts the guard: only these sources exist for the caller.
     #[must_use]
     pub fn within(self, sources: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let sources = sources.into_iter().map(Into::into);
@@ -65,7 +67,7 @@ impl Guard {
         }
     }
 
-    /// Refuses what is not held.
+    /// Fails if a capability is not held.
     pub fn require(&self, capability: Capability) -> Result<()> {
         if self.held.contains(&capability) {
             return Ok(());
@@ -75,12 +77,12 @@ impl Guard {
         })
     }
 
-    /// Returns whether this source exists for the caller.
+    /// Tells whether this source exists for the caller.
     pub fn admits(&self, source: &str) -> bool {
         self.scope.admits(source)
     }
 
-    /// The filter with what is outside of the scope shut out.
+    /// Returns the filter restricted to the sources in scope.
     pub fn narrow(&self, filter: &Filter) -> Filter {
         Filter {
             scope: self.scope.clone(),

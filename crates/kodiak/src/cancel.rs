@@ -1,15 +1,16 @@
-//! Telling long work to stop.
+//! Cancelling long work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// A wish to stop, shared by whoever may have it and whoever heeds it.
+/// A cancellation flag, shared between those who may set it and the work that
+/// checks it.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Creates a wish that nobody has yet.
+    /// Creates a flag that is not set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -19,23 +20,23 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the work is to stop.
+    /// Tells whether the work must stop.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// When work ends at the latest: at a deadline, or once it is cancelled.
+/// The end of some work: a deadline, or its cancellation.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
-    /// The deadline; `None` for as long as it takes.
+    /// The deadline; `None` if there is none.
     pub deadline: Option<Instant>,
-    /// The wish to stop.
+    /// The cancellation flag.
     pub cancel: Cancel,
 }
 
 impl Stop {
-    /// Stops at this moment at the latest.
+    /// Makes a stop with this deadline and a new cancellation flag.
     pub fn at(deadline: Option<Instant>) -> Self {
         Self {
             deadline,
@@ -43,7 +44,7 @@ impl Stop {
         }
     }
 
-    /// Returns whether the work is to stop now.
+    /// Tells whether the work must stop now.
     pub fn is_reached(&self) -> bool {
         self.cancel.is_cancelled() || self.deadline.is_some_and(|end| end <= Instant::now())
     }

@@ -1,4 +1,4 @@
-//! Dates as people write them, to seconds since 1970 and back.
+//! Conversion between dates as people write them and seconds since 1970.
 
 use jiff::Timestamp as Instant;
 use jiff::civil::{Date, DateTime};
@@ -38,7 +38,7 @@ pub fn parse(text: &str) -> Option<Timestamp> {
     seconds(date.ok()?.to_datetime(jiff::civil::Time::midnight()))
 }
 
-/// Reads a date a person typed as a limit, with an error that names it.
+/// Reads a date that a person typed as a limit. The error names it.
 pub fn parse_limit(text: &str) -> Result<Timestamp> {
     parse(text).ok_or_else(|| Error::BadDate {
         input: text.to_owned(),
@@ -52,7 +52,7 @@ pub fn format(timestamp: Timestamp) -> String {
         .to_string()
 }
 
-/// Now, to the second.
+/// Returns the current time, to the second.
 pub fn now() -> Timestamp {
     Instant::now().as_second()
 }

@@ -1,7 +1,7 @@
-//! The vocabulary: a document, its id, and where to look inside it.
+//! The document, its id, and references to parts of it.
 //!
-//! Everything a source yields is a [`Document`], whatever it was made from;
-//! everything after the source knows only this.
+//! Everything that a source yields is a [`Document`], whatever it was made
+//! from. Everything after the source knows only documents.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,16 +15,17 @@ use crate::error::{Error, Result};
 /// Seconds since 1970-01-01 UTC.
 pub type Timestamp = i64;
 
-/// How many hex digits of an id are shown at least.
+/// The minimum number of hexadecimal digits shown of an id.
 pub const SHORTEST_ID: usize = 6;
 
-/// A document's identity: 128 bits of blake3 over its source's name and its key,
-/// so that it survives edits, rebuilds and other machines.
+/// The identity of a document: 128 bits of BLAKE3 over the name of its source
+/// and its key, so that it survives edits, rebuilds and moves to other
+/// machines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DocumentId([u8; 16]);
 
 impl DocumentId {
-    /// The id of the document `key` in the source `source`.
+    /// Returns the id of the document `key` in the source `source`.
     pub fn new(source: &str, key: &str) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(source.as_bytes());
@@ -35,7 +36,7 @@ impl DocumentId {
         Self(id)
     }
 
-    /// All 32 hex digits.
+    /// Returns all 32 hexadecimal digits.
     pub fn hex(self) -> String {
         hex(&self.0)
     }
@@ -47,30 +48,30 @@ impl fmt::Debug for DocumentId {
     }
 }
 
-/// Which state of something in a source was seen: equal versions mean equal
-/// content, as far as the source can tell without reading it.
+/// The version of something in a source. Equal versions mean equal content, as
+/// far as the source can tell without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Version(pub [u8; 16]);
 
 impl Version {
-    /// The version of what must be read again: it was not read yet, or its
-    /// version could not be trusted when it was.
+    /// The version of an entry that must be read again: it was not read yet, or
+    /// its version could not be trusted when it was.
     pub const UNKNOWN: Self = Self([0; 16]);
 
-    /// Makes a version of whatever changes when the content does.
+    /// Makes a version from a state that changes whenever the content does.
     pub fn of(state: &[u8]) -> Self {
         let mut version = [0; 16];
         version.copy_from_slice(&blake3::hash(state).as_bytes()[..16]);
         Self(version)
     }
 
-    /// Tells whether this is a version at all.
+    /// Tells whether the version is known.
     pub fn is_known(self) -> bool {
         self != Self::UNKNOWN
     }
 
-    /// Tells whether what had this version when it was indexed has certainly
-    /// another now. An unknown version says nothing.
+    /// Tells whether an entry with this indexed version has certainly changed,
+    /// given its version `now`. An unknown version is no evidence of a change.
     pub fn differs_from(self, now: Self) -> bool {
         self.is_known() && now.is_known() && self != now
     }
@@ -79,12 +80,12 @@ impl Version {
 /// How the text of a document is marked up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Markup {
-    /// Markdown, whichever dialect.
+    /// Markdown, in any dialect.
     #[default]
     Markdown,
     /// Org mode.
     Org,
-    /// Nothing but text.
+    /// Plain text.
     Plain,
 }
 
@@ -98,7 +99,7 @@ impl Markup {
         }
     }
 
-    /// Returns the markup of this name; Markdown for a name nobody knows.
+    /// Returns the markup with this name; Markdown for an unknown name.
     pub fn named(name: &str) -> Self {
         let all = [Self::Markdown, Self::Org, Self::Plain];
         let known = all.into_iter().find(|markup| markup.name() == name);
@@ -120,9 +121,10 @@ impl Markup {
 /// The conversation or session a document is part of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thread {
-    /// Its name within the source. Names that differ in case only are one.
+    /// Its name within the source, ignoring ASCII case.
     pub name: String,
-    /// The document's place in it, where known; otherwise its date counts.
+    /// The document's position in it, where known. Otherwise its date
+    /// determines the order.
     pub position: Option<i64>,
 }
 
@@ -133,18 +135,18 @@ pub struct Document {
     pub source: String,
     /// Its name inside the source; for files the path from the root, with `/`.
     pub key: String,
-    /// What it is: `note` unless its frontmatter says otherwise.
+    /// Its kind: `note` unless its frontmatter says otherwise.
     pub kind: String,
     /// Its title, never empty.
     pub title: String,
     /// Its frontmatter block as written, delimiters and all; empty if none.
     /// `front` followed by `body` is the file.
     pub front: String,
-    /// What it says.
+    /// Its text, without the frontmatter.
     pub body: String,
     /// How `body` is marked up.
     pub markup: Markup,
-    /// What the lines of `body` are, where its source has found out already.
+    /// The lines of `body`, classified, if the source has already read them.
     pub lines: Option<Lines>,
     /// The category its author gave it.
     pub category: Option<String>,
@@ -162,39 +164,40 @@ pub struct Document {
     pub author: Option<String>,
     /// The project it belongs to.
     pub project: Option<String>,
-    /// blake3 of all that was read of it: of a file, the whole file.
+    /// The BLAKE3 hash of everything that was read of it: for a file, of the
+    /// whole file.
     pub hash: [u8; 32],
-    /// What is wrong with it though it could be indexed, such as broken frontmatter.
+    /// A problem that did not prevent indexing, such as broken frontmatter.
     pub problem: Option<String>,
 }
 
 impl Document {
-    /// Its id.
+    /// Returns its id.
     pub fn id(&self) -> DocumentId {
         DocumentId::new(&self.source, &self.key)
     }
 
-    /// How many lines of the file come before the body.
+    /// Returns the number of lines in the file before the body.
     pub fn front_lines(&self) -> usize {
         newlines(&self.front)
     }
 }
 
-/// How many lines end in a text.
+/// Returns the number of line breaks in a text.
 pub fn newlines(text: &str) -> usize {
     text.bytes().filter(|&byte| byte == b'\n').count()
 }
 
-/// What an address cannot hold as it is: all but the unreserved characters of
-/// RFC 3986.
+/// The characters that are percent-encoded in an address: all but the
+/// unreserved characters of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// Returns the address of a document: `kodiak://notes/gtd.md`, with what an
-/// address cannot hold percent-encoded.
+/// Returns the address of a document, such as `kodiak://notes/gtd.md`. Reserved
+/// characters are percent-encoded.
 pub fn uri(source: &str, key: &str) -> String {
     const RESERVED_IN_PATH: &AsciiSet = &RESERVED.remove(b'/');
     let source = utf8_percent_encode(source, RESERVED);
@@ -202,25 +205,27 @@ pub fn uri(source: &str, key: &str) -> String {
     format!("kodiak://{source}/{key}")
 }
 
-/// Returns bytes as lower-case hex digits.
+/// Returns bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A document as a person or an agent refers to it, with the lines wanted.
+/// A reference to a document, as a person or an agent types it, with the lines
+/// wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// An id or its beginning, a path, or an address, as typed.
     pub target: String,
-    /// The lines wanted; all if none.
+    /// The lines wanted; all lines if `None`.
     pub lines: Option<LineRange>,
 }
 
 impl FromStr for Reference {
     type Err = Error;
 
-    /// Reads `a1b2c3`, `#a1b2c3:10-20`, `notes/gtd.md:7` or `kodiak://notes/gtd.md`.
-    /// A colon that no digits follow belongs to the name.
+    /// Reads `a1b2c3`, `#a1b2c3:10-20`, `notes/gtd.md:7` or
+    /// `kodiak://notes/gtd.md`. A colon that is not followed by digits belongs
+    /// to the name.
     fn from_str(text: &str) -> Result<Self> {
         let text = text.trim();
         if let Some((target, range)) = text.rsplit_once(':')
@@ -251,7 +256,7 @@ pub struct LineRange {
 impl FromStr for LineRange {
     type Err = Error;
 
-    /// Reads `7`, `10-20`, `10:20`, `10..20` or `10-` for the rest.
+    /// Reads `7`, `10-20`, `10:20`, `10..20` or, for the rest, `10-`.
     fn from_str(text: &str) -> Result<Self> {
         let bad = || Error::BadRange {
             input: text.to_owned(),

@@ -1,22 +1,23 @@
-//! Everything that can go wrong in the library, in words a person can act on.
+//! Everything that can go wrong in the library, in words that a person can act
+//! on.
 //!
-//! A variant carries the path, name or id it happened to. What to do next is
-//! the program's to say: it matches on the variant and prints a hint.
+//! A variant carries the path, name or id it is about. The program adds the
+//! next step: it matches on the variant and prints a hint.
 
 use std::path::{Path, PathBuf};
 
 /// The library's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A name that stands for none of a fixed set of choices.
+/// A name that is not one of a fixed set of choices.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {kind} '{name}'; choose one of {}", known.join(", "))]
 pub struct UnknownName {
-    /// What was to be chosen: "mode".
+    /// What was to be chosen, such as "mode".
     pub kind: &'static str,
     /// The name that was given.
     pub name: String,
-    /// The names there are.
+    /// The valid names.
     pub known: Vec<&'static str>,
 }
 
@@ -37,11 +38,11 @@ pub enum Error {
     /// A file or folder could not be read, written or created.
     #[error("could not {action} {}: {source}", path.display())]
     Io {
-        /// What was attempted, as a verb: "read", "create".
+        /// The attempted action, as a verb: "read", "create".
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The operating system's answer.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// The database refused an operation on the index.
@@ -49,43 +50,43 @@ pub enum Error {
     Database {
         /// The index file.
         path: PathBuf,
-        /// What the database said.
+        /// The database's message.
         detail: String,
-        /// What kind of refusal it was.
+        /// The kind of refusal.
         cause: Cause,
     },
-    /// The index file is damaged or is no SQLite database at all.
+    /// The index file is damaged or not an SQLite database.
     #[error("the index {} is damaged: {detail}", path.display())]
     Corrupt {
         /// The index file.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's message.
         detail: String,
     },
-    /// The database refused an operation on the cache of vectors.
-    #[error("the cache of vectors {} could not be used: {detail}", path.display())]
+    /// The database refused an operation on the embedding cache.
+    #[error("the embedding cache {} could not be used: {detail}", path.display())]
     Cache {
         /// The cache.
         path: PathBuf,
-        /// What the database said.
+        /// The database's message.
         detail: String,
-        /// What kind of refusal it was.
+        /// The kind of refusal.
         cause: Cause,
     },
-    /// No index has been made at this path yet.
+    /// There is no index at this path yet.
     #[error("there is no index at {} yet", path.display())]
     NoIndex {
-        /// Where the index was expected.
+        /// The expected path of the index.
         path: PathBuf,
     },
-    /// The file is something else than an index of ours.
-    #[error("{} is not an index of kodiak's", path.display())]
+    /// The file is neither an index nor an embedding cache of Kodiak's.
+    #[error("{} was not created by kodiak", path.display())]
     NotOurs {
         /// The file.
         path: PathBuf,
     },
     /// The index was written by a later version of the program.
-    #[error("the index {} has format {found}, this program knows formats up to {supported}", path.display())]
+    #[error("the index {} has format {found}, but this version reads formats up to {supported}", path.display())]
     NewerIndex {
         /// The index file.
         path: PathBuf,
@@ -94,8 +95,9 @@ pub enum Error {
         /// The newest format this program knows.
         supported: u32,
     },
-    /// The index holds words already, cut otherwise than they now should be.
-    #[error("the index {} is filled: whether its words are stemmed cannot change", path.display())]
+    /// The index already has documents, and their words are stemmed
+    /// differently.
+    #[error("the index {} already has documents, so its stemming cannot change", path.display())]
     WordsSettled {
         /// The index file.
         path: PathBuf,
@@ -103,7 +105,7 @@ pub enum Error {
     /// Another process is writing to the index.
     #[error("the index is being written by {holder}")]
     Locked {
-        /// Who holds the lock: process, command and since when.
+        /// The holder of the lock, such as "process 4711 (kodiak index)".
         holder: String,
         /// The lock file.
         path: PathBuf,
@@ -120,56 +122,56 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// A glob pattern cannot be understood.
-    #[error("the pattern '{pattern}' is no glob: {detail}")]
+    /// A glob pattern is invalid.
+    #[error("the pattern '{pattern}' is not a valid glob: {detail}")]
     BadGlob {
         /// The pattern as given.
         pattern: String,
         /// What is wrong with it.
         detail: String,
     },
-    /// A date cannot be understood.
-    #[error("'{input}' is no date")]
+    /// A text is not a date.
+    #[error("'{input}' is not a date")]
     BadDate {
-        /// The date as given.
+        /// The text as given.
         input: String,
     },
-    /// A line range cannot be understood.
-    #[error("'{input}' is no line range")]
+    /// A text is not a line range.
+    #[error("'{input}' is not a line range")]
     BadRange {
-        /// The range as given.
+        /// The text as given.
         input: String,
     },
-    /// A name of a source is not known.
+    /// There is no source with this name.
     #[error("there is no source named '{name}'")]
     UnknownSource {
         /// The name as given.
         name: String,
-        /// The names there are.
+        /// The names of the sources there are.
         known: Vec<String>,
     },
-    /// No document goes by this id, path or address.
+    /// There is no document with this id, path or address.
     #[error("there is no document '{reference}'")]
     NoDocument {
         /// What was asked for.
         reference: String,
-        /// Documents with a similar path or title, as they can be asked for.
+        /// Documents with a similar path or title, in the form of references.
         suggestions: Vec<String>,
     },
-    /// An id or path fits more than one document.
-    #[error("'{reference}' fits {} documents", candidates.len())]
+    /// An id or path matches more than one document.
+    #[error("'{reference}' matches {} documents", candidates.len())]
     Ambiguous {
         /// What was asked for.
         reference: String,
-        /// The documents it fits, as they can be asked for.
+        /// The documents it matches, in the form of references.
         candidates: Vec<String>,
     },
-    /// Folders cannot be watched on this system.
+    /// A folder cannot be watched.
     #[error("could not watch {}: {detail}", path.display())]
     Watch {
         /// The folder.
         path: PathBuf,
-        /// The operating system's answer.
+        /// The operating system's message.
         detail: String,
     },
     /// A model of this name is neither in the catalogue nor installed.
@@ -177,21 +179,21 @@ pub enum Error {
     UnknownModel {
         /// The name as given.
         name: String,
-        /// The names there are.
+        /// The names of the models there are.
         known: Vec<String>,
     },
-    /// A model is not on this machine.
+    /// A model is not installed.
     #[error("the model {name} is not installed")]
     ModelMissing {
         /// Its name.
         name: String,
     },
-    /// A model could not be brought onto this machine.
-    #[error("the model {name} could not be obtained: {}", attempts.join("; "))]
+    /// A model could not be installed.
+    #[error("the model {name} could not be installed: {}", attempts.join("; "))]
     ModelUnobtainable {
         /// Its name.
         name: String,
-        /// What was tried, and how each failed.
+        /// The attempts, each with its failure.
         attempts: Vec<String>,
     },
     /// A model's files cannot be used.
@@ -207,10 +209,10 @@ pub enum Error {
     Embedding {
         /// Its name.
         model: String,
-        /// What it said.
+        /// The model's message.
         detail: String,
     },
-    /// The file of vectors is damaged or another's.
+    /// The vector file is damaged or cannot be written.
     #[error("the vector file {} cannot be used: {detail}", path.display())]
     VectorFile {
         /// The file.
@@ -218,35 +220,35 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
-    /// The caller may not do this.
+    /// The caller lacks a capability.
     #[error("not allowed: this needs the capability '{capability}'")]
     NotAllowed {
-        /// What is missing.
+        /// The name of the capability.
         capability: &'static str,
     },
     /// A note changed between being read and being written.
-    #[error("{} changed since it was read: read it again and make the change to that", path.display())]
+    #[error("{} has changed since it was read; read it again and repeat the change", path.display())]
     Conflict {
         /// Its key.
         key: String,
         /// Its file.
         path: PathBuf,
     },
-    /// A new note was to have the key of one that exists.
-    #[error("there is a note '{key}' already: choose another name, or change that note")]
+    /// A note with this key already exists.
+    #[error("the note '{key}' already exists; choose another name, or change that note")]
     KeyTaken {
         /// The key.
         key: String,
     },
     /// A note cannot be saved under this key.
-    #[error("no note can be saved as '{}': {detail}", key.escape_debug())]
+    #[error("a note cannot be saved as '{}': {detail}", key.escape_debug())]
     BadKey {
         /// The key as given.
         key: String,
         /// What is wrong with it.
         detail: String,
     },
-    /// What is to be saved cannot be written as a note.
+    /// A draft cannot be written as a note.
     #[error("the note '{key}' cannot be written: {detail}")]
     BadDraft {
         /// Its key.
@@ -254,43 +256,42 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
-    /// A source takes no documents.
-    #[error("nothing can be saved into '{name}'")]
+    /// A source is read-only.
+    #[error("notes cannot be saved into the source '{name}'")]
     NotWritable {
         /// Its name.
         name: String,
     },
-    /// Two sources have one name.
-    #[error("two sources are named '{name}'")]
+    /// Two sources have the same name.
+    #[error("two sources are named '{name}'; rename one of them")]
     DuplicateSource {
         /// The name.
         name: String,
     },
-    /// The work was cancelled. What was done by then stays.
+    /// The work was cancelled. What was done until then stays.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// Why a database refused an operation. Which database it is stays inside the
-/// store, so that its errors are no part of this library's interface.
+/// Why a database refused an operation. It hides which database the store uses,
+/// so that the database's errors are not part of this library's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
-    /// Nothing can be written there, or it cannot be opened.
+    /// The database cannot be written or opened.
     ReadOnly,
     /// The disk is full.
     DiskFull,
-    /// Another connection has it.
+    /// Another connection holds a lock.
     Busy,
-    /// The file itself is broken.
+    /// The file is damaged.
     Damaged,
-    /// The statement makes no sense to this database: a table is missing, or
-    /// holds something unexpected.
+    /// The statement failed: a table is missing or has unexpected content.
     Refused,
 }
 
 impl Error {
-    /// Whether it went wrong because nothing can be written there.
+    /// Tells whether it went wrong because the location is read-only.
     pub fn is_read_only(&self) -> bool {
         use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
         match self {
@@ -302,7 +303,7 @@ impl Error {
         }
     }
 
-    /// Whether it went wrong because the disk is full.
+    /// Tells whether it went wrong because the disk is full.
     pub fn is_disk_full(&self) -> bool {
         match self {
             Self::Io { source, .. } => source.kind() == std::io::ErrorKind::StorageFull,
@@ -311,8 +312,8 @@ impl Error {
         }
     }
 
-    /// Returns whether the index itself is broken, so that only building it anew
-    /// helps: its file, or what its tables hold.
+    /// Tells whether the index itself is broken, its file or its tables, so
+    /// that only a rebuild helps.
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Corrupt { .. } => true,
@@ -321,7 +322,7 @@ impl Error {
         }
     }
 
-    /// Returns whether only a source is concerned, and not the index.
+    /// Tells whether the error concerns only a source and not the index.
     pub fn concerns_source(&self) -> bool {
         match self {
             Self::FolderMissing { .. } | Self::NotAFolder { .. } | Self::BadGlob { .. } => true,
@@ -330,7 +331,7 @@ impl Error {
         }
     }
 
-    /// An [`Error::Io`] maker for `map_err`.
+    /// Returns a function for `map_err` that makes an [`Error::Io`].
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.as_ref().to_path_buf();
         move |source| Self::Io {

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! With a model ([`EngineBuilder::model`](engine::EngineBuilder::model)) and
-//! [`Engine::embed`], questions are answered by meaning too.
+//! [`Engine::embed`], search works by meaning too.
 //!
 //! Data flows one way:
 //!

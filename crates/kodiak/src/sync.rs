@@ -44,7 +44,7 @@ pub struct Report {
     pub updated: usize,
     /// The number of documents that were removed.
     pub removed: usize,
-    /// The number of entries that were skipped.
+    /// The number of entries that were skipped or could not be listed.
     pub skipped: usize,
     /// The number of documents that are now indexed.
     pub documents: usize,

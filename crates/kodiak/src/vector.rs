@@ -1,10 +1,10 @@
-//! Arithmetic on embeddings: dot product, centroid, length.
+//! Arithmetic on embeddings: dot product, centroid, normalisation.
 //!
-//! Owns plain `f32` vectors only. Quantised vectors and their kernels are
-//! `store::vectors`'s.
+//! For plain `f32` vectors only. Quantised vectors and their kernels are in
+//! `store::vectors`.
 
 /// Returns the dot product of two vectors, which is their cosine if both have
-/// length one. Where one is longer, the excess does not count.
+/// length one. The excess of a longer vector does not count.
 pub fn dot(left: &[f32], right: &[f32]) -> f32 {
     /// Partial sums that run side by side. A single sum would wait for each
     /// addition to finish before the next, and could not be vectorised.
@@ -26,8 +26,8 @@ pub fn dot(left: &[f32], right: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// Returns the centroid of vectors, brought to length one; `None` if there are
-/// no vectors or they cancel each other out.
+/// Returns the centroid of vectors, scaled to length one, or `None` if there
+/// are no vectors or they cancel each other out.
 pub fn centroid(vectors: &[Vec<f32>]) -> Option<Vec<f32>> {
     let mut sum = vec![0.0_f32; vectors.first()?.len()];
     for vector in vectors {
@@ -38,7 +38,8 @@ pub fn centroid(vectors: &[Vec<f32>]) -> Option<Vec<f32>> {
     normalised(sum)
 }
 
-/// Returns a vector brought to length one; `None` if all its numbers are zero.
+/// Returns a vector scaled to length one, or `None` if all its components are
+/// zero.
 pub fn normalised(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = dot(&vector, &vector).sqrt();
     if length == 0.0 {

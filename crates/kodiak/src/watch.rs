@@ -1,7 +1,7 @@
-//! Telling when folders change, some moments after they do.
+//! Watching folders for changes.
 //!
-//! Which files changed is the sync's to find out: events only say that it is
-//! worth looking, so that one lost or doubled does no harm.
+//! The sync finds out which files changed. Events only say that a sync is
+//! worthwhile, so a lost or repeated event does no harm.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -13,14 +13,14 @@ use notify::{Event, EventKind, RecursiveMode, Watcher};
 
 use crate::error::{Error, Result};
 
-/// Even while changes keep coming, they are told after this many quiet times.
+/// How many quiet periods to wait at most while changes keep coming.
 const MAX_PATIENCE: u32 = 20;
 
-/// Calls `changed` with the numbers of the folders that changed, once nothing
+/// Calls `changed` with the indexes of the folders that changed, once nothing
 /// more has happened for `quiet`, until it breaks.
 ///
-/// `ready` is called first, once every folder is watched: what is looked at
-/// there misses no change.
+/// Calls `ready` first, once every folder is watched: a sync there misses no
+/// later change.
 pub fn watch(
     roots: &[PathBuf],
     quiet: Duration,
@@ -36,7 +36,7 @@ pub fn watch(
         }
     };
     let mut watcher = notify::recommended_watcher(move |event| {
-        // Nobody listens any more once the loop below has ended.
+        // The receiver is gone once the loop below has ended.
         let _ = sender.send(event);
     })
     .map_err(failed(
@@ -72,7 +72,7 @@ pub fn watch(
     Ok(())
 }
 
-/// Takes in events until none comes for `quiet`, or patience ends.
+/// Receives events until none comes for `quiet`, or until the patience ends.
 fn debounce(
     events: &Receiver<notify::Result<Event>>,
     quiet: Duration,
@@ -93,8 +93,8 @@ struct Roots<'a> {
 }
 
 impl Roots<'_> {
-    /// The folders an event is about. An event that says that others were lost,
-    /// or an error, is about all of them.
+    /// Returns the folders that an event is about. An event that reports lost
+    /// events, or an error, is about all of them.
     fn touched(&self, event: &notify::Result<Event>) -> BTreeSet<usize> {
         let all = || (0..self.given.len()).collect();
         let Ok(event) = event else { return all() };
@@ -116,8 +116,9 @@ impl Roots<'_> {
     }
 }
 
-/// Whether a path leads through a hidden name, such as a repository's own
-/// files. What says which files to ignore changes what there is.
+/// Tells whether a path contains a hidden name, such as a repository's own
+/// files. Ignore files are not hidden, because they change which files are
+/// listed.
 fn is_hidden(path: &Path) -> bool {
     path.components().any(|part| {
         let name = part.as_os_str().to_string_lossy();
@@ -138,7 +139,8 @@ mod tests {
             .collect();
         let writing = roots[1].clone();
         let writer = std::thread::spawn(move || {
-            // Written until seen: the watcher may not be up at the first try.
+            // Written until seen: the watcher may not be ready at the first
+            // attempt.
             for turn in 0..200 {
                 std::fs::write(writing.join(".hidden"), turn.to_string()).unwrap();
                 std::fs::write(writing.join("note.md"), turn.to_string()).unwrap();

@@ -100,7 +100,7 @@ fn lines_that_are_not_there() {
     assert_snapshot!(desk.run(&["get", "gtd.md:9-3"]), @"
     exit: 2
     --- stderr
-    error: '9-3' is no line range
+    error: '9-3' is not a line range
     hint: lines are given as 7, 10-20, or 10- for the rest
     ");
     let clipped = desk.ok(&["get", "gtd.md:29-400"]);
@@ -149,7 +149,7 @@ fn a_name_that_fits_several() {
     assert_snapshot!(desk.run(&["get", "same.md"]), @"
     exit: 2
     --- stderr
-    error: 'same.md' fits 2 documents
+    error: 'same.md' matches 2 documents
     hint: one of them is #970ea2 notes/one/same.md
     hint: one of them is #a8de77 notes/two/same.md
     ");

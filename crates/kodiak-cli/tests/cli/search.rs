@@ -173,7 +173,7 @@ fn dates_limit_by_when_notes_were_changed() {
     assert_snapshot!(desk.run(&["search", "gtd", "--after", "next week"]), @"
     exit: 2
     --- stderr
-    error: 'next week' is no date
+    error: 'next week' is not a date
     hint: dates look like 2026-01-31, 2026-01, 2026 or 2026-01-31T09:00:00Z
     ");
 }

@@ -289,7 +289,7 @@ fn a_wrong_bit_among_the_vectors_is_found_by_the_doctor() {
     assert_eq!(run.code, Some(1), "{run}");
     assert!(
         run.stdout
-            .contains("documents with wrong vectors to scan: 1"),
+            .contains("documents with wrong vectors in the vector file: 1"),
         "{run}"
     );
     // Looking changes nothing.

@@ -1,7 +1,7 @@
-//! The ways an embedder fails, told apart by what helps.
+//! The ways an embedder fails, distinguished by what helps.
 //!
-//! Owns the kinds and their words. What is tried again, and when, is decided by
-//! whoever drives the embedder.
+//! This module defines the kinds and their messages. The caller decides what is
+//! retried, and when.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,41 +12,41 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
-    /// One text cannot be embedded. The others may do.
+    /// One text cannot be embedded. Others may succeed.
     #[error("the model {model} could not embed a text: {detail}")]
     Text {
         /// The model's name.
         model: String,
-        /// Which of the texts, counted from 0.
+        /// The position of the text among those passed in, counted from 0.
         index: usize,
         /// What is wrong with it.
         detail: String,
     },
-    /// The embedder has too much to do. The same texts may do later.
+    /// The embedder is overloaded. The same texts may succeed later.
     #[error("the model {model} is busy: {detail}")]
     Busy {
         /// The model's name.
         model: String,
-        /// How long it asks to be left alone, if it says so.
+        /// How long to wait, if it says so.
         retry_after: Option<Duration>,
-        /// What it said.
+        /// What it reported.
         detail: String,
     },
-    /// Credentials, quota or permission are missing. Nothing will do until
+    /// Credentials, quota or permission are missing. Nothing succeeds until
     /// somebody acts.
     #[error("the model {model} refuses to embed: {detail}")]
     Refused {
         /// The model's name.
         model: String,
-        /// What it said, and what to do about it.
+        /// What it reported, and what to do about it.
         detail: String,
     },
-    /// The embedder does not work. No text will do better.
+    /// The embedder does not work, whatever the text.
     #[error("the model {model} cannot be used: {detail}")]
     Broken {
         /// The model's name.
         model: String,
-        /// The file or folder at fault, where there is one.
+        /// The file or folder at fault, if there is one.
         path: Option<PathBuf>,
         /// What is wrong.
         detail: String,

@@ -1,7 +1,6 @@
-//! What one must know to use a model's files.
+//! The description of an installed model.
 //!
-//! Owns the description only. How the files come onto this machine is `model`'s,
-//! which writes these settings down beside them.
+//! `model` installs the files and writes these settings beside them.
 
 use std::path::PathBuf;
 
@@ -9,41 +8,41 @@ use serde::{Deserialize, Serialize};
 
 use super::Identity;
 
-/// How one vector is made of a text's many.
+/// How the vectors of the tokens become one vector for the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pooling {
     /// The mean of all tokens.
     Mean,
-    /// The first token's.
+    /// The vector of the first token.
     Cls,
 }
 
-/// What one has to know to use a model's files.
+/// The settings needed to use a model's files.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Settings {
-    /// How long its vectors are.
+    /// The number of components of its vectors.
     pub dimensions: usize,
-    /// How one vector is made of many.
+    /// How the vectors of the tokens become one.
     pub pooling: Pooling,
-    /// How many tokens it sees at most, its own marks included.
+    /// The number of tokens it sees at most, special tokens included.
     pub max_tokens: usize,
-    /// Put before a query.
+    /// The text put before a query.
     #[serde(default)]
     pub query_prefix: String,
-    /// Put before a document.
+    /// The text put before a document.
     #[serde(default)]
     pub document_prefix: String,
-    /// Below this cosine two texts have nothing to do with each other.
+    /// The cosine below which two texts are unrelated.
     pub minimum_similarity: f32,
 }
 
 /// A model whose files are on this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstalledModel {
-    /// Which model it is.
+    /// The identity of the model.
     pub identity: Identity,
-    /// How it is used.
+    /// The settings to use it with.
     pub settings: Settings,
     /// The folder with `model.onnx` and `tokenizer.json`.
     pub folder: PathBuf,

@@ -1,8 +1,9 @@
-//! From text to vectors of one length, alike where meanings are alike.
+//! Embedding: from texts to vectors that are similar if the texts are similar
+//! in meaning.
 //!
-//! Knows models that are there; how they come to be there is `model`'s. `onnx`
-//! is the embedder over a local model: `runtime` runs it, `pooling` makes one
-//! vector of what it gives, `out_of_vocabulary` tells texts that it can only spell out.
+//! It uses installed models; `model` installs them. `onnx` is the embedder over
+//! a local model: `runtime` runs it, `pooling` makes one vector of its output,
+//! `out_of_vocabulary` detects texts that it can only spell out.
 
 mod error;
 mod installed;
@@ -14,62 +15,61 @@ pub use error::EmbedError;
 pub use installed::{InstalledModel, Pooling, Settings};
 pub use onnx::OnnxEmbedder;
 
-/// Which model made a vector. Vectors of different identities are never
+/// The model that made a vector. Vectors of different identities are never
 /// compared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// The model's name, as people see it: `all-minilm-l6-v2`.
     pub name: String,
-    /// Which files of that name: the first 12 hex digits of the weights'
-    /// SHA-256.
+    /// The revision of the files: the first 12 hexadecimal digits of the
+    /// weights' SHA-256.
     pub revision: String,
-    /// How long its vectors are.
+    /// The number of components of its vectors.
     pub dimensions: usize,
 }
 
 impl Identity {
-    /// Name and revision in one, as the index and the cache record it.
+    /// Returns name and revision in one, as the index and the cache record it.
     pub fn key(&self) -> String {
         format!("{}@{}", self.name, self.revision)
     }
 }
 
-/// What a text is embedded for; some models want to be told.
+/// The purpose of an embedding. Some models treat the two differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Something to find.
+    /// The text is a query.
     Query,
-    /// Something to be found.
+    /// The text is part of a document.
     Document,
 }
 
-/// What an embedder can take. Whoever has many texts keeps to it.
+/// The limits of an embedder. Callers with many texts should keep to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How many tokens of a text are seen. What lies beyond is no error.
+    /// The number of tokens of a text that are seen. Further text is ignored.
     pub max_tokens: usize,
-    /// How many texts one call takes at most.
+    /// The number of texts that one call takes at most.
     pub max_batch: usize,
-    /// How many calls at once are worth their while.
+    /// The number of parallel calls that still increase throughput.
     pub concurrency: usize,
 }
 
-/// Makes vectors of length one from texts.
+/// Turns texts into vectors of length one.
 pub trait Embedder: Send + Sync {
-    /// Returns which model this is. Known without loading it.
+    /// Returns the identity of the model, without loading it.
     fn identity(&self) -> &Identity;
 
-    /// Returns the cosine below which two texts have nothing to do with each
-    /// other.
+    /// Returns the cosine below which two texts are unrelated.
     fn minimum_similarity(&self) -> f32;
 
-    /// Returns how much it can take.
+    /// Returns the limits of the embedder.
     fn limits(&self) -> Limits;
 
-    /// Embeds texts: one vector for each, in their order. Text beyond the
-    /// model's limit is not seen; a text the model can make nothing of has the
-    /// zero vector, which is near to nothing. A text's vector does not depend on
-    /// the others.
+    /// Embeds texts and returns one vector for each, in order. Text beyond the
+    /// model's limit is ignored. A text that the model cannot read gets the
+    /// zero vector, which is similar to nothing. The vector of a text does not
+    /// depend on the other texts.
     fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, EmbedError>;
 
     /// Embeds one text.
@@ -79,8 +79,8 @@ pub trait Embedder: Send + Sync {
     }
 }
 
-/// Returns the vectors, unless they are not what was asked for: another count or
-/// length is the embedder's fault and no text's.
+/// Checks the number and the length of vectors and returns them. A mismatch is
+/// the fault of the embedder, not of a text.
 pub(crate) fn fitting(
     vectors: Vec<Vec<f32>>,
     count: usize,

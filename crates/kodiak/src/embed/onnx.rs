@@ -1,8 +1,8 @@
 //! A local ONNX model as an embedder.
 //!
-//! Nothing is read before the first text comes, so that an embedder costs
-//! nothing where a search turns out not to need it. Running the model is
-//! `runtime`'s; this says what goes in and what comes out.
+//! The model is loaded with the first text, so an embedder costs nothing if a
+//! search turns out not to need it. `runtime` runs the model; this module
+//! prepares its input and interprets its output.
 
 use std::fmt;
 use std::num::NonZero;
@@ -16,12 +16,13 @@ use super::{EmbedError, Embedder, Identity, InstalledModel, Limits, Role};
 use crate::error::{Error, Result};
 use crate::runtime::{Cores, Options, Runtime, RuntimeError};
 
-/// The graph's file in a model's folder.
+/// The name of the graph's file in a model's folder.
 const GRAPH_FILE: &str = "model.onnx";
-/// The tokenizer's file in a model's folder.
+/// The name of the tokenizer's file in a model's folder.
 const TOKENIZER_FILE: &str = "tokenizer.json";
-/// The outputs taken, the first there is: those with a vector for each token
-/// come before what the model made of them, because how to pool is a setting.
+/// The outputs to use; the first that exists is taken. Outputs with a vector
+/// for each token come before the model's own pooled one, because pooling is a
+/// setting.
 const OUTPUTS: [&str; 3] = [
     "last_hidden_state",
     "token_embeddings",
@@ -30,18 +31,18 @@ const OUTPUTS: [&str; 3] = [
 
 /// A model in a folder, loaded when first used.
 ///
-/// Texts are embedded one at a time, each on one core: callers with many texts
-/// embed from several threads. What a query costs matters less than when it is
-/// answered, so it gets all cores.
+/// Documents are embedded one at a time, each on one core; callers with many
+/// texts embed from several threads. A query gets all cores, because its
+/// latency matters more than its cost.
 pub struct OnnxEmbedder {
     model: InstalledModel,
-    /// A failure is kept, and told again to everyone who asks: the files are not
-    /// looked at twice.
+    /// The loaded model. A failure is kept and returned to every caller, so
+    /// that the files are not read twice.
     loaded: OnceLock<Result<Runtime, RuntimeError>>,
 }
 
 impl OnnxEmbedder {
-    /// Makes an embedder over an installed model. Nothing is loaded yet.
+    /// Makes an embedder over an installed model. It loads nothing yet.
     pub fn new(model: InstalledModel) -> Self {
         Self {
             model,
@@ -49,8 +50,8 @@ impl OnnxEmbedder {
         }
     }
 
-    /// Loads the model now and tries it on a word. Whatever is wrong with its
-    /// files, this finds it.
+    /// Loads the model now and tries it on a word, to find any problem with its
+    /// files.
     pub fn prepare(&self) -> Result<()> {
         match self.embed_one("word", Role::Query) {
             Err(EmbedError::Text { detail, .. }) => Err(Error::ModelFiles {
@@ -97,8 +98,8 @@ impl OnnxEmbedder {
             Role::Document => (&settings.document_prefix, Cores::One),
         };
         let tokens = runtime.encode(prefix, text)?;
-        // Graphs are not made for nothing, and what is spelt out letter by
-        // letter would be near to everything else that is.
+        // A graph cannot run on an empty input. A text that is spelt out letter
+        // by letter would be similar to every other such text.
         let understood = !tokens.is_empty()
             && is_in_vocabulary(text, runtime.pieces(&tokens))
             && (role == Role::Document || is_mostly_in_vocabulary(text, runtime.pieces(&tokens)));
@@ -130,7 +131,7 @@ impl OnnxEmbedder {
     }
 }
 
-/// Why a text has no vector, whoever is at fault.
+/// Why a text has no vector.
 enum Failure {
     Runtime(RuntimeError),
     Output(Fault),
@@ -157,8 +158,8 @@ impl Embedder for OnnxEmbedder {
         self.model.settings.minimum_similarity
     }
 
-    /// A batch of one is the cheapest here, and keeps the vector of a quantised
-    /// model independent of its neighbours.
+    /// Returns the limits. A batch of one is the cheapest here, and keeps the
+    /// vectors of a quantised model independent of each other.
     fn limits(&self) -> Limits {
         Limits {
             max_tokens: self.model.settings.max_tokens,

@@ -75,7 +75,7 @@ fn meanings_are_told_apart() {
 fn the_limit_is_256_tokens_although_the_file_says_128() {
     let embedder = real_model();
     let embed = |text: &str| embedder.embed_one(text, Role::Document).unwrap();
-    // One token each, and two marks.
+    // One token each, and two special tokens.
     let words = |count: usize| "water ".repeat(count);
     let within = embed(&format!("{}ramen", words(253)));
     let beyond = embed(&format!("{}ramen", words(254)));

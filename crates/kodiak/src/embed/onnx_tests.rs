@@ -12,7 +12,7 @@ use crate::vector::dot;
 const GTD: &str = "Getting Things Done: capture tasks in an inbox, then a weekly review.";
 const RAMEN: &str = "Simmer the pork for a ramen broth; cook the noodles apart.";
 
-/// A model in a folder that goes with it.
+/// A model with the temporary folder that holds it.
 struct Installed {
     folder: TempDir,
     model: InstalledModel,
@@ -62,7 +62,7 @@ fn assert_alike(left: &[f32], right: &[f32]) {
     assert!(dot(left, right) > 0.9999, "{left:?} and {right:?}");
 }
 
-/// The file blamed and what is said about it.
+/// Returns the file at fault and the complaint about it.
 fn refused(embedder: &OnnxEmbedder) -> (String, String) {
     match embedder.prepare() {
         Err(Error::ModelFiles { path, detail }) => {
@@ -243,7 +243,7 @@ fn eight_threads_get_what_one_gets() {
         .collect();
     let alone = installed.embedder();
     let expected: Vec<Vec<f32>> = texts.iter().map(|text| document(&alone, text)).collect();
-    // Not loaded yet: the threads meet at the door.
+    // Not loaded yet, so that the threads compete for loading it.
     let shared = installed.embedder();
     std::thread::scope(|scope| {
         for _ in 0..8 {
@@ -344,7 +344,7 @@ fn tokens_the_graph_does_not_know_are_an_error_of_the_run() {
         }
         other => panic!("{other:?}"),
     }
-    // In a batch, it is told which.
+    // In a batch, the error has its position.
     match embedder.embed(&["broth", "soup", "ramen", "rice"], Role::Document) {
         Err(EmbedError::Text { index, .. }) => assert_eq!(index, 2),
         other => panic!("{other:?}"),
@@ -378,7 +378,7 @@ proptest! {
         }
         installed.overwrite("model.onnx", content);
         let embedder = installed.embedder();
-        // Damage among the weights gives other vectors, and that is all right.
+        // Damage among the weights gives other vectors, which is acceptable.
         if let Ok(vector) = embedder.embed_one("ramen broth", Role::Document) {
             prop_assert_eq!(vector.len(), tiny_model::DIMENSIONS);
             prop_assert!(vector.iter().all(|value| value.is_finite()));

@@ -1,23 +1,23 @@
-//! Out-of-vocabulary texts: those a model can make nothing of.
+//! Detection of out-of-vocabulary texts, of which a model can make nothing.
 //!
-//! Words a model has learned are one or two of its tokens. What it has never
-//! seen, another script or keys hit at random, is spelt out letter by letter or
-//! becomes the token for the unknown; the vector of that is as good as random,
-//! and near to all others of its kind.
+//! A word that a model has learned is one or two of its tokens. Text that it
+//! has never seen, such as another script or random keystrokes, is spelt out
+//! letter by letter or becomes the unknown token. The vector of such a text is
+//! as good as random, and similar to all others of its kind.
 
-/// Letters per token, below which a text is spelt out rather than read. English
-/// has between four and five, German between two and three.
+/// The letters per token below which a text counts as spelt out. English has
+/// between four and five, German between two and three.
 const FEWEST_LETTERS: f32 = 1.75;
-/// How much of a text must be in tokens at all.
+/// The minimum share of a text that its known tokens must cover.
 const LEAST_COVERED: f32 = 0.08;
-/// How many letters a token stands for at most, where tokens end before the
-/// text does.
+/// The letters that a token stands for at most. It limits how much of a
+/// truncated text counts.
 const MAX_LETTERS: usize = 6;
-/// What tokens for the unknown are called.
+/// The names of the unknown token.
 const UNKNOWN: [&str; 2] = ["[UNK]", "<unk>"];
 
-/// Tells whether the tokens of a text, the model's own marks aside, are words more
-/// than letters. A text without letters and digits is not understood either.
+/// Tells whether the tokens of a text, without special tokens, are words rather
+/// than letters. Returns `false` for a text without letters and digits.
 pub(super) fn is_in_vocabulary(text: &str, tokens: impl Iterator<Item = String>) -> bool {
     let (mut letters, mut pieces, mut all) = (0, 0, 0);
     for token in tokens {
@@ -34,9 +34,9 @@ pub(super) fn is_in_vocabulary(text: &str, tokens: impl Iterator<Item = String>)
         && letters as f32 >= LEAST_COVERED * seen as f32
 }
 
-/// Returns whether most of a question is in tokens that are more than a letter.
-/// Where it is mostly in a script that the model spells out, the one name or number
-/// that it can read says nothing of what is asked.
+/// Tells whether most of a query is in tokens of more than one letter. If most
+/// of it is in a script that the model spells out, the one name or number that
+/// the model can read says nothing about the query.
 pub(super) fn is_mostly_in_vocabulary(text: &str, tokens: impl Iterator<Item = String>) -> bool {
     let (mut read, mut all) = (0, 0);
     for token in tokens {
@@ -60,7 +60,7 @@ mod tests {
     use super::{is_in_vocabulary, is_mostly_in_vocabulary};
     use crate::runtime::{Options, Runtime};
 
-    /// Pieces of words, as a small English vocabulary has them.
+    /// Tells whether a text is in the vocabulary of the tiny English model.
     fn in_vocabulary(text: &str) -> bool {
         let folder = tempfile::tempdir().unwrap();
         tiny_model::write(folder.path()).unwrap();

@@ -1,23 +1,23 @@
-//! From a model's output to one vector of length one.
+//! Pooling: from a model's output to one vector of length one.
 //!
-//! Where the output comes from is `runtime`'s.
+//! `runtime` produces the output.
 
 use super::Pooling;
 use crate::runtime::Output;
 use crate::vector::dot;
 
-/// Why an output did not become a vector.
+/// Why an output cannot be pooled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The model gives what cannot be a vector, whatever the text.
+    /// The output is invalid for every text.
     Model(String),
-    /// It gave what cannot be a vector for this text.
+    /// The output is invalid for this text.
     Text(String),
 }
 
-/// Returns the text's vector, `dimensions` long. An output of two axes was
-/// pooled by the model itself. Tokens that the mask has as 0 do not count. A
-/// vector without direction stays all zeros.
+/// Returns the vector of the text, with `dimensions` components. An output with
+/// two axes was pooled by the model itself. Tokens whose mask is 0 do not
+/// count. A vector without direction stays all zeros.
 pub(super) fn pool(
     output: Output,
     mask: &[u32],
@@ -43,12 +43,13 @@ pub(super) fn pool(
     Ok(vector)
 }
 
-/// Says that vectors have another length than the model's description has.
+/// Returns the message for vectors whose length differs from the model's
+/// description.
 pub(super) fn wrong_length(found: usize, expected: usize) -> String {
     format!("its vectors have {found} numbers instead of {expected}")
 }
 
-/// The mean of the tokens that count.
+/// Returns the mean of the tokens that count.
 fn mean(values: &[f32], mask: &[u32], width: usize) -> Vec<f32> {
     let mut sum = vec![0.0; width];
     let mut count = 0.0_f32;
@@ -59,30 +60,30 @@ fn mean(values: &[f32], mask: &[u32], width: usize) -> Vec<f32> {
             *sum += value;
         }
     }
-    // Dividing keeps the sum of very many tokens from being too long a vector
-    // for its length to be a number.
+    // The mean instead of the sum, so that the length of the vector stays
+    // finite even with very many tokens.
     for sum in &mut sum {
         *sum /= count.max(1.0);
     }
     sum
 }
 
-/// Makes a vector one long, unless it has no length at all.
+/// Scales a vector to length one, unless it is zero.
 fn normalise(vector: &mut [f32]) -> Result<(), Fault> {
     let largest = vector
         .iter()
         .fold(0.0_f32, |largest, value| largest.max(value.abs()));
-    // `max` passes over what is no number, so each is looked at.
+    // `max` ignores NaN, so each component is checked.
     if !vector.iter().all(|value| value.is_finite()) {
         return Err(Fault::Text(
-            "its vector contains what is no number".to_owned(),
+            "its vector has a component that is not finite".to_owned(),
         ));
     }
     if largest == 0.0 {
         return Ok(());
     }
-    // Squares of very large or small numbers leave the range of the type;
-    // those of numbers up to one do not.
+    // Squares of very large or very small numbers leave the range of the type.
+    // Squares of numbers up to one do not.
     for value in &mut *vector {
         *value /= largest;
     }

@@ -25,7 +25,7 @@ pub struct Summary {
     pub source: String,
     /// Its name in the source.
     pub key: String,
-    /// Its kind, such as a note or a message.
+    /// Its kind, such as `note`.
     pub kind: String,
     /// Its title.
     pub title: String,

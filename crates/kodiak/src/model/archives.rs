@@ -1,4 +1,4 @@
-//! Archives for tests, as package registries hand them out.
+//! Archives for tests, in the formats of package registries.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// What npm packs.
+/// Returns an archive as npm packs it.
 pub(super) fn tarball(files: &[(&str, &[u8])]) -> Vec<u8> {
     let gzip = GzEncoder::new(Vec::new(), Compression::fast());
     let mut builder = tar::Builder::new(gzip);
@@ -20,7 +20,7 @@ pub(super) fn tarball(files: &[(&str, &[u8])]) -> Vec<u8> {
     builder.into_inner().unwrap().finish().unwrap()
 }
 
-/// What pip downloads.
+/// Returns an archive as pip downloads it.
 pub(super) fn wheel(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (path, content) in files {

@@ -1,7 +1,7 @@
-//! Which models are on this machine.
+//! The models that are installed.
 //!
-//! A model is a folder `<name>-<revision>` in the cache whose `model.json` fits
-//! its name and its files. Whatever else lies in the cache is left alone.
+//! A model is a folder `<name>-<revision>` in the cache whose `model.json`
+//! matches its name and its files. Anything else in the cache is left alone.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -12,8 +12,8 @@ use super::manifest::{MANIFEST, Manifest, REVISION_LENGTH, TOKENIZER, WEIGHTS, f
 use super::{InstalledModel, checksum, known, staging};
 use crate::error::{Error, Result};
 
-/// All models in the cache, by name, and the preferred of several revisions
-/// first. A cache that does not exist is empty.
+/// Returns all models in the cache, sorted by name, with the preferred of
+/// several revisions first. A cache that does not exist is empty.
 pub fn installed(cache: &Path) -> Result<Vec<InstalledModel>> {
     let mut found: Vec<InstalledModel> = folders(cache)?
         .into_iter()
@@ -26,22 +26,22 @@ pub fn installed(cache: &Path) -> Result<Vec<InstalledModel>> {
     Ok(found)
 }
 
-/// The model of this name. Of several revisions it is the catalogue's own, else
-/// the one installed last.
+/// Returns the model with this name. Among several revisions, the one in the
+/// catalogue is preferred, then the one installed last.
 pub fn find(cache: &Path, name: &str) -> Result<Option<InstalledModel>> {
     let mut found = installed(cache)?.into_iter();
     Ok(found.find(|model| model.identity.name == name))
 }
 
-/// The model that made the vectors marked with `key`, which is
+/// Returns the model that made the vectors marked with `key`, which is
 /// `name@revision`.
 pub fn find_key(cache: &Path, key: &str) -> Result<Option<InstalledModel>> {
     let mut found = installed(cache)?.into_iter();
     Ok(found.find(|model| model.identity.key() == key))
 }
 
-/// Removes all revisions of a model, sound or not, and says how many bytes that
-/// freed.
+/// Removes all revisions of a model, sound or not, and returns the number of
+/// bytes freed.
 pub fn remove(cache: &Path, name: &str) -> Result<u64> {
     let mut freed = None;
     for (named, folder) in folders(cache)? {
@@ -56,8 +56,7 @@ pub fn remove(cache: &Path, name: &str) -> Result<u64> {
     })
 }
 
-/// Reads a model's files and compares them with what they were when it was
-/// installed.
+/// Verifies that a model's files are those that were installed.
 pub fn verify(model: &InstalledModel) -> Result<()> {
     let manifest = Manifest::read(&model.folder)?;
     let expected = manifest.files;
@@ -74,19 +73,19 @@ pub fn verify(model: &InstalledModel) -> Result<()> {
     Ok(())
 }
 
-/// How much room a model takes on the disk.
+/// Returns the size of a model on disk in bytes.
 pub fn bytes(model: &InstalledModel) -> u64 {
     size(&model.folder)
 }
 
-/// The model in this folder, if every byte of it is as it should be.
+/// Returns the model in this folder, if every byte of it is intact.
 pub(super) fn sound(folder: &Path) -> Option<InstalledModel> {
     let model = read(folder).ok()?;
     verify(&model).is_ok().then_some(model)
 }
 
-/// The model in this folder, if it looks like one. Its files are not read:
-/// that they have the right size says that they were written to the end.
+/// Returns the model in this folder, if it looks like one. Its files are not
+/// read: the right size shows that they were written completely.
 fn read(folder: &Path) -> Result<InstalledModel> {
     let manifest = Manifest::read(folder)?;
     let name = folder.file_name().unwrap_or_default();
@@ -110,7 +109,8 @@ fn read(folder: &Path) -> Result<InstalledModel> {
     Ok(manifest.installed(folder))
 }
 
-/// Folders that are called like models, with the model's name.
+/// Returns the folders whose names look like those of models, each with the
+/// model's name.
 fn folders(cache: &Path) -> Result<Vec<(String, PathBuf)>> {
     let entries = match fs::read_dir(cache) {
         Ok(entries) => entries,
@@ -129,7 +129,7 @@ fn folders(cache: &Path) -> Result<Vec<(String, PathBuf)>> {
     Ok(found)
 }
 
-/// The name of the model whose folder is called so.
+/// Returns the name of the model from the name of its folder.
 fn name_of(folder: &str) -> Option<&str> {
     let (name, revision) = folder.rsplit_once('-')?;
     let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
@@ -140,8 +140,8 @@ fn name_of(folder: &str) -> Option<&str> {
     fits.then_some(name)
 }
 
-/// What makes one revision better than another: the catalogue's own, then the
-/// later.
+/// Returns the sort key of a revision: the catalogue's own comes before others,
+/// and a later installation before an earlier one.
 fn preference(model: &InstalledModel) -> (bool, Option<std::time::SystemTime>) {
     let own = known(&model.identity.name)
         .is_some_and(|known| revision(known.weights_sha256) == model.identity.revision);
@@ -149,8 +149,8 @@ fn preference(model: &InstalledModel) -> (bool, Option<std::time::SystemTime>) {
     (own, written.and_then(|metadata| metadata.modified()).ok())
 }
 
-/// The files in a folder together, without the manifest: its size depends on
-/// where the model came from.
+/// Returns the total size of the files in a folder. The manifest does not
+/// count, because its size depends on where the model came from.
 fn size(folder: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(folder) else {
         return 0;

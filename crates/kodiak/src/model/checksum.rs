@@ -1,4 +1,4 @@
-//! Writing, copying and reading files with a SHA-256 taken on the way.
+//! Copying and reading files while computing their SHA-256.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -8,24 +8,24 @@ use sha2::{Digest, Sha256};
 
 use crate::document::hex;
 
-/// What a file holds, in short.
+/// The size and the hash of a file's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) bytes: u64,
-    /// In lower-case hex.
+    /// The hash in lower-case hexadecimal.
     pub(super) sha256: String,
 }
 
-/// Which side of a copy failed.
+/// The reason why a copy failed.
 #[derive(Debug)]
 pub(super) enum CopyError {
     Reading(io::Error),
     Writing(io::Error),
-    /// There was more than allowed.
+    /// The source had more bytes than allowed.
     TooLarge,
 }
 
-/// The content of a file.
+/// Returns the size and the hash of a file.
 pub(super) fn of_file(path: &Path) -> io::Result<Content> {
     let mut file = File::open(path)?;
     match transfer(&mut file, &mut io::sink(), u64::MAX) {
@@ -35,8 +35,8 @@ pub(super) fn of_file(path: &Path) -> io::Result<Content> {
     }
 }
 
-/// Copies at most `most` bytes into a new file at `target` and makes sure that
-/// they are on the disk.
+/// Copies at most `most` bytes into a new file at `target` and syncs it to
+/// disk.
 pub(super) fn copy(
     from: &mut dyn Read,
     target: &Path,

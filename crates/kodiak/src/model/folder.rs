@@ -1,7 +1,7 @@
 //! Installing a model from a folder that the user names.
 //!
-//! The files are copied, so that the model stays when the folder goes, and
-//! stays the same when the folder changes.
+//! The files are copied, so that the model survives when the folder is removed
+//! or changed.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::staging::Staging;
 use super::{InstalledModel, Settings};
 use crate::error::{Error, Result};
 
-/// Where weights are in the folders people have, best first.
+/// The usual paths of weights in a model's folder, best first.
 const WEIGHTS_FILES: [&str; 4] = [
     "model.onnx",
     "model_quantized.onnx",
@@ -21,9 +21,9 @@ const WEIGHTS_FILES: [&str; 4] = [
     "onnx/model.onnx",
 ];
 
-/// Copies the model in `folder` into the cache, if it can be loaded. What it is and how it is used
-/// says its `model.json`; without one, the catalogue does, by `name` or by the
-/// weights themselves.
+/// Copies the model in `folder` into the cache, if it can be loaded. Its
+/// `model.json` says what it is and how it is used. Without one, the catalogue
+/// says so, found by `name` or by the weights.
 pub fn install_from_folder(
     folder: &Path,
     name: Option<&str>,
@@ -70,8 +70,8 @@ pub fn install_from_folder(
         .map_err(|error| about_original(error, folder, &weights, &tokenizer))
 }
 
-/// What is wrong with a copy is wrong with the file it was made from, and that
-/// is the one people can look at.
+/// Changes an error about a copied file into one about the original, which
+/// people can look at.
 fn about_original(error: Error, folder: &Path, weights: &Path, tokenizer: &Path) -> Error {
     match error {
         Error::ModelFiles { path, detail } if path.ends_with(WEIGHTS) => files(weights, detail),
@@ -81,7 +81,8 @@ fn about_original(error: Error, folder: &Path, weights: &Path, tokenizer: &Path)
     }
 }
 
-/// What the catalogue knows of a folder that does not say what it holds.
+/// Returns the name and the settings from the catalogue, for a folder without a
+/// description.
 fn from_catalogue(
     folder: &Path,
     name: Option<&str>,

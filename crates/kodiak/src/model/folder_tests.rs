@@ -1,11 +1,11 @@
-//! Folders people have.
+//! Tests of installing from folders as people have them.
 
 use std::fs;
 
 use super::*;
 use crate::model::{Pooling, installed, verify};
 
-/// For folders whose files are not looked into.
+/// A description for folders whose files are not read.
 const DESCRIBED: &str = r#"{"name": "tiny", "dimensions": 16, "pooling": "mean",
     "max_tokens": 64, "query_prefix": "", "document_prefix": "", "minimum_similarity": 0.2}"#;
 
@@ -32,7 +32,7 @@ impl Desk {
         }
     }
 
-    /// One with a model that works.
+    /// Makes a desk with a model that works.
     fn tiny() -> Self {
         let desk = Self::new(&[]);
         tiny_model::write(&desk.folder).unwrap();
@@ -50,7 +50,7 @@ impl Desk {
     fn refused(&self, name: Option<&str>) -> String {
         let error = self.install(name).unwrap_err();
         assert!(installed(&self.cache).unwrap().is_empty());
-        // Nothing is left of the attempt.
+        // The attempt leaves nothing behind.
         let left = fs::read_dir(&self.cache).map_or(0, Iterator::count);
         assert_eq!(left, 0);
         error.to_string()
@@ -72,7 +72,7 @@ fn weights_are_found_wherever_people_have_them() {
         assert_eq!(model.settings.pooling, Pooling::Mean);
         assert_eq!(model.folder, desk.cache.join(format!("tiny-{revision}")));
         assert_eq!(fs::read(model.folder.join(WEIGHTS)).unwrap(), content);
-        // The model stays when the folder goes.
+        // The model stays when the folder is removed.
         fs::remove_dir_all(&desk.folder).unwrap();
         verify(&model).unwrap();
         assert_eq!(installed(&desk.cache).unwrap(), [model]);
@@ -81,8 +81,8 @@ fn weights_are_found_wherever_people_have_them() {
 
 #[test]
 fn the_catalogue_speaks_for_a_folder_that_does_not() {
-    // It speaks of 384 dimensions, which a tiny model does not have, unless it
-    // is made so.
+    // The catalogue says 384 dimensions, which the tiny model only has if it is
+    // made so.
     let desk = Desk::new(&[]);
     let recipe = tiny_model::Recipe {
         dimensions: 384,
@@ -158,7 +158,7 @@ fn what_cannot_be_loaded_is_refused_by_the_name_of_its_file() {
         let expected = format!("the model in {file} cannot be used: ");
         assert!(said.starts_with(&expected), "{said}");
     }
-    // Both files are sound, but not what is said of them.
+    // Both files are sound but do not match the description.
     let desk = Desk::tiny();
     let said = fs::read_to_string(desk.path(MANIFEST)).unwrap();
     let wrong = said.replace("\"dimensions\":16", "\"dimensions\":17");

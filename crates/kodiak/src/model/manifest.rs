@@ -1,8 +1,8 @@
-//! `model.json`: what a folder with a model says of itself.
+//! `model.json`: the description of a model in its folder.
 //!
-//! People write the first half for a model of their own; an installed model's
-//! also says which bytes belong to it. It is written last, so that a folder
-//! without one is no model.
+//! People write the first half for a model of their own. For an installed model
+//! it also records the size and hash of each file. It is written last, so a
+//! folder without one is not a model.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -19,12 +19,13 @@ pub(super) const MANIFEST: &str = "model.json";
 pub(super) const WEIGHTS: &str = "model.onnx";
 pub(super) const TOKENIZER: &str = "tokenizer.json";
 
-/// How many hex digits of the weights' SHA-256 tell a revision.
+/// The number of hexadecimal digits of the weights' SHA-256 that identify a
+/// revision.
 pub(super) const REVISION_LENGTH: usize = 12;
-/// A manifest is a few hundred bytes; what is longer is something else.
+/// The largest manifest that is read. Real ones have a few hundred bytes.
 const MAX_BYTES: u64 = 1 << 16;
 
-/// What an installed model's `model.json` says.
+/// The content of an installed model's `model.json`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(super) struct Manifest {
     pub(super) name: String,
@@ -37,7 +38,7 @@ pub(super) struct Manifest {
     pub(super) origin: String,
 }
 
-/// Which bytes belong to a model.
+/// The hashes and sizes of a model's files.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct Files {
     pub(super) weights_sha256: String,
@@ -46,8 +47,8 @@ pub(super) struct Files {
     pub(super) tokenizer_bytes: u64,
 }
 
-/// What people write into a `model.json` of their own. An installed model's is
-/// one too, so that its folder can be carried to another machine.
+/// The content of a `model.json` that a person writes. That of an installed
+/// model is valid too, so its folder can be moved to another machine.
 #[derive(Debug, Deserialize)]
 pub(super) struct Description {
     pub(super) name: String,
@@ -78,7 +79,7 @@ impl Manifest {
         }
     }
 
-    /// The manifest in `folder`.
+    /// Reads the manifest in `folder`.
     pub(super) fn read(folder: &Path) -> Result<Self> {
         match read(folder)? {
             Some(manifest) => Ok(manifest),
@@ -86,7 +87,7 @@ impl Manifest {
         }
     }
 
-    /// Writes it into `folder` and makes sure that it is on the disk.
+    /// Writes it into `folder` and syncs it to disk.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join(MANIFEST);
         let mut text = serde_json::to_vec_pretty(self)
@@ -100,12 +101,12 @@ impl Manifest {
             .map_err(Error::io("write", &path))
     }
 
-    /// What the folder of such a model is called.
+    /// Returns the name of the model's folder.
     pub(super) fn folder_name(&self) -> String {
         format!("{}-{}", self.name, self.revision)
     }
 
-    /// The model that lies in `folder`.
+    /// Returns the model that lies in `folder`.
     pub(super) fn installed(self, folder: &Path) -> InstalledModel {
         InstalledModel {
             identity: Identity {
@@ -120,7 +121,7 @@ impl Manifest {
 }
 
 impl Description {
-    /// What a person wrote into `folder`, if anything.
+    /// Reads the description that a person wrote in `folder`, if there is one.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>> {
         let Some(description) = read::<Self>(folder)? else {
             return Ok(None);
@@ -142,13 +143,13 @@ impl Description {
 }
 
 impl Settings {
-    /// Whether a model could be used this way; if not, why.
+    /// Checks that a model can have these settings. Returns the reason if not.
     pub(super) fn check(&self) -> std::result::Result<(), String> {
-        // Far beyond every model there is, but not beyond what can be stored.
+        // Far more than any model has, but not more than can be stored.
         if !(1..=1 << 16).contains(&self.dimensions) {
             return Err(format!("dimensions cannot be {}", self.dimensions));
         }
-        // Two marks and a token.
+        // Two special tokens and one of text.
         if !(3..=1 << 20).contains(&self.max_tokens) {
             return Err(format!("max_tokens cannot be {}", self.max_tokens));
         }
@@ -160,9 +161,9 @@ impl Settings {
     }
 }
 
-/// Whether a model may be called this: it becomes the name of a folder on every
-/// kind of disk, and stands before `@` in a key. In lower case, because some
-/// disks do not tell the cases apart.
+/// Tells whether a model may have this name. It becomes the name of a folder on
+/// any file system, and stands before `@` in a key. It is in lower case because
+/// some file systems ignore case.
 pub(super) fn is_name(name: &str) -> bool {
     let fine = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
     name != "none"
@@ -171,12 +172,12 @@ pub(super) fn is_name(name: &str) -> bool {
         && name.starts_with(|first: char| first.is_ascii_alphanumeric())
 }
 
-/// The revision of weights with this SHA-256.
+/// Returns the revision of weights with this SHA-256.
 pub(super) fn revision(weights_sha256: &str) -> String {
     weights_sha256.chars().take(REVISION_LENGTH).collect()
 }
 
-/// An [`Error::ModelFiles`].
+/// Makes an [`Error::ModelFiles`].
 pub(super) fn files(path: &Path, detail: impl Into<String>) -> Error {
     Error::ModelFiles {
         path: path.to_owned(),
@@ -189,7 +190,7 @@ fn read<T: serde::de::DeserializeOwned>(folder: &Path) -> Result<Option<T>> {
     match fs::metadata(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("read", &path)(error)),
-        Ok(metadata) if !metadata.is_file() => return Err(files(&path, "it is no file")),
+        Ok(metadata) if !metadata.is_file() => return Err(files(&path, "it is not a file")),
         Ok(metadata) if metadata.len() > MAX_BYTES => {
             let detail = format!("it is longer than {MAX_BYTES} bytes");
             return Err(files(&path, detail));
@@ -285,7 +286,7 @@ mod tests {
             }
         }
 
-        /// A description with some of it replaced makes sense, or is refused
+        /// A description with some parts replaced is either valid or refused
         /// with the file's name.
         #[test]
         fn an_odd_description_is_refused_or_makes_sense(

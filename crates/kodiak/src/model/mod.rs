@@ -1,11 +1,10 @@
-//! Which models are known, and how their files come onto this machine.
+//! The models that are known, and their installation.
 //!
-//! A model lives in a folder of its own inside a cache, which the caller names.
-//! `catalogue` holds what is known of models as data, `install` and `folder`
-//! bring one in, `cache` says what is there. What one must know to use a model's
-//! files, and reading them, is `embed`'s, which knows nothing of this module;
-//! where the cache is and whether anything may be fetched is the caller's to
-//! say.
+//! A model lives in its own folder inside a cache, whose path the caller gives.
+//! `catalogue` describes the known models, `install` and `folder` install one,
+//! `cache` lists what is installed. `embed` describes and reads a model's files
+//! and knows nothing of this module. The caller decides where the cache is and
+//! whether anything may be downloaded.
 
 #[cfg(test)]
 mod archives;

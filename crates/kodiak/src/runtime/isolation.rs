@@ -1,18 +1,18 @@
-//! Running other people's code so that it harms nobody.
+//! Isolation of third-party code, so that its failures do no harm.
 //!
-//! The runtime and the tokenizer meet files and texts nobody has tried them on.
-//! A panic in them becomes an error. And the runtime hands its work to threads
-//! of its own and waits: on a worker of a thread pool that wait would not be
-//! idle but take up the pool's next job, which is likely another text to embed,
-//! so that texts would pile up inside each other and a model that is still
-//! loading would wait for itself. There the work gets a plain thread.
+//! The runtime and the tokenizer get files and texts that they were never
+//! tested with. A panic in them becomes an error. The runtime also passes its
+//! work to threads of its own and waits. On a worker of a rayon pool, that wait
+//! would not be idle but run the pool's next job, which is likely another text
+//! to embed. Texts would then pile up inside each other, and a model that is
+//! still loading would wait for itself. There the work gets a plain thread.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-/// Runs `work`, on this thread where that is safe. What it panicked with, or why
-/// it could not be run, is the error.
+/// Runs `work`, on this thread if that is safe. Returns the message of a panic,
+/// or why the work could not be run, as the error.
 pub(super) fn isolated<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     if rayon::current_thread_index().is_some() {
         thread::scope(|scope| {
@@ -23,19 +23,19 @@ pub(super) fn isolated<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, St
                 .map_err(|panic| told(panic.as_ref()))
         })
     } else {
-        // The model and the tokenizer are never changed by a run, so that a run
-        // that stopped halfway leaves nothing half done behind.
+        // A run never changes the model or the tokenizer, so a run that stopped
+        // halfway leaves nothing half done.
         catch_unwind(AssertUnwindSafe(work)).map_err(|panic| told(panic.as_ref()))
     }
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn told(panic: &(dyn Any + Send)) -> String {
     let message = panic
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("it panicked: {}", message.unwrap_or("without a word"))
+    format!("it panicked: {}", message.unwrap_or("without a message"))
 }
 
 #[cfg(test)]

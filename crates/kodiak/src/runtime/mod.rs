@@ -1,10 +1,10 @@
 //! Runs ONNX models on text, with the tokenizer that comes with each.
 //!
-//! Owns the way from text to a model's raw numbers: `tokens` encodes a text or a
-//! pair of texts, `graph` runs the model. `wire` checks a file before it is
-//! loaded, and `isolation` turns a panic in the libraries underneath into an
-//! error. What the numbers mean is the user's to say: `embed` makes vectors of
-//! them, a cross-encoder would read a score.
+//! This module turns text into a model's raw numbers: `tokens` encodes a text
+//! or a pair of texts, `graph` runs the model. `wire` checks a file before it
+//! is loaded, and `isolation` turns a panic in third-party code into an error.
+//! The caller interprets the numbers: `embed` makes vectors of them, a
+//! cross-encoder would read a score.
 
 mod graph;
 mod isolation;
@@ -22,34 +22,35 @@ use graph::Graph;
 use isolation::isolated;
 use tokens::Encoder;
 
-/// What to load, and how it is used.
+/// What to load, and with which limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     /// The ONNX file.
     pub graph: &'a Path,
     /// The `tokenizer.json` that goes with it.
     pub tokenizer: &'a Path,
-    /// How many tokens the model sees at most, special tokens included.
+    /// The number of tokens the model sees at most, special tokens included.
     pub max_tokens: usize,
-    /// The names of the outputs wanted, the preferred first. A graph that has
-    /// none of them gives its first output.
+    /// The names of the outputs wanted, the preferred one first. A graph that
+    /// has none of them gives its first output.
     pub outputs: &'a [&'a str],
 }
 
 /// How many cores a run may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cores {
-    /// One: the cheapest per text, for callers with other texts to run beside.
+    /// One core: the cheapest per text, for callers that run other texts in
+    /// parallel.
     One,
-    /// All: the soonest, for somebody who waits.
+    /// All cores: the fastest, for a caller that waits.
     All,
 }
 
-/// Why a model gave nothing.
+/// Why a model gave no output.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeError {
-    /// A file could not be loaded. No text will do better.
+    /// A file could not be loaded, so no text can be run.
     #[error("{} cannot be used: {detail}", path.display())]
     File {
         /// The file.
@@ -57,10 +58,10 @@ pub enum RuntimeError {
         /// What is wrong with it.
         detail: String,
     },
-    /// A text could not be encoded or run. Another may do better.
+    /// A text could not be encoded or run. Another may succeed.
     #[error("the model could not be run: {detail}")]
     Run {
-        /// What the tokenizer or the graph said.
+        /// The message of the tokenizer or the graph.
         detail: String,
     },
 }
@@ -72,8 +73,8 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Loads a model. Both files are read at once, since each takes long enough
-    /// to be worth a thread.
+    /// Loads a model. Both files are read in parallel, since each takes long
+    /// enough to be worth a thread.
     pub fn load(options: Options<'_>) -> Result<Self, RuntimeError> {
         let (encoder, graph) = thread::scope(|scope| {
             let read = || isolated(|| read_tokenizer(options)).flatten();
@@ -83,7 +84,7 @@ impl Runtime {
                 Ok(thread) => thread
                     .join()
                     .unwrap_or_else(|_| Err("its reader stopped".to_owned())),
-                // Where there is no thread to be had, this one does.
+                // If no thread can be started, this one does the work.
                 Err(_) => read(),
             };
             (encoder, graph)
@@ -109,12 +110,13 @@ impl Runtime {
     }
 
     /// Encodes a pair of texts as one sequence, truncated to the model's limit.
-    /// The longer text is cut first, so that something of both is left.
+    /// The longer text is truncated first, so that something of both is left.
     pub fn encode_pair(&self, left: &str, right: &str) -> Result<Tokens, RuntimeError> {
         run(|| self.encoder.encode_pair(left, right))
     }
 
-    /// Returns the tokens as the vocabulary spells them, special tokens left out.
+    /// Returns the tokens as the vocabulary spells them, without special
+    /// tokens.
     pub fn pieces<'a>(&'a self, tokens: &'a Tokens) -> impl Iterator<Item = String> + 'a {
         self.encoder.pieces(tokens)
     }
@@ -124,8 +126,8 @@ impl Runtime {
         run(|| self.graph.run(tokens, cores))
     }
 
-    /// Returns how many runs on one core there have been at once, as long as
-    /// none is under way.
+    /// Returns the largest number of simultaneous runs on one core so far. Only
+    /// valid while none is running.
     #[cfg(test)]
     pub(crate) fn most_runs_at_once(&self) -> usize {
         self.graph.most_runs_at_once()

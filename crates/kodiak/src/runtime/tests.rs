@@ -1,5 +1,5 @@
-//! Tests of the runtime with its second user: a cross-encoder, which scores a
-//! pair of texts.
+//! Tests of the runtime with another kind of model: a cross-encoder, which
+//! scores a pair of texts.
 
 use tempfile::TempDir;
 
@@ -51,7 +51,7 @@ fn a_cross_encoder_scores_the_related_pair_higher() {
 #[test]
 fn which_text_is_which_is_told_to_the_graph() {
     let model = CrossEncoder::new();
-    // Taken for one text, both halves would be of the first type.
+    // Encoded as one text, both halves would be of the first type.
     let single = model.runtime.encode("ramen ", "broth").unwrap();
     let output = model.runtime.run(&single, Cores::One).unwrap();
     assert_eq!(output.values, [0.0]);

@@ -1,8 +1,8 @@
 //! From text to a model's tokens, with the tokenizer that came with it.
 //!
-//! Owns truncation: a text, or both texts of a pair, fit the model's limit. What
-//! the file says about length is overruled: it was written for batches of
-//! short sentences, cut early and filled up to one length.
+//! This module truncates: a text, or both texts of a pair, fit the model's
+//! limit. The length settings in the file are overridden: they were made for
+//! batches of short sentences, truncated early and padded to one length.
 
 use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::{
@@ -10,11 +10,12 @@ use tokenizers::{
     PreTokenizerWrapper, Tokenizer, TokenizerImpl, TruncationParams, TruncationStrategy,
 };
 
-/// So many characters are looked at for each token a model sees. Words have
-/// about four, and the text beyond would be tokenized only to be thrown away.
+/// The number of characters that are read for each token a model sees. Words
+/// have about four, and the text beyond would be tokenized only to be thrown
+/// away.
 const CHARACTERS_PER_TOKEN: usize = 40;
 
-/// What most models' tokenizers are made of, written out.
+/// The type of most models' tokenizers, written out.
 type WordPieceTokenizer = TokenizerImpl<
     WordPiece,
     NormalizerWrapper,
@@ -28,12 +29,12 @@ type WordPieceTokenizer = TokenizerImpl<
 pub struct Tokens(Encoding);
 
 impl Tokens {
-    /// Returns how many tokens there are, special tokens included.
+    /// Returns the number of tokens, special tokens included.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none. Graphs are not made for that.
+    /// Tells whether there are no tokens. A graph cannot run on none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -47,7 +48,7 @@ impl Tokens {
         self.0.get_ids()
     }
 
-    /// Returns which text of a pair each token is of: 0 or 1.
+    /// Returns for each token which text of a pair it is from: 0 or 1.
     pub(super) fn type_ids(&self) -> &[u32] {
         self.0.get_type_ids()
     }
@@ -62,9 +63,9 @@ pub(super) struct Encoder {
 impl Encoder {
     /// Parses a `tokenizer.json`.
     pub(super) fn parse(file: &[u8], max_tokens: usize) -> Result<Self, String> {
-        // A tokenizer whose kind is not known is read into a tree first and its
-        // words are copied out of that. Asked for by its kind, it takes half the
-        // time or less, and a search waits for it.
+        // Without a concrete type, the file is read into a tree first and its
+        // words are copied out of that. With it, parsing takes half the time or
+        // less, and a search waits for it.
         let mut tokenizer = match serde_json::from_slice::<WordPieceTokenizer>(file) {
             Ok(tokenizer) => Tokenizer::from(tokenizer),
             Err(_) => Tokenizer::from_bytes(file).map_err(|error| error.to_string())?,
@@ -91,14 +92,14 @@ impl Encoder {
         })
     }
 
-    /// Encodes `prefix` and `text` together, as much as the model sees.
+    /// Encodes `prefix` and `text` together, as far as the model sees them.
     pub(super) fn encode(&self, prefix: &str, text: &str) -> Result<Tokens, String> {
         let whole = format!("{prefix}{}", self.seen(text));
         let tokens = self.tokenizer.encode_fast(whole, true);
         tokens.map(Tokens).map_err(|error| error.to_string())
     }
 
-    /// Encodes a pair of texts, as much of both as the model sees.
+    /// Encodes a pair of texts, as far as the model sees them.
     pub(super) fn encode_pair(&self, left: &str, right: &str) -> Result<Tokens, String> {
         let special = special_tokens(&self.tokenizer, true);
         if self.max_tokens < special + 2 {
@@ -112,7 +113,8 @@ impl Encoder {
         tokens.map(Tokens).map_err(|error| error.to_string())
     }
 
-    /// Returns the tokens as the vocabulary spells them, special tokens left out.
+    /// Returns the tokens as the vocabulary spells them, without special
+    /// tokens.
     pub(super) fn pieces<'a>(&'a self, tokens: &'a Tokens) -> impl Iterator<Item = String> + 'a {
         let special = tokens.0.get_special_tokens_mask();
         let own = tokens.ids().iter().zip(special);
@@ -120,22 +122,22 @@ impl Encoder {
             .filter_map(|(&id, _)| self.tokenizer.id_to_token(id))
     }
 
-    /// Returns what of a text can be among the tokens the model sees.
+    /// Returns the part of a text that can be among the tokens the model sees.
     fn seen<'a>(&self, text: &'a str) -> &'a str {
-        // Space at the beginning is no token, and must not use up what is seen.
+        // Leading white space gives no tokens and must not use up the limit.
         let text = text.trim_start();
         beginning(text, self.max_tokens.saturating_mul(CHARACTERS_PER_TOKEN))
     }
 }
 
-/// Returns how many special tokens are put around one text or a pair.
+/// Returns the number of special tokens put around one text or a pair.
 fn special_tokens(tokenizer: &Tokenizer, pair: bool) -> usize {
     tokenizer
         .get_post_processor()
         .map_or(0, |processor| processor.added_tokens(pair))
 }
 
-/// At most so many characters from the beginning of a text.
+/// Returns at most this many characters from the beginning of a text.
 fn beginning(text: &str, characters: usize) -> &str {
     match text.char_indices().nth(characters) {
         Some((end, _)) => &text[..end],
@@ -212,7 +214,7 @@ mod tests {
         );
     }
 
-    /// How many tokens of each text are left, special tokens aside.
+    /// Returns how many tokens of each text are left, without special tokens.
     fn lengths(tokens: &Tokens) -> [usize; 2] {
         let special = tokens.0.get_special_tokens_mask();
         let of = |text| {

@@ -1,15 +1,15 @@
-//! Whether a file has the structure of an ONNX model, before it is loaded.
+//! A check that a file has the structure of an ONNX model, before it is loaded.
 //!
-//! ONNX files are protobuf messages without a mark that tells them from others,
-//! and `rten` reads what it is given: a length beyond the end or a number that
-//! never ends can keep it busy forever. This walks over keys and lengths only and
-//! passes over the weights; what the model means is `graph`'s to find out.
+//! ONNX files are protobuf messages without a magic number, and `rten` reads
+//! whatever it is given: a length beyond the end or a number that never ends
+//! can keep it busy forever. This check follows keys and lengths only and skips
+//! the weights. `graph` finds out what the model means.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-/// Messages inside messages, at most: graphs may contain graphs.
+/// The maximum depth of nested messages: graphs may contain graphs.
 const DEEPEST: usize = 32;
 
 /// The messages that are read when a model is loaded.
@@ -25,22 +25,22 @@ enum Message {
     TensorType,
     Sequence,
     Shape,
-    /// One without others in it.
+    /// A message without messages in it.
     Plain,
 }
 
-/// What a field with a length contains.
+/// The content of a length-delimited field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     Message(Message),
-    /// Numbers of variable length, one after the other.
+    /// A sequence of variable-length numbers.
     Numbers,
-    /// Text, weights and whatever is skipped.
+    /// Text, weights and everything that is skipped.
     Bytes,
 }
 
 impl Message {
-    /// What its field of this number contains, by ONNX's definition.
+    /// Returns the content of a field, according to the ONNX definition.
     fn content(self, field: u64) -> Content {
         match (self, field) {
             (Self::Model, 7) | (Self::Attribute, 6) => Content::Message(Self::Graph),
@@ -61,7 +61,7 @@ impl Message {
     }
 }
 
-/// Walks over a whole file. What is wrong with it is the error.
+/// Checks a whole file. Returns what is wrong with it as the error.
 pub(super) fn check(file: &Path) -> Result<(), String> {
     let file = File::open(file).map_err(|error| error.to_string())?;
     let end = file.metadata().map_err(|error| error.to_string())?.len();
@@ -71,11 +71,11 @@ pub(super) fn check(file: &Path) -> Result<(), String> {
         has_graph: false,
     };
     walk.message(Message::Model, end, 0)
-        .map_err(|detail| format!("it is no ONNX model: {detail}"))?;
+        .map_err(|detail| format!("it is not an ONNX model: {detail}"))?;
     if walk.has_graph {
         Ok(())
     } else {
-        Err("it is no ONNX model: it has no graph".to_owned())
+        Err("it is not an ONNX model: it has no graph".to_owned())
     }
 }
 
@@ -124,7 +124,7 @@ impl Walk {
         Ok(())
     }
 
-    /// A number of variable length: seven bits a byte, ten bytes at most.
+    /// Reads a variable-length number: seven bits per byte, ten bytes at most.
     fn number(&mut self, end: u64) -> Result<u64, String> {
         let start = self.position;
         let mut number = 0;
@@ -201,7 +201,7 @@ mod tests {
         ];
         for (content, expected) in cases {
             let error = checked(content).unwrap_err();
-            assert!(error.starts_with("it is no ONNX model: "), "{error}");
+            assert!(error.starts_with("it is not an ONNX model: "), "{error}");
             assert!(error.contains(expected), "{error}");
         }
     }
@@ -218,7 +218,7 @@ mod tests {
         #[test]
         fn anything_comes_to_an_end(content in prop::collection::vec(any::<u8>(), 0..2_000)) {
             if let Err(error) = checked(&content) {
-                prop_assert!(error.starts_with("it is no ONNX model: "), "{}", error);
+                prop_assert!(error.starts_with("it is not an ONNX model: "), "{}", error);
             }
         }
     }

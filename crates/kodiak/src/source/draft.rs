@@ -1,31 +1,31 @@
-//! A note as it is to be written.
+//! A draft: a note to be written.
 
 use serde_json::{Map, Value};
 
 use crate::document::Timestamp;
 
-/// A note as it is to be written, by
+/// A note to be written by
 /// [`WritableSource::create`](super::WritableSource::create) or
 /// [`update`](super::WritableSource::update).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
-    /// Its key, where it must be a certain one; otherwise one is made from the
-    /// title. An update leaves the key as it is.
+    /// Its key, if a certain one is wanted. Otherwise the key is made from the
+    /// title. An update keeps the key.
     pub key: Option<String>,
     /// Its title.
     pub title: String,
-    /// Its text without frontmatter, to the byte.
+    /// Its text without frontmatter, byte for byte.
     pub body: String,
-    /// Its tags, without `#`. They replace those of the frontmatter; tags in the
-    /// text are the text's.
+    /// Its tags, without `#`. They replace the tags in the frontmatter. Tags in
+    /// the text are not changed.
     pub tags: Vec<String>,
-    /// What it is. An update without one leaves it as it is.
+    /// Its kind. An update without one keeps the old one.
     pub kind: Option<String>,
-    /// Its category. An update without one leaves it as it is.
+    /// Its category. An update without one keeps the old one.
     pub category: Option<String>,
-    /// When it was written. An update without it leaves it as it is.
+    /// When it was written. An update without it keeps the old date.
     pub created_at: Option<Timestamp>,
-    /// Other fields of its frontmatter. An update leaves fields that are not
-    /// named here as they are, and removes those that are `null`.
+    /// Other fields of its frontmatter. An update keeps the fields that are not
+    /// named here, and removes those that are `null`.
     pub fields: Map<String, Value>,
 }

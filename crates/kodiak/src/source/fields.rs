@@ -1,16 +1,16 @@
-//! Typed values out of a mapping of fields, taken one by one.
+//! Taking typed values out of a mapping of fields.
 //!
-//! Owns how forgiving to be: names in any case, numbers for texts, texts for
-//! lists. Where the fields come from is `frontmatter`'s.
+//! This module decides how lenient to be: names in any case, numbers as texts,
+//! texts as lists. `frontmatter` supplies the fields.
 
 use serde_json::{Map, Value};
 
 use crate::date;
 use crate::document::Timestamp;
 
-/// Takes the first of the named fields that `read` makes sense of. One it makes
-/// no sense of stays, so that nothing the author wrote is lost; one that is
-/// empty goes. Names fit in any case, as written ones first.
+/// Takes the first of the named fields that `read` understands. A field that it
+/// does not understand stays, so that nothing the author wrote is lost; an
+/// empty one is removed. Names match in any case, with an exact match first.
 fn take<T>(
     fields: &mut Map<String, Value>,
     names: &[&str],
@@ -47,12 +47,12 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Takes the first of the named fields that is a text, a number or a yes or no.
+/// Takes the first of the named fields that is a text, a number or a boolean.
 pub(super) fn take_text(fields: &mut Map<String, Value>, names: &[&str]) -> Option<String> {
     take(fields, names, text_of)
 }
 
-/// Takes the first of the named fields that is a text, and a text only.
+/// Takes the first of the named fields that is a text.
 pub(super) fn take_string(fields: &mut Map<String, Value>, names: &[&str]) -> Option<String> {
     take(fields, names, |value| {
         value.as_str().and_then(|_| text_of(value))
@@ -66,8 +66,8 @@ pub(super) fn take_date(fields: &mut Map<String, Value>, names: &[&str]) -> Opti
     })
 }
 
-/// Takes every one of the named fields that is a list of texts, or a text that
-/// lists them: divided by commas, or by spaces where there is no comma.
+/// Takes all of the named fields that are lists of texts, or texts that contain
+/// a list: separated by commas, or by spaces if there is no comma.
 pub(super) fn take_list(fields: &mut Map<String, Value>, names: &[&str]) -> Vec<String> {
     let mut list = Vec::new();
     for name in names {
@@ -76,8 +76,8 @@ pub(super) fn take_list(fields: &mut Map<String, Value>, names: &[&str]) -> Vec<
     list
 }
 
-/// Returns the texts of the first of the named fields that holds any, and
-/// leaves it among the fields. A text is one text, whatever is in it.
+/// Returns the texts of the first of the named fields that has any. The field
+/// stays. A text counts as one item, whatever it contains.
 pub(super) fn list_in(fields: &Map<String, Value>, names: &[&str]) -> Vec<String> {
     let texts = |name: &&str| {
         let exact = fields.get(*name);
@@ -96,7 +96,7 @@ pub(super) fn list_in(fields: &Map<String, Value>, names: &[&str]) -> Vec<String
 
 fn list_of(value: &Value) -> Option<Vec<String>> {
     match value {
-        // A list inside the list is part of it.
+        // Nested lists are flattened.
         Value::Array(items) => {
             let filled = items.iter().filter(|item| !is_empty(item));
             let parts: Option<Vec<_>> = filled

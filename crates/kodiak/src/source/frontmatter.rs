@@ -1,9 +1,8 @@
-//! The YAML block at the head of a note: where it ends and what it says.
+//! The YAML block at the beginning of a note.
 //!
-//! Owns finding the block, reading it within fixed bounds, and writing it so
-//! that it reads back equal. Taking typed
-//! values out of its fields is the business of `fields`, and which field means
-//! what for a document that of `note`.
+//! This module finds the block, reads it within fixed limits, and writes it so
+//! that it reads back equal. `fields` takes typed values out of its fields, and
+//! `note` knows what each field means for a document.
 
 mod write;
 
@@ -15,30 +14,32 @@ use serde_saphyr::{NonFiniteFloatPolicy, Spanned, UserMessageFormatter};
 
 pub use write::{FieldChange, edit, write};
 
-/// The longest block that is read as frontmatter, in bytes. Real ones stay
-/// under a few KiB; the bound keeps a hostile one from costing anything.
+/// The longest block that is read as frontmatter, in bytes. Real ones have a
+/// few KiB at most. The limit makes a hostile block harmless.
 pub const MAX_BLOCK_BYTES: usize = 64 * 1024;
 
-/// How much of a parser's complaint is kept.
+/// The number of characters kept of a parser's message.
 const MAX_REASON_LENGTH: usize = 160;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// A text, divided: `front` followed by `body` is the text.
+/// A text divided into `front` and `body`, which together are the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Divided<'text> {
-    /// The frontmatter block with its delimiters, and a byte order mark before it.
+    /// The frontmatter block with its delimiters, and a byte order mark before
+    /// it.
     pub front: &'text str,
     /// Everything after it.
     pub body: &'text str,
-    /// What the block says, keys as written.
+    /// The fields of the block, with names as written.
     pub fields: Map<String, Value>,
-    /// Why a block that looks like frontmatter was left in the body.
+    /// The reason why a block that looks like frontmatter was left in the body.
     pub problem: Option<String>,
 }
 
 /// Divides a text into frontmatter and body. A block that cannot be read stays
-/// in the body, where it can at least be searched, and is reported.
+/// in the body, where it can at least be searched, and is reported as a
+/// problem.
 pub fn divide(text: &str) -> Divided<'_> {
     let unmarked = divide_mark(text);
     let Some(block) = Block::find(unmarked.body) else {
@@ -61,7 +62,7 @@ pub fn divide(text: &str) -> Divided<'_> {
     }
 }
 
-/// Divides off nothing but a byte order mark: for formats without frontmatter.
+/// Divides off only a byte order mark, for formats without frontmatter.
 pub fn divide_mark(text: &str) -> Divided<'_> {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     Divided {
@@ -71,7 +72,7 @@ pub fn divide_mark(text: &str) -> Divided<'_> {
     }
 }
 
-/// Where a block closes and ends, as offsets from its opening line.
+/// The end of a block, as offsets from its opening line.
 struct Block {
     /// The start of the closing line.
     closing: usize,
@@ -80,8 +81,8 @@ struct Block {
 }
 
 impl Block {
-    /// Finds the block a text opens with. Without a closing line the opening
-    /// one is a thematic break.
+    /// Finds the block that a text begins with. Without a closing line, the
+    /// opening line is a thematic break.
     fn find(text: &str) -> Option<Self> {
         let mut start = 0;
         for line in text.split_inclusive('\n') {
@@ -103,20 +104,21 @@ impl Block {
     }
 }
 
-/// Reads a block, its opening line included so that the parser counts lines as
-/// the author's editor does. An empty block is an empty mapping.
+/// Reads a block. It includes the opening line, so that the parser counts lines
+/// as the author's editor does. An empty block is an empty mapping.
 fn read(block: &str) -> Result<Map<String, Value>, String> {
     if block.len() > MAX_BLOCK_BYTES {
         return Err(format!("it is longer than {} KiB", MAX_BLOCK_BYTES / 1024));
     }
     let options = serde_saphyr::options! {
-        // `no`, `on` and `y` are tags and titles more often than answers.
+        // `no`, `on` and `y` are more often tags and titles than booleans.
         strict_booleans: true,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         with_snippet: false,
-        // The default budgets fit files of many megabytes; a block of 64 KiB
-        // cannot honestly need as much, however it repeats itself. The default
-        // depth of 64 overflows a thread's 2 MiB of stack in a debug build.
+        // The default budgets fit files of many megabytes. A legitimate block
+        // of 64 KiB never needs that much, however it repeats itself. The
+        // default depth of 64 overflows a thread's stack of 2 MiB in a debug
+        // build.
         budget: serde_saphyr::budget! {
             max_depth: 16,
             max_total_scalar_bytes: 1024 * 1024,
@@ -134,14 +136,14 @@ fn read(block: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// The parser's complaint, on one line.
+/// Returns the parser's message, on one line.
 fn reason(mut error: &serde_saphyr::Error) -> String {
     use serde_saphyr::Error as Yaml;
     let whole = error;
     while let Yaml::AliasError { error: inner, .. } = error {
         error = inner;
     }
-    // Its words for these are meant for programmers.
+    // The parser's messages for these are meant for programmers.
     if matches!(
         error,
         Yaml::Budget { .. }
@@ -159,15 +161,15 @@ fn reason(mut error: &serde_saphyr::Error) -> String {
     }
 }
 
-/// A YAML value that still knows where each part of it was written.
+/// A YAML value in which each part still has its position.
 enum Node {
     Scalar(Value),
     List(Vec<Spanned<Node>>),
     Mapping(Vec<(String, Spanned<Node>)>),
 }
 
-/// Makes plain values of nodes. A number that would be spelled otherwise stays
-/// as written: version `1.10` is not 1.1, and `007` is nobody's 7.0.
+/// Converts nodes to plain values. A number that would be spelt differently
+/// stays as written: version `1.10` is not 1.1, and `007` is not 7.
 fn resolve(node: Spanned<Node>, block: &str) -> Value {
     match node.value {
         Node::Scalar(Value::Number(number)) => {

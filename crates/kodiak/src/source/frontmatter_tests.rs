@@ -1,4 +1,4 @@
-//! Blocks as people write them, and as they should not.
+//! Tests of blocks as people write them, and of hostile ones.
 
 use std::fmt::Write;
 
@@ -160,7 +160,7 @@ fn hostile_blocks_are_refused() {
         (repeated, "repeats itself"),
         (too_long, "longer than 64 KiB"),
     ] {
-        // Unfolded, the first would not end while anyone waits.
+        // Expanded, the first would not end in reasonable time.
         let reason = problem(&format!("{block}---\nbody\n"));
         assert!(reason.contains(part), "{reason}");
     }

@@ -1,8 +1,8 @@
-//! A folder of notes: markdown, plain text, Org.
+//! A folder of notes: Markdown, plain text, Org.
 //!
-//! Owns the files: which there are, reading one safely, and never leaving the
-//! folder. What a file's text means is `note`'s to say, which version of a file
-//! it is `version`'s, and how notes are saved `save`'s.
+//! This module handles the files: which there are, how to read one safely, and
+//! how never to leave the folder. `note` interprets the text of a file,
+//! `version` determines its version, and `save` writes notes.
 
 mod compose;
 mod names;
@@ -25,22 +25,22 @@ pub use super::note::document_from_text;
 use super::{Entry, LeftOut, Listing, Presence, Reading, Source, WritableSource};
 use version::FileState;
 
-/// The largest file that is read unless the options say otherwise: 10 MiB.
+/// The default size limit of files: 10 MiB.
 pub const DEFAULT_MAX_BYTES: u64 = 10 * 1024 * 1024;
 
-/// The extensions of notes, where no globs say otherwise.
+/// The extensions of notes, unless globs say otherwise.
 const EXTENSIONS: [&str; 5] = ["md", "markdown", "mdx", "txt", "org"];
 
-/// More threads than this only wait for the same disk.
+/// The maximum number of threads. More would only wait for the same disk.
 const MAX_THREADS: usize = 8;
 
-/// What to take from a folder.
+/// Which files of a folder to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderOptions {
-    /// Which files to take, instead of those with a note's extension. A glob is
-    /// matched against the path from the root; one without `/` fits at any
-    /// depth; one that starts with `!` leaves out, and if all do, they leave
-    /// out of the notes.
+    /// The files to use, instead of those with a note's extension. A glob is
+    /// matched against the path from the root; one without `/` matches at any
+    /// depth. A glob that starts with `!` excludes files; if all globs do, they
+    /// exclude from the files with a note's extension.
     pub globs: Vec<String>,
     /// The size in bytes above which a file is skipped.
     pub max_bytes: u64,
@@ -59,7 +59,7 @@ impl Default for FolderOptions {
 }
 
 /// A folder of notes as a source. Links are neither followed nor listed, and
-/// nothing outside of the folder is read, not even a gitignore.
+/// nothing outside the folder is read, not even a gitignore.
 #[derive(Debug)]
 pub struct MarkdownFolder {
     name: String,
@@ -69,7 +69,7 @@ pub struct MarkdownFolder {
 }
 
 impl MarkdownFolder {
-    /// A source of this name over the folder `root`.
+    /// Opens the folder `root` as a source with this name.
     pub fn new(name: impl Into<String>, root: &Path, options: FolderOptions) -> Result<Self> {
         require_folder(root)?;
         let root = root.canonicalize().map_err(Error::io("read", root))?;
@@ -81,28 +81,29 @@ impl MarkdownFolder {
         })
     }
 
-    /// The folder, with all links in its path resolved.
+    /// Returns the folder, with all links in its path resolved.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What is taken from the folder.
+    /// Returns the options of the folder.
     pub fn options(&self) -> &FolderOptions {
         &self.options
     }
 
-    /// Where a document's file is. Whatever the key, it is a path in the folder:
-    /// parts that would lead out of it are left out.
+    /// Returns the path of a document's file. For any key it is a path inside
+    /// the folder: components that would lead out are dropped.
     pub fn path_of(&self, key: &str) -> PathBuf {
         let parts = Path::new(key).components();
         let inside = parts.filter(|part| matches!(part, Component::Normal(_)));
         inside.fold(self.root.clone(), |path, part| path.join(part))
     }
 
-    /// Whether the walk takes this entry: a folder to enter, a file to list.
+    /// Tells whether the walk takes this entry: a folder to enter or a file to
+    /// list.
     fn takes(&self, entry: &DirEntry) -> bool {
-        // The walker skips hidden entries too, but a gitignore's `!*/` would
-        // bring them back, and `.git` with them.
+        // The walker skips hidden entries too, but `!*/` in a gitignore would
+        // bring them back, including `.git`.
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
             return false;
         }
@@ -112,7 +113,7 @@ impl MarkdownFolder {
         if kind.is_dir() {
             return !self.globs.matched(entry.path(), true).is_ignore();
         }
-        // A link is neither a folder nor a file to this.
+        // A link is neither a folder nor a file here.
         kind.is_file()
             && match self.globs.matched(entry.path(), false) {
                 Match::Whitelist(_) => true,
@@ -131,7 +132,7 @@ impl MarkdownFolder {
                 reason: "its name is not valid UTF-8".to_owned(),
             });
         } else if let Ok(metadata) = file.metadata() {
-            // One that vanished since it was listed is gone like any other.
+            // A file that vanished since it was found counts as gone.
             let state = FileState::of(&metadata);
             listing.entries.push(Entry {
                 key,
@@ -141,14 +142,14 @@ impl MarkdownFolder {
         }
     }
 
-    /// The key of a path under the root; what is no text in it is replaced.
+    /// Returns the key of a path under the root. Invalid UTF-8 is replaced.
     fn key_of(&self, path: &Path) -> Option<String> {
         let inside = path.strip_prefix(&self.root).ok()?.to_string_lossy();
         Some(inside.replace(std::path::MAIN_SEPARATOR, "/"))
     }
 
-    /// What an error of the walk keeps from being listed: the folder it is
-    /// about, if that is still there.
+    /// Returns what an error of the walk keeps from being listed: the folder it
+    /// is about, if that still exists.
     fn left_out(&self, error: &ignore::Error) -> Option<LeftOut> {
         let path = path_of_error(error)?;
         let folder = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
@@ -161,8 +162,8 @@ impl MarkdownFolder {
         })
     }
 
-    /// What an error of the system means for one file. A file that is missing
-    /// along with the whole folder, say on a drive that was unplugged, is not
+    /// Interprets a system error for one file. If the whole folder is missing,
+    /// for example because a drive is unplugged, the file does not count as
     /// gone.
     fn failed(&self, error: &io::Error) -> Result<Reading> {
         if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
@@ -191,8 +192,8 @@ impl Source for MarkdownFolder {
     }
 
     fn list(&self) -> Result<Listing> {
-        // An unreadable root must not look like an empty one: everything in the
-        // index would be taken for deleted.
+        // An unreadable root must not look like an empty one, or everything in
+        // the index would count as deleted.
         require_folder(&self.root)?;
         fs::read_dir(&self.root).map_err(Error::io("read", &self.root))?;
 
@@ -204,15 +205,15 @@ impl Source for MarkdownFolder {
             .require_git(false)
             .parents(false)
             .git_global(false)
-            // In a worktree `.git` is a file that points out of the folder.
+            // In a worktree, `.git` is a file that points out of the folder.
             .git_exclude(false);
         walk.build_parallel().run(|| {
             let mut batch = Batch {
                 found: Listing::default(),
                 listed: &listed,
             };
-            // An entry that cannot be looked at, such as a folder without
-            // permission, does not keep the others from being listed.
+            // An entry that cannot be accessed, such as a folder without
+            // permission, does not stop the walk.
             Box::new(move |found| match found {
                 Ok(found) if found.depth() == 0 => WalkState::Continue,
                 Ok(found) if self.takes(&found) => {
@@ -228,7 +229,7 @@ impl Source for MarkdownFolder {
                 }
             })
         });
-        // Nor must one that vanished meanwhile.
+        // Nor must a root that vanished in the meantime.
         require_folder(&self.root)?;
         Ok(listed.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
@@ -238,7 +239,7 @@ impl Source for MarkdownFolder {
             Ok(file) => file,
             Err(error) => return self.failed(&error),
         };
-        // A write while we read is seen as a change later.
+        // A write during reading shows as a change later.
         let version = if file.too_fresh {
             Version::UNKNOWN
         } else {
@@ -275,17 +276,17 @@ impl Source for MarkdownFolder {
     }
 }
 
-/// A file that was looked at.
+/// A file that was read.
 struct LookedAt {
     state: FileState,
-    /// Whether it may be written again without its state telling.
+    /// Whether it may be written again without its state showing it.
     too_fresh: bool,
-    /// Its text, or why it is not to be indexed.
+    /// Its text, or the reason why it is not indexed.
     content: Result<String, String>,
 }
 
 impl MarkdownFolder {
-    /// Reads a file's text, or says why it is not to be indexed.
+    /// Reads the text of a file, or returns the reason why it is not indexed.
     fn read_file(&self, key: &str) -> io::Result<LookedAt> {
         let refused = |reason: &str, state: FileState| {
             Ok(LookedAt {
@@ -298,10 +299,10 @@ impl MarkdownFolder {
             return refused("leaves the folder", FileState::default());
         }
         let path = self.path_of(key);
-        // Before opening: to open a pipe is to wait for its writer.
+        // Before opening: opening a pipe would wait for its writer.
         let metadata = fs::symlink_metadata(&path)?;
         let state = FileState::of(&metadata);
-        // A link on the way to the file counts as much as the file being one.
+        // This also catches links in the folders above the file.
         if !path.canonicalize()?.starts_with(&self.root) {
             return refused("leaves the folder", state);
         }
@@ -312,7 +313,8 @@ impl MarkdownFolder {
             return refused("is not a file", state);
         }
         let file = File::open(&path)?;
-        // Before reading: a write while we read is then seen as a change later.
+        // Before reading, so that a write during reading shows as a change
+        // later.
         let state = FileState::of(&file.metadata()?);
         Ok(LookedAt {
             too_fresh: state.is_fresh(),
@@ -321,7 +323,7 @@ impl MarkdownFolder {
         })
     }
 
-    /// Reads what a file of about this size holds, if it is text.
+    /// Reads a file of about this size, if it is text.
     fn content(&self, file: File, size: u64) -> io::Result<Result<String, String>> {
         let limit = self.options.max_bytes;
         let too_large = || Ok(Err(format!("larger than {}", exact_size(limit))));
@@ -340,7 +342,7 @@ impl MarkdownFolder {
     }
 }
 
-/// What one thread of the walk found, handed over when the thread is done.
+/// The results of one thread of the walk, handed over when the thread is done.
 struct Batch<'list> {
     found: Listing,
     listed: &'list Mutex<Listing>,
@@ -364,7 +366,7 @@ fn compile(root: &Path, globs: &[String]) -> Result<Override> {
         if glob.trim_start_matches('!').trim().is_empty() {
             return Err(bad(glob, "it is empty".to_owned()));
         }
-        // Gitignore's comments make no sense in a list of globs.
+        // Gitignore comments make no sense in a list of globs.
         let line = if glob.starts_with('#') {
             &format!("\\{glob}")
         } else {
@@ -405,7 +407,7 @@ fn is_note(path: &Path) -> bool {
     })
 }
 
-/// Whether a key is a plain path downwards.
+/// Tells whether a key is a plain path downwards.
 fn stays_inside(key: &str) -> bool {
     let mut parts = Path::new(key).components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
@@ -428,7 +430,7 @@ fn unreadable(error: &io::Error) -> String {
     format!("could not be read: {reason}")
 }
 
-/// Writes a size in the largest unit that divides it: `10 MiB`, `1000 bytes`.
+/// Formats a size in the largest unit that divides it: `10 MiB`, `1000 bytes`.
 pub fn exact_size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     if bytes == 1 {

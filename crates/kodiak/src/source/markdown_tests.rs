@@ -1,4 +1,4 @@
-//! Folders as they are found: ignored, linked, broken and hostile.
+//! Tests of folders with ignored, linked, broken and hostile files.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A folder with these files in it; a name that ends in `/` is a folder.
+/// Makes a folder with these files. A name that ends in `/` makes a folder.
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for (name, text) in files {
@@ -261,7 +261,7 @@ fn a_missing_folder_is_an_error_at_every_step() {
     assert_eq!(read(&source, "b.md"), Reading::Gone);
     fs::remove_dir_all(source.root()).unwrap();
     assert!(matches!(source.list(), Err(Error::FolderMissing { .. })));
-    // Not gone: the drive may come back, and the index should be there then.
+    // Not gone: the drive may come back, and the index must still be there.
     assert!(matches!(
         read_into(&source, "b.md", &mut |_| {}),
         Err(Error::FolderMissing { .. })
@@ -405,7 +405,7 @@ mod unix {
         };
         mode(&closed, 0o000);
         mode(&locked, 0o000);
-        // The superuser reads everything, and there is nothing to see.
+        // The superuser can read everything, so there is nothing to test.
         let superuser = fs::read_dir(&closed).is_ok();
         let source = open(folder.path(), &[]);
         let listed = keys(&source);
@@ -439,7 +439,7 @@ mod unix {
     fn names_that_are_no_text_are_left_out() {
         let folder = folder(&[("a.md", "text")]);
         let name = folder.path().join(OsStr::from_bytes(b"\xff.md"));
-        // Some file systems refuse such names, and then there is nothing to see.
+        // Some file systems refuse such names, so there is nothing to test.
         if fs::write(name, "text").is_ok() {
             let source = open(folder.path(), &[]);
             assert_eq!(keys(&source), ["a.md"]);

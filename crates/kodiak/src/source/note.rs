@@ -1,8 +1,7 @@
-//! The text of one file, made a document.
+//! From the text of a file to a document.
 //!
-//! Owns what the fields of frontmatter mean and where title, tags and dates
-//! come from. It knows no files: reading them is
-//! `markdown`'s.
+//! This module knows what the frontmatter fields mean and where title, tags and
+//! dates come from. `markdown` reads the files.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -14,9 +13,9 @@ use super::fields::{list_in, take_date, take_list, take_string, take_text};
 use super::frontmatter;
 use super::speaker::speaker;
 
-/// Makes a document of a file's text. Any text makes one; what is wrong with it
-/// is in [`Document::problem`]. `front` and `body` together are the text. A file
-/// that does not say when it was changed was changed when it was `modified`.
+/// Makes a document of a file's text. Every text gives a document; problems are
+/// in [`Document::problem`]. `front` followed by `body` is the text. If the
+/// text does not say when it was changed, `modified` is used.
 pub fn document_from_text(source: &str, key: &str, text: &str, modified: Timestamp) -> Document {
     let (stem, extension) = divide_name(key);
     let markup = Markup::of_extension(extension);
@@ -36,7 +35,7 @@ pub fn document_from_text(source: &str, key: &str, text: &str, modified: Timesta
     let kind = take_text(&mut fields, &["kind", "memory_kind"])
         .or_else(|| take_string(&mut fields, &["type"]));
     let updated_at = take_date(&mut fields, &["updated_at", "updated", "modified"]);
-    // These stay among the fields, where `--where` looks for them.
+    // These stay among the fields, where filters look for them.
     let thread = list_in(&fields, &["thread", "session"]).into_iter().next();
     let author = Some(list_in(&fields, &["author", "speaker"]).join(", "))
         .filter(|names| !names.is_empty())
@@ -75,8 +74,8 @@ pub fn document_from_text(source: &str, key: &str, text: &str, modified: Timesta
     }
 }
 
-/// The file's name in a key and its extension. A name that is nothing but an
-/// extension has none.
+/// Splits the file name in a key into its stem and its extension. A name such
+/// as `.md` has no extension.
 pub(super) fn divide_name(key: &str) -> (&str, &str) {
     let name = key.rsplit('/').next().unwrap_or(key);
     match name.rsplit_once('.') {
@@ -85,8 +84,9 @@ pub(super) fn divide_name(key: &str) -> (&str, &str) {
     }
 }
 
-/// A title from the file's name, in the composed form: macOS may hand names out
-/// decomposed, and then `ü` typed in a query would not be found in a title.
+/// Returns a title made from the file's name. It is in composed form (NFC),
+/// because macOS may return decomposed names, and a query with `ü` would not
+/// match those.
 fn name_title(stem: &str, key: &str) -> String {
     [stem, key]
         .into_iter()

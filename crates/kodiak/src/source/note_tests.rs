@@ -1,4 +1,4 @@
-//! Whole files to documents, from tables and from chance.
+//! Tests from whole files to documents, with tables and with random texts.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -136,7 +136,8 @@ fn broken_frontmatter_is_searched_as_text() {
     assert_eq!(document("a.md", "---\nno end\n").problem, None);
 }
 
-/// Pieces that mean something to one parser or another, to be strung together.
+/// Returns random sequences of fragments that mean something to one parser or
+/// another.
 fn fragments() -> impl Strategy<Value = String> {
     let fragment = prop::sample::select(vec![
         "---\n",

@@ -1,9 +1,9 @@
-//! Who speaks in a turn of a conversation, by the name it begins with.
+//! The speaker of a turn in a conversation, from the name it begins with.
 
-/// Longer beginnings with a colon after them are no names.
+/// The longest beginning before a colon that can be a name, in characters.
 const MAX_NAME_LENGTH: usize = 40;
 
-/// Returns the name before the colon that a transcript begins with.
+/// Returns the name before the first colon, if a text begins like a transcript.
 pub fn speaker(text: &str) -> Option<&str> {
     let line = text.trim_start().lines().next()?;
     let (name, said) = line.split_once([':', '：'])?;

@@ -20,9 +20,9 @@ use crate::text::Stemming;
 /// A state of an index. It differs after every change to the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Revision {
-    /// The number of the last change by other connections.
+    /// A number that changes with every commit by another connection.
     pub foreign: i64,
-    /// The number of changes through this reader.
+    /// A number that grows with every change through this reader.
     pub own: u64,
 }
 

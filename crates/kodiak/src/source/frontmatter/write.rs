@@ -1,27 +1,28 @@
-//! Writing frontmatter: a block made from fields, and fields changed in a block
-//! that somebody wrote.
+//! Writing frontmatter: making a block from fields, and changing fields in an
+//! existing block.
 //!
-//! Owns the spelling: whatever is written is read back equal by the reader
-//! beside it. Which field means what is not known here.
+//! This module guarantees that whatever it writes reads back equal. It does not
+//! know what the fields mean.
 
 use serde_json::{Map, Value};
 
 use super::{BYTE_ORDER_MARK, MAX_BLOCK_BYTES, divide};
 use crate::date;
 
-/// Words that a YAML parser may take for something else than a text.
+/// Words that a YAML parser may take for something other than text.
 const NOT_TEXTS: [&str; 13] = [
     "null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity", "~",
 ];
 
-/// The longest name of a field: YAML allows a thousand characters on one line.
+/// The longest name of a field in characters. YAML allows a thousand characters
+/// for a key on one line.
 const MAX_NAME_LENGTH: usize = 200;
 
 /// A field to set, or to remove if it has no value.
 pub type FieldChange = (String, Option<Value>);
 
-/// Writes a block with these fields in this order, delimiters and all; nothing
-/// where there are none.
+/// Writes a block with these fields in this order, including delimiters.
+/// Returns an empty string if there are no fields.
 pub fn write<'a>(fields: impl IntoIterator<Item = (&'a str, &'a Value)>) -> String {
     let lines: String = fields
         .into_iter()
@@ -33,10 +34,10 @@ pub fn write<'a>(fields: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Stri
     format!("---\n{lines}---\n")
 }
 
-/// Changes fields of a block, which may be empty or a byte order mark alone.
-/// Every line that has nothing to do with the changes stays as it is; a block
-/// whose lines cannot be told apart is written anew. Fails, with the reason, on
-/// what cannot be read back.
+/// Changes fields of a block, which may be empty or only a byte order mark.
+/// Every line that the changes do not concern stays as it is. A block whose
+/// lines cannot be separated is written anew. Fails, with the reason, on fields
+/// that cannot be read back.
 pub fn edit(front: &str, changes: &[FieldChange]) -> Result<String, String> {
     let mut wanted = divide(front).fields;
     for (name, value) in changes {
@@ -115,7 +116,7 @@ fn edit_lines(front: &str, changes: &[FieldChange]) -> String {
     format!("{mark}{opening}{fields}{closing}")
 }
 
-/// A field as it is written in a block.
+/// A field as written in a block.
 struct Part {
     /// Its name; `None` for what comes before the first field.
     name: Option<String>,
@@ -125,8 +126,8 @@ struct Part {
     rest: String,
 }
 
-/// The fields among the lines of a block. A line that begins at the margin
-/// begins a field, unless it is an item of a list or a comment.
+/// Splits the lines of a block into fields. A line without indentation begins a
+/// field, unless it is a list item or a comment.
 fn parts(lines: &[&str]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for line in lines {
@@ -143,7 +144,7 @@ fn parts(lines: &[&str]) -> Vec<Part> {
             if aside {
                 part.rest.push_str(line);
             } else {
-                // What was taken for the end of the field is inside of it.
+                // What looked like the end of the field is inside it.
                 part.field.push_str(&std::mem::take(&mut part.rest));
                 part.field.push_str(line);
             }
@@ -152,7 +153,7 @@ fn parts(lines: &[&str]) -> Vec<Part> {
     parts
 }
 
-/// The name of the field that a line begins, quoted or not.
+/// Returns the name of the field that a line begins, quoted or not.
 fn name_of(line: &str) -> Option<String> {
     let line = line.trim_end();
     if line.starts_with('"') {
@@ -185,7 +186,8 @@ fn written_name(name: &str) -> String {
     }
 }
 
-/// A value on one line; `inside` of a list or a mapping more must be quoted.
+/// Formats a value on one line. `inside` a list or a mapping, more must be
+/// quoted.
 fn written(value: &Value, inside: bool) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -207,7 +209,7 @@ fn written(value: &Value, inside: bool) -> String {
     }
 }
 
-/// Whether a text means itself without quotes, whatever parser reads it.
+/// Tells whether any parser reads a text as itself without quotes.
 fn is_plain(text: &str, inside: bool) -> bool {
     let allowed =
         |c: char| c.is_alphanumeric() || " _-/.'()".contains(c) || (!inside && ",!?&+".contains(c));
@@ -226,7 +228,8 @@ fn is_not_text(text: &str) -> bool {
     NOT_TEXTS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
-/// A text in double quotes, with everything escaped that YAML does not print.
+/// Returns a text in double quotes, with everything escaped that YAML does not
+/// print.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

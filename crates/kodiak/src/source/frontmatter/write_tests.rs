@@ -1,4 +1,5 @@
-//! Blocks that are written and read back, from tables and from chance.
+//! Tests that written blocks read back equal, with tables and with random
+//! fields.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -190,7 +191,7 @@ fn a_block_whose_lines_cannot_be_told_apart_is_written_anew() {
         let expected = object(json!({"a": "new", "b": 2}));
         assert_eq!(divide(&edited).fields, expected, "{front}");
     }
-    // One field is the anchor of another, which the edit takes away.
+    // One field is the anchor of another, and the edit removes it.
     let edited = edit("---\na: &x 1\nb: *x\n---\n", &[set("a", json!(3))]).unwrap();
     assert_eq!(divide(&edited).fields, object(json!({"a": 3, "b": 1})));
 }

@@ -1,7 +1,7 @@
-//! What the file of a note says: its frontmatter and its text.
+//! Composing the file of a note: its frontmatter and its text.
 //!
-//! Owns turning a draft into the bytes of a file, keeping those that the draft
-//! does not change. It knows no files.
+//! This module turns a draft into the text of a file, and keeps what the draft
+//! does not change. It does not access files.
 
 use serde_json::{Map, Value};
 
@@ -12,11 +12,11 @@ use crate::source::Draft;
 use crate::source::frontmatter::{self, FieldChange};
 use crate::source::note::{divide_name, document_from_text};
 
-/// The fields that a draft has a place of its own for.
+/// The fields for which a draft has its own members.
 const OWN_PLACE: [&str; 4] = ["title", "tags", "kind", "category"];
 
-/// Returns the text of a note's file after `draft` is written to it, `old` being
-/// its text before; empty for a new one.
+/// Returns the text of a note's file after `draft` is applied to it. `old` is
+/// its text before, which is empty for a new note.
 pub(super) fn compose(source: &str, key: &str, old: &str, draft: &Draft) -> Result<String> {
     let bad = |detail: String| Error::BadDraft {
         key: key.to_owned(),
@@ -44,7 +44,8 @@ pub(super) fn compose(source: &str, key: &str, old: &str, draft: &Draft) -> Resu
     if read(&text).body == draft.body {
         return Ok(text);
     }
-    // A text that begins like frontmatter is one only behind other frontmatter.
+    // A body that begins like frontmatter is only read as body behind other
+    // frontmatter.
     let title = [("title".to_owned(), Some(Value::from(draft.title.as_str())))];
     let front = frontmatter::edit(&front, &title).map_err(bad)?;
     let text = join(&front, &draft.body);
@@ -54,15 +55,15 @@ pub(super) fn compose(source: &str, key: &str, old: &str, draft: &Draft) -> Resu
     Err(bad("its text would be read as something else".to_owned()))
 }
 
-/// Puts a text behind frontmatter, which must end before it begins.
+/// Joins frontmatter and body, with a line break between them if one is
+/// missing.
 fn join(front: &str, body: &str) -> String {
     let block = front.trim_start_matches('\u{feff}');
     let unended = !block.is_empty() && !block.ends_with('\n') && !body.is_empty();
     format!("{front}{}{body}", if unended { "\n" } else { "" })
 }
 
-/// The fields to change, so that a note that reads like `current` reads like the
-/// draft.
+/// Returns the field changes that make a note like `current` match the draft.
 fn changes(
     read: &dyn Fn(&str) -> Document,
     old_front: &str,
@@ -107,7 +108,7 @@ fn changes(
     changes
 }
 
-/// The fields that hold tags, if those of the draft are others.
+/// Returns the changes to the fields with tags, if the draft has other tags.
 fn changed_tags(
     read: &dyn Fn(&str) -> Document,
     old_front: &str,
@@ -116,7 +117,7 @@ fn changed_tags(
     draft: &Draft,
 ) -> Vec<FieldChange> {
     let tags = Value::from(draft.tags.clone());
-    // Read back, so that `#work` and `work` are the same.
+    // Read back, so that `#work` and `work` count as the same.
     let wanted = read(&frontmatter::write([("tags", &tags)])).tags;
     if current.tags == wanted || read(old_front).tags == wanted {
         return Vec::new();
@@ -132,7 +133,7 @@ fn changed_tags(
     changes
 }
 
-/// Those of the named fields that are there, as they are written.
+/// Returns the named fields that exist, spelt as in the file.
 fn present(fields: &Map<String, Value>, names: &[&str]) -> impl Iterator<Item = String> + use<> {
     let found: Vec<String> = names
         .iter()

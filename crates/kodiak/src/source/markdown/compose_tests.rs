@@ -1,4 +1,4 @@
-//! Drafts to files: new ones, and ones that somebody else wrote.
+//! Tests from drafts to files, new ones and existing ones.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -45,7 +45,7 @@ fn a_new_note_is_readable() {
     ---
     Bones.
     "#);
-    // What the text and the name say already is not said again.
+    // What the text and the file name already say is not repeated.
     assert_eq!(composed("a.md", "", &draft("a", "text")), "text");
     let said = draft("Ramen", "# Ramen\n#soup\n");
     let said = Draft {
@@ -140,7 +140,7 @@ proptest! {
         for tag in &wanted.tags {
             prop_assert!(read.tags.contains(tag), "{}", text);
         }
-        // Once written, it stays as it is.
+        // Writing the same draft again changes nothing.
         prop_assert_eq!(compose("notes", "a.md", &text, &wanted).unwrap(), text);
     }
 }

@@ -1,4 +1,4 @@
-//! Names of files that notes are saved under, good on every system.
+//! File names for notes that are valid on every system.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -7,19 +7,19 @@ use crate::source::note::divide_name;
 
 /// The longest name made from a title, in bytes.
 const MAX_SLUG_LENGTH: usize = 80;
-/// The longest name of a file or folder that every file system takes, in bytes,
-/// with room for what the trash adds.
+/// The longest name of a file or folder in bytes. Every file system accepts it,
+/// with room for the suffix that the trash adds.
 const MAX_NAME_LENGTH: usize = 240;
 /// The longest key, in bytes.
 const MAX_KEY_LENGTH: usize = 1_000;
 /// The extensions of notes with frontmatter.
 const EXTENSIONS: [&str; 3] = ["md", "markdown", "mdx"];
-/// Names that Windows keeps for devices, whatever their extension.
+/// Names that Windows reserves for devices, with any extension.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
-/// Signs that no name has on Windows.
+/// Characters that Windows does not allow in names.
 const FORBIDDEN: [char; 8] = ['<', '>', ':', '"', '\\', '|', '?', '*'];
 
-/// Makes a file's name, without extension, of a title.
+/// Makes a file name, without extension, from a title.
 pub(super) fn slug(title: &str) -> String {
     let mut slug = String::new();
     for c in title.nfc().flat_map(char::to_lowercase) {
@@ -42,7 +42,7 @@ pub(super) fn slug(title: &str) -> String {
     }
 }
 
-/// Checks the key of a note that is to be made; says what is wrong with it.
+/// Checks the key of a new note. Returns what is wrong with it.
 pub(super) fn check(key: &str) -> Result<(), &'static str> {
     if !stays_inside(key) {
         return Err("it leaves the folder");
@@ -81,7 +81,7 @@ pub(super) fn check(key: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Tells whether a key leads through a hidden name.
+/// Tells whether a key contains a hidden name.
 pub(super) fn is_hidden(key: &str) -> bool {
     key.split('/').any(|part| part.starts_with('.'))
 }

@@ -1,7 +1,8 @@
 //! Saving notes into the folder.
 //!
-//! Owns the files: where a note goes, that no note is lost or overwritten, and
-//! that nobody ever reads half of one. What a note's file says is `compose`'s.
+//! This module handles the files: it decides where a note goes, never loses or
+//! overwrites one, and never exposes a half-written file. `compose` produces
+//! the content.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -12,7 +13,7 @@ use super::{MarkdownFolder, compose, names, require_folder, stays_inside};
 use crate::error::{Error, Result};
 use crate::source::{Draft, WritableSource};
 
-/// Where deleted notes go. Hidden, so that it is never listed.
+/// The folder of deleted notes. It is hidden, so that it is never listed.
 const TRASH: &str = ".trash";
 
 impl WritableSource for MarkdownFolder {
@@ -58,7 +59,7 @@ impl WritableSource for MarkdownFolder {
         permissions
             .and_then(|permissions| fs::set_permissions(&temporary.path, permissions))
             .map_err(Error::io("write", &path))?;
-        // Again, now that nothing but the renaming is left to do.
+        // Checked again, now that only the rename is left.
         match self.existing(key) {
             Ok((_, now)) if unchanged(&now) => temporary.replace(&path),
             Ok(_) => Err(conflict()),
@@ -97,8 +98,8 @@ impl WritableSource for MarkdownFolder {
 }
 
 impl MarkdownFolder {
-    /// Checks the key of a note that is to be made, and returns it in the form
-    /// it is listed in.
+    /// Checks the key of a new note and returns it in the form in which it is
+    /// listed.
     fn new_key(&self, key: &str) -> Result<String> {
         let refused = |detail: &str| Error::BadKey {
             key: key.to_owned(),
@@ -117,7 +118,8 @@ impl MarkdownFolder {
         Ok(key.to_owned())
     }
 
-    /// Makes the file of a note, unless there is one.
+    /// Creates the file of a note, unless it exists. Returns whether it was
+    /// created.
     fn create_at(&self, key: &str, draft: &Draft) -> Result<bool> {
         let path = self.path_of(key);
         if fs::symlink_metadata(&path).is_ok() {
@@ -129,7 +131,7 @@ impl MarkdownFolder {
         temporary.place(&path)
     }
 
-    /// The path and the text of a note that is there.
+    /// Returns the path and the text of an existing note.
     fn existing(&self, key: &str) -> Result<(PathBuf, String)> {
         let path = self.existing_file(key)?;
         let file = self.read_file(key).map_err(Error::io("read", &path))?;
@@ -140,7 +142,8 @@ impl MarkdownFolder {
         Ok((path, text))
     }
 
-    /// The path of a note that is there: a file of this folder and no link.
+    /// Returns the path of an existing note: a file in this folder that is not
+    /// a link.
     fn existing_file(&self, key: &str) -> Result<PathBuf> {
         require_folder(&self.root)?;
         let refused = |detail: &str| Error::BadKey {
@@ -165,7 +168,7 @@ impl MarkdownFolder {
         Ok(path)
     }
 
-    /// The files in the trash that had this key.
+    /// Returns the files in the trash that had this key.
     fn trashed(&self, key: &str) -> Result<Vec<PathBuf>> {
         if !stays_inside(key) || names::is_hidden(key) {
             return Ok(Vec::new());
@@ -192,7 +195,7 @@ impl MarkdownFolder {
             .collect())
     }
 
-    /// Makes the folder that a file is to lie in.
+    /// Creates the folder for a file.
     fn make_folder(&self, path: &Path) -> Result<()> {
         let key = path.to_string_lossy();
         self.require_inside(&key, path)?;
@@ -200,7 +203,7 @@ impl MarkdownFolder {
         fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))
     }
 
-    /// Refuses a path that a link leads out of the folder.
+    /// Refuses a path on which a link leads out of the folder.
     fn require_inside(&self, key: &str, path: &Path) -> Result<()> {
         let mut above = path.ancestors().skip(1);
         let existing = above.find(|folder| fs::symlink_metadata(folder).is_ok());
@@ -215,15 +218,15 @@ impl MarkdownFolder {
     }
 }
 
-/// A file under a name of its own, which is removed unless it is put in place.
+/// A temporary file, removed unless it is moved to its final name.
 struct Temporary {
     path: PathBuf,
     placed: bool,
 }
 
 impl Temporary {
-    /// Writes a file beside the one it is to become. It is hidden: one that a
-    /// killed process leaves behind is never listed, and its name never taken.
+    /// Writes a temporary file in the folder of the final one. Its name is
+    /// hidden, so one that a killed process leaves behind is never listed.
     fn write(folder: &Path, text: &str) -> Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let process = std::process::id();
@@ -246,7 +249,7 @@ impl Temporary {
         Ok(temporary)
     }
 
-    /// Puts it in place of a file.
+    /// Moves it over an existing file.
     fn replace(mut self, path: &Path) -> Result<()> {
         fs::rename(&self.path, path).map_err(Error::io("write", path))?;
         self.placed = true;
@@ -254,7 +257,7 @@ impl Temporary {
         Ok(())
     }
 
-    /// Puts it where no file is; returns whether there was none.
+    /// Moves it to a path that must be free. Returns whether it was.
     fn place(mut self, path: &Path) -> Result<bool> {
         self.placed =
             move_without_overwriting(&self.path, path).map_err(Error::io("write", path))?;
@@ -265,20 +268,20 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.placed {
-            // Hidden, it is in nobody's way where it cannot be removed.
+            // It is hidden, so it does no harm if it cannot be removed.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Moves a file to where none is; returns whether there was none. A process
+/// Moves a file to a path that must be free. Returns whether it was. A process
 /// that dies halfway leaves the file in both places.
 fn move_without_overwriting(from: &Path, to: &Path) -> io::Result<bool> {
     match fs::hard_link(from, to) {
         Ok(()) => fs::remove_file(from)?,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
-        // A file system without links: the name is taken first.
+        // On a file system without hard links, the name is reserved first.
         Err(_) => match File::create_new(to) {
             Ok(_) => fs::rename(from, to)?,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
@@ -289,7 +292,7 @@ fn move_without_overwriting(from: &Path, to: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Makes the names in a folder outlive a power cut, where the system can.
+/// Makes the names in a folder survive a power cut, if the system can.
 fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();

@@ -1,4 +1,4 @@
-//! Notes saved into real folders.
+//! Tests of saving notes into real folders.
 
 use tempfile::TempDir;
 
@@ -50,7 +50,7 @@ fn keys(source: &MarkdownFolder) -> Vec<String> {
     keys
 }
 
-/// Every file under a folder, hidden or not.
+/// Returns every file under a folder, hidden or not.
 fn all_files(folder: &Path) -> Vec<String> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -133,7 +133,7 @@ fn creators_at_once_never_overwrite_each_other() {
     let mut keys: Vec<String> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..4)
             .map(|worker| {
-                // Each like a process of its own, with a source of its own.
+                // Each has its own source, like a separate process.
                 let source = open(folder.path());
                 scope.spawn(move || {
                     let create = |number| {
@@ -287,7 +287,7 @@ fn a_note_that_the_source_would_not_list_is_not_created() {
 #[test]
 fn what_a_killed_process_leaves_behind_is_in_nobodys_way() {
     let (folder, source) = folder();
-    // The names that this process is about to use, and another's.
+    // The names that this process is about to use, and one of another process.
     let process = std::process::id();
     for number in 0..300 {
         let name = format!(".kodiak-{process}-{number}.tmp");
@@ -310,7 +310,7 @@ fn a_file_that_is_no_text_is_not_rewritten() {
     let outcome = source.update("a.md", &draft("a", "text"), seen);
     assert!(matches!(outcome, Err(Error::BadKey { .. })), "{outcome:?}");
     assert_eq!(fs::read(source.path_of("a.md")).unwrap(), [0xff, 0]);
-    // It can still be thrown away.
+    // It can still be deleted.
     source.delete("a.md").unwrap();
 }
 
@@ -372,7 +372,7 @@ mod unix {
             fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
         };
         mode(0o500);
-        // The superuser writes everywhere, and there is nothing to see.
+        // The superuser can write everywhere, so there is nothing to test.
         let probe = folder.path().join("probe");
         let superuser = fs::write(&probe, "").is_ok();
         let outcomes = (!superuser).then(|| {

@@ -1,32 +1,32 @@
-//! Which state of a file was seen, and how far that can be trusted.
+//! The version of a file, and how far it can be trusted.
 //!
-//! Owns the rules of file systems: what moves when a file is written, and how
-//! soon after a write another may leave no trace.
+//! This module knows the rules of file systems: what changes when a file is
+//! written, and for how long after a write another one may leave no trace.
 
 use std::fs::Metadata;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::document::{Timestamp, Version};
 
-/// A file changed this shortly before it is looked at may change again without
-/// its times moving: they are as coarse as the system's clock tick.
+/// The time after a change during which a file may change again without its
+/// times moving: they are as coarse as the system's clock tick.
 const TOO_FRESH_NS: i64 = 50_000_000;
 
 const NANOSECONDS: i64 = 1_000_000_000;
 
-/// What a file system tells of a file besides its content.
+/// The state of a file in the file system, without its content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FileState {
-    /// Size in bytes.
+    /// The size in bytes.
     pub(super) size: u64,
-    /// Modification time in nanoseconds since 1970.
+    /// The modification time in nanoseconds since 1970.
     modified_ns: i64,
     /// When content or metadata last changed, in nanoseconds since 1970; zero
-    /// where the system does not tell. Unlike the modification time it cannot
-    /// be set.
+    /// if the system does not say. Unlike the modification time, it cannot be
+    /// set.
     changed_ns: i64,
-    /// Which file of the file system it is; zero where the system does not
-    /// tell. A file renamed over another is seen by it.
+    /// The number of the file in the file system; zero if the system does not
+    /// say. It shows when another file was renamed over this one.
     file: u64,
 }
 
@@ -42,8 +42,8 @@ impl FileState {
         }
     }
 
-    /// Returns the version of a file in this state. What is too large is not
-    /// read, so that the limit is part of its version.
+    /// Returns the version of a file in this state. A file that is too large is
+    /// not read, so for such a file the limit is part of the version.
     pub(super) fn version(&self, max_bytes: u64) -> Version {
         let mut bytes = Vec::with_capacity(40);
         for number in [

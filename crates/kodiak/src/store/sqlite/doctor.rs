@@ -90,7 +90,7 @@ impl SqliteStore {
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let table: String = row.get(0)?;
-                broken.push(format!("a row of {table} belongs to nothing"));
+                broken.push(format!("a row of {table} has no parent row"));
             }
             Ok(broken)
         });
@@ -171,7 +171,7 @@ impl SqliteStore {
                  AND d.id NOT IN (SELECT id FROM documents_fts_docsize)",
             ),
             (
-                "rows of the full text that are no document",
+                "rows of the full text without a document",
                 "SELECT 'row ' || f.id FROM documents_fts_docsize AS f
                  WHERE f.id NOT IN (SELECT id FROM documents WHERE deleted_at IS NULL)",
             ),
@@ -211,7 +211,7 @@ impl SqliteStore {
             }
         }
         if !stale.is_empty() {
-            let problem = "sampled documents whose full text is not theirs";
+            let problem = "sampled documents with a wrong full text";
             findings.push(Finding::counted(problem, stale.len(), stale));
         }
         Ok(())
@@ -293,7 +293,7 @@ impl SqliteStore {
         let wrong = self.wrong_in_vector_file()?;
         if !wrong.is_empty() {
             let names = self.some_names(&wrong)?;
-            let problem = "documents with wrong vectors to scan";
+            let problem = "documents with wrong vectors in the vector file";
             findings.push(Finding::counted(problem, wrong.len(), names));
         }
         Ok(())

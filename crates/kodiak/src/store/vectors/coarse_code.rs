@@ -27,7 +27,7 @@ use super::quantise::QuantizedQuery;
 /// shuffle them.
 pub(super) const APART: usize = 32;
 /// The middle of the sixteen values of a high half, relative to the lowest of
-/// them: 7.5 / 16.
+/// them and in units of a high half: 7.5 / 16.
 const MIDDLE: f32 = 0.468_75;
 /// More than the rounding error of a 32-bit cosine, both here and in an exact
 /// similarity, so that rounding rules nothing out.

@@ -132,14 +132,14 @@ fn what_is_far_is_ruled_out() {
 }
 
 #[test]
-fn a_damaged_fit_rules_nothing_out() {
+fn a_damaged_error_bound_rules_nothing_out() {
     let query = QuantizedQuery::new(&[1.0, 0.5]);
     let fit = ErrorBound::decode([[0xFF; 4]; 2]);
     assert!(PruningBound::new(&query, 0.9).admits(0, fit));
 }
 
 #[test]
-fn a_fit_is_read_as_it_was_written() {
+fn an_error_bound_is_read_as_it_was_written() {
     let fit = ErrorBound::of(&[127, -3, 40]);
     assert_eq!(ErrorBound::decode(fit.encode()), fit);
     assert!(fit.factor > 0.0 && fit.tangent > 0.0);

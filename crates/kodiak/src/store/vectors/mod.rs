@@ -125,7 +125,7 @@ impl VectorFile {
         };
         let metadata = file.metadata().map_err(Error::io("read", path))?;
         if !metadata.is_file() {
-            return Err(damaged(path, "it is no file"));
+            return Err(damaged(path, "it is not a file"));
         }
         if metadata.len() < format::HEADER as u64 {
             return Err(damaged(path, "it is shorter than its header"));

@@ -135,7 +135,7 @@ fn every_group_is_found_again() {
 
 #[test]
 #[should_panic(expected = "out of bounds")]
-fn there_is_nothing_behind_the_last_place() {
+fn there_is_nothing_after_the_last_row() {
     let file = VectorFile::in_memory(&origin(3), 12, given(&entries())).unwrap();
     file.similarity(file.len(), &QuantizedQuery::new(&[1.0, 0.0, 0.0]));
 }
