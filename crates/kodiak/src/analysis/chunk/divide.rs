@@ -1,10 +1,10 @@
-//! Which units go into one chunk.
+//! Chooses the units of each chunk.
 //!
-//! Owns the choice, made for the whole body at once the way a paragraph is
-//! broken into lines: of all ways to cut, the one with the least cost. Each
-//! chunk costs, so there are few; an empty part of one costs by its square, so
-//! they are filled alike and none is a leftover; a cut costs by what it goes
-//! through. Only so many units fit into a chunk, so the time is linear.
+//! Owns the choice, made by dynamic programming over the whole body, the way
+//! Knuth and Plass break a paragraph into lines: the boundaries with the least
+//! total cost win. Each chunk costs one, so there are few. The empty part of a
+//! chunk costs its square, so chunks are filled evenly. A boundary costs by what
+//! it divides. The units of a chunk are bounded, so the time is linear.
 
 use std::ops::Range;
 
@@ -12,30 +12,31 @@ use super::ChunkOptions;
 use super::token_estimate::TOKEN;
 use super::units::{Cut, Outline};
 
-/// The end of a section, together with one that is outside of the section
-/// around it.
+/// The cost of a chunk that joins the end of a section with a section outside of
+/// its parent.
 const MIXED: f64 = 0.5;
 
-/// The beginning of a section that goes on in the next chunk, after another.
+/// The cost of a section that begins behind another and goes on in the next
+/// chunk.
 const DIVIDED: f64 = 0.15;
 
-/// A cut through a section that would fit into a chunk.
+/// The cost of dividing a section that would fit into a chunk.
 const NEEDLESS: f64 = 0.8;
 
-/// A heading without what it heads.
+/// The cost of a heading without the text below it.
 const BEHEADED: f64 = 3.0;
 
 /// The units of a chunk.
 #[derive(Debug)]
 pub(super) struct Span {
-    /// Which they are, those that the chunk before has as well included.
+    /// Their indexes, those repeated from the chunk before included.
     pub units: Range<usize>,
-    /// The section that all of them stand in.
+    /// The innermost section that holds all of them.
     pub section: usize,
 }
 
-/// Divides all units into chunks that weigh no more than they may, title and
-/// headings included.
+/// Divides all units into chunks within the capacity, title and headings
+/// included.
 pub(super) fn divide(outline: &Outline<'_>, chunking: ChunkOptions) -> Vec<Span> {
     let capacity = chunking.capacity();
     let count = outline.units.len();
@@ -57,13 +58,12 @@ pub(super) fn divide(outline: &Outline<'_>, chunking: ChunkOptions) -> Vec<Span>
     spans(outline, capacity, repetition, &starts)
 }
 
-/// How much of what stands before it a chunk repeats that starts amid a
-/// section.
+/// How much a chunk repeats of the one before it in the same section.
 #[derive(Clone, Copy)]
 struct Repetition {
-    /// What that weighs at most.
+    /// The most that it weighs.
     most: u32,
-    /// What is kept free for it, and from which cut on.
+    /// The weight reserved for it, from which kind of boundary on.
     kept_free: u32,
     from: Cut,
 }
@@ -72,14 +72,14 @@ impl Repetition {
     fn of(chunking: ChunkOptions) -> Self {
         let capacity = chunking.capacity();
         match chunking.overlap {
-            // Where a paragraph is cut, what was said just before is needed most.
+            // Inside a paragraph the preceding sentences matter most.
             None => Self {
                 most: capacity * 3 / 20,
                 kept_free: capacity / 12,
                 from: Cut::Paragraph,
             },
             Some(tokens) => {
-                // More would be told twice than once.
+                // Otherwise more would be repeated than new.
                 let most = tokens.saturating_mul(TOKEN).min(capacity / 2);
                 Self {
                     most,
@@ -90,13 +90,14 @@ impl Repetition {
         }
     }
 
-    /// What is kept free in a chunk that starts with this cut.
+    /// Returns the weight reserved in a chunk that starts at such a boundary.
     fn kept_free(self, cut: Cut) -> u32 {
         if cut >= self.from { self.kept_free } else { 0 }
     }
 }
 
-/// For each unit, and for the end, where the chunk before it starts.
+/// Returns, for each unit and for the end, the start of the chunk before it on
+/// the cheapest way there.
 fn cheapest_starts(outline: &Outline<'_>, capacity: u32, repetition: Repetition) -> Vec<usize> {
     let count = outline.units.len();
     let mut costs = vec![f64::INFINITY; count + 1];
@@ -108,7 +109,7 @@ fn cheapest_starts(outline: &Outline<'_>, capacity: u32, repetition: Repetition)
         let most = capacity - repetition.kept_free(outline.units[start].cuts);
         loop {
             let weight = stretch.weight();
-            // One unit alone has to go somewhere.
+            // A single unit is a chunk even if it is too heavy.
             if weight <= most || stretch.end == start + 1 {
                 let empty = 1.0 - f64::from(weight) / f64::from(capacity);
                 let cost = costs[start] + 1.0 + empty * empty + stretch.mixed() + cuts[stretch.end];
@@ -126,7 +127,7 @@ fn cheapest_starts(outline: &Outline<'_>, capacity: u32, repetition: Repetition)
     starts
 }
 
-/// What a cut before each unit costs, and after the last.
+/// Returns the cost of a boundary before each unit, and after the last.
 fn costs_of_cuts(outline: &Outline<'_>, capacity: u32) -> Vec<f64> {
     let mut weights: Vec<u32> = outline
         .sections

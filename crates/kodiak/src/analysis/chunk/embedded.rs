@@ -1,7 +1,7 @@
-//! The text that a model is shown for a chunk.
+//! The text that is embedded for a chunk.
 //!
-//! Owns putting title, headings and text together: nothing twice, and never so
-//! much of the first two that the text is lost.
+//! Owns how title, headings and text are joined: nothing is said twice, and title
+//! and headings never crowd out the text.
 
 use crate::analysis::markup::{heading, markdown};
 
@@ -9,10 +9,10 @@ use super::token_estimate;
 use super::{ChunkOptions, SEPARATOR, TextHasher};
 
 impl ChunkOptions {
-    /// The text a model sees for a chunk: the title, the headings above it and
-    /// its text, each on its own line. What is empty is left out, and what would
-    /// be said twice; titles and headings that are very long are cut. Without
-    /// the path it is the text alone, or the title where there is no text.
+    /// Returns the text to embed for a chunk: the title, the headings above it and
+    /// its text, each on its own line. Leaves out empty parts and repetitions, and
+    /// shortens long titles and headings. Without the path it is the text alone,
+    /// or the title where there is no text.
     pub fn embedded_text(self, title: &str, heading: &str, text: &str) -> String {
         let [title, path, text] = self.embedded_parts(title, heading, text);
         let mut embedded = String::with_capacity(title.len() + path.len() + text.len() + 2);
@@ -25,8 +25,8 @@ impl ChunkOptions {
         embedded
     }
 
-    /// Returns the [`text_hash`](super::text_hash) of the embedded text, which is
-    /// not put together for it.
+    /// Returns the [`text_hash`](super::text_hash) of the embedded text without
+    /// building that text.
     pub(super) fn embedded_hash(self, title: &str, heading: &str, text: &str) -> [u8; 16] {
         let mut hasher = TextHasher::new();
         let mut empty = true;
@@ -40,7 +40,7 @@ impl ChunkOptions {
         hasher.finish()
     }
 
-    /// Returns what is shown of title, headings and text; any may be empty.
+    /// Returns the embedded part of title, headings and text; each may be empty.
     fn embedded_parts<'a>(self, title: &'a str, heading: &'a str, text: &'a str) -> [&'a str; 3] {
         let title = title.trim();
         let heading = heading.trim();
@@ -67,7 +67,7 @@ fn without_title<'path>(path: &'path str, title: &str) -> &'path str {
     }
 }
 
-/// As many headings as there is room for, the inner ones first.
+/// Returns the innermost headings of a path that fit.
 fn innermost(path: &str, room: u32) -> &str {
     let mut shown = path;
     while token_estimate::of(shown) > room {
@@ -79,8 +79,8 @@ fn innermost(path: &str, room: u32) -> &str {
     shown
 }
 
-/// The text without the headings it starts with, as far as title and path say
-/// the same. Headings alone stay.
+/// Returns the text without the leading headings that title and path repeat. A
+/// text of nothing but headings keeps them.
 fn without_said<'text>(text: &'text str, title: &str, path: &str) -> &'text str {
     let mut rest = text.trim_start();
     while let Some((line, after)) = rest.split_once('\n') {

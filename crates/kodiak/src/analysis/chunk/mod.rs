@@ -1,10 +1,10 @@
-//! From a document's text to chunks small enough for a model.
+//! Divides a document's text into chunks small enough for a model.
 //!
-//! Owns where chunks start and end and what a model is shown of them. Chunks
-//! are the same whatever model is installed: they are sized by an estimate
-//! (`weight`) so that title, headings and text fit the shortest input there is
-//! in practice, 256 tokens. [`ChunkOptions`] has the sizes, so that others can be
-//! measured; `units` finds what holds together, `divide` chooses the cuts.
+//! Owns where chunks start and end, and the text that is embedded for each.
+//! Chunks are the same for every model: a token estimate (`token_estimate`) sizes
+//! them so that title, headings and text fit the shortest input in practice, 256
+//! tokens. [`ChunkOptions`] has the sizes, so that others can be measured. `units`
+//! finds what stays whole, and `divide` chooses the boundaries.
 
 mod divide;
 mod embedded;
@@ -17,27 +17,26 @@ use std::ops::Range;
 use super::markup::Lines;
 use crate::document::{Markup, newlines};
 
-/// Raised whenever chunking or the embedded text changes, so that everything is
-/// cut anew.
+/// The version of chunking and of the embedded text. A document that was chunked
+/// with another version is chunked and embedded again.
 pub const FORMAT: u32 = 1;
 
-/// Between the headings of a path.
+/// The text between the headings of a path.
 const SEPARATOR: &str = " › ";
 
-/// How texts are cut for embedding. An index is cut by the default: others are
-/// for measuring.
+/// How texts are chunked. An index uses the default; other options are for
+/// measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkOptions {
-    /// How many tokens a chunk has at most, title and headings included: as
-    /// many as every model sees, without the two marks it adds.
+    /// The most tokens of a chunk, title and headings included: as many as every
+    /// model takes, without the two special tokens that it adds.
     pub tokens: u32,
-    /// How many tokens a chunk that starts amid a section repeats of what
-    /// stands before it, in whole sentences and lines; they are kept free for
-    /// that, half of a chunk at most. `None` repeats what there is room for,
-    /// three twentieths of a chunk at most, and keeps some of it free only
-    /// where a paragraph is cut.
+    /// The tokens that a chunk repeats of the one before it in the same section,
+    /// in whole sentences and lines: at most half a chunk, which is reserved for
+    /// them. `None` repeats what there is room for, at most three twentieths of a
+    /// chunk, and reserves some only where a paragraph is divided.
     pub overlap: Option<u32>,
-    /// Whether title and headings are part of what a model is shown.
+    /// Whether title and headings are part of the embedded text.
     pub path: bool,
 }
 
@@ -54,42 +53,42 @@ impl Default for ChunkOptions {
 /// A chunk of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Where it is in the body, in bytes. Where a section is cut, a chunk may
-    /// repeat the end of the one before.
+    /// Its bytes in the body. Where a section is divided, a chunk may repeat the
+    /// end of the one before.
     pub range: Range<usize>,
     /// Its first line, counted from one in the body.
     pub start_line: usize,
     /// Its last line.
     pub end_line: usize,
-    /// The headings above it, outermost first, joined by ` › `; empty if none.
-    /// Where a chunk has several sections, those that all of them share.
+    /// The headings above it, outermost first, joined by ` › `; empty if there are
+    /// none. Those that all of its sections share, if it has several.
     pub heading: String,
 }
 
 impl ChunkOptions {
-    /// What a chunk weighs at most.
+    /// Returns the most that a chunk weighs, by the token estimate.
     fn capacity(self) -> u32 {
         self.tokens.saturating_mul(token_estimate::TOKEN)
     }
 
-    /// How much of that title and headings may take: a third.
+    /// Returns the most that title and headings may take of it: a third.
     fn most_for_path(self) -> u32 {
         if self.path { self.capacity() / 3 } else { 0 }
     }
 
-    /// Cuts a body into chunks, in order. Together they have all of it but
-    /// blank space. A body with nothing in it is one empty chunk, so that its
-    /// title can be found by meaning, and none if the title is blank as well.
+    /// Divides a body into chunks, in order. Together they hold all of it but
+    /// white space. An empty body is one empty chunk, so that its title is
+    /// embedded, or no chunk if the title is blank as well.
     pub fn chunks(self, title: &str, markup: Markup, body: &str) -> Vec<Chunk> {
         self.chunks_of(title, &Lines::of(markup, body), body)
     }
 
-    /// Cuts a body whose lines are known.
+    /// Divides a body whose lines are known into chunks.
     fn chunks_of(self, title: &str, lines: &Lines, body: &str) -> Vec<Chunk> {
         let outline = units::outline(title, lines, body, self);
         let mut chunks: Vec<Chunk> = Vec::new();
         let mut path = (0, String::new());
-        // The line of the offset before it.
+        // A byte of the body, and the line it is on.
         let mut seen = (0, 1);
         for span in divide::divide(&outline, self) {
             let units = &outline.units;
@@ -121,7 +120,8 @@ impl ChunkOptions {
         chunks
     }
 
-    /// Cuts a body whose lines are known into chunks, each with the hash of its embedded text.
+    /// Divides a body whose lines are known into chunks, each with the hash of its
+    /// embedded text.
     pub(crate) fn hashed_chunks(
         self,
         title: &str,
@@ -138,7 +138,7 @@ impl ChunkOptions {
     }
 }
 
-/// What a vector is kept under: 16 bytes of BLAKE3 over [`FORMAT`] and the
+/// Returns the key of a vector: 16 bytes of BLAKE3 over [`FORMAT`] and the
 /// embedded text.
 pub fn text_hash(embedded: &str) -> [u8; 16] {
     let mut hasher = TextHasher::new();

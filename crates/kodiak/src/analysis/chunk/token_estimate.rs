@@ -70,7 +70,7 @@ fn between(totals: &[u32; MAX_WORD_LETTERS + 1], from: usize, to: usize) -> u32 
 pub(super) struct TokenEstimator {
     /// How little the text so far resembles English, up to [`STRANGEST`].
     strangeness: u32,
-    /// The same for the present word.
+    /// How strange the present word is.
     word_strangeness: u32,
     run: Run,
     /// How many characters of the run were seen.

@@ -1,7 +1,8 @@
-//! From a body to units that are not cut, and the sections they stand in.
+//! Divides a body into units that stay whole, and into sections.
 //!
-//! Owns what holds together: sentences, items, rows, lines of code, whole blocks
-//! of code where they fit. What a line is, `markup` tells; which units go into one chunk is `divide`'s to decide.
+//! Owns what a unit is: a sentence, an item, a row, a line of code, or a whole
+//! block of code that fits into a chunk. `markup` classifies lines, and `divide`
+//! decides which units make a chunk.
 
 use std::ops::Range;
 
@@ -12,31 +13,31 @@ use super::ChunkOptions;
 use super::sentence::End;
 use super::token_estimate::{self, TOKEN, TokenEstimator};
 
-/// The weight above which a sentence is divided. Small against what a chunk
-/// takes, so that chunks can be filled.
+/// The weight above which a sentence is divided: small beside a chunk's, so that
+/// chunks can be filled.
 const MAX_SENTENCE: u32 = 40 * TOKEN;
 
-/// The weight below which neighbours are one unit: too little to look at alone.
+/// The weight below which neighbouring units are joined.
 const SHORTEST: u32 = 5 * TOKEN;
 
-/// What a heading weighs more than its characters, so that not too many of them
-/// are looked at for one chunk.
+/// What a heading weighs beyond its characters, which bounds how many headings
+/// one chunk can have.
 const MARKS: u32 = TOKEN;
 
-/// A piece of the body that is not cut. It reaches to the next unit.
+/// A part of the body that stays whole. It reaches to the next unit.
 #[derive(Debug)]
 pub(super) struct Unit {
-    /// Where it starts in the body.
+    /// The byte of the body where it starts.
     pub start: usize,
-    /// What it weighs.
+    /// Its weight, by the token estimate.
     pub weight: u32,
-    /// What is cut by a cut before it.
+    /// What a boundary before it divides.
     pub cuts: Cut,
-    /// The section it stands in.
+    /// The section it is in.
     pub section: usize,
 }
 
-/// What a cut goes through, from the best to the worst.
+/// What a boundary divides, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cut {
     /// Nothing: a section starts.
@@ -55,14 +56,14 @@ pub(super) enum Cut {
     Word,
 }
 
-/// A heading and what stands under it.
+/// A heading and the text below it.
 #[derive(Debug)]
 pub(super) struct Section {
     /// The section around it; the first is its own.
     pub parent: usize,
-    /// How deep its heading is; 0 for what stands before all headings.
+    /// The level of its heading; 0 before the first heading.
     pub level: usize,
-    /// What the title and the path to it weigh before a chunk's text.
+    /// The weight of the title and of the headings above it.
     pub path_weight: u32,
     heading: Heading,
 }
@@ -82,17 +83,17 @@ enum Heading {
 pub(super) struct Outline<'body> {
     body: &'body str,
     pub units: Vec<Unit>,
-    /// The first is what stands before all headings.
+    /// The first is the text before the first heading.
     pub sections: Vec<Section>,
 }
 
 impl Outline<'_> {
-    /// Whether a unit is the heading of its section.
+    /// Tells whether a unit is the heading of its section.
     pub(super) fn is_heading(&self, unit: usize) -> bool {
         self.units[unit].cuts == Cut::Document
     }
 
-    /// The headings of a section, outermost first.
+    /// Returns the headings of a section, outermost first.
     pub(super) fn path(&self, section: usize) -> Vec<String> {
         let mut path = Vec::new();
         let mut at = section;
@@ -114,8 +115,8 @@ impl Outline<'_> {
     }
 }
 
-/// Takes a body apart. Blocks of code stay whole that fit into a chunk
-/// together with title and headings.
+/// Divides a body into units and sections. A block of code stays whole if it fits
+/// into a chunk with title and headings.
 pub(super) fn outline<'body>(
     title: &str,
     lines: &Lines,
