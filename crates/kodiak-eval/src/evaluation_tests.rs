@@ -96,7 +96,7 @@ fn a_listener_is_told_of_every_step() {
     // With typos fixed, and kept.
     assert_eq!(figures.sets.len(), 2);
     assert_eq!(figures.tries[0].comparison.len(), 2);
-    assert!(figures.tables().contains("\nevery_word=yes\n"));
+    assert!(figures.tables().contains("\nrequire_all_terms=yes\n"));
     // Nothing is left of the indexes.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
