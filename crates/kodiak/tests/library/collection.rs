@@ -148,7 +148,7 @@ impl Collection {
         .unwrap()
     }
 
-    /// The same with the cache.
+    /// Embeds what lacks a vector, with the cache.
     pub(crate) fn embed_cached(&self, embedder: &dyn Embedder) -> EmbeddingReport {
         let (mut cache, cancel) = (self.cache(), Cancel::new());
         let (index, cache) = (self.index(), Some(&mut cache));

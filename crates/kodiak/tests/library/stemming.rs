@@ -19,7 +19,7 @@ fn forms() -> Collection {
     ])
 }
 
-/// The same in an index that leaves words whole.
+/// Returns such notes with an index that leaves words whole.
 fn whole() -> Collection {
     let notes = forms();
     let mut writer = notes.writer().with_stemming(Stemming::None).unwrap();
