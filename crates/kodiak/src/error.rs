@@ -79,7 +79,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The file is something else than an index of ours.
-    #[error("{} is not an index of kodiak's", path.display())]
+    #[error("{} is not a Kodiak index", path.display())]
     NotOurs {
         /// The file.
         path: PathBuf,
@@ -121,7 +121,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A glob pattern cannot be understood.
-    #[error("the pattern '{pattern}' is no glob: {detail}")]
+    #[error("the pattern '{pattern}' is not a glob: {detail}")]
     BadGlob {
         /// The pattern as given.
         pattern: String,
@@ -129,13 +129,13 @@ pub enum Error {
         detail: String,
     },
     /// A date cannot be understood.
-    #[error("'{input}' is no date")]
+    #[error("'{input}' is not a date")]
     BadDate {
         /// The date as given.
         input: String,
     },
     /// A line range cannot be understood.
-    #[error("'{input}' is no line range")]
+    #[error("'{input}' is not a line range")]
     BadRange {
         /// The range as given.
         input: String,
@@ -149,7 +149,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// No document goes by this id, path or address.
-    #[error("there is no document '{reference}'")]
+    #[error("there is no note '{reference}'")]
     NoDocument {
         /// What was asked for.
         reference: String,
@@ -157,7 +157,7 @@ pub enum Error {
         suggestions: Vec<String>,
     },
     /// An id or path fits more than one document.
-    #[error("'{reference}' fits {} documents", candidates.len())]
+    #[error("'{reference}' matches {} notes", candidates.len())]
     Ambiguous {
         /// What was asked for.
         reference: String,
