@@ -16,7 +16,7 @@ fn a_folder_is_searched_without_having_been_added() {
     --- stderr
     indexing notes: 42 files to read
     added [DESK]/notes as 'notes'
-    notes: 42 documents (42 added)
+    notes: 42 notes (42 added)
     ");
     // The second time there is nothing to index and nothing to say.
     let again = desk.ok(&["search", "ownership", "--in", "notes", "-n", "1"]);
@@ -173,8 +173,8 @@ fn dates_limit_by_when_notes_were_changed() {
     assert_snapshot!(desk.run(&["search", "gtd", "--after", "next week"]), @"
     exit: 2
     --- stderr
-    error: 'next week' is no date
-    hint: dates look like 2026-01-31, 2026-01, 2026 or 2026-01-31T09:00:00Z
+    error: 'next week' is not a date
+    hint: write dates as 2026-01-31, 2026-01, 2026 or 2026-01-31T09:00:00Z
     ");
 }
 
@@ -256,7 +256,7 @@ fn literal_text_is_found_inside_of_words() {
        notes/productivity/pomodoro.md:2  #8d3b0c  [focus, timeboxing, habits]
        Pomodoro technique
     --- stderr
-    2 documents matched in [MS] ms (lexical: like)
+    2 notes matched in [MS] ms (lexical: like)
     ");
 }
 
@@ -385,7 +385,7 @@ fn hits_that_are_gone_are_left_out_and_changed_ones_are_marked() {
         run.stdout.contains("(changed since it was indexed)"),
         "{run}"
     );
-    assert!(run.stderr.contains("1 document was left out"), "{run}");
+    assert!(run.stderr.contains("1 note was left out"), "{run}");
 }
 
 #[test]

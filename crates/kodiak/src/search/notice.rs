@@ -135,7 +135,7 @@ impl fmt::Display for Notice {
             Self::QueryTruncated { words } => {
                 write!(
                     formatter,
-                    "only the first {words} words of the query were looked for"
+                    "only the first {words} words of the query were used"
                 )
             }
             Self::FullTextFailed {
@@ -153,7 +153,7 @@ impl fmt::Display for Notice {
             }
             Self::PartlyEmbedded { percent } => write!(
                 formatter,
-                "{percent} % is embedded so far; the rest is found by word only"
+                "{percent} % is embedded so far; the rest is found by words only"
             ),
             Self::SourceIncomplete { source } => {
                 write!(formatter, "'{source}' is not completely indexed yet")
@@ -167,8 +167,8 @@ impl fmt::Display for Notice {
             ),
             Self::DocumentsGone { count } => {
                 let (were, their) = match count {
-                    1 => ("document was", "its file is"),
-                    _ => ("documents were", "their files are"),
+                    1 => ("note was", "its file is"),
+                    _ => ("notes were", "their files are"),
                 };
                 write!(
                     formatter,
@@ -179,14 +179,14 @@ impl fmt::Display for Notice {
                 let files = if *count == 1 { "file" } else { "files" };
                 write!(
                     formatter,
-                    "{count} {files} could not be looked at and may have changed"
+                    "{count} {files} could not be checked and may have changed"
                 )
             }
             Self::DocumentsChanged { count } => {
                 let have = if *count == 1 {
-                    "document has"
+                    "note has"
                 } else {
-                    "documents have"
+                    "notes have"
                 };
                 write!(formatter, "{count} {have} changed since the last index run")
             }
@@ -296,8 +296,8 @@ mod tests {
             json,
             serde_json::json!({
                 "notices": [
-                    "1 document was left out: its file is no longer there",
-                    "2 documents were left out: their files are no longer there",
+                    "1 note was left out: its file is no longer there",
+                    "2 notes were left out: their files are no longer there",
                     "semantic search did not run: it took longer than 20ms",
                 ],
                 "notice_codes": ["documents-gone", "documents-gone", "semantic-deadline"],
