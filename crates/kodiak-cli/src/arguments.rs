@@ -1,7 +1,7 @@
-//! What can be typed after `kodiak`: verbs, options, and their help.
+//! The command line: verbs, options and their help.
 //!
-//! Only the shape is here. What an option means is its verb's to say; what is
-//! not a date or a source is found out there, where a hint can be given.
+//! Only the shape is declared here. The verbs check values such as dates and
+//! names of sources, because they can give a hint.
 
 mod eval;
 mod model;
@@ -19,15 +19,15 @@ pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArg
 
 /// Find what you wrote, on your own machine.
 ///
-/// Kodiak indexes folders of notes (markdown, plain text, Org) and searches
-/// them by word, in any language, forgiving typing errors. It never writes to
-/// your notes.
+/// Kodiak indexes folders of notes (Markdown, plain text, Org) and searches
+/// them by words and, with a model, by meaning. It works in any language and
+/// forgives typing errors. It never changes your notes.
 #[derive(Debug, Parser)]
 #[command(
     name = "kodiak",
     version,
     arg_required_else_help = true,
-    after_help = "Begin with:\n  \
+    after_help = "Getting started:\n  \
         kodiak add ~/notes\n  \
         kodiak search productivity systems\n\n\
         Exit codes: 0 found, 1 nothing found, 2 error."
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     pub(crate) verb: Verb,
 }
 
-/// Options that every verb takes, before or after it.
+/// Holds the options that every verb accepts, before or after its name.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Everywhere {
@@ -51,7 +51,7 @@ pub(crate) struct Everywhere {
         env = "KODIAK_INDEX",
         hide_env_values = true
     )]
-    // Not a path: an empty variable means that none is set.
+    // Not a `PathBuf`: an empty environment variable counts as unset.
     pub(crate) index: Option<OsString>,
     /// The config file to use
     #[arg(
@@ -62,7 +62,7 @@ pub(crate) struct Everywhere {
         hide_env_values = true
     )]
     pub(crate) config: Option<OsString>,
-    /// Never fetch anything: no model is installed by itself
+    /// Use no network: never download a model
     #[arg(
         long,
         global = true,
@@ -71,7 +71,7 @@ pub(crate) struct Everywhere {
         value_parser = FalseyValueParser::new()
     )]
     pub(crate) offline: bool,
-    /// The model to use instead of the configured one; `none` for words only
+    /// The model to use instead of the configured one; `none` turns off semantic search
     #[arg(
         long,
         global = true,
@@ -80,21 +80,21 @@ pub(crate) struct Everywhere {
         hide_env_values = true
     )]
     pub(crate) model: Option<String>,
-    /// When to use colours
+    /// When to colour the output
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
-    /// Say more
+    /// Print details
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
-    /// Say nothing but the answer: no notices, no progress
+    /// Print only the answer, warnings and errors: no notices, no progress
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 }
 
-/// When output is coloured.
+/// When the output is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal
+    /// Only on a terminal
     #[default]
     Auto,
     /// Always
@@ -103,34 +103,34 @@ pub(crate) enum Color {
     Never,
 }
 
-/// What to do.
+/// The verb to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Find notes
     Search(Box<SearchArguments>),
     /// Print a note, or some lines of it
     Get(GetArguments),
-    /// Find the notes most like a note
+    /// Find the notes that are most similar to a note
     Similar(SimilarArguments),
-    /// Register a folder of notes and index it
+    /// Register a folder of notes as a source and index it
     Add(AddArguments),
-    /// Forget a source; its files are not touched
+    /// Remove a source; its files are not touched
     Remove(RemoveArguments),
     /// List the registered sources
     Sources(JsonArguments),
-    /// Bring the index in step with the notes
+    /// Bring the index up to date with the notes
     Index(IndexArguments),
-    /// Show what is indexed, what was left out, and what changed since
+    /// Show what is indexed, what was skipped, and what has changed since
     Status(StatusArguments),
-    /// Look for damage and, if asked to, repair it
+    /// Check the index for damage and, with --fix, repair it
     Doctor(DoctorArguments),
-    /// Install, list, choose and remove the models that compare meanings
+    /// Install, list, choose and remove the models for semantic search
     #[command(subcommand)]
     Model(ModelVerb),
     /// Show the configuration
     #[command(subcommand)]
     Config(ConfigVerb),
-    /// Measure search quality and speed on test sets in BEIR layout
+    /// Measure search quality and speed on test sets in the BEIR layout
     Eval(EvalArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
@@ -143,29 +143,29 @@ pub(crate) enum Verb {
 #[command(after_help = SEARCH_EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct SearchArguments {
-    /// What to look for; several words need no quotes
+    /// The words to search for; several words need no quotes
     #[arg(value_name = "QUERY")]
     pub(crate) query: Vec<String>,
-    /// How many hits to show at most [default: 10, or what the config says]
+    /// The maximum number of hits [default: the config's `search.limit`, otherwise 10]
     #[arg(short = 'n', long = "limit", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
-    /// How to search
+    /// The search mode
     #[arg(long, value_name = "MODE", default_value = "auto", value_parser = mode_parser())]
     pub(crate) mode: Mode,
-    /// Search by word only
+    /// Search without a model: by words only
     #[arg(long)]
     pub(crate) no_semantic: bool,
-    /// How words and meanings become one ranking [default: convex, or what the config says]
-    #[arg(long, value_name = "HOW", value_parser = fusion_parser())]
+    /// How a hybrid search combines its two rankings [default: the config's `search.fusion`, otherwise convex]
+    #[arg(long, value_name = "METHOD", value_parser = fusion_parser())]
     pub(crate) fusion: Option<Fusion>,
-    /// Every word must occur, not just some
+    /// Require every word, not just some of them
     #[arg(long)]
     pub(crate) all: bool,
-    /// Take words as typed: correct nothing
+    /// Search for the words as typed, without correcting typing errors
     #[arg(long)]
     pub(crate) exact: bool,
 
-    /// Search this folder: it is registered and brought up to date first
+    /// Search this folder, after registering it (if it is new) and bringing it up to date
     #[arg(
         long = "in",
         value_name = "FOLDER",
@@ -173,39 +173,39 @@ pub(crate) struct SearchArguments {
         help_heading = "Where to look"
     )]
     pub(crate) folder: Option<PathBuf>,
-    /// Only notes from this source (any of several)
+    /// Only notes from this source; repeat to include several
     #[arg(long = "source", value_name = "NAME", help_heading = "Where to look")]
     pub(crate) sources: Vec<String>,
-    /// Only notes whose path in the source begins like this (any of several)
+    /// Only notes whose path within the source starts with PREFIX; repeat to include several
     #[arg(long = "path", value_name = "PREFIX", help_heading = "Where to look")]
     pub(crate) paths: Vec<String>,
-    /// Only notes with this tag (all of several); `work` includes `work/atlas`
+    /// Only notes with this tag (`work` includes `work/atlas`); repeat to require several
     #[arg(long = "tag", value_name = "TAG", help_heading = "Where to look")]
     pub(crate) tags: Vec<String>,
-    /// Only notes of this kind (any of several)
+    /// Only notes of this kind; repeat to include several
     #[arg(long = "kind", value_name = "KIND", help_heading = "Where to look")]
     pub(crate) kinds: Vec<String>,
-    /// Only notes of this category (any of several)
+    /// Only notes of this category; repeat to include several
     #[arg(
         long = "category",
         value_name = "CATEGORY",
         help_heading = "Where to look"
     )]
     pub(crate) categories: Vec<String>,
-    /// Only notes written (created) or last changed on this day or later: 2026-01-31, 2026-01, 2026
+    /// Only notes created or last changed on or after this date: 2026-01-31, 2026-01, 2026
     #[arg(long, value_name = "DATE", help_heading = "Where to look")]
     pub(crate) after: Option<String>,
-    /// Only notes written (created) or last changed before this day; with --after, in between
+    /// Only notes created or last changed before this date; with --after, in between
     #[arg(long, value_name = "DATE", help_heading = "Where to look")]
     pub(crate) before: Option<String>,
-    /// Only notes whose frontmatter has this value (all of several)
+    /// Only notes whose frontmatter has this value in this field; repeat to require several
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = field_and_value, help_heading = "Where to look")]
     pub(crate) fields: Vec<(String, String)>,
 
     /// Print the whole answer as JSON
     #[arg(long, help_heading = "What to print")]
     pub(crate) json: bool,
-    /// Print only the files' paths, one on a line
+    /// Print only the files' paths, one per line
     #[arg(long, conflicts_with_all = ["json", "explain"], help_heading = "What to print")]
     pub(crate) files: bool,
     /// Show how each hit was ranked
@@ -218,34 +218,35 @@ Examples:
   kodiak search productivity systems          notes with any of the words, best first
   kodiak search '\"weekly review\" -travel'     a phrase, and a word that must not occur
   kodiak search 'rust OR go' --tag programming
-  kodiak search 'title:ramen broth*'          in the title; words that begin like this
+  kodiak search 'title:ramen broth*'          a word in the title; words that start with broth
   kodiak search meeting --after 2025-06 --where status=open
-  kodiak search productivity --in ~/notes     a folder that was never added
-  kodiak search --tag recipe                  no words: the newest notes with the tag
+  kodiak search productivity --in ~/notes     a folder that need not be added first
+  kodiak search --tag recipe                  no words: the newest notes with this tag
   kodiak search wal --json | jq '.hits[].path'
   kodiak search TODO --files | xargs grep -n TODO
 
-A word that begins with '-' goes inside quotes with others, or after '--':
-  kodiak search -- -word";
+To exclude a word, put the query in quotes or after '--':
+  kodiak search 'sqlite -wal'
+  kodiak search -- sqlite -wal";
 
-/// Takes the name of a way to search.
+/// Parses the name of a search mode.
 fn mode_parser() -> impl TypedValueParser<Value = Mode> {
     let help = |mode| match mode {
-        Mode::Auto => "Whatever suits the query",
-        Mode::Lexical => "Words, ranked",
-        Mode::Semantic => "Meanings, ranked",
-        Mode::Hybrid => "Words and meanings, whatever the query looks like",
-        Mode::Like => "Literal text, even inside words",
+        Mode::Auto => "Choose lexical or hybrid, whichever suits the query",
+        Mode::Lexical => "Rank notes by the words they contain",
+        Mode::Semantic => "Rank notes by meaning",
+        Mode::Hybrid => "Rank notes by words and meaning, for any query",
+        Mode::Like => "Find literal text, even inside words",
     };
     let values = Mode::ALL.map(|mode| PossibleValue::new(mode.name()).help(help(mode)));
     PossibleValuesParser::new(values).try_map(|name| name.parse())
 }
 
-/// Takes the name of a way to make one ranking of two.
+/// Parses the name of a fusion method.
 fn fusion_parser() -> impl TypedValueParser<Value = Fusion> {
     let help = |fusion| match fusion {
-        Fusion::Convex => "Scores, normalised and weighed",
-        Fusion::Rrf => "Reciprocal ranks",
+        Fusion::Convex => "Add normalised, weighted scores",
+        Fusion::Rrf => "Reciprocal rank fusion",
     };
     let values = Fusion::ALL.map(|fusion| PossibleValue::new(fusion.name()).help(help(fusion)));
     PossibleValuesParser::new(values).try_map(|name| name.parse())
@@ -258,13 +259,13 @@ Examples:
   kodiak similar a1b2c3              by id, as search prints it
   kodiak similar notes/cooking/ramen.md --limit 3")]
 pub(crate) struct SimilarArguments {
-    /// An id, a path, an address (kodiak://…) or a title
+    /// The note: its id, path, address (kodiak://…) or title
     #[arg(value_name = "NOTE")]
     pub(crate) note: String,
-    /// How many notes to show at most [default: 10, or what the config says]
+    /// The maximum number of notes [default: the config's `search.limit`, otherwise 10]
     #[arg(short = 'n', long = "limit", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
-    /// Only notes from this source (any of several)
+    /// Only notes from this source; repeat to include several
     #[arg(long = "source", value_name = "NAME")]
     pub(crate) sources: Vec<String>,
     /// Print the whole answer as JSON
@@ -278,10 +279,10 @@ pub(crate) struct SimilarArguments {
 /// `kodiak status`.
 #[derive(Debug, Args)]
 pub(crate) struct StatusArguments {
-    /// Show what is embedded, source by source, and what failed
+    /// Show how much of each source is embedded, and what failed
     #[arg(long)]
     pub(crate) embeddings: bool,
-    /// Print it as JSON
+    /// Print the status as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -291,18 +292,18 @@ pub(crate) struct StatusArguments {
 #[command(after_help = "\
 Examples:
   kodiak get a1b2c3                  by id, as search prints it, with or without #
-  kodiak get a1b2c3:10-20            lines 10 to 20; 10- for the rest
+  kodiak get a1b2c3:10-20            lines 10 to 20; 10- from line 10 to the end
   kodiak get notes/cooking/ramen.md  by source and path
   kodiak get ./ramen.md              by file
   kodiak get 'Ramen broth'           by title")]
 pub(crate) struct GetArguments {
-    /// An id, a path, an address (kodiak://…) or a title, with `:from-to` for some lines
+    /// The note: its id, path, address (kodiak://…) or title; `:FROM-TO` selects lines
     #[arg(value_name = "NOTE")]
     pub(crate) reference: String,
-    /// Put its number before each line
+    /// Print the number of each line before it
     #[arg(short, long)]
     pub(crate) line_numbers: bool,
-    /// Print text and facts as JSON
+    /// Print the text and what is known about the note as JSON
     #[arg(long, conflicts_with = "line_numbers")]
     pub(crate) json: bool,
 }
@@ -313,13 +314,13 @@ pub(crate) struct AddArguments {
     /// The folder that holds the notes
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
-    /// What to call it [default: the folder's name]
+    /// The name of the source [default: the folder's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Which files to take instead of notes, such as '*.rst'; '!drafts/' leaves out
+    /// Index the files that match this pattern, such as '*.rst', instead of the usual ones; '!drafts/' excludes files
     #[arg(long = "glob", value_name = "PATTERN")]
     pub(crate) globs: Vec<String>,
-    /// Index words only
+    /// Index for lexical search only: do not embed
     #[arg(long)]
     pub(crate) no_semantic: bool,
 }
@@ -332,10 +333,10 @@ pub(crate) struct RemoveArguments {
     pub(crate) name: String,
 }
 
-/// A verb that only chooses between text and JSON.
+/// A verb whose only option is to print JSON.
 #[derive(Debug, Args)]
 pub(crate) struct JsonArguments {
-    /// Print it as JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -344,19 +345,19 @@ pub(crate) struct JsonArguments {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct IndexArguments {
-    /// Only these sources
+    /// The sources to index [default: all]
     #[arg(value_name = "SOURCE", conflicts_with = "rebuild")]
     pub(crate) sources: Vec<String>,
-    /// Build the index anew; the old one answers until the new one is complete
+    /// Build a new index from the notes; searches use the old one until the new one is complete
     #[arg(long)]
     pub(crate) rebuild: bool,
-    /// With --rebuild: embed every text anew as well, instead of reusing vectors
+    /// With --rebuild: also embed every text again instead of reusing embeddings
     #[arg(long, requires = "rebuild", conflicts_with = "no_semantic")]
     pub(crate) embeddings: bool,
-    /// Go on indexing what changes, until stopped with Ctrl-C
+    /// Keep running and index notes as they change, until Ctrl-C
     #[arg(long)]
     pub(crate) watch: bool,
-    /// Index words only
+    /// Index for lexical search only: do not embed
     #[arg(long)]
     pub(crate) no_semantic: bool,
 }
@@ -364,10 +365,10 @@ pub(crate) struct IndexArguments {
 /// `kodiak doctor`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 all is well, 1 something is wrong, 2 it could not be examined."
+    after_help = "Exit codes: 0 no problem found, 1 problems found, 2 the index could not be checked."
 )]
 pub(crate) struct DoctorArguments {
-    /// Repair what can be repaired; a damaged index is set aside and built anew
+    /// Repair what can be repaired; a damaged index is set aside and rebuilt
     #[arg(long)]
     pub(crate) fix: bool,
     /// Print the findings as JSON
@@ -385,14 +386,14 @@ pub(crate) enum ConfigVerb {
 /// `kodiak completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArguments {
-    /// The shell to complete in
+    /// The shell to print the script for
     pub(crate) shell: clap_complete::Shell,
 }
 
 /// `kodiak man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArguments {
-    /// Write all pages into this folder instead
+    /// Write one page per command into this folder instead
     #[arg(long = "dir", value_name = "FOLDER")]
     pub(crate) folder: Option<PathBuf>,
 }

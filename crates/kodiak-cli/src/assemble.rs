@@ -1,7 +1,7 @@
-//! Putting the engine together from the settings.
+//! Builds the engine from the settings.
 //!
-//! The only file of this program that knows which sources, models and stores
-//! there are; everything else meets them as what the engine takes and gives.
+//! This is the only file of the program that knows which kinds of sources,
+//! models and stores exist. All other files use them through the engine.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
 use crate::failure;
 
-/// Opens a registered source, if it is there.
+/// Opens a registered source. Fails if its folder is missing.
 pub(crate) fn source(
     config: &Config,
     source: &RegisteredSource,
@@ -45,24 +45,26 @@ fn open(
     }
 }
 
-/// Makes an embedder of an installed model. Nothing is loaded yet.
+/// Returns an embedder for an installed model. The model is loaded at its first
+/// use.
 pub(crate) fn embedder(model: InstalledModel) -> Arc<dyn Embedder> {
     Arc::new(OnnxEmbedder::new(model))
 }
 
-/// What an engine is put together for.
+/// What an engine is built for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Purpose<'a> {
-    /// The verb, for other processes to be told of.
+    /// The verb, which other processes name while they wait for the lock.
     pub(crate) verb: &'a str,
-    /// How long other processes are waited for.
+    /// How long to wait for other processes.
     pub(crate) patience: Duration,
-    /// Whether only words are wanted.
+    /// Whether to do without a model.
     pub(crate) no_semantic: bool,
 }
 
 impl<'a> Purpose<'a> {
-    /// Waits for other processes however long they take.
+    /// Creates a purpose that waits for other processes without a limit and
+    /// uses the configured model.
     pub(crate) fn of(verb: &'a str) -> Self {
         Self {
             verb,
@@ -71,20 +73,20 @@ impl<'a> Purpose<'a> {
         }
     }
 
-    /// Leaves models aside.
+    /// Sets whether to do without a model.
     pub(crate) fn without_model(mut self, no_semantic: bool) -> Self {
         self.no_semantic = no_semantic;
         self
     }
 
-    /// Waits for other processes so long.
+    /// Sets how long to wait for other processes.
     pub(crate) fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 }
 
-/// Puts an engine together from the settings.
+/// Builds an engine from the settings.
 pub(crate) fn engine(
     context: &Context<'_>,
     config: &Config,
@@ -109,7 +111,8 @@ pub(crate) fn engine(
     builder.open()
 }
 
-/// Adds a source, or a way to open it later where it is missing now.
+/// Adds a source to the builder. If its folder is missing now, the engine tries
+/// to open it later.
 fn add(builder: EngineBuilder, config: &Config, registered: &RegisteredSource) -> EngineBuilder {
     if let Ok(source) = source(config, registered) {
         return builder.sources([source]);
@@ -120,7 +123,7 @@ fn add(builder: EngineBuilder, config: &Config, registered: &RegisteredSource) -
     })
 }
 
-/// How other processes are told of this one.
+/// Describes this process to others that wait for its lock.
 pub(crate) fn holder(verb: &str) -> String {
     format!(
         "process {} (kodiak {verb}, since {})",
@@ -129,13 +132,14 @@ pub(crate) fn holder(verb: &str) -> String {
     )
 }
 
-/// The installed models, by the settings. Installing one is not its business.
+/// Gives the engine the installed models that the settings ask for. It installs
+/// none.
 struct ProgramModels {
-    /// The folder that holds the models, or why there is none.
+    /// The folder that holds the models, or the reason why it is unknown.
     folder: Result<PathBuf, String>,
-    /// The model in use; `None` where only words are wanted.
+    /// The name of the model in use, or `None` to do without one.
     name: Option<String>,
-    /// What was made, so that a model is loaded once.
+    /// The embedders by model key, kept so that a model is loaded only once.
     made: Mutex<HashMap<String, Arc<dyn Embedder>>>,
 }
 
@@ -156,8 +160,9 @@ impl ProgramModels {
         Arc::clone(known.or_insert_with(|| embedder(model)))
     }
 
-    /// Says what to run where the model that embedded the notes is gone: the
-    /// configured one, which may be another, takes over or is brought back.
+    /// Returns the command to run when the model that embedded the notes is not
+    /// installed. The configured model, which may be another one, is used if it
+    /// is installed, and installed otherwise.
     fn remedy(folder: &Path, name: &str) -> String {
         if matches!(model::find(folder, name), Ok(Some(_))) {
             "index".to_owned()

@@ -1,7 +1,7 @@
-//! The config file: which sources there are, and a few settings.
+//! Reads the config file: the sources and a few settings.
 //!
-//! Reading is here; [`edit`] changes the file without disturbing what a person
-//! wrote in it. The config is the truth about sources, the index follows it.
+//! [`edit`] changes the file and preserves what a person wrote in it. The config
+//! decides which sources exist; the index follows it.
 
 pub(crate) mod edit;
 mod search;
@@ -19,34 +19,34 @@ pub(crate) use search::SearchSettings;
 use search::WrittenSearch;
 pub(crate) use size::Size;
 
-/// What stands for the model where notes are only found by word.
+/// The value of `model` that turns off semantic search.
 pub(crate) const NO_MODEL: &str = "none";
 
 /// The settings in effect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Config {
     pub(crate) max_file_size: Size,
-    /// The model notes are embedded with, or [`NO_MODEL`].
+    /// The name of the model that embeds notes, or [`NO_MODEL`].
     pub(crate) model: String,
-    /// Whether nothing may be fetched.
+    /// Whether use of the network is forbidden.
     pub(crate) offline: bool,
     pub(crate) search: SearchSettings,
     #[serde(rename = "source", skip_serializing_if = "Vec::is_empty")]
     pub(crate) sources: Vec<RegisteredSource>,
 }
 
-/// A source as it is registered.
+/// A registered source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct RegisteredSource {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// Absolute, though its folder may be missing.
+    /// The absolute path of the folder, which may be missing.
     pub(crate) path: PathBuf,
     #[serde(rename = "glob", skip_serializing_if = "Vec::is_empty")]
     pub(crate) globs: Vec<String>,
 }
 
-/// What a source is made of.
+/// The kind of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -76,27 +76,31 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Reads the config at `path`. One that does not exist holds nothing.
+    /// Reads the config at `path`. A missing file means the default settings.
     pub(crate) fn load(path: &Path) -> anyhow::Result<Self> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&text, path),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(refusal(
                 format!("could not read the config {}: {error}", path.display()),
-                "check it, or use another with --config PATH",
+                "check the file, or use another with --config PATH",
             )),
         }
     }
 
-    /// Reads the text of the config at `path`.
+    /// Parses the text of the config at `path`.
     pub(crate) fn parse(text: &str, path: &Path) -> anyhow::Result<Self> {
         let written: Written = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(String::new(), |span| {
                 let before = text.get(..span.start).unwrap_or_default();
                 format!(":{}", before.matches('\n').count() + 1)
             });
-            let said = error.message().trim().replace('\n', " ");
-            wrong(path, &line, &said.replace("unknown field", "unknown key"))
+            let message = error.message().trim().replace('\n', " ");
+            invalid(
+                path,
+                &line,
+                &message.replace("unknown field", "unknown key"),
+            )
         })?;
         let default = Self::default();
         let mut config = Self {
@@ -106,26 +110,26 @@ impl Config {
             search: written.search.over(&default.search),
             sources: Vec::new(),
         };
-        if let Some(said) = config.search.mistake() {
-            return Err(wrong(path, "", said));
+        if let Some(message) = config.search.mistake() {
+            return Err(invalid(path, "", message));
         }
         if config.model.trim().is_empty() {
-            let said = format!("model must be a name, or \"{NO_MODEL}\"");
-            return Err(wrong(path, "", &said));
+            let message = format!("model must be a name, or \"{NO_MODEL}\"");
+            return Err(invalid(path, "", &message));
         }
         for source in written.source {
             if source.name != tidy_name(&source.name) {
-                let said = format!(
+                let message = format!(
                     "the source name '{}' must consist of letters, digits, '-', '_' and '.'",
                     source.name
                 );
-                return Err(wrong(path, "", &said));
+                return Err(invalid(path, "", &message));
             }
             if config.source(&source.name).is_some() {
-                let said = format!("two sources are named '{}'", source.name);
-                return Err(wrong(path, "", &said));
+                let message = format!("two sources are named '{}'", source.name);
+                return Err(invalid(path, "", &message));
             }
-            // Relative to the file it stands in; an absolute path stays as it is.
+            // Relative to the config file; joining keeps an absolute path as it is.
             let folder = path.parent().unwrap_or(Path::new(""));
             config.sources.push(RegisteredSource {
                 name: source.name,
@@ -137,17 +141,17 @@ impl Config {
         Ok(config)
     }
 
-    /// The name of the model in use, if notes are to be found by meaning.
+    /// Returns the name of the model in use, unless it is [`NO_MODEL`].
     pub(crate) fn model(&self) -> Option<&str> {
         Some(self.model.as_str()).filter(|&name| name != NO_MODEL)
     }
 
-    /// The source of this name.
+    /// Returns the source of this name.
     pub(crate) fn source(&self, name: &str) -> Option<&RegisteredSource> {
         self.sources.iter().find(|source| source.name == name)
     }
 
-    /// All names, in the order of the file.
+    /// Returns the names of all sources, in the order of the file.
     pub(crate) fn names(&self) -> Vec<String> {
         self.sources
             .iter()
@@ -156,14 +160,14 @@ impl Config {
     }
 }
 
-/// The model of those who chose none.
+/// Returns the name of the model to use where the config names none.
 fn default_model() -> &'static str {
     let first = kodiak::model::catalogue().first();
     first.map_or(NO_MODEL, |model| model.name)
 }
 
-/// A name with everything replaced that would be awkward to type or ambiguous
-/// in `source/path`. Letters of all scripts are fine.
+/// Replaces the characters that would be awkward to type in a source's name or
+/// ambiguous in `source/path`. Letters of all scripts stay.
 pub(crate) fn tidy_name(text: &str) -> String {
     let tidy: String = text
         .trim()
@@ -182,14 +186,17 @@ pub(crate) fn tidy_name(text: &str) -> String {
     }
 }
 
-fn wrong(path: &Path, line: &str, said: &str) -> anyhow::Error {
+fn invalid(path: &Path, line: &str, message: &str) -> anyhow::Error {
     refusal(
-        format!("the config {}{line} cannot be used: {said}", path.display()),
+        format!(
+            "the config {}{line} is not valid: {message}",
+            path.display()
+        ),
         "correct the file, or use another with --config PATH",
     )
 }
 
-/// The file as people write it.
+/// The contents of the file, before defaults are filled in.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -252,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_in_use_unless_told_otherwise() {
+    fn a_model_is_in_use_unless_the_config_says_none() {
         assert_eq!(parse("").unwrap().model(), Some("all-minilm-l6-v2"));
         assert_eq!(parse("model = \"none\"").unwrap().model(), None);
     }
@@ -260,10 +267,10 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_their_place() {
         for (text, expected) in [
-            ("limt = 3", ":1 cannot be used: unknown key `limt`"),
+            ("limt = 3", ":1 is not valid: unknown key `limt`"),
             (
                 "[search]\n\nlimt = 3",
-                ":3 cannot be used: unknown key `limt`",
+                ":3 is not valid: unknown key `limt`",
             ),
             ("[[source]]\nname = \"a\"", "missing field `path`"),
             (
@@ -274,7 +281,7 @@ mod tests {
                 "[[source]]\nname = \"a/b\"\npath = \"/\"",
                 "'a/b' must consist of",
             ),
-            ("max_file_size = \"many\"", "'many' is no size"),
+            ("max_file_size = \"many\"", "'many' is not a size"),
             ("[search]\nlimit = 0", "search.limit must be at least 1"),
             (
                 "[search]\nlexical_weight = 0\nsemantic_weight = 0.0",
@@ -284,8 +291,8 @@ mod tests {
             ("[search]\nminimum_similarity = 3", "between -1 and 1"),
             ("[search]\nfusion = \"sum\"", "unknown variant `sum`"),
             ("model = \" \"", "model must be a name, or \"none\""),
-            ("offline = 1", ":1 cannot be used"),
-            ("x = [", ":1 cannot be used"),
+            ("offline = 1", ":1 is not valid"),
+            ("x = [", ":1 is not valid"),
         ] {
             let said = message(&parse(text).unwrap_err());
             assert!(said.contains(expected), "{text}: {said}");

@@ -1,4 +1,5 @@
-//! What a verb works with: the output, the config and the engine.
+//! The context of a run: the output, and where the config, the index and the
+//! models are.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,22 +13,22 @@ use crate::failure::refusal;
 use crate::output::Output;
 use crate::paths;
 
-/// One run of the program.
+/// The context of one run of the program.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) output: &'a Output,
     pub(crate) config_path: PathBuf,
     pub(crate) index_path: PathBuf,
-    /// The model to use, whatever the config says.
+    /// The model to use instead of the configured one.
     pub(crate) model: Option<String>,
-    /// Where models are, if it is not the usual place.
+    /// The folder that holds the models, if it is not the default one.
     pub(crate) models: Option<OsString>,
-    /// Whether the command line or the environment forbids fetching anything.
+    /// Whether the command line or the environment forbids use of the network.
     pub(crate) offline: bool,
 }
 
 impl<'a> Context<'a> {
-    /// Finds out where config and index are. Neither is opened.
+    /// Determines where the config and the index are, and opens neither.
     pub(crate) fn new(output: &'a Output, everywhere: &Everywhere) -> anyhow::Result<Self> {
         Ok(Self {
             output,
@@ -51,23 +52,24 @@ impl<'a> Context<'a> {
         Ok(config)
     }
 
-    /// The folder that holds the models.
+    /// Returns the folder that holds the models.
     pub(crate) fn models_path(&self) -> anyhow::Result<PathBuf> {
         paths::models_folder(self.models.as_ref())
     }
 
-    /// Whether nothing may be fetched, whoever says so.
+    /// Tells whether the command line, the environment or the config forbids
+    /// use of the network.
     pub(crate) fn is_offline(&self, config: &Config) -> bool {
         self.offline || config.offline
     }
 
-    /// Puts an engine together for a verb.
+    /// Builds an engine for a verb.
     pub(crate) fn engine(&self, config: &Config, purpose: Purpose<'_>) -> anyhow::Result<Engine> {
         Ok(assemble::engine(self, config, purpose)?)
     }
 }
 
-/// Says what to run where there are sources but no index yet.
+/// Adds the hint to run `kodiak index` where there are sources but no index.
 pub(crate) fn explain_missing_index(error: Error, config: &Config) -> anyhow::Error {
     match error {
         error @ Error::NoIndex { .. } if !config.sources.is_empty() => {

@@ -1,4 +1,4 @@
-//! Giving notes their embeddings after a sync, with someone watching.
+//! Embeds notes after a sync and reports how it went.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use kodiak::sync::EmbeddingReport;
 use crate::config::Config;
 use crate::context::Context;
 use crate::failure;
-use crate::listener::{Listener, Telling};
+use crate::listener::{Listener, Summaries};
 use crate::models;
 use crate::output::Output;
 use crate::output::phrases::counted;
 
-/// Embeds what lacks an embedding, for at most `within`. Lexical search is
-/// complete by now, so whatever goes wrong here is said and no error.
+/// Embeds the chunks that have no embedding, for at most `within`. Lexical
+/// search is complete by now, so a failure here is a warning and not an error.
 pub(crate) fn embed(
     context: &Context<'_>,
     config: &Config,
@@ -29,32 +29,32 @@ pub(crate) fn embed(
     }
 }
 
-/// Embeds with a model that is installed.
+/// Embeds the chunks that have no embedding, with a model that is installed.
 pub(crate) fn embed_now(output: &Output, engine: &Engine, within: Option<Duration>) {
-    let listener = Listener::new(output, Telling::Changes);
+    let listener = Listener::new(output, Summaries::Changes);
     let event = |event: kodiak::engine::Event<'_>| listener.event(event);
     let ended = engine.embed(&Guard::local(), within, &Job::new(&event));
     listener.end();
     match ended {
-        Ok(Some(report)) => tell(&report, output),
+        Ok(Some(report)) => print_report(&report, output),
         Ok(None) => {}
         Err(error) => {
             let reason = failure::message(&error.into());
             output.warning(&format!(
-                "not everything could be embedded: {reason}; `kodiak index` goes on from here"
+                "some notes could not be embedded: {reason}; run `kodiak index` to continue"
             ));
         }
     }
 }
 
-fn tell(report: &EmbeddingReport, output: &Output) {
+fn print_report(report: &EmbeddingReport, output: &Output) {
     if let Some(holder) = &report.elsewhere {
-        output.notice(&format!("embedding is left to {holder}"));
+        output.notice(&format!("{holder} is already embedding these notes"));
         return;
     }
     let parts: Vec<String> = [
         (report.embedded, "embedded"),
-        (report.cached, "taken from the cache"),
+        (report.cached, "found in the cache"),
     ]
     .into_iter()
     .filter(|(number, _)| *number > 0)
@@ -68,7 +68,7 @@ fn tell(report: &EmbeddingReport, output: &Output) {
     }
     if report.left > 0 {
         output.notice(&format!(
-            "{} still to embed: `kodiak index` goes on from here",
+            "{} not embedded yet: run `kodiak index` to continue",
             counted(report.left as u64, "chunk")
         ));
     }

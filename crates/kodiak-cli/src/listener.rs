@@ -1,4 +1,4 @@
-//! Telling a person what the engine does while it does it.
+//! Reports what the engine does while it works.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,27 +8,27 @@ use kodiak::sync::{EmbeddingProgress, Progress as SyncProgress, Report};
 use crate::output::Output;
 use crate::output::phrases::counted;
 use crate::output::progress::{Embedding, Progress};
-use crate::registry::told_of;
+use crate::registry::source_failure;
 
-/// How much to say about a sync.
+/// When to print the summary of a sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Telling {
-    /// How it ended, whatever happened.
+pub(crate) enum Summaries {
+    /// After every sync.
     Always,
-    /// How it ended, if anything changed.
+    /// After a sync that changed something or found no notes.
     Changes,
-    /// Nothing: the caller says it.
+    /// Never: the caller prints it.
     Never,
 }
 
-/// Turns the engine's events into bars and lines.
+/// Turns the engine's events into progress bars and messages.
 pub(crate) struct Listener<'a> {
     output: &'a Output,
-    telling: Telling,
+    summaries: Summaries,
     shown: Mutex<Shown<'a>>,
 }
 
-/// What is on the screen.
+/// The progress bar on the screen.
 #[derive(Default)]
 enum Shown<'a> {
     #[default]
@@ -38,23 +38,23 @@ enum Shown<'a> {
 }
 
 impl<'a> Listener<'a> {
-    /// Begins to listen.
-    pub(crate) fn new(output: &'a Output, telling: Telling) -> Self {
+    /// Creates a listener that shows nothing yet.
+    pub(crate) fn new(output: &'a Output, summaries: Summaries) -> Self {
         Self {
             output,
-            telling,
+            summaries,
             shown: Mutex::default(),
         }
     }
 
-    /// Takes note of what happened.
+    /// Shows an event.
     pub(crate) fn event(&self, event: Event<'_>) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::Waiting { holder } => {
                 *shown = Shown::Nothing;
-                let said = format!("waiting for {holder} to finish writing the index");
-                self.output.notice(&said);
+                self.output
+                    .notice(&format!("waiting for {holder} to finish writing the index"));
             }
             Event::Listing { source } => self.follow(&mut shown, source, None),
             Event::Found { source, entries } => {
@@ -68,13 +68,13 @@ impl<'a> Listener<'a> {
                 location,
                 report,
             } => {
-                // The bar makes way for what is said.
+                // Messages are printed once the bar is gone.
                 *shown = Shown::Nothing;
-                match self.telling {
-                    Telling::Never => {}
-                    Telling::Changes if !report.changed() && report.seen > 0 => {}
-                    Telling::Always | Telling::Changes => {
-                        tell(self.output, source, location, report);
+                match self.summaries {
+                    Summaries::Never => {}
+                    Summaries::Changes if !report.changed() && report.seen > 0 => {}
+                    Summaries::Always | Summaries::Changes => {
+                        print_summary(self.output, source, location, report);
                     }
                 }
             }
@@ -84,13 +84,13 @@ impl<'a> Listener<'a> {
                 kept,
             } => {
                 *shown = Shown::Nothing;
-                let kept = counted(kept, "document");
-                let told = told_of(source, error);
-                let said = format!("{source}: not indexed, {kept} kept");
-                self.output.partial_failure(&told.context(said));
+                let kept = counted(kept, "note");
+                let message = format!("{source}: not indexed, {kept} kept");
+                let failure = source_failure(source, error).context(message);
+                self.output.partial_failure(&failure);
             }
             Event::SourceForgotten { source, documents } => {
-                let documents = counted(documents, "document");
+                let documents = counted(documents, "note");
                 self.output.notice(&format!(
                     "{source}: no longer registered, {documents} removed from the index"
                 ));
@@ -115,11 +115,11 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Shows the progress of this source.
+    /// Shows the progress of a source.
     fn follow(&self, shown: &mut Shown<'a>, source: &str, progress: Option<SyncProgress>) {
         let same = matches!(&*shown, Shown::Sync(name, _) if name == source);
         if !same {
-            // The bar before makes way first.
+            // The old bar is cleared before the new one is drawn.
             *shown = Shown::Nothing;
             *shown = Shown::Sync(source.to_owned(), Progress::new(self.output, source));
         }
@@ -128,21 +128,21 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Clears the screen of bars.
+    /// Removes the progress bar from the screen.
     pub(crate) fn end(&self) {
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Shown::Nothing;
     }
 }
 
-/// Says how the sync of a source ended.
-pub(crate) fn tell(output: &Output, source: &str, location: &str, report: &Report) {
+/// Prints how the sync of a source ended.
+pub(crate) fn print_summary(output: &Output, source: &str, location: &str, report: &Report) {
     output.notice(&summary(source, report));
     if report.seen == 0 {
         output.warning(&format!("no notes found in {location}"));
     }
 }
 
-/// How a sync ended: `notes: 42 documents (40 added, 2 updated)`.
+/// Renders how a sync ended: `journal: 42 notes (40 added, 2 updated)`.
 fn summary(name: &str, report: &Report) -> String {
     let documents = report.documents as u64;
     let parts: Vec<String> = [
@@ -160,7 +160,7 @@ fn summary(name: &str, report: &Report) -> String {
     } else {
         parts.join(", ")
     };
-    format!("{name}: {} ({changes})", counted(documents, "document"))
+    format!("{name}: {} ({changes})", counted(documents, "note"))
 }
 
 #[cfg(test)]
@@ -175,7 +175,7 @@ mod tests {
         };
         assert_eq!(
             summary("notes", &report),
-            "notes: 3 documents (nothing changed)"
+            "notes: 3 notes (nothing changed)"
         );
         report.documents = 1;
         report.added = 1;
@@ -183,7 +183,7 @@ mod tests {
         report.skipped = 2;
         assert_eq!(
             summary("notes", &report),
-            "notes: 1 document (1 added, 2 removed, 2 skipped)"
+            "notes: 1 note (1 added, 2 removed, 2 skipped)"
         );
     }
 }

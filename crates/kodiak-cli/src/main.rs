@@ -1,8 +1,9 @@
 //! The program `kodiak`: finds what you wrote, on your own machine.
 //!
-//! Parses the arguments, runs one verb, and decides the exit code. What the
-//! verbs have in common is beside them: `context` reads the config, `assemble` puts the
-//! engine together, `listener` tells what it does, `output` prints, `failure` finds words for errors.
+//! Parses the arguments, runs one verb, and decides the exit code. The verbs
+//! share the other modules: `context` reads the config, `assemble` builds the
+//! engine, `listener` reports its progress, `output` prints, and `failure` words
+//! the errors and their hints.
 
 mod arguments;
 mod assemble;
@@ -27,10 +28,11 @@ use arguments::Arguments;
 use output::Output;
 use verbs::Outcome;
 
-/// Models ask for large pieces of memory and give them back all the time. The
-/// system's allocator hands each back to the kernel, which clears it the next
-/// time: some five percent of embedding. With huge pages a first vector would be
-/// there in half the time, but indexing would take a third more memory.
+/// Embedding allocates and frees large blocks of memory all the time. The
+/// system's allocator returns each block to the kernel, which clears it before
+/// the next use: this costs about five percent of the time of embedding. Huge
+/// pages would halve the time to the first vector, but indexing would take a
+/// third more memory.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -47,8 +49,8 @@ fn main() -> ExitCode {
     exit_code(verbs::run(&arguments, &output), &output)
 }
 
-/// As grep has them: 0 found, 1 nothing found, 2 error. A reader that had
-/// enough is no error.
+/// Returns the exit code, with the meaning it has in grep: 0 found, 1 nothing
+/// found, 2 error. A closed standard output is not an error.
 fn exit_code(ended: anyhow::Result<Outcome>, output: &Output) -> ExitCode {
     match ended {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

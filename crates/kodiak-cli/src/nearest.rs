@@ -1,8 +1,9 @@
-//! The name that was probably meant.
+//! Guesses which known name a mistyped one stands for.
 
 use strsim::osa_distance;
 
-/// The candidate nearest to `typed`, if one is near enough to be a slip.
+/// Returns the candidate with the smallest edit distance to `typed`, if that is
+/// small enough for a typing error.
 pub(crate) fn nearest<'a>(typed: &str, candidates: &'a [String]) -> Option<&'a str> {
     let most = (typed.chars().count() / 3).max(1);
     candidates

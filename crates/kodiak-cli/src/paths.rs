@@ -1,7 +1,7 @@
-//! Where things are: the config file, the index, the models, the home folder,
-//! and the package clients that can get models.
+//! Finds the config file, the index, the models, the home folder, and the
+//! package clients that can download models.
 //!
-//! The library never looks at the environment; this is where the program does.
+//! The library never reads the environment; the program does it here.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use etcetera::BaseStrategy;
 
 use crate::failure::refusal;
 
-/// The folder of ours inside the places for config and data.
+/// The name of Kodiak's folder inside the folders for config, data and caches.
 const FOLDER: &str = "kodiak";
 const CONFIG_FILE: &str = "config.toml";
 const INDEX_FILE: &str = "index.db";
 const MODELS_FOLDER: &str = "models";
-/// Says where models are kept instead of the usual place.
+/// The environment variable that names the folder of models.
 pub(crate) const MODELS_VARIABLE: &str = "KODIAK_MODELS";
 
-/// The config file: the one asked for, else the usual one.
+/// Returns the config file that was asked for, or the default one.
 pub(crate) fn config_file(asked: Option<&OsString>) -> anyhow::Result<PathBuf> {
     match given(asked) {
         Some(path) => Ok(absolute(path)),
@@ -29,7 +29,7 @@ pub(crate) fn config_file(asked: Option<&OsString>) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// The index file: the one asked for, else the usual one.
+/// Returns the index file that was asked for, or the default one.
 pub(crate) fn index_file(asked: Option<&OsString>) -> anyhow::Result<PathBuf> {
     match given(asked) {
         Some(path) if path.is_dir() => Ok(absolute(path).join(INDEX_FILE)),
@@ -38,8 +38,8 @@ pub(crate) fn index_file(asked: Option<&OsString>) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// The folder that holds the models: the one asked for, else the usual one.
-/// Models can be fetched again, so it is among the caches.
+/// Returns the folder of models that was asked for, or the default one. Models
+/// can be downloaded again, so the default is a cache folder.
 pub(crate) fn models_folder(asked: Option<&OsString>) -> anyhow::Result<PathBuf> {
     match given(asked) {
         Some(path) => Ok(absolute(path)),
@@ -59,7 +59,7 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
-    /// Those that a shell would find.
+    /// Finds the clients that a shell would find.
     pub(crate) fn on_path() -> Self {
         Self::among(&std::env::var_os("PATH").unwrap_or_default())
     }
@@ -78,8 +78,8 @@ impl Clients {
     }
 }
 
-/// The program of this name in the first of the folders that has it. Relative
-/// folders do not count: what they hold depends on where one stands.
+/// Returns the program of this name from the first folder that contains it.
+/// Relative folders are ignored: what they mean depends on the working folder.
 fn program(path: &OsStr, name: &str) -> Option<PathBuf> {
     let endings: &[&str] = if cfg!(windows) {
         &[".exe", ".cmd"]
@@ -106,7 +106,7 @@ fn can_be_run(file: &Path) -> bool {
     metadata.is_file() && allowed
 }
 
-/// The path with a leading `~` replaced by the home folder.
+/// Replaces a leading `~` by the home folder.
 pub(crate) fn expanded(path: &str) -> PathBuf {
     let rest = path
         .strip_prefix('~')
@@ -129,7 +129,7 @@ fn base(option: &str) -> anyhow::Result<impl BaseStrategy> {
     etcetera::choose_base_strategy().map_err(|_| {
         refusal(
             "the home folder is not known",
-            format!("set HOME, or say where with {option}"),
+            format!("set HOME, or name the path with {option}"),
         )
     })
 }

@@ -1,5 +1,5 @@
-//! Registering a folder: what it will be called, whether it is known already,
-//! and writing it to the config. Used by `add` and by `search --in`.
+//! Registers a folder: chooses its name, checks whether it is registered
+//! already, and writes it to the config. Used by `add` and by `search --in`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,36 +10,37 @@ use crate::assemble::{self, Purpose};
 use crate::config::{Config, Kind, RegisteredSource, edit, tidy_name};
 use crate::context::Context;
 use crate::failure::refusal;
-use crate::listener::{self, Listener, Telling};
+use crate::listener::{self, Listener, Summaries};
 use crate::registry;
 
-/// A folder that is to be registered.
+/// A folder to register.
 #[derive(Debug)]
 pub(crate) struct Wanted<'a> {
-    /// Links resolved.
+    /// The folder, with its links resolved.
     pub(crate) folder: PathBuf,
     pub(crate) name: Option<&'a str>,
     pub(crate) globs: &'a [String],
 }
 
-/// How a folder stands to the config.
+/// Whether a folder is registered already.
 #[derive(Debug)]
 enum Standing {
     Known(RegisteredSource),
     New(RegisteredSource),
 }
 
-/// Registers the folder and indexes it. One that is known already is brought
-/// up to date. If it cannot be indexed, nothing is registered.
+/// Registers the folder and indexes it. A folder that is registered already is
+/// only brought up to date. If it cannot be indexed, nothing is registered.
 pub(crate) fn register(
     context: &Context<'_>,
     wanted: &Wanted<'_>,
     purpose: Purpose<'_>,
 ) -> anyhow::Result<RegisteredSource> {
-    // Before the lock, so that a mistake makes neither index nor lock file.
+    // Checked before the lock is taken, so that a mistake creates neither an
+    // index nor a lock file.
     check(&context.config()?, wanted)?;
     let _lock = edit::lock(&context.config_path, purpose.verb)?;
-    // Again, now that no other process edits the config.
+    // Checked again, now that no other process can edit the config.
     let mut config = context.config()?;
     let standing = check(&config, wanted)?;
     let output = context.output;
@@ -48,7 +49,7 @@ pub(crate) fn register(
     };
     match &standing {
         Standing::New(_) => {
-            tell_overlaps(context, &config, &wanted.folder);
+            report_overlaps(context, &config, &wanted.folder);
             config.sources.push(source.clone());
         }
         Standing::Known(_) => {
@@ -65,7 +66,7 @@ pub(crate) fn register(
         }
     }
     let engine = context.engine(&config, purpose)?;
-    let listener = Listener::new(output, Telling::Never);
+    let listener = Listener::new(output, Summaries::Never);
     let added = format!("added {} as '{}'", source.path.display(), source.name);
     let synced = {
         let event = |event: Event<'_>| listener.event(event);
@@ -80,7 +81,7 @@ pub(crate) fn register(
     if let Some(failure) = report.failed.into_iter().next() {
         return Err(failure.error.into());
     }
-    // What the engine accepted is what is written down.
+    // The config is written only after the engine has accepted the source.
     match standing {
         Standing::New(_) => {
             edit::add_source(&context.config_path, &source)?;
@@ -93,12 +94,13 @@ pub(crate) fn register(
     }
     let location = source.path.display().to_string();
     for (name, report) in &report.synced {
-        listener::tell(output, name, &location, report);
+        listener::print_summary(output, name, &location, report);
     }
     Ok(source)
 }
 
-/// Finds out how the folder stands to the config, and that it holds notes.
+/// Determines whether the folder is registered already, and checks that it
+/// contains notes.
 fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     let standing = standing(config, wanted)?;
     let (source, new_globs) = match &standing {
@@ -106,7 +108,7 @@ fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
         Standing::Known(source) => (source, !wanted.globs.is_empty()),
     };
     let opened = assemble::source(config, source)?;
-    // A known folder that was emptied is the sync's business.
+    // The sync reports a registered folder that has become empty.
     if new_globs && opened.list()?.entries.is_empty() {
         return Err(no_notes(&wanted.folder, wanted.globs));
     }
@@ -119,12 +121,12 @@ fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
         if let Some(name) = name.filter(|name| *name != known.name) {
             return Err(refusal(
                 format!(
-                    "{} is registered as '{}'",
+                    "{} is already registered as '{}'",
                     wanted.folder.display(),
                     known.name
                 ),
                 format!(
-                    "to call it '{name}', run `kodiak remove {}` first; the files stay",
+                    "to name it '{name}', run `kodiak remove {}` first; this deletes no files",
                     known.name
                 ),
             ));
@@ -141,8 +143,11 @@ fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
             None => name,
             Some(other) => {
                 return Err(refusal(
-                    format!("the name '{name}' is taken by {}", other.path.display()),
-                    format!("choose another with --name, or run `kodiak remove {name}` first"),
+                    format!(
+                        "the name '{name}' is already used for {}",
+                        other.path.display()
+                    ),
+                    format!("choose another name with --name, or run `kodiak remove {name}` first"),
                 ));
             }
         },
@@ -155,7 +160,8 @@ fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     }))
 }
 
-/// The folder's name, in lower case, with a number if it is taken.
+/// Returns the folder's name in lower case, with a number appended if another
+/// source has this name.
 fn free_name(config: &Config, folder: &Path) -> String {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let name = tidy_name(&name.to_lowercase());
@@ -166,17 +172,18 @@ fn free_name(config: &Config, folder: &Path) -> String {
         .unwrap_or(name)
 }
 
-fn tell_overlaps(context: &Context<'_>, config: &Config, folder: &Path) {
+/// Prints a notice for each source that contains this folder or lies in it.
+fn report_overlaps(context: &Context<'_>, config: &Config, folder: &Path) {
     for (source, _) in registry::around(config, folder) {
         context.output.notice(&format!(
-            "this folder lies inside of '{}' ({}): its notes will be found twice",
+            "this folder is inside the source '{}' ({}): its notes will be found twice",
             source.name,
             source.path.display()
         ));
     }
     for source in registry::inside(config, folder) {
         context.output.notice(&format!(
-            "this folder contains '{}' ({}): its notes will be found twice",
+            "this folder contains the source '{}' ({}): its notes will be found twice",
             source.name,
             source.path.display()
         ));
@@ -186,15 +193,15 @@ fn tell_overlaps(context: &Context<'_>, config: &Config, folder: &Path) {
 fn no_notes(folder: &Path, globs: &[String]) -> anyhow::Error {
     let message = format!("no notes found in {}", folder.display());
     if globs.is_empty() {
-        let known = "notes end in .md, .markdown, .mdx, .txt or .org";
+        let known = "names of notes end in .md, .markdown, .mdx, .txt or .org";
         return refusal(
             message,
-            format!("{known}; take other files with --glob '*.rst'"),
+            format!("{known}; to index other files, add a pattern such as --glob '*.rst'"),
         );
     }
     refusal(
         message,
-        format!("no file fits --glob {}", globs.join(" --glob ")),
+        format!("no file matches --glob {}", globs.join(" --glob ")),
     )
 }
 

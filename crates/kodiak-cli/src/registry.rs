@@ -1,5 +1,5 @@
-//! The registered sources: finding the one that a path belongs to, and telling what
-//! is wrong with one.
+//! Looks up registered sources by name and by path, and words what is wrong
+//! with one.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::config::{Config, RegisteredSource};
 use crate::failure::{self, refusal};
 use crate::paths;
 
-/// The sources of these names; all if none are named.
+/// Returns the sources of these names, or all sources if `names` is empty.
 pub(crate) fn named<'a>(
     config: &'a Config,
     names: &[String],
@@ -27,16 +27,16 @@ pub(crate) fn named<'a>(
     names.iter().map(find).collect()
 }
 
-/// The folder at a path a person typed, with all links resolved.
+/// Returns the folder at a path that a person typed, with all links resolved.
 pub(crate) fn existing_folder(typed: &Path) -> kodiak::Result<PathBuf> {
     let mut path = typed.to_owned();
     if !path.exists()
         && let Some(text) = typed.to_str()
     {
-        // A tilde in quotes reaches us as it is.
+        // The shell does not expand a tilde in quotes.
         path = paths::expanded(text);
     }
-    // Told in full, so that it is clear where it was looked for.
+    // Absolute, so that an error shows which path was tried.
     let path = std::path::absolute(&path).unwrap_or(path);
     let folder = path.canonicalize().map_err(|error| match error.kind() {
         ErrorKind::NotFound => Error::FolderMissing { path: path.clone() },
@@ -52,15 +52,15 @@ pub(crate) fn existing_folder(typed: &Path) -> kodiak::Result<PathBuf> {
     }
 }
 
-/// What is wrong with a registered source, with what to do about it: its path
-/// was right once, unlike one that was typed just now.
-pub(crate) fn told_of(name: &str, error: &Error) -> anyhow::Error {
+/// Returns the error of a registered source with a hint. The hint differs from
+/// that for a path typed just now, because this path was right once.
+pub(crate) fn source_failure(name: &str, error: &Error) -> anyhow::Error {
     let missing = matches!(
         error,
         Error::FolderMissing { .. } | Error::NotAFolder { .. }
     );
     let hint = if missing {
-        format!("connect its drive, or run `kodiak remove {name}` to forget it")
+        format!("connect its drive, or run `kodiak remove {name}` to remove the source")
     } else {
         failure::library_hints(error)
             .into_iter()
@@ -70,14 +70,14 @@ pub(crate) fn told_of(name: &str, error: &Error) -> anyhow::Error {
     refusal(failure::one_line(&error.to_string()), hint)
 }
 
-/// The source registered for exactly this folder.
+/// Returns the source registered for exactly this folder.
 pub(crate) fn registered_at<'a>(config: &'a Config, folder: &Path) -> Option<&'a RegisteredSource> {
     let mut sources = config.sources.iter();
     sources.find(|source| resolved(&source.path) == folder)
 }
 
-/// The sources this folder lies inside of, nearest first, each with the path
-/// from its root.
+/// Returns the sources that contain this folder, innermost first, each with the
+/// path from its root to the folder.
 pub(crate) fn around<'a>(config: &'a Config, folder: &Path) -> Vec<(&'a RegisteredSource, String)> {
     let mut found: Vec<(&RegisteredSource, String)> = Vec::new();
     for source in &config.sources {
@@ -94,7 +94,7 @@ pub(crate) fn around<'a>(config: &'a Config, folder: &Path) -> Vec<(&'a Register
     found
 }
 
-/// The sources that lie inside of this folder.
+/// Returns the sources that lie inside this folder.
 pub(crate) fn inside<'a>(config: &'a Config, folder: &Path) -> Vec<&'a RegisteredSource> {
     let below = |source: &&RegisteredSource| {
         let root = resolved(&source.path);
@@ -103,12 +103,13 @@ pub(crate) fn inside<'a>(config: &'a Config, folder: &Path) -> Vec<&'a Registere
     config.sources.iter().filter(below).collect()
 }
 
-/// A registered path with its links resolved, as far as it exists.
+/// Resolves the links in a registered path. A path that does not exist is
+/// returned as it is.
 fn resolved(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// The file that a path goes on behind.
+/// Returns the file in a path that continues as if the file were a folder.
 fn file_above(path: &Path) -> PathBuf {
     let file = path.ancestors().find(|above| above.is_file());
     file.unwrap_or(path).to_owned()
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_no_folder_says_why() {
+    fn a_path_that_is_not_a_folder_is_explained() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.md");
         std::fs::write(&file, "x").unwrap();

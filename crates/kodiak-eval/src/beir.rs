@@ -1,4 +1,4 @@
-//! Finds test sets in BEIR layout: documents, queries, and who answers what.
+//! Finds test sets in the BEIR layout: documents, queries and judgements.
 //!
 //! A set is a folder:
 //!
@@ -12,11 +12,11 @@
 //! qrels/<split>.tsv      as the original BEIR archives have it
 //! ```
 //!
-//! Documents of one group are a thread, in the order they come in: the turns of
-//! a conversation, the parts of a long text. A query with a group is asked inside
-//! of it. A split without queries of its own uses `queries.jsonl`. What a document is
-//! made of is left to [`super::corpus`], what a query is to [`super::query`], and
-//! scoring to [`super::metrics`].
+//! The documents of one group form a thread in file order: the turns of a
+//! conversation, or the parts of a long text. A query with a group searches only
+//! that group. A split without queries of its own uses `queries.jsonl`. Parsing
+//! documents is left to [`super::corpus`], parsing queries to [`super::query`],
+//! and scoring to [`super::metrics`].
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -31,20 +31,20 @@ use super::metrics::{Judgements, has_relevant};
 use super::query::{JudgedQuery, parse_query};
 use super::records::records;
 
-const LAYOUT: &str = "a test set is a folder in BEIR layout: corpus.jsonl (or corpus.json, which \
+const LAYOUT: &str = "a test set is a folder in the BEIR layout: corpus.jsonl (or corpus.json, which \
                       names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)";
 
-/// What the main split, whose own name is empty, is called in the open.
+/// The name that people see for the main split, whose internal name is empty.
 const MAIN_LABEL: &str = "test";
 
-/// A folder that holds a test set. Nothing but the names of its files is read
-/// until it is asked for its documents or queries.
+/// A folder that contains a test set. Its files are read only when documents or
+/// queries are requested.
 #[derive(Debug, Clone)]
 pub(crate) struct TestSet {
     /// The name of the folder.
     pub(crate) name: String,
-    /// Splits that can be passed to [`TestSet::queries`], the main one ("") first,
-    /// the others by name. [`split_label`] makes them presentable.
+    /// The splits that can be passed to [`TestSet::queries`], the main one ("")
+    /// first, the others by name. [`split_label`] gives their names for people.
     pub(crate) splits: Vec<String>,
     corpus: Corpus,
     files: BTreeMap<String, SplitFiles>,
@@ -56,26 +56,26 @@ struct SplitFiles {
     qrels: PathBuf,
 }
 
-/// The name of a split as people see and type it.
+/// Returns the name of a split as people see and type it.
 pub(crate) fn split_label(split: &str) -> &str {
     if split.is_empty() { MAIN_LABEL } else { split }
 }
 
-/// The reverse of [`split_label`].
+/// Returns the internal name of a split from the name that people type.
 fn split_key(label: &str) -> &str {
     if label == MAIN_LABEL { "" } else { label }
 }
 
-/// The sets that a folder stands for.
+/// The sets that were found in a folder.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// The folder's own, or those in it by name.
+    /// The set that the folder itself is, or the sets in it, by name.
     pub(crate) sets: Vec<TestSet>,
-    /// Folders in it that hold no documents, and so no set.
+    /// The folders in it that contain no documents and so are not sets.
     pub(crate) passed_over: Vec<PathBuf>,
 }
 
-/// The set that a folder is, or all those right inside of it.
+/// Finds the set that a folder is, or all sets directly inside it.
 pub(crate) fn find(folder: &Path) -> Result<Found> {
     let (inside, others) = if Corpus::find(folder).is_some() {
         (Vec::new(), Vec::new())
@@ -86,7 +86,7 @@ pub(crate) fn find(folder: &Path) -> Result<Found> {
         folders.into_iter().partition(holds_documents)
     };
     if inside.is_empty() {
-        // As much a set as anything; if it is none, this says why.
+        // Opened as a set, because the error then says what is missing.
         let sets = vec![open(folder)?];
         return Ok(Found {
             sets,
@@ -100,7 +100,7 @@ pub(crate) fn find(folder: &Path) -> Result<Found> {
     })
 }
 
-/// The folders right inside of one, hidden ones aside.
+/// Returns the folders directly inside a folder, except hidden ones.
 fn subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
     let failed = || format!("could not read {}", folder.display());
     let mut found = Vec::new();
@@ -115,21 +115,21 @@ fn subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Looks at what the folder offers. Fails unless it has a corpus, judgements, and
+/// Opens the set in a folder. Fails unless it has a corpus, judgements, and
 /// queries for all of them.
 pub(crate) fn open(folder: &Path) -> Result<TestSet> {
     look(folder).map_err(with_layout)
 }
 
-/// An error about a set, with a hint at what a set looks like.
+/// Adds a hint about the layout of a test set to an error.
 pub(super) fn with_layout(error: anyhow::Error) -> anyhow::Error {
     explained(error, LAYOUT)
 }
 
 fn look(folder: &Path) -> Result<TestSet> {
     let mut files = BTreeMap::new();
-    // The first file found for a split counts, so the order settles what happens
-    // when a folder has both layouts.
+    // The first file found for a split counts, so the order decides which layout
+    // wins when a folder has both.
     let main = folder.join("qrels.tsv");
     if main.is_file() {
         files.insert(String::new(), main);
@@ -165,15 +165,15 @@ fn look(folder: &Path) -> Result<TestSet> {
 }
 
 impl TestSet {
-    /// All documents, read as they are asked for. Their keys are what judgements
-    /// name: ids, or the paths of notes.
+    /// Returns all documents, read lazily. The judgements refer to their keys:
+    /// ids, or the paths of notes.
     pub(crate) fn documents(&self) -> impl Iterator<Item = Result<Document>> + use<> {
         let documents = self.corpus.documents();
         documents.map(|document| document.map_err(with_layout))
     }
 
-    /// The queries of a split that have a relevant document, in file order. The
-    /// main split answers to "" and to "test".
+    /// Returns the queries of a split that have a relevant document, in file
+    /// order. The main split is called "" or "test".
     pub(crate) fn queries(&self, split: &str) -> Result<Vec<JudgedQuery>> {
         self.judged_queries(split).map_err(with_layout)
     }
@@ -192,7 +192,8 @@ impl TestSet {
         let mut queries = Vec::new();
         for query in records(&files.queries, parse_query) {
             let query = query?;
-            // Taken out rather than copied: an id that occurs twice is scored once.
+            // Removed rather than copied, so that an id that occurs twice is
+            // scored once.
             if let Some(judged) = judged.remove(&query.id).filter(has_relevant) {
                 queries.push(query.judged(judged));
             }
@@ -201,7 +202,8 @@ impl TestSet {
     }
 }
 
-/// The last part of the path, also of one like `.` that does not spell it out.
+/// Returns the name of a folder, also for a path like `.` that does not contain
+/// it.
 fn folder_name(folder: &Path) -> Result<String> {
     if let Some(name) = folder.file_name() {
         return Ok(name.to_string_lossy().into_owned());
@@ -267,15 +269,18 @@ fn read_qrels(path: &Path) -> Result<HashMap<String, Judgements>> {
     Ok(judged)
 }
 
-/// Query, document and grade, or nothing for a header.
+/// Parses a judgement into query, document and grade. Returns `None` for a
+/// header.
 fn parse_judgement(line: &str) -> Result<Option<(String, String, i32)>> {
-    // TREC's own files are aligned with spaces; with tabs, an id may contain some.
+    // TREC's own files are aligned with spaces. In files with tabs, an id may
+    // contain spaces.
     let columns: Vec<&str> = if line.contains('\t') {
         line.split('\t').map(str::trim).collect()
     } else {
         line.split_whitespace().collect()
     };
-    // Looked for on every line, since joined files have it in the middle.
+    // Checked on every line, because concatenated files have a header in the
+    // middle.
     if columns.first() == Some(&"query-id") {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! Sets made for the occasion, in every layout that is accepted.
+//! Tests small sets in every layout that is accepted.
 
 use tempfile::TempDir;
 

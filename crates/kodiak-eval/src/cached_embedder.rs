@@ -1,8 +1,7 @@
-//! The model of an evaluation, with a cache of its queries: one that is searched
-//! for in four ways, and again by the next run, is embedded once.
+//! Caches the embeddings of queries, so that a query that is searched in several
+//! ways, and again by the next run, is embedded only once.
 //!
-//! Owns the vectors of queries. Those of documents are cached by the engine, in
-//! the same file.
+//! The engine caches the embeddings of documents in the same file.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,8 @@ use kodiak::chunk::text_hash;
 use kodiak::embed::{EmbedError, Embedder, Identity, Limits, Role};
 use kodiak::store::EmbeddingCache;
 
-/// The cache of all evaluations, in the folder that holds the models.
+/// The name of the file, in the folder of models, that caches the embeddings of
+/// all evaluations.
 const CACHE: &str = "eval-embeddings.db";
 
 /// An embedder that caches the vectors of queries.
@@ -24,7 +24,8 @@ pub struct CachedEmbedder {
 }
 
 impl CachedEmbedder {
-    /// Caches what `inner` makes, in memory and in a file in the folder of models.
+    /// Creates an embedder that caches the query embeddings of `inner`, in memory
+    /// and in a file in the folder of models.
     pub fn new(inner: Arc<dyn Embedder>, models: &Path) -> kodiak::Result<Self> {
         let path = models.join(CACHE);
         Ok(Self {
@@ -35,7 +36,7 @@ impl CachedEmbedder {
         })
     }
 
-    /// Returns where the cache is, for documents to share.
+    /// Returns the path of the cache, which the documents share.
     pub(super) fn cache_path(&self) -> &Path {
         &self.path
     }
@@ -48,8 +49,8 @@ impl CachedEmbedder {
         self.queries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the vector of a query that was embedded before, by this run or
-    /// another. A cache that cannot be read costs time and no answer.
+    /// Returns the vector of a query that this run or an earlier one embedded. A
+    /// cache that cannot be read is not an error: the query is embedded again.
     fn cached(&self, query: &str) -> Option<Vec<f32>> {
         if let Some(vector) = self.queries().get(query) {
             return Some(vector.clone());
@@ -62,7 +63,7 @@ impl CachedEmbedder {
 
     fn keep(&self, query: &str, vector: &[f32]) {
         let kept = [(key(query), vector.to_vec())];
-        // As when it cannot be read.
+        // A cache that cannot be written is not an error either.
         let _ = self.with_cache(|cache| cache.put(self.identity(), &kept));
         self.queries().insert(query.to_owned(), vector.to_vec());
     }
@@ -92,7 +93,7 @@ impl Embedder for CachedEmbedder {
             .collect();
         let unknown: Vec<&str> = missing.iter().map(|&index| texts[index]).collect();
         let made = match self.inner.embed(&unknown, role) {
-            // The caller knows nothing of the texts left out.
+            // Translates the index, because the cached texts were left out.
             Err(EmbedError::Text {
                 model,
                 index,
@@ -114,8 +115,8 @@ impl Embedder for CachedEmbedder {
     }
 }
 
-/// What a query's vector is kept under: apart from documents, which may have a
-/// prefix of their own.
+/// Returns the cache key of a query. It differs from that of a document with the
+/// same text, because models may prefix queries and documents differently.
 fn key(query: &str) -> [u8; 16] {
     text_hash(&format!("query\n{query}"))
 }
@@ -124,7 +125,7 @@ fn key(query: &str) -> [u8; 16] {
 mod tests {
     use super::*;
 
-    /// Makes a vector of a text's length, and fails on the text `bad`.
+    /// Embeds a text as its length, and fails on the text `bad`.
     struct Lengths {
         identity: Identity,
     }
@@ -184,10 +185,10 @@ mod tests {
             .embed(&["rice", "noodles", "ramen"], Role::Query)
             .unwrap();
         assert_eq!(vectors, [[4.0], [42.0], [5.0]]);
-        // A document of the same words is another text.
+        // A document with the same words has another key.
         let document = embedder.embed_one("noodles", Role::Document).unwrap();
         assert_eq!(document, [7.0]);
-        // What was made is kept for the next run.
+        // New vectors are stored for the next run.
         drop(embedder);
         let hashes = ["rice", "noodles", "ramen"].map(|text| text_hash(&format!("query\n{text}")));
         let cached = cache.get(&identity(), &hashes).unwrap();

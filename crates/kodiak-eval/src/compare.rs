@@ -1,9 +1,9 @@
-//! Two runs side by side: how much each row has changed, query by query.
+//! Compares two runs, query by query.
 //!
-//! The earlier run is the JSON that `--json` printed. What a user gets is
-//! compared with what a user got, however either was searched; every other row
-//! with the one that was searched in the same way. Whether a change is more than
-//! luck is left to [`super::significance`].
+//! The earlier run is the JSON that `--json` printed. The default search is
+//! compared with the default search of that time, whatever either was; every
+//! other row is compared with the row that was searched in the same way. Whether
+//! a change is more than chance is left to [`super::significance`].
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,18 +19,19 @@ use super::metrics::round;
 use super::significance::p_value;
 
 const HINT: &str =
-    "a baseline is what `kodiak eval … --json` printed, with \"per_query\" in every row";
+    "a baseline is the output of `kodiak eval … --json`, with \"per_query\" in every row";
 
-/// A change as unlikely as this by luck is marked.
+/// The p value below which a change is significant.
 const UNLIKELY: f64 = 0.05;
 
-/// Scores have four places; what differs by less than half of the last is equal.
+/// The difference below which two scores are equal. Scores are rounded to four
+/// decimal places.
 const SAME: f64 = 0.000_05;
 
-/// How many names a notice lists before it counts the rest.
+/// The number of names that a notice lists before it counts the rest.
 const MAX_NAMES: usize = 5;
 
-/// An earlier run, as far as it matters here.
+/// The rows of an earlier run.
 #[derive(Debug, Deserialize)]
 pub(super) struct Baseline {
     sets: Vec<EarlierRow>,
@@ -45,17 +46,17 @@ struct EarlierRow {
     per_query: BTreeMap<String, f64>,
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) rows: Vec<Comparison>,
-    /// Of each way of searching that has several rows.
+    /// The means of each way of searching that has several rows.
     pub(super) means: Vec<Mean>,
-    /// What only one side has.
+    /// Notices about rows and queries that only one run has.
     pub(super) notices: Vec<String>,
 }
 
-/// A row that both runs have.
+/// The comparison of a row that both runs have.
 #[derive(Debug, Serialize)]
 pub(super) struct Comparison {
     #[serde(flatten)]
@@ -65,8 +66,8 @@ pub(super) struct Comparison {
     pub(super) change: Change,
 }
 
-/// The mean over all rows of one way of searching, in which each counts the
-/// same, however many queries it has.
+/// The mean over all rows of one way of searching. Each row has the same weight,
+/// however many queries it has.
 #[derive(Debug, Serialize)]
 pub(super) struct Mean {
     #[serde(flatten)]
@@ -108,7 +109,7 @@ pub(super) fn read(path: &Path) -> Result<Baseline> {
         )
     })?;
     serde_json::from_str(&text)
-        .map_err(|error| refusal(format!("{shown} is no baseline: {error}"), HINT))
+        .map_err(|error| refusal(format!("{shown} is not a baseline: {error}"), HINT))
 }
 
 /// Compares the rows of this run with the earlier one.
@@ -118,8 +119,8 @@ pub(super) fn compare(rows: &[Row], baseline: &Baseline) -> Report {
     let mut alone = Vec::new();
     let mut compared = Vec::new();
     for row in rows {
-        // Taken out rather than looked up: of two sets with the same name the
-        // first is compared with the first.
+        // Removed rather than looked up, so that of two sets with the same name
+        // the first is compared with the first.
         let Some(place) = earlier
             .iter()
             .position(|before| is_counterpart(row, before))
@@ -157,7 +158,8 @@ fn is_counterpart(row: &Row, before: &EarlierRow) -> bool {
     row.default == before.default && row.subject == before.subject
 }
 
-/// The scores of every query that both rows have; the others are noted.
+/// Returns the scores of every query that both rows have, and adds notices about
+/// the other queries.
 fn pairs(row: &Row, before: &EarlierRow, notices: &mut Vec<String>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let mut added = Vec::new();
@@ -171,11 +173,12 @@ fn pairs(row: &Row, before: &EarlierRow, notices: &mut Vec<String>) -> Vec<Pair>
     let dropped = dropped.filter(|id| !row.per_query.contains_key(*id));
     let dropped: Vec<String> = dropped.cloned().collect();
     let Subject { name, split, .. } = &row.subject;
-    let mut said: Vec<String> = only("in this run", added).into_iter().collect();
-    said.extend(only("in the baseline", dropped));
-    for said in said {
-        // The queries of a split are the same for every way of searching it.
-        let notice = format!("queries of {name} {split} {said}");
+    let mut differences: Vec<String> = only("in this run", added).into_iter().collect();
+    differences.extend(only("in the baseline", dropped));
+    for difference in differences {
+        // The queries of a split are the same for every way of searching it, so
+        // one notice is enough.
+        let notice = format!("queries of {name} {split} {difference}");
         if !notices.contains(&notice) {
             notices.push(notice);
         }
@@ -183,7 +186,7 @@ fn pairs(row: &Row, before: &EarlierRow, notices: &mut Vec<String>) -> Vec<Pair>
     pairs
 }
 
-/// `only in this run: a, b`, or nothing if nothing is.
+/// Renders a list such as `only in this run: a; b`, or nothing if it is empty.
 fn only(place: &str, names: Vec<String>) -> Option<String> {
     let more = names.len().saturating_sub(MAX_NAMES);
     let mut listed = names;
@@ -196,7 +199,7 @@ fn only(place: &str, names: Vec<String>) -> Option<String> {
 }
 
 impl Baseline {
-    /// Rows of this run, for others to be compared with.
+    /// Turns rows of this run into a baseline for others.
     pub(super) fn of(rows: &[Row]) -> Self {
         let earlier = |row: &Row| EarlierRow {
             subject: row.subject.clone(),
@@ -210,7 +213,7 @@ impl Baseline {
 }
 
 impl Mean {
-    /// The mean over rows that were searched alike.
+    /// Computes the mean over rows that were searched in the same way.
     fn over(group: &[(&Row, Vec<Pair>)]) -> Self {
         let first = group[0].0;
         let lists: Vec<&[Pair]> = group.iter().map(|(_, pairs)| pairs.as_slice()).collect();
@@ -224,7 +227,8 @@ impl Mean {
 }
 
 impl Change {
-    /// The mean over lists of queries, each list counting the same.
+    /// Computes the mean over lists of queries, with the same weight for each
+    /// list.
     fn over(lists: &[&[Pair]]) -> Self {
         let (mut baseline, mut now) = (0.0, 0.0);
         let (mut better, mut worse, mut equal) = (0, 0, 0);

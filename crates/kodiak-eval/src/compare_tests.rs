@@ -1,4 +1,4 @@
-//! Runs made up for the occasion, with changes worked out by hand.
+//! Tests comparisons of invented runs, with changes computed by hand.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -221,11 +221,17 @@ fn what_is_no_baseline_is_refused() {
         r#"{"sets": [{"name": "set", "split": "test", "mode": "auto", "typo": true}]}"#,
     ] {
         fs::write(&path, text).unwrap();
-        let said = read(&path).unwrap_err().to_string();
-        assert!(said.contains("before.json is no baseline: "), "{said}");
+        let message = read(&path).unwrap_err().to_string();
+        assert!(
+            message.contains("before.json is not a baseline: "),
+            "{message}"
+        );
     }
-    let said = read(&folder.path().join("none")).unwrap_err().to_string();
-    assert!(said.starts_with("could not read the baseline "), "{said}");
+    let message = read(&folder.path().join("none")).unwrap_err().to_string();
+    assert!(
+        message.starts_with("could not read the baseline "),
+        "{message}"
+    );
 }
 
 /// Scores as they are printed.

@@ -1,8 +1,8 @@
-//! The documents of a test set: lines of JSON, or a folder of notes.
+//! Reads the documents of a test set from lines of JSON or a folder of notes.
 //!
-//! Either way they come out as documents to index, so that nobody else has to
-//! know the difference. A folder is read through the source that a user's notes
-//! go through: titles, tags and dates are found by the same rules.
+//! Both become documents to index, so that no other module has to know the
+//! difference. A folder is read through the same source as a user's notes, so
+//! that the same rules find titles, tags and dates.
 
 use std::fs;
 use std::iter;
@@ -17,12 +17,12 @@ use serde_json::{Map, Value};
 
 use super::records::{parse_object, records, take_identifier, take_text};
 
-/// The name of the one source in a throwaway index.
+/// The name of the only source in a temporary index.
 pub(super) const SOURCE: &str = "eval";
-/// The field that says which documents belong together, in order.
+/// The name of the field that holds a document's group.
 pub(super) const THREAD: &str = "thread";
 
-/// Where a set's documents are.
+/// The location of a set's documents.
 #[derive(Debug, Clone)]
 pub(super) enum Corpus {
     /// A file with a document on each line.
@@ -31,16 +31,17 @@ pub(super) enum Corpus {
     Notes(PathBuf),
 }
 
-/// What `corpus.json` says.
+/// The contents of `corpus.json`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reference {
-    /// The folder of notes, as seen from the folder of the set.
+    /// The folder of notes, relative to the folder of the set.
     notes: PathBuf,
 }
 
 impl Corpus {
-    /// What the folder of a set has; lines go before a reference to notes.
+    /// Finds the corpus in the folder of a set. Lines of JSON take precedence
+    /// over a reference to notes.
     pub(super) fn find(folder: &Path) -> Option<Self> {
         let lines = folder.join("corpus.jsonl");
         if lines.is_file() {
@@ -50,7 +51,8 @@ impl Corpus {
         reference.is_file().then_some(Self::Notes(reference))
     }
 
-    /// All documents, in file order or by path, read as they are asked for.
+    /// Returns all documents, in the order of the file or by path. They are read
+    /// lazily.
     pub(super) fn documents(&self) -> Box<dyn Iterator<Item = Result<Document>>> {
         match self {
             Self::Lines(path) => Box::new(records(path, parse_document)),
@@ -62,8 +64,8 @@ impl Corpus {
     }
 }
 
-/// The notes of the folder that the file names. What a user's index would leave
-/// out is left out here too.
+/// Returns the notes of the folder that the file names. Skips what a user's
+/// index would skip.
 fn notes(reference: &Path) -> Result<impl Iterator<Item = Result<Document>> + use<>> {
     let folder = folder_of_notes(reference)?;
     let source = MarkdownFolder::new(SOURCE, &folder, FolderOptions::default())
@@ -85,7 +87,7 @@ fn folder_of_notes(reference: &Path) -> Result<PathBuf> {
     let text = fs::read_to_string(reference)
         .with_context(|| format!("could not read {}", reference.display()))?;
     let named: Reference = serde_json::from_str(&text)
-        .with_context(|| format!("{} names no folder of notes", reference.display()))?;
+        .with_context(|| format!("{} does not name a folder of notes", reference.display()))?;
     let beside = reference.parent().unwrap_or(Path::new(""));
     Ok(beside.join(named.notes))
 }
@@ -95,8 +97,9 @@ fn parse_document(line: &str) -> Result<Document> {
     let key = take_identifier(&mut object, "_id")?.context("no \"_id\"")?;
     let title = take_text(&mut object, "title")?.unwrap_or_default();
     let body = take_text(&mut object, "text")?.context("no \"text\"")?;
-    // What a search is confined to in sets of many small haystacks: one
-    // conversation or one long text, whose parts come in order.
+    // Some sets consist of many small collections, such as conversations or the
+    // parts of long texts. A query is limited to one of these groups, whose
+    // documents are in order.
     let group = take_identifier(&mut object, "group")?;
     let author = group.as_ref().and(speaker(&body)).map(str::to_owned);
     let field = group.clone();

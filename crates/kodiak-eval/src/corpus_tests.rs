@@ -1,4 +1,4 @@
-//! Folders of notes as a corpus; lines of JSON are tried where sets are.
+//! Tests folders of notes as a corpus. The tests of sets cover lines of JSON.
 
 use tempfile::TempDir;
 
@@ -101,8 +101,8 @@ fn a_reference_that_leads_nowhere_says_so() {
         r#"{"notes": 1}"#,
         r#"{"notes": "..", "x": 1}"#,
     ] {
-        let said = problem(reference);
-        let expected = "[HERE]/set/corpus.json names no folder of notes: ";
-        assert!(said.starts_with(expected), "{said}");
+        let message = problem(reference);
+        let expected = "[HERE]/set/corpus.json does not name a folder of notes: ";
+        assert!(message.starts_with(expected), "{message}");
     }
 }

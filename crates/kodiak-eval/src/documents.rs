@@ -1,4 +1,4 @@
-//! The documents of a test set as a source.
+//! Presents the documents of a test set as a source.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,8 @@ use kodiak::{Document, Result};
 pub(super) struct TestDocuments(pub(super) Vec<Document>);
 
 impl TestDocuments {
-    /// Entries are sorted by key, which must keep the documents in order.
+    /// Returns the key of an entry. Entries are sorted by key, so the key is
+    /// padded to keep the documents in order.
     fn key(number: usize) -> String {
         format!("{number:012}")
     }

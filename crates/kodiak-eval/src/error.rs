@@ -1,7 +1,6 @@
-//! Errors that come with a next step.
+//! Defines errors that come with a hint.
 //!
-//! Owns what went wrong and the hint. How either is printed is left to the
-//! program.
+//! How they are printed is left to the program.
 
 use std::error::Error as StandardError;
 use std::fmt;
@@ -10,8 +9,8 @@ use anyhow::Error;
 
 /// An error with a hint at what to do next.
 ///
-/// Nothing below it in a chain of causes has a hint of its own that matters:
-/// [`Refusal::problem`] is the whole of what went wrong.
+/// This hint replaces those of the causes: [`Refusal::problem`] is the complete
+/// error.
 #[derive(Debug)]
 pub struct Refusal {
     problem: Error,
@@ -36,10 +35,10 @@ impl fmt::Display for Refusal {
     }
 }
 
-// Without a source: the message already holds the causes of the problem.
+// Without a source, because the message already contains the causes.
 impl StandardError for Refusal {}
 
-/// Makes an error of a message and a hint.
+/// Creates an error from a message and a hint.
 pub(crate) fn refusal(message: impl Into<String>, hint: impl Into<String>) -> Error {
     explained(Error::msg(message.into()), hint)
 }

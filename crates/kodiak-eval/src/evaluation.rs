@@ -1,7 +1,7 @@
-//! An evaluation from its options to its figures.
+//! Runs an evaluation, from its options to its figures.
 //!
-//! Owns what is read before anything is measured, and what is made of the rows
-//! after. Measuring is left to [`super::measure`].
+//! Owns what is read before the measurement and what is computed from the rows
+//! after it. The measurement is left to [`super::measure`].
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,25 +22,24 @@ use super::measure::Measuring;
 use super::runner::Setting;
 use super::variant::Variant;
 
-/// What to evaluate, and on what.
+/// The options of an evaluation.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Folders that are a test set each, or hold several.
+    /// Folders that each are a test set or contain several.
     pub folders: Vec<PathBuf>,
-    /// How to search; every way there is where none is named.
+    /// The search modes to measure, or all if it is empty.
     pub modes: Vec<Mode>,
-    /// The splits to measure; all where none is named.
+    /// The splits to measure, or all if it is empty.
     pub splits: Vec<String>,
-    /// How many queries of each split to ask, from the first; all where it is
-    /// `None`.
+    /// The maximum number of queries per split, or all if it is `None`.
     pub limit_queries: Option<usize>,
     /// The file of an earlier run to compare with.
     pub compare: Option<PathBuf>,
-    /// Other numbers to measure, each such as `k1=0.9,b=0.4`.
+    /// Other parameters to measure, such as `k1=0.9,b=0.4`.
     pub tries: Vec<String>,
-    /// The file of figures that must be reached.
+    /// The file of minimum figures.
     pub floors: Option<PathBuf>,
-    /// A folder for indexes that are thrown away.
+    /// The folder for temporary indexes.
     pub scratch: PathBuf,
 }
 
@@ -50,14 +49,14 @@ pub struct Evaluation {
     options: Options,
     baseline: Option<Baseline>,
     floors: Option<Vec<Floor>>,
-    /// The first is what a user gets.
+    /// The parameters to measure. The first are the current ones.
     variants: Vec<Variant>,
     sets: Vec<TestSet>,
 }
 
 impl Evaluation {
-    /// Reads what the options name. Fails early: measuring takes long, and names
-    /// may be misspelt.
+    /// Reads the files and folders that the options name. This comes before the
+    /// measurement, which takes long, so that a misspelt name fails early.
     pub fn prepare(options: Options, listener: &Listener<'_>) -> Result<Self> {
         let baseline = options.compare.as_deref().map(compare::read);
         let baseline = baseline.transpose()?;
@@ -74,14 +73,15 @@ impl Evaluation {
         })
     }
 
-    /// Returns whether any of the wanted modes can use a model.
+    /// Tells whether any of the wanted modes can use a model.
     pub fn compares_meanings(&self) -> bool {
         let modes = &self.options.modes;
-        let by_word = |mode: &Mode| matches!(mode, Mode::Lexical | Mode::Like);
-        modes.is_empty() || !modes.iter().all(by_word)
+        let lexical = |mode: &Mode| matches!(mode, Mode::Lexical | Mode::Like);
+        modes.is_empty() || !modes.iter().all(lexical)
     }
 
-    /// Measures every set, with a model or without, and compares.
+    /// Measures every set, with or without a model, and compares the figures with
+    /// the baseline.
     pub fn run(
         &self,
         embedder: Option<&Arc<CachedEmbedder>>,
@@ -102,13 +102,13 @@ impl Evaluation {
             let known: BTreeSet<&str> = splits.map(|split| split_label(split)).collect();
             let known: Vec<&str> = known.into_iter().collect();
             return Err(refusal(
-                "no query was asked: no set has a split of that name",
+                "nothing was measured: no set has a split of that name",
                 format!("known splits: {}", known.join(", ")),
             ));
         }
         if let Some(baseline) = &self.baseline {
             let report = compare::compare(&figures.sets, baseline);
-            tell(&report, listener);
+            send_notices(&report, listener);
             figures.comparison = Some(report.rows);
             figures.comparison_means = report.means;
         }
@@ -125,7 +125,7 @@ impl Evaluation {
         Ok(figures)
     }
 
-    /// Fails unless the figures of a run reach every floor, if there are any.
+    /// Fails unless the figures reach every floor.
     pub fn hold(&self, figures: &Figures, listener: &Listener<'_>) -> Result<()> {
         let Some(floors) = &self.floors else {
             return Ok(());
@@ -142,7 +142,7 @@ impl Evaluation {
     }
 }
 
-/// Today's numbers, and those to try.
+/// Returns the current parameters, followed by those to try.
 fn variants(tries: &[String]) -> Result<Vec<Variant>> {
     let tries = tries.iter().map(|text| Variant::read(text));
     std::iter::once(Ok(Variant::default()))
@@ -150,22 +150,23 @@ fn variants(tries: &[String]) -> Result<Vec<Variant>> {
         .collect()
 }
 
-/// The sets in all folders; what is passed over in them is said.
+/// Returns the sets in all folders, and sends a notice for each folder that is
+/// skipped.
 fn sets(options: &Options, listener: &Listener<'_>) -> Result<Vec<TestSet>> {
     let mut sets = Vec::new();
     for folder in &options.folders {
         let found = beir::find(folder)?;
         for folder in found.passed_over {
-            let said = format!("passed over {}: no corpus", folder.display());
-            listener(Event::Notice(&said));
+            let message = format!("skipped {}: no corpus", folder.display());
+            listener(Event::Notice(&message));
         }
         sets.extend(found.sets);
     }
     Ok(sets)
 }
 
-/// Says what could not be compared.
-fn tell(report: &Report, listener: &Listener<'_>) {
+/// Sends a notice for everything that could not be compared.
+fn send_notices(report: &Report, listener: &Listener<'_>) {
     for notice in &report.notices {
         listener(Event::Notice(notice));
     }
@@ -176,8 +177,8 @@ fn tell(report: &Report, listener: &Listener<'_>) {
     }
 }
 
-/// The floors for runs with this model, or with none; that there are others is
-/// said.
+/// Returns the floors for runs with this model, or with none. Sends a notice if
+/// there are others.
 fn concerning<'a>(
     floors: &'a [Floor],
     model: Option<&str>,
@@ -190,14 +191,14 @@ fn concerning<'a>(
         let plural = if others == 1 { "" } else { "s" };
         let this = model.map_or("no model".to_owned(), |name| format!("the model {name}"));
         listener(Event::Notice(&format!(
-            "{others} floor{plural} left aside: this run has {this}, they are for others"
+            "{others} floor{plural} for other models not checked: this run uses {this}"
         )));
     }
     concerned
 }
 
-/// Fails unless every floor is reached. Those of modes and splits that were not
-/// asked for are left out, as their rows are.
+/// Fails unless every floor is reached. Floors of modes and splits that were not
+/// measured are not checked.
 fn hold(
     floors: &[&Floor],
     rows: &[Row],
@@ -219,7 +220,7 @@ fn hold(
     }
     Err(refusal(
         "not every floor was reached",
-        "`--compare` with an earlier run shows which figures fell",
+        "use `--compare` with an earlier run to see which figures fell",
     ))
 }
 

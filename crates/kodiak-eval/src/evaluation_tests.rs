@@ -1,4 +1,4 @@
-//! A whole evaluation of a small set, as a caller sees it.
+//! Tests whole evaluations of a small set.
 
 use std::fs;
 use std::sync::{Mutex, PoisonError};
@@ -52,10 +52,10 @@ fn options(folder: &TempDir) -> Options {
     }
 }
 
-/// Runs an evaluation and holds it to its floors; returns what it told, each
-/// event in a word or two.
-fn told(options: Options) -> (Result<()>, Figures, Vec<String>) {
-    let told = Mutex::new(Vec::new());
+/// Runs an evaluation and checks its floors. Returns the events too, each as a
+/// line of text.
+fn evaluate(options: Options) -> (Result<()>, Figures, Vec<String>) {
+    let events = Mutex::new(Vec::new());
     let listener = |event: Event<'_>| {
         let line = match event {
             Event::Notice(text) => format!("notice: {text}"),
@@ -67,7 +67,8 @@ fn told(options: Options) -> (Result<()>, Figures, Vec<String>) {
             Event::Asked(queries) => format!("asked {queries}"),
             Event::Ended => "ended".to_owned(),
         };
-        told.lock()
+        events
+            .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(line);
     };
@@ -75,24 +76,24 @@ fn told(options: Options) -> (Result<()>, Figures, Vec<String>) {
     assert!(!evaluation.compares_meanings());
     let figures = evaluation.run(None, &listener).unwrap();
     let held = evaluation.hold(&figures, &listener);
-    (held, figures, told.into_inner().unwrap())
+    (held, figures, events.into_inner().unwrap())
 }
 
 #[test]
-fn a_listener_is_told_of_every_step() {
+fn a_listener_receives_every_step() {
     let folder = folder(0.5);
     let mut options = options(&folder);
     options.tries = vec!["require_all_terms=yes".to_owned()];
-    let (held, figures, told) = told(options);
+    let (held, figures, events) = evaluate(options);
     held.unwrap();
-    // Indexed once for both: nothing that is tried changes the index.
+    // Indexed once for both, because what is tried does not change the index.
     let mut expected = vec!["indexing small", "ended"];
-    let asking = "asking small test, lexical: 2";
-    let trying = "asking small test, lexical, require_all_terms=yes: 2";
+    let asking = "searching small test, lexical: 2";
+    let trying = "searching small test, lexical, require_all_terms=yes: 2";
     for title in [asking, asking, trying, trying] {
         expected.extend([title, "asked 1", "asked 2", "ended", "measured"]);
     }
-    assert_eq!(told, expected);
+    assert_eq!(events, expected);
     // With typos fixed, and kept.
     assert_eq!(figures.sets.len(), 2);
     assert_eq!(figures.tries[0].comparison.len(), 2);
@@ -102,14 +103,14 @@ fn a_listener_is_told_of_every_step() {
 }
 
 #[test]
-fn a_missed_floor_is_told_and_fails() {
-    let (held, figures, told) = told(options(&folder(0.75)));
+fn a_missed_floor_is_reported_and_fails() {
+    let (held, figures, events) = evaluate(options(&folder(0.75)));
     assert_eq!(figures.sets[0].metrics.ndcg_at_10.to_string(), "0.5");
     let refusal = held.unwrap_err();
     let refusal = refusal.downcast_ref::<Refusal>().unwrap();
     assert_eq!(refusal.to_string(), "not every floor was reached");
     assert!(refusal.hint().contains("--compare"));
-    let warnings: Vec<&String> = told
+    let warnings: Vec<&String> = events
         .iter()
         .filter(|line| line.starts_with("warning"))
         .collect();
@@ -123,7 +124,7 @@ fn a_missed_floor_is_told_and_fails() {
 }
 
 #[test]
-fn a_model_is_wanted_where_meanings_can_be_compared() {
+fn a_model_is_wanted_where_a_mode_can_use_it() {
     let folder = folder(0.5);
     for (modes, expected) in [
         (vec![], true),

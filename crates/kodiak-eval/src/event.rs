@@ -1,7 +1,6 @@
-//! What an evaluation tells while it runs.
+//! Defines the events that an evaluation reports while it runs.
 //!
-//! Owns the events. Showing them is left to the caller: this crate never
-//! prints.
+//! Showing them is left to the caller: this crate never prints.
 
 use kodiak::engine;
 
@@ -13,27 +12,28 @@ pub enum Event<'a> {
     Notice(&'a str),
     /// Something is wrong, though the evaluation goes on.
     Warning(&'a str),
-    /// One row is measured: the row as text, for who wants to watch.
+    /// One row is measured. Carries the row as text.
     Measured(&'a str),
     /// Indexing a collection begins.
     Indexing {
         /// What is indexed, as a title for people.
         title: &'a str,
     },
-    /// The engine that indexes the collection tells something.
+    /// The engine that indexes the collection reports an event.
     Engine(engine::Event<'a>),
-    /// Queries begin to be searched for.
+    /// A series of queries begins.
     Asking {
-        /// What is asked, as a title for people.
+        /// What is measured, as a title for people.
         title: &'a str,
-        /// How many queries there are.
+        /// The number of queries.
         queries: usize,
     },
-    /// So many of these queries are done.
+    /// This many queries of the series are done.
     Asked(usize),
-    /// What began last, indexing or asking, has ended, well or not.
+    /// The indexing or series of queries that began last has ended, with or
+    /// without an error.
     Ended,
 }
 
-/// Who is told. The engine calls from several threads.
+/// Receives the events. The engine calls it from several threads.
 pub type Listener<'a> = dyn Fn(Event<'_>) + Sync + 'a;

@@ -1,4 +1,5 @@
-//! What a run measured, as `--json` prints it and a later run reads it again.
+//! Defines the figures of a run, as `--json` prints them and a later run reads
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -18,20 +19,20 @@ pub struct Figures {
     #[serde(skip)]
     pub(super) model: Option<String>,
     pub(super) sets: Vec<Row>,
-    /// Over the main splits of several sets.
+    /// The means over the main splits of several sets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) means: Vec<MeanRow>,
-    /// Against an earlier run, if there was one to compare with.
+    /// The comparison with an earlier run, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) comparison: Option<Vec<Comparison>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) comparison_means: Vec<Mean>,
-    /// With other numbers than today's.
+    /// The figures with other parameters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) tries: Vec<Try>,
 }
 
-/// What other numbers gave, against today's.
+/// The figures with other parameters, compared with the current ones.
 #[derive(Debug, Serialize)]
 pub(super) struct Try {
     #[serde(rename = "try")]
@@ -41,7 +42,7 @@ pub(super) struct Try {
     pub(super) means: Vec<Mean>,
 }
 
-/// What a row is about: a split of a set, and the way it was searched.
+/// The subject of a row: a split of a set, and the way it was searched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Subject {
     pub(super) name: String,
@@ -54,10 +55,10 @@ pub(super) struct Subject {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Way {
     pub(super) mode: String,
-    /// How two rankings were mixed, where there were two.
+    /// The fusion of the two rankings, where there were two.
     #[serde(default)]
     pub(super) fusion: Option<String>,
-    /// What ordered the best hits anew; nothing so far.
+    /// The reranker of the best hits. There is none so far.
     #[serde(default)]
     pub(super) rerank: Option<String>,
     /// Whether misspelt words were corrected.
@@ -69,10 +70,10 @@ pub(super) struct Way {
 pub(super) struct Row {
     #[serde(flatten)]
     pub(super) subject: Subject,
-    /// Whether this is what a user gets who asks for nothing special.
+    /// Whether this is the default search.
     pub(super) default: bool,
-    /// The model that compared meanings. Not part of the subject: runs with and
-    /// without one are there to be compared.
+    /// The model of semantic retrieval. It is not part of the subject, so that
+    /// runs with and without a model can be compared.
     pub(super) model: Option<String>,
     #[serde(flatten)]
     pub(super) metrics: Metrics,
@@ -83,7 +84,7 @@ pub(super) struct Row {
 }
 
 impl Figures {
-    /// The figures of a run that is compared with nothing yet.
+    /// Returns the figures of these rows, with their means and no comparison.
     pub(super) fn of(rows: Vec<Row>) -> Self {
         Self {
             means: means(&rows),
@@ -92,7 +93,7 @@ impl Figures {
         }
     }
 
-    /// Returns the figures as tables for people, comparisons below.
+    /// Renders the figures as tables for people, with the comparisons below.
     pub fn tables(&self) -> String {
         let mut text = table::render(&self.sets, &self.means);
         if let Some(comparison) = &self.comparison {
@@ -108,8 +109,7 @@ impl Figures {
 }
 
 impl Row {
-    /// The row for queries asked in one setting, with a model where there was
-    /// one.
+    /// Creates the row of a split that was searched in one setting.
     pub(super) fn new(
         name: &str,
         split: &str,
@@ -145,7 +145,7 @@ impl Row {
 }
 
 impl Subject {
-    /// The subject in words: `notes word, lexical, typos kept`.
+    /// Renders the subject: `notes word, lexical, typos kept`.
     pub(super) fn label(&self) -> String {
         let way = &self.way;
         let mut label = format!("{} {}, {}", self.name, self.split, way.mode);

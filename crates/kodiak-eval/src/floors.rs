@@ -1,6 +1,6 @@
-//! The figures that must be reached, read from a file.
+//! Reads floors, the minimum figures of a run, and checks them.
 //!
-//! Without them a ranking can get worse by a little with every change and nobody
+//! Without floors, a ranking can get a little worse with every change and nobody
 //! notices.
 
 use std::fs;
@@ -12,18 +12,18 @@ use serde::Deserialize;
 use super::error::refusal;
 use super::figures::Row;
 
-const HINT: &str = "floors look like {\"floors\": [{\"split\": \"test\", \"mode\": \"auto\", \
-                    \"ndcg@10\": 0.7}]}, with \"name\", \"fusion\", \"typo\" and \"model\" where wanted";
+const HINT: &str = "write floors as {\"floors\": [{\"split\": \"test\", \"mode\": \"auto\", \
+                    \"ndcg@10\": 0.7}]}, with \"name\", \"fusion\", \"typo\" and \"model\" as options";
 
-/// What a file of floors says.
+/// The contents of a file of floors.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     floors: Vec<Floor>,
 }
 
-/// What some rows must reach. What is left out may be anything, except the
-/// model: without one named it is for rows that had none.
+/// The minimum figure of some rows. A field that is left out matches any row,
+/// except the model: a floor without one is for rows measured without a model.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Floor {
@@ -43,12 +43,12 @@ pub(super) fn read(path: &Path) -> Result<Vec<Floor>> {
     let text = fs::read_to_string(path)
         .map_err(|error| refusal(format!("could not read the floors {shown}: {error}"), HINT))?;
     let file: File = serde_json::from_str(&text)
-        .map_err(|error| refusal(format!("{shown} holds no floors: {error}"), HINT))?;
+        .map_err(|error| refusal(format!("{shown} is not a file of floors: {error}"), HINT))?;
     Ok(file.floors)
 }
 
-/// What each floor has to complain of: rows below it, or that there is no row,
-/// without which it would hold nothing.
+/// Returns a complaint for each row below its floor, and for each floor without
+/// a row, since such a floor would check nothing.
 pub(super) fn missed<'a>(floors: impl IntoIterator<Item = &'a Floor>, rows: &[Row]) -> Vec<String> {
     let mut complaints = Vec::new();
     for floor in floors {
@@ -73,10 +73,11 @@ pub(super) fn missed<'a>(floors: impl IntoIterator<Item = &'a Floor>, rows: &[Ro
 }
 
 impl Floor {
-    /// Whether a run with this model, or with none, can have a row for it.
+    /// Tells whether a run with this model, or with none, can have a row for the
+    /// floor.
     pub(super) fn concerns(&self, model: Option<&str>) -> bool {
-        let by_word = ["lexical", "like"].contains(&self.mode.as_str());
-        self.model.as_deref() == model || (by_word && self.model.is_none())
+        let lexical = ["lexical", "like"].contains(&self.mode.as_str());
+        self.model.as_deref() == model || (lexical && self.model.is_none())
     }
 
     fn is_for(&self, row: &Row) -> bool {

@@ -1,4 +1,4 @@
-//! Floors over a handful of rows.
+//! Tests floors for a handful of rows.
 
 use std::collections::BTreeMap;
 
@@ -147,12 +147,15 @@ fn what_holds_no_floors_is_refused() {
         r#"{"split": "word", "mode": "auto", "ndcg@10": 1, "recall@10": 1}"#,
         r#"{"split": "word", "mode": "auto", "ndcg@10": "1"}"#,
     ] {
-        let said = floors(floor).unwrap_err().to_string();
-        assert!(said.contains("floors.json holds no floors: "), "{said}");
+        let message = floors(floor).unwrap_err().to_string();
+        assert!(
+            message.contains("floors.json is not a file of floors: "),
+            "{message}"
+        );
     }
-    let said = read(Path::new("nowhere.json")).unwrap_err().to_string();
+    let message = read(Path::new("nowhere.json")).unwrap_err().to_string();
     assert!(
-        said.starts_with("could not read the floors nowhere.json: "),
-        "{said}"
+        message.starts_with("could not read the floors nowhere.json: "),
+        "{message}"
     );
 }

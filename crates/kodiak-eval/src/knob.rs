@@ -1,7 +1,7 @@
-//! The numbers that `--try` can change, by name.
+//! Defines the parameters that `--try` can change, by name.
 //!
-//! Owns the names, what a value may be, and how it is written. What a number
-//! does is said where it is defined.
+//! Owns their names, their ranges and their notation. What a parameter does is
+//! documented where it is defined.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -16,7 +16,7 @@ use super::variant::Variant;
 pub(super) const TOKENS: &str = "chunk_tokens";
 pub(super) const OVERLAP: &str = "chunk_overlap";
 
-/// Every name that [`Knob::of`] knows, in the order of a search.
+/// Every name that [`Knob::of`] knows, in the order in which a search uses them.
 pub(super) const NAMES: [&str; 33] = [
     "k1",
     "b",
@@ -53,21 +53,21 @@ pub(super) const NAMES: [&str; 33] = [
     "stemming",
 ];
 
-/// The bounds of a chunk's size in tokens. A sentence may have forty tokens, and
-/// title and headings take up to a third: both must fit. No model sees more
+/// The range of a chunk's size in tokens. A sentence may have forty tokens, and
+/// title and headings take up to a third: both must fit. No model reads more
 /// than the maximum.
 const CHUNK_SIZES: RangeInclusive<u32> = 64..=8_192;
 
-/// The minimum similarity that the model decides.
+/// The value that stands for the model's own minimum similarity.
 const OF_THE_MODEL: &str = "model";
-/// The overlap that takes what room there is.
+/// The value that stands for an overlap that fills the space left in a chunk.
 const FITTING: &str = "fitting";
 
-/// One number of a variant, and what it can be.
+/// One parameter of a variant, with its range.
 pub(super) enum Knob<'a> {
-    /// Between two others, both included.
+    /// A number between two others, both included.
     Number(&'a mut f64, f64, f64),
-    /// At least this.
+    /// A whole number with a minimum.
     Count(&'a mut usize, usize),
     Documents(&'a mut u64),
     Similarity(&'a mut Option<f32>),
@@ -79,12 +79,12 @@ pub(super) enum Knob<'a> {
 }
 
 impl<'a> Knob<'a> {
-    /// Returns the number of this name, if there is one.
+    /// Returns the parameter of this name, if there is one.
     pub(super) fn of(variant: &'a mut Variant, name: &str) -> Option<Self> {
-        // Nothing bounds it from above but what can be written.
+        // There is no upper bound except that of the type.
         const ANY: f64 = f64::MAX;
-        // Taken apart to the last field: one that is added does not compile
-        // until it has a name here.
+        // Destructured completely, so that a new field does not compile until it
+        // has a name here.
         let Variant {
             text: _,
             tuning,
@@ -169,7 +169,8 @@ impl<'a> Knob<'a> {
         })
     }
 
-    /// Sets the number to a value as written; `None` leaves it as it is.
+    /// Parses a value and sets the parameter to it. Returns `None` and changes
+    /// nothing if the value is not allowed.
     pub(super) fn turn(&mut self, value: &str) -> Option<()> {
         match self {
             Self::Number(number, least, most) => {
@@ -207,7 +208,7 @@ impl<'a> Knob<'a> {
         Some(())
     }
 
-    /// Returns what a value can be, for people.
+    /// Describes the allowed values.
     pub(super) fn expected(&self) -> String {
         match self {
             Self::Number(_, least, f64::MAX) => format!("a number of {least} or more"),

@@ -1,14 +1,13 @@
-//! Judges how well Kodiak's searches find what people judged relevant.
+//! Measures how well Kodiak's searches find what people judged relevant.
 //!
-//! Reads test sets in BEIR layout, indexes each into a throwaway index, and
+//! Reads test sets in the BEIR layout, indexes each into a temporary index, and
 //! runs every query through the same entry point as a user's search. The figures
-//! can be compared with those of an earlier run and of other numbers to rank
-//! with, and held to floors.
+//! can be compared with those of an earlier run or of other ranking parameters,
+//! and checked against floors.
 //!
-//! This crate judges an engine on a judged collection and returns figures; the
-//! program renders and persists. It never prints and never reads the
-//! environment: what happens meanwhile is told to a [`Listener`], tables come
-//! as text, and every path is handed in.
+//! This crate measures and returns figures; the program prints and stores them.
+//! It never prints and never reads the environment: it reports its progress to a
+//! [`Listener`], returns tables as text, and takes every path as an argument.
 
 mod beir;
 mod cached_embedder;

@@ -1,5 +1,5 @@
-//! One figure for several sets: the mean over their main splits, in which each
-//! set counts the same, however many queries it has.
+//! Computes the means over the main splits of several sets. Each set has the
+//! same weight, however many queries it has.
 
 use serde::Serialize;
 
@@ -7,8 +7,8 @@ use super::beir::split_label;
 use super::figures::{Row, Way};
 use super::metrics::Metrics;
 
-/// The figures of one way of searching over several sets. Times are left out:
-/// those of small and large sets have no mean that says anything.
+/// The mean figures of one way of searching over several sets. Times are left
+/// out, because a mean over small and large sets says nothing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MeanRow {
     #[serde(flatten)]
@@ -19,7 +19,7 @@ pub(super) struct MeanRow {
     pub(super) metrics: Metrics,
 }
 
-/// The mean of each way of searching that was measured on several sets.
+/// Returns the means of each way of searching that was measured on several sets.
 pub(super) fn means(rows: &[Row]) -> Vec<MeanRow> {
     let main = rows
         .iter()
@@ -28,8 +28,8 @@ pub(super) fn means(rows: &[Row]) -> Vec<MeanRow> {
     groups.iter().map(|rows| mean(rows)).collect()
 }
 
-/// The items of each way of searching that has several, in the order in which
-/// the ways come first.
+/// Groups the items by way of searching, in the order in which the ways first
+/// occur, and drops groups with a single item.
 pub(super) fn grouped<T>(items: impl Iterator<Item = T>, way: fn(&T) -> &Way) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = Vec::new();
     for item in items {
@@ -63,8 +63,8 @@ fn mean(rows: &[&Row]) -> MeanRow {
     }
 }
 
-/// Over the queries rather than as it was rounded, so that it is what a
-/// comparison finds.
+/// Returns the mean nDCG over the queries instead of the row's rounded one, so
+/// that it equals the mean that a comparison computes.
 fn exact_ndcg(row: &Row) -> f64 {
     row.per_query.values().sum::<f64>() / row.per_query.len().max(1) as f64
 }
@@ -113,7 +113,7 @@ mod tests {
             row("two", "test", "hybrid", 0.2),
         ];
         let means = means(&rows);
-        let told: Vec<(&str, bool, usize, usize, f64)> = means
+        let found: Vec<(&str, bool, usize, usize, f64)> = means
             .iter()
             .map(|mean| {
                 let way = mean.way.mode.as_str();
@@ -126,7 +126,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            told,
+            found,
             [("auto", true, 2, 20, 0.55), ("like", false, 2, 20, 0.15)]
         );
         let Metrics {

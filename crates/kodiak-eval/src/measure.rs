@@ -1,6 +1,6 @@
-//! Every set, split, way of searching and variant, one after another.
+//! Measures every set, split, way of searching and variant, one after another.
 //!
-//! Owns the order and what is said meanwhile. Indexing and asking are left to
+//! Owns the order and the events. Indexing and searching are left to
 //! [`super::runner`].
 
 use std::sync::Arc;
@@ -18,18 +18,18 @@ use super::runner::{Collection, Setting};
 use super::table;
 use super::variant::Variant;
 
-/// What is measured, and with what.
+/// The settings, model and variants to measure.
 pub(super) struct Measuring<'a> {
     pub(super) settings: &'a [Setting],
     pub(super) embedder: Option<&'a Arc<CachedEmbedder>>,
-    /// The first is what a user gets.
+    /// The variants to measure. The first has the default parameters.
     pub(super) variants: &'a [Variant],
     pub(super) options: &'a Options,
     pub(super) listener: &'a Listener<'a>,
 }
 
 impl Measuring<'_> {
-    /// The rows of each variant, set by set.
+    /// Measures all sets and returns the rows of each variant, set by set.
     pub(super) fn all(&self, sets: &[TestSet]) -> anyhow::Result<Vec<Vec<Row>>> {
         let mut rows: Vec<Vec<Row>> = self.variants.iter().map(|_| Vec::new()).collect();
         for set in sets {
@@ -48,8 +48,8 @@ impl Measuring<'_> {
             return Ok(());
         }
         let splits = usable(set, &splits, self.options.limit_queries, self.listener)?;
-        // What is cut alike is indexed once, and without a model nobody asks how
-        // chunks are.
+        // Variants with the same stemming and chunking share one index. Without a
+        // model the chunking does not matter.
         let alike = |one: &Variant, other: &Variant| {
             one.stemming == other.stemming
                 && (self.embedder.is_none() || one.chunking == other.chunking)
@@ -98,7 +98,7 @@ impl Measuring<'_> {
             .map(|embedder| embedder.identity().name.as_str());
         for (label, queries) in splits {
             for &setting in self.settings {
-                let title = format!("asking {} {label}, {}", set.name, setting.name());
+                let title = format!("searching {} {label}, {}", set.name, setting.name());
                 let title = labelled(title, variant);
                 (self.listener)(Event::Asking {
                     title: &title,
@@ -119,7 +119,8 @@ impl Measuring<'_> {
     }
 }
 
-/// A line about a variant; of today's numbers nothing is said.
+/// Appends the parameters of a variant to a line, unless they are the default
+/// ones.
 fn labelled(line: String, variant: &Variant) -> String {
     if variant.text.is_empty() {
         return line;
@@ -127,8 +128,9 @@ fn labelled(line: String, variant: &Variant) -> String {
     format!("{line}, {}", variant.text)
 }
 
-/// The splits that can be measured, with their queries. Without a relevant
-/// document there is nothing to find, and all figures would be zero.
+/// Returns the splits that can be measured, with their queries. A split whose
+/// queries have no relevant document is left out with a warning, because all its
+/// figures would be zero.
 fn usable<'a>(
     set: &TestSet,
     splits: &[&'a String],
@@ -148,12 +150,12 @@ fn usable<'a>(
         found.push((label, queries));
     }
     if found.is_empty() {
-        let said = format!("{} has no query with a relevant document", set.name);
-        return Err(with_layout(anyhow::Error::msg(said)));
+        let message = format!("{} has no query with a relevant document", set.name);
+        return Err(with_layout(anyhow::Error::msg(message)));
     }
     for label in empty {
-        let said = format!("{} {label} has no query with a relevant document", set.name);
-        listener(Event::Warning(&said));
+        let message = format!("{} {label} has no query with a relevant document", set.name);
+        listener(Event::Warning(&message));
     }
     Ok(found)
 }

@@ -1,4 +1,4 @@
-//! How good a ranked list is, by the definitions of `trec_eval`.
+//! Computes the quality of a ranked list, by the definitions of `trec_eval`.
 //!
 //! Owns the measures of a single query and the tally over many. Reading test
 //! sets is left to [`super::beir`], running the searches to the caller.
@@ -12,14 +12,14 @@ use serde::Serialize;
 /// relevant; zero and below are judged and found irrelevant.
 pub(crate) type Judgements = HashMap<String, i32>;
 
-/// Whether a query can be scored at all. Without a relevant document every
-/// ranking gets zero, so callers leave such queries out of the means.
+/// Tells whether a query has a relevant document. Without one, every ranking
+/// scores zero, so callers leave such queries out of the means.
 pub(crate) fn has_relevant(judged: &Judgements) -> bool {
     judged.values().any(|&grade| grade > 0)
 }
 
-/// Normalised discounted cumulative gain of the first `k`, with the grade itself
-/// as the gain (`ndcg_cut` of `trec_eval`, which BEIR reports).
+/// Returns the normalised discounted cumulative gain of the first `k`, with the
+/// grade itself as the gain (`ndcg_cut` of `trec_eval`, which BEIR reports).
 pub(crate) fn ndcg(ranked: &[&str], judged: &Judgements, k: usize) -> f64 {
     let mut ideal: Vec<i32> = judged
         .values()
@@ -34,7 +34,7 @@ pub(crate) fn ndcg(ranked: &[&str], judged: &Judgements, k: usize) -> f64 {
     discounted_gain(relevant_at(ranked, judged, k)) / best
 }
 
-/// The share of all relevant documents that is among the first `k`.
+/// Returns the share of all relevant documents that are among the first `k`.
 pub(crate) fn recall(ranked: &[&str], judged: &Judgements, k: usize) -> f64 {
     let relevant = judged.values().filter(|&&grade| grade > 0).count();
     if relevant == 0 {
@@ -43,18 +43,19 @@ pub(crate) fn recall(ranked: &[&str], judged: &Judgements, k: usize) -> f64 {
     relevant_at(ranked, judged, k).count() as f64 / relevant as f64
 }
 
-/// One over the rank of the first relevant document, or zero if there is none
-/// among the first `k`.
+/// Returns one over the rank of the first relevant document, or zero if there is
+/// none among the first `k`.
 pub(crate) fn reciprocal_rank(ranked: &[&str], judged: &Judgements, k: usize) -> f64 {
     relevant_at(ranked, judged, k)
         .next()
         .map_or(0.0, |(rank, _)| 1.0 / rank as f64)
 }
 
-/// Rank (from 1) and grade of the relevant documents among the first `k`.
+/// Returns the rank (from 1) and grade of the relevant documents among the first
+/// `k`.
 ///
-/// A document that comes again counts only the first time, but the repetition
-/// keeps its place: a reader who is shown the same note twice has lost a row.
+/// A repeated document counts only the first time, but the repetition keeps its
+/// rank: a reader who is shown the same note twice has lost a row.
 fn relevant_at(
     ranked: &[&str],
     judged: &Judgements,
@@ -73,13 +74,13 @@ fn discounted_gain(grades: impl Iterator<Item = (usize, i32)>) -> f64 {
     total(grades.map(|(rank, grade)| f64::from(grade) / (rank as f64 + 1.0).log2()))
 }
 
-/// A sum that starts from plain zero. `Iterator::sum` starts from minus zero, and
-/// a ranking without a hit would be printed as "-0.000".
+/// Returns the sum, starting from plus zero. `Iterator::sum` starts from minus
+/// zero, so that a ranking without a hit would be printed as "-0.000".
 fn total(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }
 
-/// The means of every measure over some queries.
+/// The mean of every figure over some queries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Metrics {
     pub(crate) queries: usize,
@@ -94,7 +95,7 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// Returns the same with four places after the point.
+    /// Rounds the figures to four decimal places.
     pub(crate) fn rounded(self) -> Self {
         Self {
             queries: self.queries,
@@ -106,15 +107,15 @@ impl Metrics {
     }
 }
 
-/// Rounds to so many places after the point.
+/// Rounds a number to this many decimal places.
 pub(crate) fn round(number: f64, places: i32) -> f64 {
     let factor = 10_f64.powi(places);
     let rounded = (number * factor).round() / factor;
-    // Minus zero would be printed as such.
+    // Turns minus zero, which would be printed with its sign, into zero.
     rounded + 0.0
 }
 
-/// Means over the queries of a test set, and how long a search took.
+/// The mean figures of a test set's queries, and percentiles of search times.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Summary {
     pub(crate) metrics: Metrics,
@@ -122,7 +123,7 @@ pub(crate) struct Summary {
     pub(crate) p95_ms: f64,
 }
 
-/// Collects the measures query by query.
+/// Collects the figures query by query.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
     /// nDCG@10 of each query in the order added, so that two runs over the same
@@ -135,8 +136,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Scores one query. Queries that fail [`has_relevant`] are for the caller to
-    /// leave out; here they would count as zeros.
+    /// Scores one query. The caller leaves out queries that fail
+    /// [`has_relevant`], which would count as zeros here.
     pub(crate) fn add(&mut self, ranked: &[&str], judged: &Judgements, took: Duration) {
         self.per_query.push(ndcg(ranked, judged, 10));
         self.recall_at_10 += recall(ranked, judged, 10);
@@ -145,10 +146,10 @@ impl Tally {
         self.took.push(took);
     }
 
-    /// The means so far; all zero if nothing was added.
+    /// Returns the means so far, all zero if nothing was added.
     pub(crate) fn summary(&self) -> Summary {
         let queries = self.per_query.len();
-        // Dividing by one instead of by nothing keeps an empty tally at zero.
+        // Dividing by at least one keeps the means of an empty tally at zero.
         let mean = |sum: f64| sum / queries.max(1) as f64;
         let mut sorted = self.took.clone();
         sorted.sort_unstable();
@@ -167,8 +168,9 @@ impl Tally {
     }
 }
 
-/// Percentile by nearest rank: the smallest value that at least `percent` of all
-/// values do not exceed. Always a value that was measured, never one between two.
+/// Returns the percentile by nearest rank: the smallest value that at least
+/// `percent` of all values do not exceed. It is always a measured value, never
+/// an interpolated one.
 fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Cases worked out by hand, and what must hold for any ranking.
+//! Tests cases computed by hand, and properties of every ranking.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! One line of a set's queries: what is asked for, and inside of what.
+//! Parses one line of a set's queries: the text and the filters.
 
 use anyhow::{Context, Result, bail};
 use kodiak::date;
@@ -14,12 +14,12 @@ use super::records::{parse_object, take_identifier, take_text, take_texts};
 pub(crate) struct JudgedQuery {
     pub(crate) id: String,
     pub(crate) text: String,
-    /// What the search is limited to.
+    /// The filter that limits the search.
     pub(crate) filter: Filter,
     pub(crate) judged: Judgements,
 }
 
-/// A query before anyone has said what answers it.
+/// A query without its judgements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Query {
     pub(super) id: String,
@@ -28,7 +28,7 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// The query with its judgements.
+    /// Adds the judgements to the query.
     pub(super) fn judged(self, judged: Judgements) -> JudgedQuery {
         JudgedQuery {
             id: self.id,
@@ -48,9 +48,10 @@ pub(super) fn parse_query(line: &str) -> Result<Query> {
     })
 }
 
-/// The options of a search under the names they have on the command line. There
-/// is no "category", by which published sets mean the category of the question;
-/// "where" reaches a note's.
+/// Removes the filters from the object and returns them. They have the names of
+/// the options on the command line. There is no "category", because published
+/// sets use that name for the category of the question; "where" can filter by the
+/// category of a note.
 fn take_filter(object: &mut Map<String, Value>) -> Result<Filter> {
     let mut fields = take_fields(object)?;
     if let Some(group) = take_identifier(object, "group")? {

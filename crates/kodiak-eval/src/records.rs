@@ -1,6 +1,7 @@
-//! Files of one JSON object or one row per line, and typed values out of them.
+//! Reads files with one JSON object or one row per line, and takes typed values
+//! from the objects.
 //!
-//! Knows neither documents nor queries; what a line means is the caller's.
+//! What a line means is left to the caller.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -10,8 +11,8 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Map, Value};
 
-/// Parses a file line by line, skips blank ones, and says in every error where it
-/// happened.
+/// Parses a file line by line and skips blank lines. Every error names the file
+/// and the line.
 pub(super) fn records<T>(
     path: &Path,
     parse: fn(&str) -> Result<T>,
@@ -23,8 +24,8 @@ pub(super) fn records<T>(
     let mut source = Some(opened);
     let mut number = 0;
     iter::from_fn(move || {
-        // Put back only after a good read, so that a file that cannot be read ends
-        // the iteration instead of failing forever.
+        // Put back only after a successful read, so that a file that cannot be
+        // read ends the iteration instead of failing forever.
         let mut reader = match source.take()? {
             Ok(reader) => reader,
             Err(error) => return Some(Err(error)),
@@ -52,11 +53,11 @@ pub(super) fn records<T>(
     })
 }
 
-/// The object a line holds.
+/// Parses the JSON object on a line.
 pub(super) fn parse_object(line: &str) -> Result<Map<String, Value>> {
     serde_json::from_str(line).map_err(|error| {
-        // The parser has seen one line only and calls it line 1, which would
-        // contradict the line number we report. Some errors have no position.
+        // The parser sees a single line and calls it line 1, which would
+        // contradict the line number of the file. Some errors have no position.
         let message = error.to_string();
         let position = format!(" at line {} column {}", error.line(), error.column());
         match message.strip_suffix(&position) {
@@ -68,7 +69,7 @@ pub(super) fn parse_object(line: &str) -> Result<Map<String, Value>> {
     })
 }
 
-/// Takes a text, if there is one.
+/// Removes a string from the object and returns it, if there is one.
 pub(super) fn take_text(object: &mut Map<String, Value>, field: &str) -> Result<Option<String>> {
     match object.remove(field) {
         None | Some(Value::Null) => Ok(None),
@@ -77,7 +78,8 @@ pub(super) fn take_text(object: &mut Map<String, Value>, field: &str) -> Result<
     }
 }
 
-/// Takes a list of texts, or a single text in its place; empty if there is none.
+/// Removes a list of strings, or a single string, from the object and returns it
+/// as a list. Returns an empty list if there is none.
 pub(super) fn take_texts(object: &mut Map<String, Value>, field: &str) -> Result<Vec<String>> {
     let text = |value: Value| match value {
         Value::String(text) => Ok(text),
@@ -90,9 +92,9 @@ pub(super) fn take_texts(object: &mut Map<String, Value>, field: &str) -> Result
     }
 }
 
-/// Takes an id. Ids are written as strings or as numbers, but judgements only
-/// know text. Fractions are refused: they would seldom be spelled alike in both
-/// places.
+/// Removes an id from the object and returns it as text. Ids are written as
+/// strings or as numbers, but judgements contain text. Fractions are refused,
+/// because both files would seldom spell them the same way.
 pub(super) fn take_identifier(
     object: &mut Map<String, Value>,
     field: &str,

@@ -23,24 +23,25 @@ use super::metrics::Tally;
 use super::query::JudgedQuery;
 use super::variant::Variant;
 
-/// How deep rankings are judged.
+/// The number of hits that are judged.
 const DEPTH: usize = 100;
-/// Quality is measured here: a busy machine must not change the figures.
+/// The deadline of semantic retrieval. It is long, so that a busy machine does
+/// not change the figures of quality.
 const NO_HURRY: Duration = Duration::from_mins(10);
 
-/// One way of searching that is measured.
+/// A way of searching to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
-    /// How to search.
+    /// The search mode.
     pub(crate) mode: Mode,
-    /// How two rankings become one, where there are two.
+    /// The fusion of the two rankings, where there are two.
     pub(crate) fusion: Option<Fusion>,
     /// Whether misspelt words are corrected.
     pub(crate) typo: bool,
 }
 
 impl Setting {
-    /// Every way of searching there is; the first is what a user gets.
+    /// All ways of searching. The first is the default.
     pub(crate) const ALL: [Self; 8] = [
         Self::new(Mode::Auto, Some(Fusion::Convex), true),
         Self::new(Mode::Auto, Some(Fusion::Rrf), true),
@@ -56,7 +57,8 @@ impl Setting {
         Self { mode, fusion, typo }
     }
 
-    /// The same where there is no model: one ranking, or none.
+    /// Returns the setting to measure without a model, or `None` if it needs a
+    /// model or would equal another setting.
     pub(crate) fn without_model(self) -> Option<Self> {
         match (self.mode, self.fusion) {
             (Mode::Semantic | Mode::Hybrid, _) | (_, Some(Fusion::Rrf)) => None,
@@ -67,7 +69,7 @@ impl Setting {
         }
     }
 
-    /// The mode's name on the command line.
+    /// Returns the mode's name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self.mode {
             Mode::Auto => "auto",
@@ -78,26 +80,27 @@ impl Setting {
         }
     }
 
-    /// Whether a model, where there is one, has a part in it.
+    /// Tells whether the mode uses a model where there is one.
     pub(crate) fn compares_meanings(self) -> bool {
         matches!(self.mode, Mode::Auto | Mode::Hybrid | Mode::Semantic)
     }
 
-    /// Whether this is what a user gets who asks for nothing special.
+    /// Tells whether this is the default search, with or without a model.
     pub(crate) fn is_default(self) -> bool {
         self == Self::ALL[0] || Some(self) == Self::ALL[0].without_model()
     }
 }
 
-/// A set's documents in an index of their own.
+/// A temporary index of a set's documents.
 pub(crate) struct Collection {
     engine: Engine,
     _folder: tempfile::TempDir,
 }
 
 impl Collection {
-    /// Indexes the documents of `set` in a folder inside `scratch`, stemmed and chunked in this way, and embeds
-    /// them if there is a model. `listener` is told how far that has come.
+    /// Indexes the documents of `set` in a folder inside `scratch`, with this
+    /// chunking and stemming, and embeds them if there is a model. Reports the
+    /// progress to `listener`.
     pub(crate) fn build(
         set: &TestSet,
         scratch: &Path,
@@ -108,8 +111,8 @@ impl Collection {
     ) -> Result<Self> {
         let folder = tempfile::tempdir_in(scratch).map_err(|error| {
             refusal(
-                format!("could not make a folder for the index: {error}"),
-                "set TMPDIR to a folder that can be written to",
+                format!("could not create a folder for the index: {error}"),
+                "set TMPDIR to a writable folder",
             )
         })?;
         let documents = set.documents().collect::<Result<Vec<_>>>()?;
@@ -143,8 +146,8 @@ impl Collection {
         })
     }
 
-    /// Runs queries in one setting, ranked with these numbers, calling `asked`
-    /// after each.
+    /// Runs the queries in one setting with the parameters of `variant`, and
+    /// calls `asked` after each query with the number of queries done.
     pub(crate) fn measure(
         &self,
         queries: &[JudgedQuery],

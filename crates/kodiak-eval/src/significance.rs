@@ -1,24 +1,25 @@
-//! Whether a difference between two runs is more than luck.
+//! Tests whether the difference between two runs is more than chance.
 //!
-//! The paired randomisation test: if the two ways of searching were equally
-//! good, each query's difference might as well have had the other sign. The p
-//! value is how often signs thrown at random give a sum at least as far from
-//! zero as the one observed. It assumes nothing about how scores are spread.
+//! This is the paired randomisation test. If the two ways of searching were
+//! equally good, each query's difference might as well have the opposite sign.
+//! The p value is how often random signs give a sum at least as far from zero as
+//! the observed one. The test assumes nothing about the distribution of scores.
 
 use fastrand::Rng;
 
-/// Sums of this many differences are all gone through: there are only 16,384.
+/// The maximum number of differences for which all sums are enumerated: there
+/// are only 16,384 of them.
 const MAX_ENUMERATED: usize = 14;
 
-/// How often signs are thrown where there are more.
+/// The number of random draws of signs where there are more differences.
 const ROUNDS: u32 = 10_000;
 
-/// The seed of the signs, fixed so that the same figures give the same p.
+/// The seed of the random signs, fixed so that the same figures give the same p.
 const SEED: u64 = 0x6b6f_6469_616b;
 
-/// The probability of a sum this far from zero, or farther, if signs were luck.
-/// Weighing the differences tests their weighted sum. Never zero; one if nothing
-/// differs.
+/// Returns the probability of a sum at least this far from zero if the signs
+/// were random. To test a weighted sum, pass weighted differences. The result is
+/// never zero, and one if nothing differs.
 pub(super) fn p_value(differences: &[f64]) -> f64 {
     let differences: Vec<f64> = differences
         .iter()
@@ -26,7 +27,7 @@ pub(super) fn p_value(differences: &[f64]) -> f64 {
         .filter(|&difference| difference != 0.0)
         .collect();
     let observed = differences.iter().sum::<f64>().abs();
-    // The same sum comes out a little different in another order of signs.
+    // Rounding makes equal sums differ a little with other signs.
     let reach: f64 = differences.iter().map(|difference| difference.abs()).sum();
     let enough = observed - reach * 1e-9;
     if differences.len() <= MAX_ENUMERATED {
@@ -38,12 +39,12 @@ pub(super) fn p_value(differences: &[f64]) -> f64 {
     let extreme = (0..ROUNDS)
         .filter(|_| signed_sum(&differences, || random.u64(..)) >= enough)
         .count();
-    // What was observed is one of the possible throws, so p is never zero.
+    // The observed signs are one of the possible draws, so p is never zero.
     (extreme as f64 + 1.0) / (f64::from(ROUNDS) + 1.0)
 }
 
-/// How far from zero the sum is if each difference whose bit is set changes its
-/// sign. Asks for bits anew for every 64 differences.
+/// Returns the absolute sum after each difference whose bit is set changes its
+/// sign. Calls `bits` once for every 64 differences.
 fn signed_sum(differences: &[f64], mut bits: impl FnMut() -> u64) -> f64 {
     let mut sum = 0.0;
     for some in differences.chunks(64) {
@@ -89,17 +90,17 @@ mod tests {
         assert_p(&[0.1, 0.1, -0.1, 0.1, 0.1], 12.0 / 32.0);
         // Of the sums ±0.3 ± 0.1 half reach 0.4.
         assert_p(&[0.3, 0.1], 0.5);
-        // Sums to zero, which every throw reaches.
+        // The sum is zero, which every draw reaches.
         assert_p(&[0.2, -0.2], 1.0);
         assert_p(&[0.5], 1.0);
-        // The last that is enumerated.
+        // The largest number of differences that is enumerated.
         assert_p(&[0.7; 14], 2.0 / 16_384.0);
     }
 
     #[test]
     fn sums_that_differ_by_rounding_are_the_same() {
-        // 0.1 + 0.2 is not 0.3 in binary, so the zero that was observed comes out
-        // as 5.6e-17. Every throw reaches it all the same.
+        // 0.1 + 0.2 is not 0.3 in binary, so the observed zero comes out as
+        // 5.6e-17. Every draw must reach it all the same.
         assert_p(&[0.1, 0.2, -0.3], 1.0);
         // Only ±0.6 reaches 0.6, whichever way it is added up.
         assert_p(&[0.1, 0.2, 0.3], 2.0 / 8.0);
@@ -107,10 +108,10 @@ mod tests {
 
     #[test]
     fn many_differences_are_sampled() {
-        // Without a throw that reaches as far, p is one of 10,001.
+        // If no draw reaches as far, p is one in 10,001.
         assert_p(&[0.1; 100], 1.0 / 10_001.0);
-        // More than 64, so that a second word of bits is used: half up, half down
-        // is reached by every throw.
+        // More than 64, so that a second word of bits is used. With half of the
+        // differences up and half down, every draw reaches the sum.
         let balanced: Vec<f64> = (0..200).map(|n| [0.1, -0.1][n % 2]).collect();
         assert_p(&balanced, 1.0);
         // Sixteen of twenty up: the sign test gives 2 * (1 + 20 + 190 + 1140 +
@@ -126,13 +127,13 @@ mod tests {
             .map(|n| f64::from(n * 37 % 101) / 100.0 - 0.45)
             .collect();
         // The sum 4.86 is 1.638 standard deviations from zero, which the normal
-        // distribution exceeds with a probability of 0.101. The very count is
-        // that of the seed: with other signs a run could not be repeated.
+        // distribution exceeds with a probability of 0.101. The exact value
+        // depends on the seed, which must stay fixed for runs to be repeatable.
         assert_p(&differences, 1_033.0 / 10_001.0);
     }
 
     proptest! {
-        // Throwing signs takes a while without optimisation.
+        // Drawing signs takes a while without optimisation.
         #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]
@@ -143,7 +144,7 @@ mod tests {
             prop_assert!((p - p_value(&swapped)).abs() < 1e-12);
         }
 
-        /// As for a unit of measurement, only proportions count.
+        /// Only the proportions of the differences count, not their unit.
         #[test]
         fn scaling_changes_nothing(
             differences in prop::collection::vec(-10_000..10_000_i32, 0..30),

@@ -1,4 +1,4 @@
-//! Figures as tables for people; what a user gets is marked with a star.
+//! Renders figures as tables for people. A star marks the default search.
 
 use super::compare::{Change, Comparison, Mean};
 use super::figures::{Row, Subject, Way};
@@ -9,10 +9,10 @@ const SUBJECT: &str = "set                  split        mode      fusion  typos
 const FIGURES: &str = "queries  nDCG@10  R@10   R@100  MRR@10  p50 ms  p95 ms";
 const CHANGE: &str = "queries  baseline  now     change   better  worse  equal  p";
 
-/// What stands where there is nothing to say.
+/// The content of an empty cell.
 const NONE: &str = "–";
 
-/// The figures of a run, and their means below.
+/// Renders the figures of a run, with their means below.
 pub(super) fn render(rows: &[Row], means: &[MeanRow]) -> String {
     let mut text = format!("  {SUBJECT}  {FIGURES}\n");
     for row in rows {
@@ -26,11 +26,11 @@ pub(super) fn render(rows: &[Row], means: &[MeanRow]) -> String {
             measured(&mean.metrics),
         ));
     }
-    text.push_str("* what a user gets; times are for a hundred hits with snippets\n");
+    text.push_str("* the default search; times are for 100 hits with snippets\n");
     text
 }
 
-/// One row of them.
+/// Renders one row of the figures.
 pub(super) fn line(row: &Row) -> String {
     format!(
         "{}  {}  {:>6.1}  {:>6.1}",
@@ -52,7 +52,8 @@ fn measured(metrics: &Metrics) -> String {
     )
 }
 
-/// A run beside another, headed by what it tried; nothing if no row is in both.
+/// Renders the comparison of two runs, below a heading with the parameters that
+/// were tried. Returns an empty text if the runs have no row in common.
 pub(super) fn render_comparison(tried: &str, rows: &[Comparison], means: &[Mean]) -> String {
     if rows.is_empty() {
         return String::new();
@@ -84,7 +85,7 @@ pub(super) fn render_comparison(tried: &str, rows: &[Comparison], means: &[Mean]
     let changes = rows.iter().map(|row| &row.change);
     let mut changes = changes.chain(means.iter().map(|mean| &mean.change));
     if changes.any(|change| change.significant) {
-        text.push_str("! luck alone would give this in less than one of twenty cases\n");
+        text.push_str("! significant: p < 0.05 in a paired randomisation test\n");
     }
     text
 }

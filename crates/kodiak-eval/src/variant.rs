@@ -1,7 +1,7 @@
-//! What `--try` says: other numbers than today's, by name.
+//! Parses `--try`: parameters to measure instead of the current ones.
 //!
-//! Owns what is measured beside today's ranking. The names, and what each
-//! number can be, are left to [`super::knob`].
+//! Owns the set of parameters. Their names and ranges are left to
+//! [`super::knob`].
 
 use anyhow::Result;
 use kodiak::chunk::ChunkOptions;
@@ -11,25 +11,25 @@ use kodiak::text::Stemming;
 use super::error::refusal;
 use super::knob::{Knob, NAMES, OVERLAP, TOKENS};
 
-/// Numbers to search with.
+/// The parameters to search with.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Variant {
-    /// What was typed; nothing for today's numbers.
+    /// The text that was typed, empty for the current parameters.
     pub(super) text: String,
-    /// What is ranked with.
+    /// The parameters of the ranking.
     pub(super) tuning: Tuning,
-    /// How much each ranking counts in every request.
+    /// The weights of the two rankings in every request.
     pub(super) weights: Weights,
-    /// Whether every request asks for documents with every word.
+    /// Whether every request requires all words.
     pub(super) require_all_terms: bool,
-    /// How chunks are cut.
+    /// The parameters of the chunker.
     pub(super) chunking: ChunkOptions,
-    /// How words are cut.
+    /// The stemming of words.
     pub(super) stemming: Stemming,
 }
 
 impl Variant {
-    /// Reads `k1=0.9,b=0.4`.
+    /// Parses parameters such as `k1=0.9,b=0.4`.
     pub(super) fn read(text: &str) -> Result<Self> {
         let mut variant = Self {
             text: text.trim().to_owned(),
@@ -45,13 +45,15 @@ impl Variant {
             };
             let (name, value) = (name.trim(), value.trim());
             let Some(mut knob) = Knob::of(&mut variant, name) else {
-                return Err(refused(text, &format!("there is no '{name}'"), known()));
+                let problem = format!("there is no parameter '{name}'");
+                return Err(refused(text, &problem, known()));
             };
             if knob.turn(value).is_none() {
                 let expected = knob.expected();
-                let problem = format!("{name} cannot be '{value}': it is {expected}");
-                let today = Self::default().shown(name).unwrap_or_default();
-                return Err(refused(text, &problem, format!("today it is {today}")));
+                let problem = format!("{name} cannot be '{value}': it must be {expected}");
+                let current = Self::default().shown(name).unwrap_or_default();
+                let hint = format!("its current value is {current}");
+                return Err(refused(text, &problem, hint));
             }
         }
         let ChunkOptions {
@@ -64,15 +66,14 @@ impl Variant {
         Ok(variant)
     }
 
-    /// Returns what a number is, as `--try` takes it, if there is one of this
-    /// name.
+    /// Returns the value of the parameter of this name, as `--try` accepts it.
     pub(super) fn shown(&self, name: &str) -> Option<String> {
         let mut copy = self.clone();
         Knob::of(&mut copy, name).map(|knob| knob.to_string())
     }
 }
 
-/// Returns every name that can be tried with what it is today: `k1=1.2, b=0.75, …`.
+/// Returns all parameters with their current values: `k1=1.2, b=0.75, …`.
 pub fn names_and_values() -> String {
     let today = Variant::default();
     let shown = NAMES
@@ -82,7 +83,10 @@ pub fn names_and_values() -> String {
 }
 
 fn known() -> String {
-    format!("known, with what they are today: {}", names_and_values())
+    format!(
+        "parameters and their current values: {}",
+        names_and_values()
+    )
 }
 
 fn refused(text: &str, problem: &str, hint: String) -> anyhow::Error {
@@ -124,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_today_can_be_tried_and_is_the_same() {
+    fn the_current_values_can_be_tried_and_change_nothing() {
         let today = names_and_values();
         let variant = Variant::read(&today).unwrap();
         assert_eq!(
@@ -137,39 +141,39 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_tried_is_refused_with_a_hint() {
+    fn values_that_cannot_be_tried_are_refused_with_a_hint() {
         for (text, expected, hint) in [
             (
                 "k2=1",
-                "--try k2=1: there is no 'k2'",
-                "known, with what they are today: k1=1.2, ",
+                "--try k2=1: there is no parameter 'k2'",
+                "parameters and their current values: k1=1.2, ",
             ),
             (
                 "k1",
                 "--try k1: expected NAME=VALUE, such as k1=0.9",
-                "known, ",
+                "parameters and ",
             ),
             (
                 "k1=1,",
                 "--try k1=1,: expected NAME=VALUE, such as k1=0.9",
-                "known, ",
+                "parameters and ",
             ),
             (
                 "b=2",
-                "--try b=2: b cannot be '2': it is a number from 0 to 1",
-                "today it is 0.75",
+                "--try b=2: b cannot be '2': it must be a number from 0 to 1",
+                "its current value is 0.75",
             ),
             (
                 "chunk_tokens=10",
-                "--try chunk_tokens=10: chunk_tokens cannot be '10': it is a whole number \
+                "--try chunk_tokens=10: chunk_tokens cannot be '10': it must be a whole number \
                  from 64 to 8192",
-                "today it is 254",
+                "its current value is 254",
             ),
             (
                 "chunk_overlap=-1",
-                "--try chunk_overlap=-1: chunk_overlap cannot be '-1': it is a whole number \
+                "--try chunk_overlap=-1: chunk_overlap cannot be '-1': it must be a whole number \
                  of 0 or more, or 'fitting'",
-                "today it is fitting",
+                "its current value is fitting",
             ),
             (
                 "chunk_overlap=70,chunk_tokens=128",
@@ -179,13 +183,13 @@ mod tests {
             ),
             (
                 "chunk_path=true",
-                "--try chunk_path=true: chunk_path cannot be 'true': it is 'yes' or 'no'",
-                "today it is yes",
+                "--try chunk_path=true: chunk_path cannot be 'true': it must be 'yes' or 'no'",
+                "its current value is yes",
             ),
             (
                 "stemming=english",
-                "--try stemming=english: stemming cannot be 'english': it is 'yes' or 'no'",
-                "today it is yes",
+                "--try stemming=english: stemming cannot be 'english': it must be 'yes' or 'no'",
+                "its current value is yes",
             ),
         ] {
             let error = Variant::read(text).unwrap_err();

@@ -80,7 +80,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The file is neither an index nor an embedding cache of Kodiak's.
-    #[error("{} was not created by kodiak", path.display())]
+    #[error("{} is not a Kodiak index", path.display())]
     NotOurs {
         /// The file.
         path: PathBuf,
@@ -151,7 +151,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// There is no document with this id, path or address.
-    #[error("there is no document '{reference}'")]
+    #[error("there is no note '{reference}'")]
     NoDocument {
         /// What was asked for.
         reference: String,
@@ -159,7 +159,7 @@ pub enum Error {
         suggestions: Vec<String>,
     },
     /// An id or path matches more than one document.
-    #[error("'{reference}' matches {} documents", candidates.len())]
+    #[error("'{reference}' matches {} notes", candidates.len())]
     Ambiguous {
         /// What was asked for.
         reference: String,

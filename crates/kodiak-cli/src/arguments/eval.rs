@@ -1,4 +1,4 @@
-//! What can be typed after `kodiak eval`.
+//! The arguments of `kodiak eval`.
 
 use std::path::PathBuf;
 
@@ -12,29 +12,29 @@ use super::mode_parser;
 #[derive(Debug, Args)]
 #[command(after_help = examples())]
 pub(crate) struct EvalArguments {
-    /// Folders that are a test set each, or hold several
+    /// Folders that each are a test set or contain several
     #[arg(value_name = "FOLDER", required = true)]
     pub(crate) folders: Vec<PathBuf>,
-    /// How to search [default: every way there is]
+    /// The search modes to measure [default: all]
     #[arg(long = "mode", value_name = "MODE", value_parser = mode_parser())]
     pub(crate) modes: Vec<Mode>,
-    /// Measure the ways that need no model
+    /// Measure only the modes that need no model
     #[arg(long)]
     pub(crate) no_semantic: bool,
-    /// Only these splits of a set [default: all]
+    /// The splits of a set to measure [default: all]
     #[arg(long = "split", value_name = "NAME")]
     pub(crate) splits: Vec<String>,
-    /// Only the first queries of each split
+    /// Measure only the first N queries of each split
     #[arg(long, value_name = "N")]
     pub(crate) limit_queries: Option<usize>,
-    /// Compare with an earlier run: a file of what it printed with --json
+    /// Compare with an earlier run, from the file that holds its --json output
     #[arg(long, value_name = "FILE")]
     pub(crate) compare: Option<PathBuf>,
-    /// Measure other numbers too and compare them with today's (each --try by itself)
+    /// Also measure with other ranking parameters and compare with the current ones (each --try separately)
     #[arg(long = "try", value_name = "NAME=VALUE,…")]
     pub(crate) tries: Vec<String>,
-    /// Fail unless the figures reach those in this file
-    // With some of the queries only, a floor for all of them means nothing.
+    /// Fail unless the figures reach the minimums in this file
+    // A floor is set for all queries, so it means nothing for some of them.
     #[arg(long, value_name = "FILE", conflicts_with = "limit_queries")]
     pub(crate) floors: Option<PathBuf>,
     /// Print the figures as JSON
@@ -42,19 +42,19 @@ pub(crate) struct EvalArguments {
     pub(crate) json: bool,
 }
 
-/// Made anew each time, so that the numbers are today's.
+/// Returns the examples, with the current values of the parameters.
 fn examples() -> String {
     format!(
         "\
 Examples:
-  kodiak eval examples/judged                              every split, in every way
+  kodiak eval examples/judged                              every split, in every mode
   kodiak eval sets --split test --mode auto                every set in a folder, and their mean
   kodiak eval examples/judged --mode auto --json > before.json
   kodiak eval examples/judged --mode auto --compare before.json
   kodiak eval examples/judged --mode auto --try k1=0.9 --try k1=0.9,chunk_tokens=128
   kodiak eval examples/judged --floors examples/judged/floors.json
 
-What can be tried, with what it is today:
+Parameters to try, with their current values:
   {}",
         names_and_values()
     )

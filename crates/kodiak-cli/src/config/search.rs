@@ -1,20 +1,21 @@
-//! Settings of searching: as they are written, and as they are in effect.
+//! The `[search]` section of the config, as written and as in effect.
 
 use kodiak::rank::{Fusion, Weights};
 use serde::{Deserialize, Serialize};
 
-/// Settings of searching.
+/// The search settings in effect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct SearchSettings {
     pub(crate) limit: usize,
     pub(crate) fusion: Fusion,
-    /// How much the ranking by word and the one by meaning count.
+    /// The weight of the lexical ranking in a hybrid search.
     pub(crate) lexical_weight: f64,
+    /// The weight of the semantic ranking in a hybrid search.
     pub(crate) semantic_weight: f64,
-    /// In place of the model's own.
+    /// The minimum similarity to use instead of the model's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) minimum_similarity: Option<f32>,
-    /// How long meanings are waited for.
+    /// How long a search waits for semantic retrieval, in milliseconds.
     pub(crate) deadline_ms: u64,
 }
 
@@ -44,7 +45,7 @@ pub(super) struct WrittenSearch {
 }
 
 impl WrittenSearch {
-    /// What is written, and the defaults for the rest.
+    /// Fills in the defaults for what is not written.
     pub(super) fn over(self, default: &SearchSettings) -> SearchSettings {
         SearchSettings {
             limit: self.limit.unwrap_or(default.limit),
@@ -58,7 +59,7 @@ impl WrittenSearch {
 }
 
 impl SearchSettings {
-    /// What cannot be meant.
+    /// Returns what is wrong with the settings, if anything is.
     pub(super) fn mistake(&self) -> Option<&'static str> {
         let weights = [self.lexical_weight, self.semantic_weight];
         if self.limit == 0 {

@@ -15,7 +15,7 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let bad = || format!("'{text}' is no size; sizes look like \"10 MiB\" or 10485760");
+        let bad = || format!("'{text}' is not a size; write sizes as \"10 MiB\" or 10485760");
         let trimmed = text.trim();
         let end = trimmed
             .find(|character: char| !character.is_ascii_digit())

@@ -1,12 +1,12 @@
-//! Text from notes, made harmless for a terminal.
+//! Escapes text from notes so that it is harmless on a terminal.
 //!
-//! A title or a file name may hold anything, also the control sequences that
-//! move the cursor, set the clipboard or rename the window, and the marks that
-//! turn the direction of what follows around.
+//! A title or a file name may contain anything, including control sequences that
+//! move the cursor, set the clipboard or rename the window, and marks that
+//! reverse the direction of the text after them.
 
 use std::borrow::Cow;
 
-/// The text on one line, control characters spelt out.
+/// Returns the text on one line, with control characters escaped.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_harmful) {
         return Cow::Borrowed(text);
@@ -22,7 +22,8 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(harmless)
 }
 
-/// The text with its lines and tabs, other control characters spelt out.
+/// Returns the text with its line breaks and tabs, and all other control
+/// characters escaped.
 pub(crate) fn escaped_lines(text: &str) -> Cow<'_, str> {
     let harmful = |character: char| is_harmful(character) && !matches!(character, '\n' | '\t');
     let ends_lines = text.matches("\r\n").count() == text.matches('\r').count();
@@ -42,8 +43,9 @@ pub(crate) fn escaped_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(harmless)
 }
 
-/// Controls, and the marks that embed, override or isolate a direction: they
-/// reach beyond the text they are in. Those that only hint at one do not.
+/// Tells whether a character is a control character or a mark that embeds,
+/// overrides or isolates a text direction. These marks affect text beyond their
+/// own; marks that only hint at a direction do not.
 fn is_harmful(character: char) -> bool {
     character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

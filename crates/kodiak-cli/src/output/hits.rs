@@ -1,4 +1,4 @@
-//! An answer's hits as a person reads them.
+//! Renders the hits of an answer for people.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use super::escape::escaped;
 use super::phrases::counted;
 use super::style::{BOLD, DIM, MATCH, Painter};
 
-/// How many tags of a hit are shown.
+/// The maximum number of tags shown for a hit.
 const MAX_TAGS: usize = 8;
 
-/// The hits, a blank line between them.
+/// Renders the hits, with a blank line between them.
 pub(crate) fn hits(answer: &Answer, painter: Painter) -> String {
     let mut text = String::new();
     for (number, hit) in answer.hits.iter().enumerate() {
@@ -53,7 +53,7 @@ fn one(text: &mut String, number: usize, hit: &Hit, painter: Painter) {
     }
 }
 
-/// The tags, or the first of them and how many more there are.
+/// Renders the first tags, and how many more there are.
 fn tags(tags: &[String]) -> String {
     let (shown, more) = tags.split_at(tags.len().min(MAX_TAGS));
     let mut text = shown.join(", ");
@@ -63,8 +63,9 @@ fn tags(tags: &[String]) -> String {
     text
 }
 
-/// The snippet with its matches painted. Each piece is made harmless by
-/// itself: that changes its length, which the marks know nothing of.
+/// Renders the snippet with its matches highlighted. Each piece is escaped by
+/// itself, because escaping changes lengths and the marks are byte ranges of the
+/// unescaped text.
 fn snippet(hit: &Hit, painter: Painter) -> String {
     let mut text = String::new();
     let mut shown = 0;
@@ -102,11 +103,11 @@ fn explained(hit: &Hit, explanation: &Explanation) -> Vec<String> {
             .rescoring
             .filter(|rescoring| rescoring.abs() > 5e-5);
         let rescoring = rescoring.map_or(String::new(), |rescoring| {
-            format!(" ({rescoring:+.4} by rescoring)")
+            format!(" ({rescoring:+.4} from rescoring)")
         });
         facts.push(format!("{fusion} {fused:.4}{rescoring}"));
         let weight = explanation.lexical_weight.unwrap_or_default();
-        facts.push(format!("words counted {weight:.2}"));
+        facts.push(format!("lexical weight {weight:.2}"));
     }
     facts.push(format!("found by {}", hit.found_by.join(" and ")));
     let mut lines = vec![facts.join(", ")];
@@ -120,7 +121,7 @@ fn explained(hit: &Hit, explanation: &Explanation) -> Vec<String> {
         lines.push(format!(
             "  {}: {title} in title, {body} in body, {tags} in tags; in {}, weight {:.4}",
             escaped(&term.term),
-            counted(term.documents, "document"),
+            counted(term.documents, "note"),
             term.weight,
         ));
     }

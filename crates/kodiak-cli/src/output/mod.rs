@@ -1,8 +1,8 @@
-//! The only place that prints.
+//! Prints. No other module does.
 //!
-//! Standard output carries the answer and nothing else; everything said beside
-//! it goes to standard error. A reader that goes away early is no failure: the
-//! error it causes is passed up and `main` turns it into success.
+//! Standard output carries the answer and nothing else; messages and progress
+//! go to standard error. A reader that closes standard output early is not a
+//! failure: the error travels up as [`Closed`] and `main` turns it into success.
 
 pub(crate) mod escape;
 pub(crate) mod hits;
@@ -24,14 +24,14 @@ use style::{BOLD, ERROR, HINT, Painter, WARNING};
 pub(crate) struct Output {
     answer: Painter,
     beside: Painter,
-    /// Whether a person reads the answer on a terminal.
+    /// Whether standard output is a terminal.
     pub(crate) on_terminal: bool,
-    /// Whether standard error is a terminal, on which a bar can move.
+    /// Whether standard error is a terminal, which can show progress bars.
     beside_on_terminal: bool,
     loudness: Loudness,
 }
 
-/// How much is said beside the answer.
+/// How much to print beside the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loudness {
     Quiet,
@@ -40,7 +40,7 @@ enum Loudness {
 }
 
 impl Output {
-    /// Looks at the terminal and the environment once.
+    /// Examines the terminal and the environment.
     pub(crate) fn new(color: Color, verbose: bool, quiet: bool) -> Self {
         let on_terminal = io::stdout().is_terminal();
         let beside_on_terminal = io::stderr().is_terminal();
@@ -58,17 +58,17 @@ impl Output {
         }
     }
 
-    /// Whether more is wanted than what everyone is told.
+    /// Tells whether `--verbose` was given.
     pub(crate) fn is_verbose(&self) -> bool {
         self.loudness == Loudness::Verbose
     }
 
-    /// Whether nothing is wanted but the answer.
+    /// Tells whether `--quiet` was given.
     pub(crate) fn is_quiet(&self) -> bool {
         self.loudness == Loudness::Quiet
     }
 
-    /// The painter for what goes to standard output.
+    /// Returns the painter for standard output.
     pub(crate) fn painter(&self) -> Painter {
         self.answer
     }
@@ -86,14 +86,14 @@ impl Output {
         })
     }
 
-    /// Prints rows as columns, the first as their headings.
+    /// Prints rows as aligned columns, the first row as headings.
     pub(crate) fn table(&self, rows: &[Vec<String>]) -> anyhow::Result<()> {
         let text = phrases::table(rows);
         let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
         self.answer(&format!("{}\n{rest}", heading(self.answer, first)))
     }
 
-    /// Prints the answer as JSON: on one line for programs, spread out for people.
+    /// Prints the answer as JSON: indented on a terminal, otherwise on one line.
     pub(crate) fn json(&self, value: &impl Serialize) -> anyhow::Result<()> {
         let mut text = if self.on_terminal {
             serde_json::to_string_pretty(value)?
@@ -104,33 +104,33 @@ impl Output {
         self.answer(&text)
     }
 
-    /// Says something worth knowing beside the answer.
+    /// Prints a notice to standard error, unless `--quiet` was given.
     pub(crate) fn notice(&self, text: &str) {
         if !self.is_quiet() {
-            say(&escaped(text));
+            print_message(&escaped(text));
         }
     }
 
-    /// Says something only those who asked for more want to know.
+    /// Prints a detail to standard error, if `--verbose` was given.
     pub(crate) fn detail(&self, text: &str) {
         if self.is_verbose() {
-            say(&escaped(text));
+            print_message(&escaped(text));
         }
     }
 
-    /// Says what to do next.
+    /// Prints what to do next, unless `--quiet` was given.
     pub(crate) fn hint(&self, text: &str) {
         if !self.is_quiet() {
             self.labelled(HINT, "hint", text);
         }
     }
 
-    /// Says that something went wrong though the work goes on.
+    /// Prints what went wrong while the work goes on.
     pub(crate) fn warning(&self, text: &str) {
         self.labelled(WARNING, "warning", text);
     }
 
-    /// Says what went wrong, and what can be done about it.
+    /// Prints the error that ended the run, and its hints.
     pub(crate) fn failure(&self, error: &anyhow::Error) {
         self.labelled(ERROR, "error", &failure::message(error));
         for hint in failure::hints(error) {
@@ -138,7 +138,7 @@ impl Output {
         }
     }
 
-    /// Says what went wrong with a part of the work, and what can be done.
+    /// Prints the error of a part of the work as a warning, and its hints.
     pub(crate) fn partial_failure(&self, error: &anyhow::Error) {
         self.warning(&failure::message(error));
         for hint in failure::hints(error) {
@@ -148,34 +148,34 @@ impl Output {
 
     fn labelled(&self, style: anstyle::Style, label: &str, text: &str) {
         let label = self.beside.paint(style, &format!("{label}:"));
-        say(&format!("{label} {}", escaped(text)));
+        print_message(&format!("{label} {}", escaped(text)));
     }
 }
 
-/// Standard output was closed by its reader.
+/// The error that the reader has closed standard output.
 #[derive(Debug)]
 pub(crate) struct Closed;
 
 impl std::fmt::Display for Closed {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("nobody reads the answer")
+        formatter.write_str("standard output is closed")
     }
 }
 
 impl std::error::Error for Closed {}
 
-/// Prints what the argument parser has to say: help, version, or a mistake.
+/// Prints the argument parser's message: help, version, or an error.
 pub(crate) fn usage(error: &clap::Error) {
-    // If it cannot be printed there is nobody to tell.
+    // If it cannot be printed, there is no other place to report it.
     let _ = error.print();
 }
 
-/// A heading in the style of the answer.
+/// Renders a heading of the answer.
 pub(crate) fn heading(painter: Painter, text: &str) -> String {
     painter.paint(BOLD, &escaped(text))
 }
 
-fn say(line: &str) {
+fn print_message(line: &str) {
     // A closed standard error must not end the work.
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

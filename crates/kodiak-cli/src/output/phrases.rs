@@ -1,11 +1,11 @@
-//! Numbers, sizes, times and names as people say them.
+//! Words numbers, sizes and times for people.
 
 use kodiak::Timestamp;
 use kodiak::sync::Changes;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-/// `1 document`, `42 documents`.
+/// Renders a count: `1 note`, `42 notes`.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
     match number {
         1 => format!("1 {thing}"),
@@ -13,7 +13,7 @@ pub(crate) fn counted(number: u64, thing: &str) -> String {
     }
 }
 
-/// `1.2 MiB`.
+/// Renders a number of bytes: `1.2 MiB`.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1024 {
@@ -21,7 +21,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
     let mut amount = bytes as f64 / 1024.0;
     let mut unit = 0;
-    // As soon as rounding would show 1024.
+    // Moves to the next unit as soon as rounding would show 1024.
     while amount >= 1023.95 && unit + 1 < UNITS.len() {
         amount /= 1024.0;
         unit += 1;
@@ -29,7 +29,7 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{amount:.1} {}", UNITS[unit])
 }
 
-/// `2 minutes ago`.
+/// Renders how long ago a time was: `2 minutes ago`.
 pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
     const UNITS: [(i64, &str); 6] = [
         (365 * 86_400, "year"),
@@ -39,7 +39,7 @@ pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
         (3_600, "hour"),
         (60, "minute"),
     ];
-    // A clock that was set back makes a negative age.
+    // The age is negative if the clock was set back.
     let age = (now - then).max(0);
     match UNITS.iter().find(|(length, _)| age >= *length) {
         Some((length, unit)) => format!("{} ago", counted((age / length) as u64, unit)),
@@ -47,7 +47,7 @@ pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// How much a source has changed since it was indexed.
+/// The numbers of files that have changed since a source was indexed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
     pub(crate) new: usize,
@@ -56,7 +56,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Counts what changed.
+    /// Counts the changes.
     pub(crate) fn of(changes: &Changes) -> Self {
         Self {
             new: changes.new.len(),
@@ -65,22 +65,23 @@ impl Counts {
         }
     }
 
-    /// `3 new, 1 changed`.
+    /// Renders the counts: `3 new, 1 changed`.
     pub(crate) fn phrase(self) -> String {
         let parts = [
             (self.new, "new"),
             (self.changed, "changed"),
             (self.gone, "gone"),
         ];
-        let said = parts.iter().filter(|(number, _)| *number > 0);
-        let said: Vec<String> = said
+        let parts: Vec<String> = parts
+            .iter()
+            .filter(|(number, _)| *number > 0)
             .map(|(number, what)| format!("{number} {what}"))
             .collect();
-        said.join(", ")
+        parts.join(", ")
     }
 }
 
-/// A text short enough to be repeated in a message.
+/// Shortens a text so that a message can repeat it.
 pub(crate) fn shortened(text: &str) -> String {
     const MAX_COLUMNS: usize = 80;
     match text.char_indices().nth(MAX_COLUMNS) {
@@ -89,7 +90,7 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
-/// Rows as columns, two spaces apart; the last column is not filled up.
+/// Renders rows as columns, two spaces apart. The last column is not padded.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widest = |column: usize| {
@@ -117,8 +118,8 @@ mod tests {
 
     #[test]
     fn counts_and_sizes() {
-        assert_eq!(counted(1, "document"), "1 document");
-        assert_eq!(counted(0, "document"), "0 documents");
+        assert_eq!(counted(1, "note"), "1 note");
+        assert_eq!(counted(0, "note"), "0 notes");
         assert_eq!(size(1), "1 byte");
         assert_eq!(size(1023), "1023 bytes");
         assert_eq!(size(1536), "1.5 KiB");

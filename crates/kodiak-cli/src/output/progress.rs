@@ -1,4 +1,4 @@
-//! How far a long run has come: a bar on a terminal, a line elsewhere.
+//! Shows the progress of long work: a bar on a terminal, a line elsewhere.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(crate) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// Begins to show the progress of the source `name`.
+    /// Starts to show the progress of the source `name`.
     pub(crate) fn new(output: &'a Output, name: &str) -> Self {
         let name = escaped(name).into_owned();
         let bar = (output.beside_on_terminal && !output.is_quiet()).then(|| {
@@ -29,12 +29,12 @@ impl<'a> Progress<'a> {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        // A terminal that cannot move a bar gets lines like everything else.
+        // A terminal that cannot redraw a bar gets lines instead.
         let bar = bar.filter(|bar| !bar.is_hidden());
         Self { output, name, bar }
     }
 
-    /// Takes note of what the sync reports.
+    /// Shows the progress that the sync reports.
     pub(crate) fn event(&mut self, event: Event) {
         match (event, &self.bar) {
             (Event::Found(0), _) => {}
@@ -57,7 +57,7 @@ impl<'a> Progress<'a> {
 }
 
 impl Drop for Progress<'_> {
-    /// The bar makes way for what is said next, also for an error.
+    /// Clears the bar, so that the next message, or an error, is not mixed into it.
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -65,8 +65,8 @@ impl Drop for Progress<'_> {
     }
 }
 
-/// The progress of embedding. The bar moves by the amount of text, so that the
-/// time left is told truly; what is counted for people is chunks.
+/// The progress of embedding. The bar measures the amount of text, which makes
+/// the estimate of the time left accurate; the numbers shown count chunks.
 #[derive(Debug)]
 pub(crate) struct Embedding<'a> {
     output: &'a Output,
@@ -75,7 +75,7 @@ pub(crate) struct Embedding<'a> {
 }
 
 impl<'a> Embedding<'a> {
-    /// Shows nothing until there is something to embed.
+    /// Creates a progress that shows nothing until there is something to embed.
     pub(crate) fn new(output: &'a Output, model: &str) -> Self {
         Self {
             output,
@@ -84,7 +84,7 @@ impl<'a> Embedding<'a> {
         }
     }
 
-    /// Takes note of what the backfill reports.
+    /// Shows the progress that the backfill reports.
     pub(crate) fn event(&mut self, event: EmbeddingProgress) {
         match event {
             EmbeddingProgress::Found { chunks, bytes } => {
@@ -126,15 +126,14 @@ impl Drop for Embedding<'_> {
     }
 }
 
-/// The progress of steps that are counted but need not be announced.
+/// The progress of steps that are counted. It is shown only on a terminal.
 #[derive(Debug)]
 pub(crate) struct Steps {
     bar: Option<ProgressBar>,
 }
 
 impl Steps {
-    /// Begins to show `label` and a count, against `total` where it is known.
-    /// Only a terminal sees anything.
+    /// Starts to show `label` and a count, with the total where it is known.
     pub(crate) fn new(output: &Output, label: &str, total: Option<usize>) -> Self {
         let bar = (output.beside_on_terminal && !output.is_quiet()).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
@@ -152,7 +151,7 @@ impl Steps {
         Self { bar }
     }
 
-    /// Notes that so many are done.
+    /// Sets the number of steps that are done.
     pub(crate) fn done(&self, done: usize) {
         if let Some(bar) = &self.bar {
             bar.set_position(done as u64);
@@ -168,14 +167,14 @@ impl Drop for Steps {
     }
 }
 
-/// A wait for something that cannot be counted.
+/// A wait whose length is unknown. It is shown only on a terminal.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     bar: Option<ProgressBar>,
 }
 
 impl Waiting {
-    /// Begins to show that time passes. Only a terminal sees anything.
+    /// Starts to show the time that has passed.
     pub(crate) fn new(output: &Output) -> Self {
         let bar = (output.beside_on_terminal && !output.is_quiet()).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
@@ -186,8 +185,8 @@ impl Waiting {
         Self { bar }
     }
 
-    /// Says what is being waited for.
-    pub(crate) fn say(&self, what: &str) {
+    /// Sets the text that names what is being waited for.
+    pub(crate) fn set_message(&self, what: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(escaped(what).into_owned());
         }

@@ -1,4 +1,4 @@
-//! Colours: which, and whether at all.
+//! Decides which colours are used, and whether any are.
 
 use anstyle::{AnsiColor, Style};
 
@@ -16,7 +16,7 @@ const fn color(color: AnsiColor) -> Style {
     Style::new().fg_color(Some(anstyle::Color::Ansi(color)))
 }
 
-/// Puts styles around text, or leaves it as it is.
+/// Applies styles to text, unless styles are turned off.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Painter {
     styled: bool,
@@ -36,9 +36,9 @@ impl Painter {
     }
 }
 
-/// Whether a stream is styled: what was asked for decides, then the
+/// Tells whether a stream is styled. `--color` decides first, then the
 /// environment (<https://no-color.org>, <https://bixense.com/clicolors>), then
-/// whether it is a terminal.
+/// whether the stream is a terminal.
 pub(crate) fn wanted(
     asked: Color,
     terminal: bool,

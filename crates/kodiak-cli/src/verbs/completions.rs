@@ -1,4 +1,4 @@
-//! `kodiak completions`: a script that teaches a shell our options.
+//! `kodiak completions`: prints a completion script for a shell.
 
 use clap::CommandFactory;
 
@@ -7,7 +7,7 @@ use crate::arguments::{Arguments, CompletionsArguments};
 use crate::output::Output;
 
 pub(super) fn run(arguments: &CompletionsArguments, output: &Output) -> anyhow::Result<Outcome> {
-    // Into memory first: the generator panics where it cannot write.
+    // Generated in memory, because the generator panics if it cannot write.
     let mut script = Vec::new();
     clap_complete::generate(
         arguments.shell,

@@ -1,4 +1,5 @@
-//! `kodiak config show`: where things are, and the settings in effect.
+//! `kodiak config show`: shows where the config and the index are, and the
+//! settings in effect.
 
 use std::path::Path;
 
@@ -34,7 +35,7 @@ pub(super) fn show(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::
         context.output.json(&shown)?;
         return Ok(Outcome::Done);
     }
-    // The places are comments, so that the whole is a config that can be used.
+    // The paths are comments, so that the output is itself a valid config.
     let mut text = String::new();
     for (what, path, exists) in [
         ("config", shown.config, shown.config_exists),

@@ -1,8 +1,9 @@
-//! `kodiak doctor`: examines config, index, sources and model, and repairs the
-//! index.
+//! `kodiak doctor`: checks the config, the index, the sources and the model, and
+//! repairs the index.
 //!
-//! The index is disposable, so every repair is safe: what is drifted is filled
-//! again, what is damaged is set aside and built anew from the notes.
+//! The index can always be rebuilt from the notes, so every repair is safe:
+//! derived data that does not match is recomputed, and a damaged index is set
+//! aside and rebuilt.
 
 use std::fmt::Write;
 
@@ -17,13 +18,13 @@ use crate::assemble::Purpose;
 use crate::config::Config;
 use crate::context::Context;
 use crate::failure;
-use crate::listener::{Listener, Telling};
+use crate::listener::{Listener, Summaries};
 use crate::output::escape::escaped;
 use crate::output::phrases::{Counts, counted};
 use crate::output::style::{ERROR, OK, Painter};
-use crate::registry::told_of;
+use crate::registry::source_failure;
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Check {
     ok: bool,
@@ -34,7 +35,7 @@ struct Check {
     hint: Option<String>,
 }
 
-/// What `--json` prints.
+/// The results as `--json` prints them.
 #[derive(Debug, Serialize)]
 struct Findings {
     ok: bool,
@@ -45,7 +46,7 @@ struct Findings {
 pub(super) fn run(arguments: &DoctorArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let mut fixed = Vec::new();
     let mut checks = examine(context, arguments.fix.then_some(&mut fixed))?;
-    // What was repaired is examined again.
+    // Checks again after a repair.
     if !fixed.is_empty() {
         checks = examine(context, None)?;
     }
@@ -56,7 +57,7 @@ pub(super) fn run(arguments: &DoctorArguments, context: &Context<'_>) -> anyhow:
     } else {
         context
             .output
-            .answer(&told(&findings, context.output.painter()))?;
+            .answer(&render(&findings, context.output.painter()))?;
     }
     Ok(if ok { Outcome::Done } else { Outcome::Nothing })
 }
@@ -88,14 +89,14 @@ impl Check {
     }
 }
 
-/// Looks at everything and repairs it, if somebody wants to know what was
-/// repaired. An error is what keeps it from being looked at.
+/// Checks everything. If `fixed` is given, repairs what it can and appends what
+/// it repaired. An error means that something could not be checked.
 fn examine(context: &Context<'_>, fixed: Option<&mut Vec<String>>) -> anyhow::Result<Vec<Check>> {
     let mut checks = Vec::new();
     let path = context.config_path.display();
     let config = match context.config() {
         Ok(config) => config,
-        // Without the config nobody knows what the index is to be built from.
+        // Without a config the sources are unknown, so only the index is checked.
         Err(error) => {
             checks.push(Check::error("", &error));
             let engine = context.engine(&Config::default(), purpose())?;
@@ -115,7 +116,7 @@ fn examine(context: &Context<'_>, fixed: Option<&mut Vec<String>>) -> anyhow::Re
     let engine = context.engine(&config, purpose())?;
     let diagnosis = engine.examine(&Guard::local())?;
     if let Some(fixed) = fixed.filter(|_| !diagnosis.is_clean()) {
-        let listener = Listener::new(context.output, Telling::Always);
+        let listener = Listener::new(context.output, Summaries::Always);
         let event = |event: Event<'_>| listener.event(event);
         let repaired = engine.repair(&Guard::local(), &diagnosis, &Job::new(&event));
         listener.end();
@@ -129,15 +130,15 @@ fn purpose() -> Purpose<'static> {
     Purpose::of("doctor --fix")
 }
 
-/// A check in words.
+/// Words the result of a check.
 fn describe(check: &engine::Check) -> Check {
     let problem = check.problem.as_ref();
     match &check.subject {
         Subject::Index { path, documents } => match problem {
             None => {
-                let documents = counted(*documents, "document");
+                let documents = counted(*documents, "note");
                 Check::ok(format!(
-                    "the index {} is sound and holds {documents}",
+                    "the index {} is intact and contains {documents}",
                     path.display()
                 ))
             }
@@ -151,7 +152,7 @@ fn describe(check: &engine::Check) -> Check {
             if *wanted {
                 Check::problem(message, "run `kodiak index`")
             } else {
-                Check::ok(format!("{message}, and nothing to index"))
+                Check::ok(format!("{message}, and there is nothing to index"))
             }
         }
         Subject::Contradiction(finding) => Check {
@@ -167,23 +168,23 @@ fn describe(check: &engine::Check) -> Check {
             changes,
             indexed,
         } => match problem {
-            Some(error) => Check::error(&format!("{name}: "), &told_of(name, error)),
+            Some(error) => Check::error(&format!("{name}: "), &source_failure(name, error)),
             None if !indexed => Check::problem(format!("{name}: not indexed yet"), INDEX),
-            None if changes.is_empty() => Check::ok(format!("{name}: in step with {location}")),
+            None if changes.is_empty() => Check::ok(format!("{name}: up to date with {location}")),
             None => {
                 let changes = Counts::of(changes).phrase();
                 Check::problem(format!("{name}: {changes} since it was indexed"), INDEX)
             }
         },
         Subject::Unregistered { name, documents } => {
-            let documents = counted(*documents, "document");
+            let documents = counted(*documents, "note");
             Check::problem(
                 format!("{name}: {documents} indexed but no longer registered"),
                 INDEX,
             )
         }
         Subject::Model { name } => match problem {
-            None => Check::ok(format!("the model {name} is sound")),
+            None => Check::ok(format!("the model {name} is intact")),
             Some(error @ Error::ModelMissing { .. }) => Check::problem(
                 error.to_string(),
                 format!("run `kodiak model install {name}`"),
@@ -197,7 +198,7 @@ fn describe(check: &engine::Check) -> Check {
             let all = counted(*chunks, "chunk");
             match problem {
                 Some(error) => Check::problem(failure::one_line(&error.to_string()), INDEX),
-                None if chunks == embedded => Check::ok(format!("all of {all} embedded")),
+                None if chunks == embedded => Check::ok(format!("{all}, all embedded")),
                 None => Check::problem(format!("{embedded} of {all} embedded"), INDEX),
             }
         }
@@ -205,22 +206,23 @@ fn describe(check: &engine::Check) -> Check {
     }
 }
 
-/// A repair in words.
+/// Words a repair.
 fn done(repair: &Repair) -> String {
     match repair {
-        Repair::Refilled => "what is derived from the documents was filled again".to_owned(),
+        Repair::Refilled => "the data derived from the notes was recomputed".to_owned(),
         Repair::VectorsCorrected(count) => format!(
-            "{} replaced by what the cache has",
-            counted(*count as u64, "damaged vector")
+            "{} replaced from the cache",
+            counted(*count as u64, "damaged embedding")
         ),
         Repair::SetAside(aside) => {
             format!("the damaged index was set aside as {}", aside.display())
         }
         Repair::Synced { complete: true, .. } => {
-            "the index was brought in step with the sources".to_owned()
+            "the index was brought up to date with all sources".to_owned()
         }
         Repair::Synced { sources, .. } => {
-            format!("the index was brought in step with {}", sources.join(", "))
+            let sources = sources.join(", ");
+            format!("the index was brought up to date with {sources}")
         }
         Repair::Embedded(count) => format!("{} embedded", counted(*count as u64, "chunk")),
         _ => String::new(),
@@ -229,7 +231,7 @@ fn done(repair: &Repair) -> String {
 
 const INDEX: &str = "run `kodiak index`";
 
-fn told(findings: &Findings, painter: Painter) -> String {
+fn render(findings: &Findings, painter: Painter) -> String {
     let mut text = String::new();
     for fixed in &findings.fixed {
         let _ = writeln!(text, "{}    {}", painter.paint(OK, "fixed"), escaped(fixed));

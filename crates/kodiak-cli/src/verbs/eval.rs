@@ -1,7 +1,8 @@
-//! `kodiak eval`: how well searches find what people judged relevant.
+//! `kodiak eval`: measures how well searches find the notes that people judged
+//! relevant.
 //!
-//! Hands options and a model to [`kodiak_eval`], shows how far it has come, and
-//! prints the figures.
+//! Passes options and a model to [`kodiak_eval`], shows its progress, and prints
+//! the figures.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,12 +13,12 @@ use super::Outcome;
 use crate::arguments::EvalArguments;
 use crate::assemble;
 use crate::context::Context;
-use crate::listener::{Listener, Telling};
+use crate::listener::{Listener, Summaries};
 use crate::models;
 use crate::output::Output;
 use crate::output::progress::Steps;
 
-/// Measures and prints.
+/// Measures the test sets and prints the figures.
 pub(super) fn run(arguments: &EvalArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let output = context.output;
     let screen = Screen::new(output);
@@ -51,7 +52,8 @@ fn options(arguments: &EvalArguments) -> Options {
     }
 }
 
-/// The model to measure with: the configured one, installed if need be.
+/// Returns an embedder for the configured model and installs the model if it is
+/// missing.
 fn embedder(
     arguments: &EvalArguments,
     context: &Context<'_>,
@@ -65,7 +67,7 @@ fn embedder(
     Ok(Some(Arc::new(CachedEmbedder::new(inner, &folder)?)))
 }
 
-/// Shows what an evaluation tells: bars for its steps, lines for the rest.
+/// Shows the events of an evaluation: bars for its steps, lines for the rest.
 struct Screen<'a> {
     output: &'a Output,
     embedding: Listener<'a>,
@@ -76,7 +78,7 @@ impl<'a> Screen<'a> {
     fn new(output: &'a Output) -> Self {
         Self {
             output,
-            embedding: Listener::new(output, Telling::Never),
+            embedding: Listener::new(output, Summaries::Never),
             steps: Mutex::default(),
         }
     }

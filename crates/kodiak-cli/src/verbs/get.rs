@@ -1,4 +1,4 @@
-//! `kodiak get`: a note as it was indexed, whole or some lines of it.
+//! `kodiak get`: prints a note, or some of its lines, as it was indexed.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -47,9 +47,9 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
         return Ok(Outcome::Done);
     }
     match found.freshness {
-        Freshness::Gone => output.notice("the file is gone: this is what was indexed"),
+        Freshness::Gone => output.notice("the file is gone: this is the indexed text"),
         Freshness::Changed => {
-            output.notice("the file has changed since: this is what was indexed");
+            output.notice("the file has changed since: this is the indexed text");
         }
         Freshness::Same | Freshness::Unknown => {}
     }
@@ -57,8 +57,9 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
     Ok(Outcome::Done)
 }
 
-/// Finds the note by every reading of what was typed: a file of this name, the
-/// reference, and the text as it is, since a title may end like a line range.
+/// Finds the note by trying each reading of what was typed: an existing file,
+/// the parsed reference, and the unparsed text, since a title may end like a
+/// line range.
 fn find(engine: &Engine, config: &Config, typed: &str) -> anyhow::Result<Found> {
     let get = |reference: &Reference| engine.get(&Guard::local(), reference);
     let whole = Reference {
@@ -71,7 +72,7 @@ fn find(engine: &Engine, config: &Config, typed: &str) -> anyhow::Result<Found> 
             return Ok(found);
         }
     }
-    // What the likeliest reading has to say is what counts in the end.
+    // If all readings fail, the error of the likeliest one is reported.
     let error = match parsed {
         Ok(reference) => match get(&reference) {
             Ok(found) => return within(found, &reference),
@@ -86,8 +87,8 @@ fn find(engine: &Engine, config: &Config, typed: &str) -> anyhow::Result<Found> 
     }
 }
 
-/// How the engine can be asked for what was typed, by whichever reading of it
-/// finds a note.
+/// Returns a reference by unique id to the note that was typed, found by any of
+/// its readings.
 pub(super) fn reference(
     engine: &Engine,
     config: &Config,
@@ -100,7 +101,7 @@ pub(super) fn reference(
     })
 }
 
-/// The reference as an absolute path, if it is an existing file.
+/// Returns the reference with an absolute path, if it names an existing file.
 fn as_file(reference: &Reference) -> Option<Reference> {
     let file = Path::new(&reference.target).canonicalize().ok()?;
     let target = file.is_file().then(|| file.to_str().map(str::to_owned))??;
@@ -122,7 +123,7 @@ fn look_up(
     }
 }
 
-/// The found lines, unless they were asked for beyond the end.
+/// Returns the found lines. Fails if they lie beyond the end of the note.
 fn within(found: Found, reference: &Reference) -> anyhow::Result<Found> {
     match reference.lines {
         Some(lines) if lines.from > found.line_count => Err(beyond(&found, lines.from)),
@@ -140,7 +141,7 @@ fn beyond(found: &Found, from: usize) -> anyhow::Error {
         ),
         match found.line_count {
             0 => String::new(),
-            last => format!("ask for lines from 1 to {last}"),
+            last => format!("choose lines from 1 to {last}"),
         },
     )
 }
@@ -163,8 +164,8 @@ fn note(found: &Found) -> Note<'_> {
     }
 }
 
-/// The text to the byte for programs. On a terminal it ends with a line, and
-/// control sequences in it are shown rather than obeyed.
+/// Renders the text, byte for byte if it goes to a program. On a terminal,
+/// control characters are escaped and the text ends with a line break.
 fn printed(found: &Found, line_numbers: bool, output: &Output) -> String {
     let text = if output.on_terminal {
         escaped_lines(&found.text)

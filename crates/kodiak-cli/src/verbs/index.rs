@@ -1,5 +1,5 @@
-//! `kodiak index`: brings the index in step with the sources, once or for as
-//! long as it runs.
+//! `kodiak index`: brings the index up to date with the sources, once or, with
+//! `--watch`, whenever they change.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::context::Context;
 use crate::embedding;
 use crate::failure::refusal;
-use crate::listener::{Listener, Telling};
+use crate::listener::{Listener, Summaries};
 use crate::models;
 use crate::output::phrases::counted;
 use crate::registry;
@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
     let outcome = if arguments.rebuild {
         rebuild(context, &config, &engine, arguments)?
     } else {
-        sync(context, &engine, &arguments.sources, Telling::Always)?
+        sync(context, &engine, &arguments.sources, Summaries::Always)?
     };
     embedding::embed(context, &config, &engine, arguments.no_semantic, None);
     if arguments.watch {
@@ -53,15 +53,15 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
     Ok(outcome)
 }
 
-/// Syncs the sources of these names, or all of them, and forgets what is no
-/// longer registered then.
+/// Syncs the sources of these names. If `names` is empty, it syncs all sources
+/// and removes those that are no longer registered.
 fn sync(
     context: &Context<'_>,
     engine: &Engine,
     names: &[String],
-    telling: Telling,
+    summaries: Summaries,
 ) -> anyhow::Result<Outcome> {
-    let listener = Listener::new(context.output, telling);
+    let listener = Listener::new(context.output, summaries);
     let event = |event: Event<'_>| listener.event(event);
     let (guard, job) = (Guard::local(), Job::new(&event));
     let synced = if names.is_empty() {
@@ -85,11 +85,11 @@ fn rebuild(
 ) -> anyhow::Result<Outcome> {
     for source in &config.sources {
         assemble::source(config, source).map_err(|error| {
-            let said = format!("{}: the index was left as it is", source.name);
-            registry::told_of(&source.name, &error).context(said)
+            let message = format!("{}: the index was not rebuilt", source.name);
+            registry::source_failure(&source.name, &error).context(message)
         })?;
     }
-    let listener = Listener::new(context.output, Telling::Always);
+    let listener = Listener::new(context.output, Summaries::Always);
     let event = |event: Event<'_>| listener.event(event);
     let rebuilt = engine.rebuild(&Guard::local(), arguments.embeddings, &Job::new(&event));
     listener.end();
@@ -97,8 +97,8 @@ fn rebuild(
     Ok(Outcome::Done)
 }
 
-/// Syncs what changes until the process is stopped. Sources that come and go
-/// meanwhile are followed.
+/// Syncs sources as they change, until the process is stopped. Follows changes
+/// of the config, so that sources may be added and removed meanwhile.
 fn watch(
     context: &Context<'_>,
     mut config: Config,
@@ -111,7 +111,7 @@ fn watch(
     Ok(Outcome::Done)
 }
 
-/// Watches the sources of one config. Gives back the config once it is another.
+/// Watches the sources of one config. Returns the new config once it changes.
 fn watch_config(
     context: &Context<'_>,
     config: &Config,
@@ -133,10 +133,10 @@ fn watch_config(
     if watched.is_empty() {
         return Err(refusal(
             "there is no folder to watch",
-            "`kodiak sources` lists the folders that are missing",
+            "run `kodiak sources` to see which folders are missing",
         ));
     }
-    // Each path with the source it belongs to.
+    // The source at `owners[i]` contains the path at `roots[i]`.
     let mut roots = Vec::new();
     let mut owners = Vec::new();
     for (name, paths) in &watched {
@@ -147,7 +147,7 @@ fn watch_config(
     }
     require_index_outside(context, &roots)?;
     if context.config_path.is_file() {
-        // Watched as one more path, which nothing is synced from.
+        // The config is watched too, but has no owner, so nothing is synced.
         roots.push(context.config_path.clone());
     }
     let failure = Cell::new(None);
@@ -160,7 +160,7 @@ fn watch_config(
         if names.is_empty() {
             return ControlFlow::Continue(());
         }
-        match sync(context, &engine, names, Telling::Changes) {
+        match sync(context, &engine, names, Summaries::Changes) {
             Ok(_) => {
                 if has_model {
                     embedding::embed_now(context.output, &engine, None);
@@ -173,12 +173,12 @@ fn watch_config(
             }
         }
     };
-    // Once more when nothing can be missed any more: the first sync took a
-    // while in which nobody watched.
+    // Syncs once more as soon as the watcher runs, because changes during the
+    // first sync went unnoticed.
     let mut ready = || {
-        // What is no longer registered goes with the others.
+        // Syncing all sources also removes those that are no longer registered.
         if names.is_empty()
-            && let Err(error) = sync(context, &engine, &[], Telling::Changes)
+            && let Err(error) = sync(context, &engine, &[], Summaries::Changes)
         {
             failure.set(Some(error));
             return ControlFlow::Break(());
@@ -204,8 +204,8 @@ fn watch_config(
     }
 }
 
-/// The config as it is now, if it is another. One that is gone or has a mistake
-/// is being edited: what is watched stays.
+/// Returns the config if it has changed. A config that is missing or not valid
+/// is probably being edited, so it does not count as a change.
 fn changed_config(context: &Context<'_>, known: &Config) -> Option<Config> {
     if !context.config_path.is_file() {
         return None;
@@ -219,8 +219,8 @@ fn changed_config(context: &Context<'_>, known: &Config) -> Option<Config> {
     }
 }
 
-/// An index inside of a watched folder would be a change each time it is
-/// written, forever. Hidden folders are not watched.
+/// Fails if the index lies inside a watched folder: each write to it would be a
+/// change to index, forever. Hidden folders are not watched.
 fn require_index_outside(context: &Context<'_>, roots: &[PathBuf]) -> anyhow::Result<()> {
     let folder = context.index_path.parent().unwrap_or(&context.index_path);
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -233,10 +233,10 @@ fn require_index_outside(context: &Context<'_>, roots: &[PathBuf]) -> anyhow::Re
     match roots.iter().find(|root| watched(root)) {
         Some(root) => Err(refusal(
             format!(
-                "the index lies in {}, which is to be watched",
+                "the index is inside {}, a folder to be watched",
                 root.display()
             ),
-            "put the index elsewhere with --index PATH, or in a hidden folder",
+            "choose another location, or a hidden folder, with --index PATH",
         )),
         None => Ok(()),
     }

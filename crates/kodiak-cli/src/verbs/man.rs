@@ -1,4 +1,4 @@
-//! `kodiak man`: the manual, made from the same texts as the help.
+//! `kodiak man`: prints the manual, generated from the help texts.
 
 use anyhow::Context as _;
 use clap::CommandFactory;

@@ -1,5 +1,5 @@
-//! One file per verb. A verb does its work, prints through the output, and
-//! says how it ended; the exit code is `main`'s to choose.
+//! Implements the verbs, one per file. A verb does its work, prints through the
+//! output, and returns an [`Outcome`]; `main` chooses the exit code.
 
 mod add;
 mod completions;
@@ -20,20 +20,21 @@ use crate::arguments::{Arguments, ConfigVerb, Verb};
 use crate::context::Context;
 use crate::output::Output;
 
-/// How a verb ended, short of an error.
+/// How a verb ended, if not with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It did what was asked, or found something.
     Done,
-    /// It found nothing, or found fault.
+    /// It found nothing, or `doctor` found a problem.
     Nothing,
-    /// Some of the work could not be done, which has been said.
+    /// Some of the work could not be done, and a message says so.
     Incomplete,
 }
 
-/// Runs the verb.
+/// Runs the verb that the arguments name.
 pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<Outcome> {
-    // These need neither config nor index, and so no home folder.
+    // These need neither a config nor an index, so they work without a home
+    // folder.
     match &arguments.verb {
         Verb::Completions(arguments) => return completions::run(arguments, output),
         Verb::Man(arguments) => return man::run(arguments, output),

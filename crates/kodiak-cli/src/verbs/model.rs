@@ -43,8 +43,8 @@ fn install(
     } else {
         let Some(name) = name.or(config.model()) else {
             return Err(refusal(
-                "the config says to use no model",
-                format!("name one: `kodiak model install {}`", default_name()),
+                "the config sets model = \"none\"",
+                format!("name a model: `kodiak model install {}`", default_name()),
             ));
         };
         by_name(name, context.is_offline(&config), context, cache)?
@@ -52,7 +52,7 @@ fn install(
     let output = context.output;
     let name = &installed.identity.name;
     if before.contains(&installed) {
-        output.notice(&format!("the model {name} is installed already"));
+        output.notice(&format!("the model {name} is already installed"));
     } else {
         let bytes = size(model::bytes(&installed));
         let folder = installed.folder.display();
@@ -80,8 +80,8 @@ fn by_name(
     }
     there.ok_or_else(|| {
         refusal(
-            format!("the model {name} is not installed, and nothing may be fetched"),
-            "leave out --offline, KODIAK_OFFLINE and `offline = true`, or use --from FOLDER",
+            format!("the model {name} is not installed, and Kodiak is offline"),
+            "turn off --offline, KODIAK_OFFLINE or `offline = true`, or use --from FOLDER",
         )
     })
 }
@@ -139,17 +139,17 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
     match config.model() {
         None => context
             .output
-            .notice("no model is in use: notes are found by word only"),
+            .notice("no model is in use: searches use words only"),
         Some(name) if listed.iter().all(|model| model.name != name) => {
-            let said = format!("the config names the model '{name}', which is not installed");
-            context.output.warning(&said);
+            let message = format!("the config names the model '{name}', which is not installed");
+            context.output.warning(&message);
         }
         Some(_) => {}
     }
     Ok(Outcome::Done)
 }
 
-/// What is installed, then what can be.
+/// Lists the installed models, then the known models that are not installed.
 fn listed(cache: &Path, in_use: Option<&str>) -> anyhow::Result<Vec<Listed>> {
     let installed = model::installed(cache).map_err(|error| about_folder(cache, error))?;
     let mut listed: Vec<Listed> = Vec::new();
@@ -157,7 +157,7 @@ fn listed(cache: &Path, in_use: Option<&str>) -> anyhow::Result<Vec<Listed>> {
         let name = &model.identity.name;
         let known = model::known(name);
         listed.push(Listed {
-            // Of several revisions, the first is taken.
+            // Of several revisions, the first one is used.
             in_use: in_use == Some(name) && listed.iter().all(|other| other.name != *name),
             name: name.clone(),
             installed: true,
@@ -194,22 +194,22 @@ fn choose(
     if name != NO_MODEL && !models::names(cache).iter().any(|known| known == name) {
         return Err(unknown(name, cache));
     }
-    // A config that cannot be read is not edited.
+    // Read first, because a config that cannot be read must not be edited.
     let before = context.config()?.model;
     let lock = edit::lock(&context.config_path, "model use")?;
     edit::set_model(&context.config_path, name)?;
     drop(lock);
     let output = context.output;
     if name == NO_MODEL {
-        output.notice("no model is in use now: notes are found by word only");
+        output.notice("no model is in use now: searches use words only");
         return Ok(Outcome::Done);
     }
     if before == name {
-        output.notice(&format!("the model {name} is in use already"));
+        output.notice(&format!("the model {name} is already in use"));
     } else {
         output.notice(&format!(
-            "the model {name} is in use now: the next `kodiak index` embeds with it, \
-             until then the old vectors answer"
+            "the model {name} is in use now: the next `kodiak index` embeds with it; \
+             until then, searches use the old embeddings"
         ));
     }
     if model::find(cache, name)
@@ -217,7 +217,7 @@ fn choose(
         .is_none()
     {
         output.hint(&format!(
-            "it is not installed yet: `kodiak index` or `kodiak model install {name}` does that"
+            "it is not installed yet: run `kodiak model install {name}`, or let `kodiak index` install it"
         ));
     }
     Ok(Outcome::Done)
@@ -234,7 +234,7 @@ fn remove(
         Err(Error::ModelMissing { .. }) if model::known(name).is_none() => {
             return Err(unknown(name, cache));
         }
-        // What was asked for is so.
+        // The model is gone, as the user wanted.
         Err(Error::ModelMissing { .. }) => {
             context
                 .output
@@ -249,12 +249,12 @@ fn remove(
         .notice(&format!("removed the model {name}; {freed} freed"));
     if in_use {
         context.output.notice(
-            "the index keeps its vectors, but until the model is installed again notes are found by word only",
+            "the index keeps its embeddings, but searches use words only until the model is installed again",
         );
         if model::known(name).is_some() {
-            context.output.hint(
-                "`kodiak index` installs it again; `kodiak model use none` keeps it from that",
-            );
+            context
+                .output
+                .hint("`kodiak index` installs it again, unless you run `kodiak model use none`");
         }
     }
     Ok(Outcome::Done)

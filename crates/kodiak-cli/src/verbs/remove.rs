@@ -1,4 +1,5 @@
-//! `kodiak remove`: forgets a source in config and index. Files stay.
+//! `kodiak remove`: removes a source from the config and the index. Its files
+//! stay.
 
 use kodiak::Error;
 use kodiak::access::Guard;
@@ -9,14 +10,14 @@ use crate::arguments::RemoveArguments;
 use crate::assemble::Purpose;
 use crate::config::edit;
 use crate::context::Context;
-use crate::listener::{Listener, Telling};
+use crate::listener::{Listener, Summaries};
 
 pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let name = &arguments.name;
     let config = context.config()?;
     let engine = context.engine(&config, Purpose::of("remove"))?;
     let mut known = config.names();
-    // A source may be left in the index though a person took it out of the config.
+    // A source that a person deleted from the config may still be in the index.
     let indexed = match engine.indexed_sources(&Guard::local()) {
         Ok(indexed) => indexed,
         Err(Error::NoIndex { .. }) => Vec::new(),
@@ -31,9 +32,9 @@ pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow:
     }
     let _lock = edit::lock(&context.config_path, "remove")?;
     edit::remove_source(&context.config_path, name)?;
-    // Where no index is, none is made for it.
+    // Does not create an index just to remove a source from it.
     if indexed.iter().any(|source| source.name == *name) {
-        let listener = Listener::new(context.output, Telling::Changes);
+        let listener = Listener::new(context.output, Summaries::Changes);
         let event = |event: Event<'_>| listener.event(event);
         engine.forget_source(&Guard::local(), name, &Job::new(&event))?;
     }

@@ -1,7 +1,7 @@
 //! `kodiak search`: finds notes.
 //!
-//! With `--in` the folder is made a source and brought up to date first; that
-//! part is [`folder`]'s.
+//! [`folder`] implements `--in`, which registers the folder and brings it up to
+//! date first.
 
 mod folder;
 
@@ -29,8 +29,8 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     let query = arguments.query.join(" ");
     if arguments.query.is_empty() && filter.is_empty() && arguments.folder.is_none() {
         return Err(refusal(
-            "there is nothing to look for",
-            "give some words, or a filter such as --tag; `kodiak search --help` shows examples",
+            "there is nothing to search for",
+            "type some words, or a filter such as --tag; `kodiak search --help` shows examples",
         ));
     }
     let mut notices = Vec::new();
@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     if arguments.json {
         output.json(&answer)?;
     } else {
-        tell(&answer, &engine, output)?;
+        print_notices(&answer, &engine, output)?;
         if arguments.files {
             output.answer(&files(&answer, &config, output))?;
         } else {
@@ -114,7 +114,8 @@ fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
     })
 }
 
-/// Path prefixes as they are from the root of the source that holds the folder.
+/// Returns the path prefixes relative to the root of the source that contains
+/// the folder.
 fn within(inside: &str, paths: Vec<String>) -> Vec<String> {
     match (inside, paths.is_empty()) {
         ("", _) => paths,
@@ -123,7 +124,8 @@ fn within(inside: &str, paths: Vec<String>) -> Vec<String> {
     }
 }
 
-/// A misspelt source must not look like one without hits.
+/// Fails if a source is neither registered nor indexed, so that a misspelt name
+/// does not look like a source without hits.
 pub(super) fn require_known(
     names: &[String],
     config: &Config,
@@ -146,8 +148,8 @@ pub(super) fn require_known(
     }
 }
 
-/// What a person should know beside the hits.
-fn tell(answer: &Answer, engine: &Engine, output: &Output) -> anyhow::Result<()> {
+/// Prints what a person should know beside the hits.
+fn print_notices(answer: &Answer, engine: &Engine, output: &Output) -> anyhow::Result<()> {
     if let Some(corrected) = &answer.corrected {
         output.notice(&format!("showing results for \"{}\"", shortened(corrected)));
     }
@@ -156,7 +158,7 @@ fn tell(answer: &Answer, engine: &Engine, output: &Output) -> anyhow::Result<()>
     }
     if let Some(model) = &answer.retrievers.semantic {
         output.notice(&match &answer.retrievers.lexical {
-            Some(_) => format!("searched by word and by meaning ({model})"),
+            Some(_) => format!("searched by words and meaning ({model})"),
             None => format!("searched by meaning ({model})"),
         });
     }
@@ -187,26 +189,29 @@ fn tell(answer: &Answer, engine: &Engine, output: &Output) -> anyhow::Result<()>
         .collect();
     output.detail(&format!(
         "{} matched in {} ms ({})",
-        counted(answer.total as u64, "document"),
+        counted(answer.total as u64, "note"),
         answer.took_ms,
         ran.join(", "),
     ));
     Ok(())
 }
 
-/// The hits' files, each once.
+/// Renders the paths of the hits' files, each once.
 fn files(answer: &Answer, config: &Config, output: &Output) -> String {
     let mut seen = HashSet::new();
     let mut text = String::new();
     for hit in &answer.hits {
         let Some(source) = config.source(&hit.source) else {
-            output.notice(&format!("where '{}' is, is not known any more", hit.source));
+            output.notice(&format!(
+                "the source '{}' is no longer registered: its folder is unknown",
+                hit.source
+            ));
             continue;
         };
         let path = source.path.join(&hit.path);
         let path = path.to_string_lossy();
         if seen.insert(path.clone().into_owned()) {
-            // Other programs need the name as it is, a terminal a harmless one.
+            // Other programs need the path as it is; on a terminal it is escaped.
             text.push_str(&if output.on_terminal {
                 escaped(&path)
             } else {

@@ -1,4 +1,4 @@
-//! `kodiak similar`: the notes most like a note.
+//! `kodiak similar`: finds the notes that are most similar to a note.
 
 use kodiak::access::Guard;
 use kodiak::search::Request;
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &SimilarArguments, context: &Context<'_>) -> anyhow
             output.notice(&notice);
         }
         if answer.hits.is_empty() {
-            output.notice(&format!("nothing is like \"{}\"", answer.query));
+            output.notice(&format!("nothing similar to \"{}\" found", answer.query));
         }
         output.answer(&hits(&answer, output.painter()))?;
     }

@@ -1,4 +1,5 @@
-//! `kodiak sources`: what is registered, and how much of it is indexed.
+//! `kodiak sources`: lists the registered sources and how many of their notes
+//! are indexed.
 
 use std::path::PathBuf;
 
@@ -39,7 +40,7 @@ pub(super) fn run(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::R
         return Ok(Outcome::Done);
     }
     let mut rows = vec![
-        ["name", "kind", "documents", "indexed", "path"]
+        ["name", "kind", "notes", "indexed", "path"]
             .map(str::to_owned)
             .to_vec(),
     ];

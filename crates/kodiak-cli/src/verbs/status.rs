@@ -1,4 +1,5 @@
-//! `kodiak status`: what is indexed, what was left out, and what changed since.
+//! `kodiak status`: shows what is indexed, what was skipped, and what has changed
+//! since.
 
 mod meaning;
 
@@ -30,9 +31,9 @@ struct Status {
     documents: u64,
     words: u64,
     format: Option<u32>,
-    /// The model that compares meanings, once something is embedded.
+    /// The model of semantic search, once something is embedded.
     semantic: Option<String>,
-    /// How much it covers, and what failed.
+    /// How much the model has embedded, and what failed.
     embeddings: Embeddings,
     sources: Vec<SourceState>,
 }
@@ -44,7 +45,7 @@ struct SourceState {
     registered: bool,
     documents: u64,
     indexed_at: Option<String>,
-    /// Absent where the folder could not be looked at.
+    /// The changes since it was indexed, unless the folder could not be read.
     #[serde(flatten)]
     changes: Option<Counts>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +56,7 @@ struct SourceState {
     synced_at: Option<Timestamp>,
 }
 
-/// Files with the same reason.
+/// The files left out for the same reason.
 #[derive(Debug, Serialize)]
 struct LeftOut {
     reason: String,
@@ -72,9 +73,9 @@ pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> anyhow:
         return Ok(Outcome::Done);
     }
     if arguments.embeddings {
-        context.output.answer(&status.embeddings.told())?;
+        context.output.answer(&status.embeddings.render())?;
     } else {
-        context.output.answer(&told(&status, context.output))?;
+        context.output.answer(&render(&status, context.output))?;
     }
     if !status.exists {
         context.output.hint(if config.sources.is_empty() {
@@ -148,7 +149,7 @@ impl SourceState {
     }
 }
 
-/// Files by reason, the commonest first.
+/// Groups files by reason, the most frequent reason first.
 fn grouped(files: &[(String, String)]) -> Vec<LeftOut> {
     let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (file, reason) in files {
@@ -166,7 +167,7 @@ fn grouped(files: &[(String, String)]) -> Vec<LeftOut> {
     groups
 }
 
-fn told(status: &Status, output: &Output) -> String {
+fn render(status: &Status, output: &Output) -> String {
     let mut text = String::new();
     let index = status.index.to_string_lossy();
     let _ = match status.format {
@@ -175,7 +176,7 @@ fn told(status: &Status, output: &Output) -> String {
             "index: {} ({}, format {format})\n{}, {}\n{}",
             escaped(&index),
             size(status.bytes),
-            counted(status.documents, "document"),
+            counted(status.documents, "note"),
             counted(status.words, "distinct word"),
             status.embeddings.line(),
         ),
@@ -187,7 +188,7 @@ fn told(status: &Status, output: &Output) -> String {
         let when = source.synced_at.map_or("never indexed".to_owned(), |at| {
             format!("indexed {}", ago(at, now))
         });
-        let documents = counted(source.documents, "document");
+        let documents = counted(source.documents, "note");
         let path = source.path.to_string_lossy();
         let _ = writeln!(text, "\n{name}: {documents}, {when}\n  {}", escaped(&path));
         if !source.registered {
@@ -195,7 +196,7 @@ fn told(status: &Status, output: &Output) -> String {
         }
         match (&source.error, source.changes) {
             (Some(error), _) => {
-                let _ = writeln!(text, "  could not be compared: {}", escaped(error));
+                let _ = writeln!(text, "  could not check for changes: {}", escaped(error));
             }
             (None, Some(changes)) if changes != Counts::default() => {
                 let _ = writeln!(text, "  since then: {}", changes.phrase());

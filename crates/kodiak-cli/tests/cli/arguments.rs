@@ -35,8 +35,8 @@ fn a_mistyped_option_is_an_error_with_a_tip() {
     assert_snapshot!(desk.run(&["search"]), @"
     exit: 2
     --- stderr
-    error: there is nothing to look for
-    hint: give some words, or a filter such as --tag; `kodiak search --help` shows examples
+    error: there is nothing to search for
+    hint: type some words, or a filter such as --tag; `kodiak search --help` shows examples
     ");
     for arguments in [
         &["search", "x", "-n", "0"][..],
@@ -86,16 +86,16 @@ fn help_is_an_answer() {
     Commands:
       search       Find notes
       get          Print a note, or some lines of it
-      similar      Find the notes most like a note
-      add          Register a folder of notes and index it
-      remove       Forget a source; its files are not touched
+      similar      Find the notes that are most similar to a note
+      add          Register a folder of notes as a source and index it
+      remove       Remove a source; its files are not touched
       sources      List the registered sources
-      index        Bring the index in step with the notes
-      status       Show what is indexed, what was left out, and what changed since
-      doctor       Look for damage and, if asked to, repair it
-      model        Install, list, choose and remove the models that compare meanings
+      index        Bring the index up to date with the notes
+      status       Show what is indexed, what was skipped, and what has changed since
+      doctor       Check the index for damage and, with --fix, repair it
+      model        Install, list, choose and remove the models for semantic search
       config       Show the configuration
-      eval         Measure search quality and speed on test sets in BEIR layout
+      eval         Measure search quality and speed on test sets in the BEIR layout
       completions  Print a completion script for a shell
       man          Print the manual page
       help         Print this message or the help of the given subcommand(s)
@@ -108,14 +108,16 @@ fn help_is_an_answer() {
           --index <PATH>   The index to use: a file, or the folder that holds `index.db` [env:
                            KODIAK_INDEX]
           --config <PATH>  The config file to use [env: KODIAK_CONFIG]
-          --offline        Never fetch anything: no model is installed by itself [env: KODIAK_OFFLINE]
-          --model <NAME>   The model to use instead of the configured one; `none` for words only [env:
-                           KODIAK_MODEL]
-          --color <WHEN>   When to use colours [default: auto] [possible values: auto, always, never]
-      -v, --verbose        Say more
-      -q, --quiet          Say nothing but the answer: no notices, no progress
+          --offline        Use no network: do not install a missing model automatically [env:
+                           KODIAK_OFFLINE]
+          --model <NAME>   The model to use instead of the configured one; `none` turns off semantic
+                           search [env: KODIAK_MODEL]
+          --color <WHEN>   When to colour the output [default: auto] [possible values: auto, always,
+                           never]
+      -v, --verbose        Print details
+      -q, --quiet          Print only the answer, warnings and errors: no notices, no progress
 
-    Begin with:
+    Getting started:
       kodiak add ~/notes
       kodiak search productivity systems
 
@@ -213,8 +215,8 @@ fn the_help_says_which_dates_count() {
     let words: Vec<&str> = help.split_whitespace().collect();
     let help = words.join(" ");
     for said in [
-        "written (created) or last changed on this day or later",
-        "written (created) or last changed before this day",
+        "created or last changed on or after this date",
+        "created or last changed before this date",
     ] {
         assert!(help.contains(said), "{help}");
     }

@@ -34,7 +34,7 @@ fn without_an_index_the_next_step_is_named() {
     exit: 0
     --- stdout
     ok       the config [DESK]/config/kodiak/config.toml registers 0 sources
-    ok       there is no index at [DESK]/data/kodiak/index.db yet, and nothing to index
+    ok       there is no index at [DESK]/data/kodiak/index.db yet, and there is nothing to index
     ");
     desk.ok(&["add", "notes"]);
     fs::remove_file(desk.index()).unwrap();
@@ -54,13 +54,13 @@ fn without_an_index_the_next_step_is_named() {
     assert_snapshot!(desk.run(&["doctor", "--fix"]), @"
     exit: 0
     --- stdout
-    fixed    the index was brought in step with the sources
+    fixed    the index was brought up to date with all sources
     ok       the config [DESK]/config/kodiak/config.toml registers 1 source
-    ok       the index [DESK]/data/kodiak/index.db is sound and holds 42 documents
-    ok       notes: in step with [DESK]/notes
+    ok       the index [DESK]/data/kodiak/index.db is intact and contains 42 notes
+    ok       notes: up to date with [DESK]/notes
     --- stderr
     indexing notes: 42 files to read
-    notes: 42 documents (42 added)
+    notes: 42 notes (42 added)
     ");
     assert!(!desk.found(&["gtd"]).is_empty());
 }
@@ -93,13 +93,13 @@ fn an_index_that_is_no_database() {
     exit: 0
     --- stdout
     fixed    the damaged index was set aside as [DESK]/data/kodiak/index.db.damaged-[TIME]
-    fixed    the index was brought in step with the sources
+    fixed    the index was brought up to date with all sources
     ok       the config [DESK]/config/kodiak/config.toml registers 1 source
-    ok       the index [DESK]/data/kodiak/index.db is sound and holds 42 documents
-    ok       notes: in step with [DESK]/notes
+    ok       the index [DESK]/data/kodiak/index.db is intact and contains 42 notes
+    ok       notes: up to date with [DESK]/notes
     --- stderr
     indexing notes: 42 files to read
-    notes: 42 documents (42 added)
+    notes: 42 notes (42 added)
     ");
     assert_eq!(desk.found(&["pomodoro", "-n", "1"]).len(), 1);
     let kept = fs::read_dir(desk.path("data/kodiak")).unwrap();
@@ -116,7 +116,7 @@ fn an_index_that_is_no_database() {
     assert_snapshot!(desk.run(&["doctor", "--json"]), @r#"
     exit: 0
     --- stdout
-    {"ok":true,"fixed":[],"checks":[{"ok":true,"message":"the config [DESK]/config/kodiak/config.toml registers 1 source"},{"ok":true,"message":"the index [DESK]/data/kodiak/index.db is sound and holds 42 documents"},{"ok":true,"message":"notes: in step with [DESK]/notes"}]}
+    {"ok":true,"fixed":[],"checks":[{"ok":true,"message":"the config [DESK]/config/kodiak/config.toml registers 1 source"},{"ok":true,"message":"the index [DESK]/data/kodiak/index.db is intact and contains 42 notes"},{"ok":true,"message":"notes: up to date with [DESK]/notes"}]}
     "#);
 }
 
@@ -154,8 +154,8 @@ fn an_index_from_a_later_version_is_left_alone() {
     assert_snapshot!(desk.run(&["search", "gtd"]), @"
     exit: 2
     --- stderr
-    error: the index [DESK]/data/kodiak/index.db has format 99, but this version reads formats up to 3
-    hint: update kodiak, or make an index of its own for this version with `kodiak index --rebuild --index OTHER`
+    error: the index [DESK]/data/kodiak/index.db has format 99, this program knows formats up to 3
+    hint: update Kodiak, or build a separate index for this version with `kodiak index --rebuild --index OTHER`
     ");
     for arguments in [
         &["index"][..],
@@ -177,8 +177,8 @@ fn the_doctor_brings_the_index_up_to_date() {
     exit: 0
     --- stdout
     ok       the config [DESK]/config/kodiak/config.toml registers 1 source
-    ok       the index [DESK]/data/kodiak/index.db is sound and holds 42 documents
-    ok       notes: in step with [DESK]/notes
+    ok       the index [DESK]/data/kodiak/index.db is intact and contains 42 notes
+    ok       notes: up to date with [DESK]/notes
     ");
     desk.write("notes/new.md", "new");
     fs::remove_file(desk.path("notes/templates.md")).unwrap();
@@ -186,20 +186,20 @@ fn the_doctor_brings_the_index_up_to_date() {
     exit: 1
     --- stdout
     ok       the config [DESK]/config/kodiak/config.toml registers 1 source
-    ok       the index [DESK]/data/kodiak/index.db is sound and holds 42 documents
+    ok       the index [DESK]/data/kodiak/index.db is intact and contains 42 notes
     problem  notes: 1 new, 1 gone since it was indexed
              run `kodiak index`
     ");
     assert_snapshot!(desk.run(&["doctor", "--fix"]), @"
     exit: 0
     --- stdout
-    fixed    the index was brought in step with the sources
+    fixed    the index was brought up to date with all sources
     ok       the config [DESK]/config/kodiak/config.toml registers 1 source
-    ok       the index [DESK]/data/kodiak/index.db is sound and holds 42 documents
-    ok       notes: in step with [DESK]/notes
+    ok       the index [DESK]/data/kodiak/index.db is intact and contains 42 notes
+    ok       notes: up to date with [DESK]/notes
     --- stderr
     indexing notes: 1 file to read
-    notes: 42 documents (1 added, 1 removed)
+    notes: 42 notes (1 added, 1 removed)
     ");
 }
 
@@ -211,7 +211,7 @@ fn a_place_where_no_index_can_be() {
     exit: 2
     --- stderr
     error: could not create the folder [DESK]/file: File exists
-    hint: choose another place for the index with --index PATH
+    hint: choose another location for the index with --index PATH
     ");
     assert!(!desk.config().exists(), "nothing is registered");
     assert_eq!(
@@ -281,9 +281,9 @@ fn the_doctor_cannot_bring_a_missing_folder_back() {
     exit: 1
     --- stdout
     ok       the config [DESK]/config/kodiak/config.toml registers 1 source
-    ok       the index [DESK]/data/kodiak/index.db is sound and holds 42 documents
+    ok       the index [DESK]/data/kodiak/index.db is intact and contains 42 notes
     problem  notes: the folder [DESK]/notes does not exist
-             connect its drive, or run `kodiak remove notes` to forget it
+             connect its drive, or run `kodiak remove notes` to remove the source
     ");
     // What can be done for the others is done.
     desk.write("second/a.md", "wombat");
@@ -292,17 +292,17 @@ fn the_doctor_cannot_bring_a_missing_folder_back() {
     assert_snapshot!(desk.run(&["doctor", "--fix"]), @"
     exit: 1
     --- stdout
-    fixed    the index was brought in step with second
+    fixed    the index was brought up to date with second
     ok       the config [DESK]/config/kodiak/config.toml registers 2 sources
-    ok       the index [DESK]/data/kodiak/index.db is sound and holds 44 documents
+    ok       the index [DESK]/data/kodiak/index.db is intact and contains 44 notes
     problem  notes: the folder [DESK]/notes does not exist
-             connect its drive, or run `kodiak remove notes` to forget it
-    ok       second: in step with [DESK]/second
+             connect its drive, or run `kodiak remove notes` to remove the source
+    ok       second: up to date with [DESK]/second
     --- stderr
-    warning: notes: not indexed, 42 documents kept: the folder [DESK]/notes does not exist
-    hint: connect its drive, or run `kodiak remove notes` to forget it
+    warning: notes: not indexed, 42 notes kept: the folder [DESK]/notes does not exist
+    hint: connect its drive, or run `kodiak remove notes` to remove the source
     indexing second: 1 file to read
-    second: 2 documents (1 added)
+    second: 2 notes (1 added)
     ");
     assert_eq!(desk.found(&["pomodoro", "-n", "1"]).len(), 1);
 }
@@ -334,7 +334,7 @@ fn a_file_that_is_no_index_is_left_alone() {
         assert_eq!(run.stdout, "", "{run}");
         assert!(
             run.stderr
-                .contains("hint: choose another place for the index with --index PATH"),
+                .contains("hint: choose another location for the index with --index PATH"),
             "{run}"
         );
         assert!(files() == before, "{} changed the folder", arguments[0]);

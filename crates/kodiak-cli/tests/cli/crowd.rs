@@ -52,8 +52,8 @@ fn ten_processes_share_one_index() {
     // Nothing is lost, whoever came first.
     desk.ok(&["index"]);
     let run: Run = desk.ok(&["doctor"]);
-    assert!(run.stdout.contains("holds 240 documents"), "{run}");
-    assert!(run.stdout.contains("all of 240 chunks embedded"), "{run}");
+    assert!(run.stdout.contains("contains 240 notes"), "{run}");
+    assert!(run.stdout.contains("240 chunks, all embedded"), "{run}");
     for folder in 0..4 {
         let query = format!("folder{folder} note59");
         assert_eq!(desk.found(&[&query, "--all"]).len(), 1, "{query}");

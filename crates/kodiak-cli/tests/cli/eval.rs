@@ -134,7 +134,7 @@ fn a_set_without_a_relevant_document_has_no_figures() {
     exit: 2
     --- stderr
     error: fruit has no query with a relevant document
-    hint: a test set is a folder in BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    hint: a test set is a folder in the BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
     ");
 }
 
@@ -144,42 +144,42 @@ fn what_is_wrong_with_a_set_comes_with_a_hint() {
     assert_snapshot!(desk.run(&["eval", "fruit", "--split", "nowhere"]), @"
     exit: 2
     --- stderr
-    error: no query was asked: no set has a split of that name
+    error: nothing was measured: no set has a split of that name
     hint: known splits: test, typo
     ");
     assert_snapshot!(desk.run(&["eval", "nowhere"]), @"
     exit: 2
     --- stderr
     error: could not read nowhere: No such file or directory
-    hint: a test set is a folder in BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    hint: a test set is a folder in the BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
     ");
     desk.write("bare/corpus.jsonl", "{}");
     assert_snapshot!(desk.run(&["eval", "bare"]), @"
     exit: 2
     --- stderr
     error: no judgements in bare
-    hint: a test set is a folder in BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    hint: a test set is a folder in the BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
     ");
     desk.write("bare/qrels.tsv", "q1\ta\t1\n");
     assert_snapshot!(desk.run(&["eval", "bare"]), @"
     exit: 2
     --- stderr
     error: no queries for bare/qrels.tsv: neither queries.jsonl nor queries_test.jsonl is in bare
-    hint: a test set is a folder in BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    hint: a test set is a folder in the BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
     ");
     desk.write("bare/queries.jsonl", r#"{"_id": "q1", "text": "apples"}"#);
     assert_snapshot!(desk.run(&["eval", "bare"]), @r#"
     exit: 2
     --- stderr
     error: line 1 of bare/corpus.jsonl: no "_id"
-    hint: a test set is a folder in BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    hint: a test set is a folder in the BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
     "#);
     desk.write("fruit/queries.jsonl", "nonsense");
     assert_snapshot!(desk.run(&["eval", "fruit"]), @"
     exit: 2
     --- stderr
     error: line 1 of fruit/queries.jsonl: not a JSON object: expected ident at column 2
-    hint: a test set is a folder in BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    hint: a test set is a folder in the BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
     ");
 }
 
@@ -334,26 +334,26 @@ fn floors_are_for_runs_with_their_model() {
     exit: 2
     --- stderr
     embedding 3 chunks with tiny
-    2 floors left aside: this run has the model tiny, they are for others
+    2 floors for other models not checked: this run uses the model tiny
     warning: topics test, lexical: nDCG@10 is 0.0000, below the floor of 0.9
     warning: topics test, lexical, typos kept: nDCG@10 is 0.0000, below the floor of 0.9
     error: not every floor was reached
-    hint: `--compare` with an earlier run shows which figures fell
+    hint: use `--compare` with an earlier run to see which figures fell
     ");
     assert_snapshot!(told(&["--no-semantic"]), @"
     exit: 2
     --- stderr
-    3 floors left aside: this run has no model, they are for others
+    3 floors for other models not checked: this run uses no model
     warning: topics test, auto: nDCG@10 is 0.0000, below the floor of 0.9
     warning: topics test, lexical: nDCG@10 is 0.0000, below the floor of 0.9
     warning: topics test, lexical, typos kept: nDCG@10 is 0.0000, below the floor of 0.9
     error: not every floor was reached
-    hint: `--compare` with an earlier run shows which figures fell
+    hint: use `--compare` with an earlier run to see which figures fell
     ");
     assert_snapshot!(told(&["--mode", "auto"]), @"
     exit: 0
     --- stderr
-    2 floors left aside: this run has the model tiny, they are for others
+    2 floors for other models not checked: this run uses the model tiny
     ");
 }
 
@@ -434,7 +434,7 @@ fn a_folder_of_notes_that_is_not_there_is_named() {
     exit: 2
     --- stderr
     error: judged/corpus.json: the folder judged/../notes does not exist
-    hint: a test set is a folder in BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    hint: a test set is a folder in the BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
     ");
 }
 
@@ -458,7 +458,7 @@ fn floors_that_are_not_reached_fail() {
     warning: fruit typo, lexical, typos kept: nDCG@10 is 0.0000, below the floor of 0.5
     warning: nothing was measured for the floor vegetables, test, auto
     error: not every floor was reached
-    hint: `--compare` with an earlier run shows which figures fell
+    hint: use `--compare` with an earlier run to see which figures fell
     ");
     // What was not asked for is not missed.
     desk.ok(&[
@@ -484,8 +484,8 @@ fn floors_that_are_not_reached_fail() {
     assert_snapshot!(desk.run(&["eval", "fruit", "--floors", "floors.json"]), @r#"
     exit: 2
     --- stderr
-    error: floors.json holds no floors: invalid type: map, expected a sequence at line 1 column 11
-    hint: floors look like {"floors": [{"split": "test", "mode": "auto", "ndcg@10": 0.7}]}, with "name", "fusion", "typo" and "model" where wanted
+    error: floors.json is not a file of floors: invalid type: map, expected a sequence at line 1 column 11
+    hint: write floors as {"floors": [{"split": "test", "mode": "auto", "ndcg@10": 0.7}]}, with "name", "fusion", "typo" and "model" as options
     "#);
 }
 
@@ -553,7 +553,7 @@ fn what_cannot_be_compared_is_said() {
     exit: 2
     --- stderr
     error: could not read the baseline before.json: No such file or directory
-    hint: a baseline is what `kodiak eval … --json` printed, with "per_query" in every row
+    hint: a baseline is the output of `kodiak eval … --json`, with "per_query" in every row
     "#);
     // As printed before there were figures for each query.
     desk.write(
@@ -563,8 +563,8 @@ fn what_cannot_be_compared_is_said() {
     assert_snapshot!(desk.run(&["eval", "fruit", "--compare", "before.json"]), @r#"
     exit: 2
     --- stderr
-    error: before.json is no baseline: missing field `per_query` at line 1 column 74
-    hint: a baseline is what `kodiak eval … --json` printed, with "per_query" in every row
+    error: before.json is not a baseline: missing field `per_query` at line 1 column 74
+    hint: a baseline is the output of `kodiak eval … --json`, with "per_query" in every row
     "#);
     desk.write("before.json", r#"{"sets": []}"#);
     let mut run = desk.ok(&[

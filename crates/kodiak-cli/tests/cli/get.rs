@@ -95,13 +95,13 @@ fn lines_that_are_not_there() {
     exit: 2
     --- stderr
     error: line 500 is beyond the end of notes/productivity/gtd.md, which has 29 lines
-    hint: ask for lines from 1 to 29
+    hint: choose lines from 1 to 29
     ");
     assert_snapshot!(desk.run(&["get", "gtd.md:9-3"]), @"
     exit: 2
     --- stderr
     error: '9-3' is not a line range
-    hint: lines are given as 7, 10-20, or 10- for the rest
+    hint: write lines as 7, 10-20, or 10- for line 10 to the end
     ");
     let clipped = desk.ok(&["get", "gtd.md:29-400"]);
     assert_eq!(clipped.stdout.lines().count(), 1);
@@ -129,7 +129,7 @@ fn a_name_that_fits_nothing() {
     assert_eq!(run.code, Some(2));
     assert!(
         run.stderr
-            .starts_with("error: there is no document 'pomodro.md'\n"),
+            .starts_with("error: there is no note 'pomodro.md'\n"),
         "{run}"
     );
     assert!(run.stderr.contains("hint: did you mean #"), "{run}");
@@ -149,7 +149,7 @@ fn a_name_that_fits_several() {
     assert_snapshot!(desk.run(&["get", "same.md"]), @"
     exit: 2
     --- stderr
-    error: 'same.md' matches 2 documents
+    error: 'same.md' matches 2 notes
     hint: one of them is #970ea2 notes/one/same.md
     hint: one of them is #a8de77 notes/two/same.md
     ");

@@ -21,19 +21,19 @@ fn what_changed_is_summed_up() {
     exit: 0
     --- stderr
     indexing notes: 3 files to read
-    notes: 42 documents (1 added, 1 updated, 1 removed, 1 skipped)
+    notes: 42 notes (1 added, 1 updated, 1 removed, 1 skipped)
     ");
     assert_snapshot!(desk.run(&["index"]), @"
     exit: 0
     --- stderr
-    notes: 42 documents (1 skipped)
+    notes: 42 notes (1 skipped)
     ");
     assert_snapshot!(desk.run(&["index", "-q"]), @"exit: 0");
     assert_snapshot!(desk.run(&["index", "--rebuild"]), @"
     exit: 0
     --- stderr
     indexing notes: 43 files to read
-    notes: 42 documents (42 added, 1 skipped)
+    notes: 42 notes (42 added, 1 skipped)
     ");
 }
 
@@ -64,18 +64,18 @@ fn a_missing_folder_keeps_its_documents_and_others_go_on() {
     assert_snapshot!(desk.run(&["index"]), @"
     exit: 2
     --- stderr
-    warning: notes: not indexed, 42 documents kept: the folder [DESK]/notes does not exist
-    hint: connect its drive, or run `kodiak remove notes` to forget it
+    warning: notes: not indexed, 42 notes kept: the folder [DESK]/notes does not exist
+    hint: connect its drive, or run `kodiak remove notes` to remove the source
     indexing second: 1 file to read
-    second: 2 documents (1 added)
+    second: 2 notes (1 added)
     ");
     assert_eq!(desk.found(&["pomodoro", "-n", "1"]).len(), 1);
     assert_eq!(desk.found(&["wombat"]).len(), 2);
     assert_snapshot!(desk.run(&["index", "--rebuild"]), @"
     exit: 2
     --- stderr
-    error: notes: the index was left as it is: the folder [DESK]/notes does not exist
-    hint: connect its drive, or run `kodiak remove notes` to forget it
+    error: notes: the index was not rebuilt: the folder [DESK]/notes does not exist
+    hint: connect its drive, or run `kodiak remove notes` to remove the source
     ");
     assert_eq!(
         desk.found(&["pomodoro", "-n", "1"]).len(),
@@ -85,7 +85,7 @@ fn a_missing_folder_keeps_its_documents_and_others_go_on() {
     assert_snapshot!(desk.run(&["index", "second"]), @"
     exit: 0
     --- stderr
-    second: 2 documents (nothing changed)
+    second: 2 notes (nothing changed)
     ");
     assert_snapshot!(desk.run(&["index", "secnd"]), @"
     exit: 2
@@ -117,10 +117,10 @@ fn the_status_tells_what_changed_and_what_was_left_out() {
     exit: 0
     --- stdout
     index: [DESK]/data/kodiak/index.db ([SIZE], format 3)
-    43 documents, 1930 distinct words
+    43 notes, 1930 distinct words
     semantic search: nothing is embedded yet
 
-    notes: 43 documents, indexed just now
+    notes: 43 notes, indexed just now
       [DESK]/notes
       since then: 1 new, 1 changed, 1 gone
       skipped: 1 file, binary
@@ -140,7 +140,8 @@ fn the_status_tells_what_changed_and_what_was_left_out() {
     fs::rename(desk.path("notes"), desk.path("unplugged")).unwrap();
     let run = desk.ok(&["status"]);
     assert!(
-        run.stdout.contains("could not be compared: the folder"),
+        run.stdout
+            .contains("could not check for changes: the folder"),
         "{run}"
     );
 }

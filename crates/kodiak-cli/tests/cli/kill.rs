@@ -118,7 +118,7 @@ fn while_searching(desk: &Desk, work: impl FnOnce()) {
 
 fn assert_complete(desk: &Desk, round: &str, expected: usize) {
     let run = desk.ok(&["index"]);
-    assert!(run.stderr.contains("notes: 3000 documents"), "{run}");
+    assert!(run.stderr.contains("notes: 3000 notes"), "{run}");
     let store = SqliteStore::open(&desk.index()).unwrap();
     assert_eq!(total(&store), NOTES);
     let answer = desk.json(&["search", round, "--json", "--exact"]);

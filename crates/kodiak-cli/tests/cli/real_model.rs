@@ -48,10 +48,7 @@ fn the_first_command_of_the_readme() {
     let mut run = desk.ok(&search);
     // A search does not embed for longer than some seconds. A machine so slow is
     // told how to go on, which is what its user would do.
-    if run
-        .stderr
-        .contains("still to embed: `kodiak index` goes on")
-    {
+    if run.stderr.contains("not embedded yet: run `kodiak index`") {
         desk.ok(&["index"]);
         run = desk.ok(&search);
     }
@@ -59,7 +56,7 @@ fn the_first_command_of_the_readme() {
         let path = format!("notes/productivity/{note}");
         assert!(run.stdout.contains(&path), "{note}: {run}");
     }
-    let ran = format!("searched by word and by meaning ({REAL_MODEL})");
+    let ran = format!("searched by words and meaning ({REAL_MODEL})");
     assert!(run.stderr.contains(&ran), "{run}");
     let answer = desk.json(&[&search[..], &["--json"]].concat());
     assert_eq!(answer["retrievers"]["semantic"], REAL_MODEL);

@@ -24,10 +24,10 @@ fn a_sound_model_and_all_embeddings_are_told() {
     exit: 0
     --- stdout
     ok       the config [DESK]/config/kodiak/config.toml registers 1 source
-    ok       the index [DESK]/data/kodiak/index.db is sound and holds 7 documents
-    ok       notes: in step with [DESK]/notes
-    ok       the model tiny is sound
-    ok       all of 7 chunks embedded
+    ok       the index [DESK]/data/kodiak/index.db is intact and contains 7 notes
+    ok       notes: up to date with [DESK]/notes
+    ok       the model tiny is intact
+    ok       7 chunks, all embedded
     ");
 }
 
@@ -74,8 +74,8 @@ fn a_model_that_is_missing_is_named() {
     exit: 1
     --- stdout
     ok       the config [DESK]/config/kodiak/config.toml registers 1 source
-    ok       the index [DESK]/data/kodiak/index.db is sound and holds 7 documents
-    ok       notes: in step with [DESK]/notes
+    ok       the index [DESK]/data/kodiak/index.db is intact and contains 7 notes
+    ok       notes: up to date with [DESK]/notes
     problem  the model tiny is not installed
              run `kodiak model install tiny`
     ");
@@ -94,7 +94,7 @@ fn a_text_that_is_no_text_is_built_anew_and_embedded() {
     assert_eq!(run.code, Some(1), "{run}");
     let run = desk.run(&["doctor", "--fix"]);
     assert_eq!(run.code, Some(0), "{run}");
-    assert!(run.stdout.contains("all of 7 chunks embedded"), "{run}");
+    assert!(run.stdout.contains("7 chunks, all embedded"), "{run}");
 }
 
 #[test]
@@ -114,6 +114,6 @@ fn a_format_that_was_set_back_is_built_anew_and_embedded() {
     );
     let run = desk.run(&["doctor", "--fix"]);
     assert_eq!(run.code, Some(0), "{run}");
-    assert!(run.stdout.contains("all of 7 chunks embedded"), "{run}");
+    assert!(run.stdout.contains("7 chunks, all embedded"), "{run}");
     desk.ok(&["index"]);
 }

@@ -16,7 +16,7 @@ fn a_folder_is_searched_without_having_been_added() {
     --- stderr
     indexing notes: 42 files to read
     added [DESK]/notes as 'notes'
-    notes: 42 documents (42 added)
+    notes: 42 notes (42 added)
     ");
     // The second time there is nothing to index and nothing to say.
     let again = desk.ok(&["search", "ownership", "--in", "notes", "-n", "1"]);
@@ -174,7 +174,7 @@ fn dates_limit_by_when_notes_were_changed() {
     exit: 2
     --- stderr
     error: 'next week' is not a date
-    hint: dates look like 2026-01-31, 2026-01, 2026 or 2026-01-31T09:00:00Z
+    hint: write dates as 2026-01-31, 2026-01, 2026 or 2026-01-31T09:00:00Z
     ");
 }
 
@@ -256,7 +256,7 @@ fn literal_text_is_found_inside_of_words() {
        notes/productivity/pomodoro.md:2  #8d3b0c  [focus, timeboxing, habits]
        Pomodoro technique
     --- stderr
-    2 documents matched in [MS] ms (lexical: like)
+    2 notes matched in [MS] ms (lexical: like)
     ");
 }
 

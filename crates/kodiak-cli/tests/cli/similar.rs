@@ -41,8 +41,8 @@ fn what_nothing_can_be_like() {
     assert_snapshot!(desk.run(&["similar", "nowhere"]), @"
     exit: 2
     --- stderr
-    error: there is no document 'nowhere'
-    hint: `kodiak search` finds notes and prints their ids
+    error: there is no note 'nowhere'
+    hint: run `kodiak search` to find notes and their ids
     ");
     assert_snapshot!(desk.run(&["similar", "gtd.md", "--source", "ntoes"]), @"
     exit: 2
@@ -56,7 +56,7 @@ fn what_nothing_can_be_like() {
     assert_snapshot!(desk.run(&["similar", "alone/one.md", "--source", "alone"]), @r#"
     exit: 1
     --- stderr
-    nothing is like "Alone"
+    nothing similar to "Alone" found
     "#);
     let run = desk.run(&["similar", "alone/one.md", "--source", "alone", "--json"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(1), ""));

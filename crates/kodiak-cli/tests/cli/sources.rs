@@ -14,19 +14,19 @@ fn a_folder_is_added_once() {
     --- stderr
     indexing notes: 42 files to read
     added [DESK]/notes as 'notes'
-    notes: 42 documents (42 added)
+    notes: 42 notes (42 added)
     ");
     assert_snapshot!(desk.run(&["add", "notes"]), @"
     exit: 0
     --- stderr
     [DESK]/notes is already registered as 'notes'
-    notes: 42 documents (nothing changed)
+    notes: 42 notes (nothing changed)
     ");
     assert_snapshot!(desk.run(&["add", "notes/", "--name", "other"]), @"
     exit: 2
     --- stderr
-    error: [DESK]/notes is registered as 'notes'
-    hint: to call it 'other', run `kodiak remove notes` first; the files stay
+    error: [DESK]/notes is already registered as 'notes'
+    hint: to name it 'other', run `kodiak remove notes` first; this deletes no files
     ");
     assert_snapshot!(fs::read_to_string(desk.config()).unwrap().replace(desk.path("").to_str().unwrap(), "[DESK]/"), @r#"
     [[source]]
@@ -46,31 +46,31 @@ fn what_cannot_be_added() {
     exit: 2
     --- stderr
     error: the folder [DESK]/missing does not exist
-    hint: check the spelling, and that its drive is connected
+    hint: check the spelling, and whether its drive is connected
     ");
     assert_snapshot!(desk.run(&["add", "file.md"]), @"
     exit: 2
     --- stderr
     error: [DESK]/file.md is a file, not a folder
-    hint: give the folder it is in: [DESK]
+    hint: name the folder that contains it: [DESK]
     ");
     assert_snapshot!(desk.run(&["add", "empty"]), @"
     exit: 2
     --- stderr
     error: no notes found in [DESK]/empty
-    hint: notes end in .md, .markdown, .mdx, .txt or .org; take other files with --glob '*.rst'
+    hint: names of notes end in .md, .markdown, .mdx, .txt or .org; to index other files, add a pattern such as --glob '*.rst'
     ");
     assert_snapshot!(desk.run(&["add", "pictures", "--glob", "*.jpg", "--glob", "*.gif"]), @"
     exit: 2
     --- stderr
     error: no notes found in [DESK]/pictures
-    hint: no file fits --glob *.jpg --glob *.gif
+    hint: no file matches --glob *.jpg --glob *.gif
     ");
     assert_snapshot!(desk.run(&["add", "pictures", "--glob", "{"]), @"
     exit: 2
     --- stderr
-    error: the pattern '{' is not a valid glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
-    hint: patterns look like '*.md', 'journal/**' or '!drafts/', in quotes
+    error: the pattern '{' is not a glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
+    hint: write patterns such as '*.md', 'journal/**' or '!drafts/', in quotes
     ");
     assert!(!desk.config().exists(), "nothing is registered");
     assert!(!desk.index().exists(), "nothing is made");
@@ -88,8 +88,8 @@ fn names() {
     assert_snapshot!(desk.run(&["add", "c/other", "--name", "my-notes"]), @"
     exit: 2
     --- stderr
-    error: the name 'my-notes' is taken by [DESK]/a/My Notes
-    hint: choose another with --name, or run `kodiak remove my-notes` first
+    error: the name 'my-notes' is already used for [DESK]/a/My Notes
+    hint: choose another name with --name, or run `kodiak remove my-notes` first
     ");
     desk.ok(&["add", "c/other", "--name", "Öther: One"]);
     let sources = desk.json(&["sources", "--json"]);
@@ -122,10 +122,16 @@ fn globs_choose_files_and_can_be_changed() {
 fn sources_that_overlap_are_pointed_out() {
     let desk = Desk::indexed();
     let inside = desk.ok(&["add", "notes/cooking"]);
-    assert!(inside.stderr.contains("lies inside of 'notes'"), "{inside}");
+    assert!(
+        inside.stderr.contains("inside the source 'notes'"),
+        "{inside}"
+    );
     desk.ok(&["remove", "notes"]);
     let around = desk.ok(&["add", "notes"]);
-    assert!(around.stderr.contains("contains 'cooking'"), "{around}");
+    assert!(
+        around.stderr.contains("contains the source 'cooking'"),
+        "{around}"
+    );
 }
 
 #[test]
@@ -144,9 +150,9 @@ fn the_list() {
     assert_snapshot!(desk.run(&["sources"]), @"
     exit: 0
     --- stdout
-    name   kind      documents  indexed   path
-    notes  markdown  42         just now  [DESK]/notes
-    日記   markdown  1          just now  [DESK]/日記  (missing)
+    name   kind      notes  indexed   path
+    notes  markdown  42     just now  [DESK]/notes
+    日記   markdown  1      just now  [DESK]/日記  (missing)
     ");
     assert_snapshot!(desk.run(&["sources", "--json"]), @r#"
     exit: 0
@@ -190,7 +196,7 @@ fn a_config_written_by_hand() {
         "# mine\n[[source]]\nname = \"mine\" # best\npath = \"../../notes/cooking\"\n",
     );
     let run = desk.ok(&["index"]);
-    assert!(run.stderr.contains("mine: 6 documents (6 added)"), "{run}");
+    assert!(run.stderr.contains("mine: 6 notes (6 added)"), "{run}");
     desk.ok(&["add", "notes/travel"]);
     let config = fs::read_to_string(desk.config()).unwrap();
     assert!(
@@ -202,7 +208,7 @@ fn a_config_written_by_hand() {
     let run = desk.ok(&["index"]);
     assert!(
         run.stderr
-            .contains("travel: no longer registered, 6 documents removed"),
+            .contains("travel: no longer registered, 6 notes removed"),
         "{run}"
     );
 }
@@ -214,15 +220,15 @@ fn a_config_with_a_mistake() {
     assert_snapshot!(desk.run(&["search", "gtd"]), @"
     exit: 2
     --- stderr
-    error: the config [DESK]/config/kodiak/config.toml:3 cannot be used: unknown key `limti`, expected one of `limit`, `fusion`, `lexical_weight`, `semantic_weight`, `minimum_similarity`, `deadline_ms`
+    error: the config [DESK]/config/kodiak/config.toml:3 is not valid: unknown key `limti`, expected one of `limit`, `fusion`, `lexical_weight`, `semantic_weight`, `minimum_similarity`, `deadline_ms`
     hint: correct the file, or use another with --config PATH
     ");
     assert_snapshot!(desk.run(&["doctor"]), @"
     exit: 1
     --- stdout
-    problem  the config [DESK]/config/kodiak/config.toml:3 cannot be used: unknown key `limti`, expected one of `limit`, `fusion`, `lexical_weight`, `semantic_weight`, `minimum_similarity`, `deadline_ms`
+    problem  the config [DESK]/config/kodiak/config.toml:3 is not valid: unknown key `limti`, expected one of `limit`, `fusion`, `lexical_weight`, `semantic_weight`, `minimum_similarity`, `deadline_ms`
              correct the file, or use another with --config PATH
-    ok       the index [DESK]/data/kodiak/index.db is sound and holds 42 documents
+    ok       the index [DESK]/data/kodiak/index.db is intact and contains 42 notes
     ");
     let before = fs::read(desk.config()).unwrap();
     assert_eq!(desk.run(&["add", "notes"]).code, Some(2));

@@ -1,4 +1,4 @@
-//! `eval` on several sets at once, and with other numbers than today's.
+//! `eval` on several sets at once, and with other parameters.
 
 use insta::assert_snapshot;
 use kodiak::store::EmbeddingCache;
@@ -51,9 +51,9 @@ fn a_folder_of_sets_stands_for_all_of_them_and_has_a_mean() {
       fruit                typo         like      –       kept         1   0.0000  0.000  0.000  0.0000
     * mean of 2 sets                    auto      –       fixed        3   0.9077  1.000  1.000  0.8750
       mean of 2 sets                    like      –       kept         3   0.9077  1.000  1.000  0.8750
-    * what a user gets; times are for a hundred hits with snippets
+    * the default search; times are for 100 hits with snippets
     --- stderr
-    passed over sets/lists: no corpus
+    skipped sets/lists: no corpus
     ");
     let figures = desk.json(&["eval", "sets", "--mode", "auto", "--json"]);
     assert_eq!(
@@ -77,12 +77,12 @@ fn a_broken_set_among_others_is_an_error() {
     exit: 2
     --- stderr
     error: no judgements in sets/pasta
-    hint: a test set is a folder in BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
+    hint: a test set is a folder in the BEIR layout: corpus.jsonl (or corpus.json, which names a folder of notes), queries.jsonl and qrels.tsv (or qrels/test.tsv)
     ");
 }
 
 #[test]
-fn other_numbers_are_compared_with_todays() {
+fn other_parameters_are_compared_with_the_current_ones() {
     let desk = desk_with_sets();
     let arguments = [
         "eval",
@@ -120,7 +120,7 @@ fn other_numbers_are_compared_with_todays() {
       mean of 3 rows                    lexical   –       fixed        4    0.9385  0.9385  +0.0000       0      0      4  1.0000
       mean of 3 rows                    lexical   –       kept         4    0.6052  0.6052  +0.0000       0      0      4  1.0000
     --- stderr
-    passed over sets/lists: no corpus
+    skipped sets/lists: no corpus
     ");
     let figures = desk.json(&[&arguments[..], &["--split", "test", "--json"]].concat());
     let [first, second] = &figures["tries"].as_array().unwrap()[..] else {
@@ -187,13 +187,13 @@ fn what_cannot_be_tried_is_said_before_anything_is_measured() {
     assert_snapshot!(desk.run(&["eval", "nowhere", "--try", "k1=0.9,b=2"]), @"
     exit: 2
     --- stderr
-    error: --try k1=0.9,b=2: b cannot be '2': it is a number from 0 to 1
-    hint: today it is 0.75
+    error: --try k1=0.9,b=2: b cannot be '2': it must be a number from 0 to 1
+    hint: its current value is 0.75
     ");
     let run = desk.run(&["eval", "nowhere", "--try", "k2=1"]);
     assert_eq!(run.code, Some(2));
-    let said = "error: --try k2=1: there is no 'k2'\n\
-                hint: known, with what they are today: k1=";
+    let said = "error: --try k2=1: there is no parameter 'k2'\n\
+                hint: parameters and their current values: k1=";
     assert!(run.stderr.starts_with(said), "{run}");
     assert!(run.stderr.contains(", chunk_tokens="), "{run}");
     assert!(run.stderr.ends_with(", stemming=yes\n"), "{run}");

@@ -63,7 +63,7 @@ fn an_index_that_is_gone_is_filled_from_the_cache() {
         }
     }
     let run = desk.ok(&["index", "-v"]);
-    assert_eq!(said_of_vectors(&run), ["7 chunks taken from the cache"]);
+    assert_eq!(said_of_vectors(&run), ["7 chunks found in the cache"]);
     assert_eq!(answering(&desk), "tiny");
 }
 
@@ -132,7 +132,7 @@ fn another_model_takes_over_with_the_next_run() {
     assert_snapshot!(desk.run(&["model", "use", "tiny-2"]), @"
     exit: 0
     --- stderr
-    the model tiny-2 is in use now: the next `kodiak index` embeds with it, until then the old vectors answer
+    the model tiny-2 is in use now: the next `kodiak index` embeds with it; until then, searches use the old embeddings
     ");
     assert_eq!(answering(&desk), "tiny", "the old vectors answer");
     let run = desk.ok(&["index", "-v"]);
@@ -146,7 +146,7 @@ fn another_model_takes_over_with_the_next_run() {
     // And back, from the cache.
     desk.ok(&["model", "use", "tiny"]);
     let run = desk.ok(&["index", "-v"]);
-    assert_eq!(said_of_vectors(&run), ["7 chunks taken from the cache"]);
+    assert_eq!(said_of_vectors(&run), ["7 chunks found in the cache"]);
     assert_eq!(answering(&desk), "tiny");
 
     // The one that embedded the notes is gone, the chosen one is there.
@@ -268,7 +268,7 @@ fn a_damaged_vector_file_is_made_again() {
     fs::remove_file(vector_file(&desk)).unwrap();
     assert_eq!(
         desk.ok(&["search", "task management"]).stderr,
-        "searched by word and by meaning (tiny)\n"
+        "searched by words and meaning (tiny)\n"
     );
     assert!(vector_file(&desk).exists());
     fs::remove_file(vector_file(&desk)).unwrap();

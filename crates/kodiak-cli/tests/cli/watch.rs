@@ -62,7 +62,7 @@ fn changes_are_indexed_as_they_come() {
     let desk = Desk::indexed();
     let watching = Watching::start(&desk);
     desk.write("notes/new.md", "# New\n\nwombat\n");
-    watching.expect("notes: 43 documents (1 added)");
+    watching.expect("notes: 43 notes (1 added)");
     assert_eq!(desk.found(&["wombat"]), ["new.md"]);
     desk.write("notes/new.md", "# New\n\nwombat and capybara\n");
     watching.expect("1 updated");
@@ -92,7 +92,7 @@ fn an_index_among_the_notes_would_never_be_quiet() {
     desk.ok(&["add", "notes", "--index", "notes/index.db"]);
     let run = desk.run(&["index", "--watch", "--index", "notes/index.db"]);
     assert_eq!(run.code, Some(2), "{run}");
-    assert!(run.stderr.contains("which is to be watched"), "{run}");
+    assert!(run.stderr.contains("a folder to be watched"), "{run}");
 }
 
 #[test]
@@ -103,12 +103,12 @@ fn sources_that_come_and_go_are_followed() {
     desk.ok(&["add", "second"]);
     watching.expect("watching 2 folders");
     desk.write("second/b.md", "# Second\n\nwombat\n");
-    watching.expect("second: 2 documents (1 added)");
+    watching.expect("second: 2 notes (1 added)");
     assert_eq!(desk.found(&["wombat"]), ["b.md"]);
     desk.ok(&["remove", "second"]);
     watching.expect("watching 1 folder;");
     desk.write("second/c.md", "# Third\n\ncapybara\n");
     desk.write("notes/new.md", "# New\n\nnumbat\n");
-    watching.expect("notes: 43 documents (1 added)");
+    watching.expect("notes: 43 notes (1 added)");
     assert!(desk.found(&["capybara"]).is_empty());
 }

@@ -1,8 +1,8 @@
-//! `--in FOLDER`: an index run, followed by a search.
+//! `search --in FOLDER`: indexes the folder before the search.
 //!
-//! A folder that is registered, or is inside one that is, is brought up to date;
-//! any other is registered first. Where the index cannot be written just now,
-//! what is there is searched, and the answer says so.
+//! A folder that is registered, or lies inside a registered one, is brought up
+//! to date; any other folder is registered first. If the index cannot be written
+//! at the moment, the search uses it as it is and the answer says so.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,37 +17,38 @@ use crate::config::{Config, RegisteredSource};
 use crate::context::Context;
 use crate::embedding;
 use crate::failure;
-use crate::listener::{Listener, Telling};
+use crate::listener::{Listener, Summaries};
 use crate::registration::{Wanted, register};
 use crate::registry;
 
-/// What a search in a folder is limited to.
+/// The part of the index that a search in a folder is limited to.
 #[derive(Debug)]
 pub(super) struct Scope {
     pub(super) source: String,
-    /// The path from the source's root, with a `/` at the end; empty for all.
+    /// The path from the source's root, with a `/` at the end, or empty for the
+    /// whole source.
     pub(super) inside: String,
-    /// What the answer has to say about it.
+    /// The notice for the answer, if the folder could not be brought up to date.
     pub(super) notice: Option<Notice>,
 }
 
-/// How long to wait for another process. It may well be indexing this very
+/// How long to wait for another process, which may well be indexing this very
 /// folder.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a search waits for embeddings; the rest is left to `kodiak index`.
+/// How long a search spends on embedding; `kodiak index` embeds the rest.
 const EMBEDDING_TIME: Duration = Duration::from_secs(20);
 const VERB: &str = "search --in";
 
-/// Makes sure that the folder can be searched.
+/// Registers the folder if it is new, and brings it up to date.
 ///
-/// Words are indexed however long that takes, embeddings for a limited time.
+/// Lexical indexing takes as long as it needs; embedding has a time limit.
 pub(super) fn prepare(
     context: &Context<'_>,
     typed: &Path,
     wants_meaning: bool,
 ) -> anyhow::Result<Scope> {
     let scope = refresh(context, typed)?;
-    // What could not be brought up to date is not embedded either.
+    // A source that could not be synced is not embedded either.
     if wants_meaning && scope.notice.is_none() {
         let config = context.config()?;
         let engine = context.engine(&config, purpose())?;
@@ -85,16 +86,16 @@ fn refresh(context: &Context<'_>, typed: &Path) -> anyhow::Result<Scope> {
     })
 }
 
-/// Whether a source takes notes from this part of its folder: the part may be
-/// hidden, ignored, or left out by globs.
+/// Tells whether a source contains notes from this part of its folder. The part
+/// may be hidden, ignored, or excluded by globs.
 fn covers(config: &Config, source: &RegisteredSource, inside: &str) -> kodiak::Result<bool> {
     let listing = assemble::source(config, source)?.list()?;
     let mut entries = listing.entries.iter();
     Ok(entries.any(|entry| entry.key.starts_with(inside)))
 }
 
-/// Syncs a registered source. That it cannot be synced is no reason not to
-/// search it, unless it was never indexed.
+/// Syncs a registered source. If this fails, the source is searched as it is,
+/// unless it has never been indexed.
 fn refreshed(
     context: &Context<'_>,
     config: &Config,
@@ -122,9 +123,9 @@ fn refreshed(
 }
 
 fn sync(context: &Context<'_>, engine: &Engine, name: &str) -> kodiak::Result<()> {
-    let listener = Listener::new(context.output, Telling::Changes);
+    let listener = Listener::new(context.output, Summaries::Changes);
     let event = |event: Event<'_>| match event {
-        // It is the answer's to say.
+        // The answer carries a notice about it.
         Event::SourceFailed { .. } => {}
         other => listener.event(other),
     };
@@ -136,7 +137,7 @@ fn sync(context: &Context<'_>, engine: &Engine, name: &str) -> kodiak::Result<()
     }
 }
 
-/// Whether the source was ever indexed completely.
+/// Tells whether the source has ever been indexed completely.
 fn was_synced(engine: &Engine, name: &str) -> bool {
     let sources = engine.indexed_sources(&Guard::local());
     let sources = sources.unwrap_or_default();

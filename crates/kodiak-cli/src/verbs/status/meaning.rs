@@ -1,5 +1,5 @@
-//! What is known of meanings: the model, how much is embedded, what failed,
-//! and what the cache holds.
+//! Reports the state of semantic search: the model, how much is embedded, what
+//! failed, and the size of the cache.
 
 use std::fmt::Write;
 
@@ -12,13 +12,13 @@ use crate::models;
 use crate::output::escape::escaped;
 use crate::output::phrases::{counted, size};
 
-/// The state of the vectors, as `--json` prints it.
+/// The state of the embeddings, as `--json` prints it.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Embeddings {
-    /// The model that answers, and how much of the notes it covers.
+    /// The model that searches use.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<Model>,
-    /// A model that is filling up to take its place.
+    /// The model that replaces it once all chunks are embedded with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<Model>,
     chunks: u64,
@@ -57,7 +57,7 @@ struct Cache {
 }
 
 impl Embeddings {
-    /// Reads the state off what the engine says.
+    /// Collects the state from the engine's status.
     pub(super) fn gather(
         context: &Context<'_>,
         config: &Config,
@@ -102,7 +102,7 @@ impl Embeddings {
         Ok(state)
     }
 
-    /// One line for people.
+    /// Renders a summary on one line.
     pub(super) fn line(&self) -> String {
         match &self.model {
             None => "semantic search: nothing is embedded yet".to_owned(),
@@ -121,12 +121,12 @@ impl Embeddings {
         }
     }
 
-    /// All of it for people.
-    pub(super) fn told(&self) -> String {
+    /// Renders the whole state.
+    pub(super) fn render(&self) -> String {
         let mut text = String::new();
         for (model, what) in [
-            (&self.model, "answers"),
-            (&self.next, "takes over when complete"),
+            (&self.model, "in use"),
+            (&self.next, "in use once complete"),
         ] {
             if let Some(model) = model {
                 let _ = writeln!(
@@ -171,13 +171,14 @@ impl Embeddings {
         self.model.as_ref().map(|model| model.name.clone())
     }
 
-    /// Whether an index run would embed something.
+    /// Tells whether `kodiak index` would embed something.
     pub(super) fn is_behind(&self) -> bool {
         self.model.is_some() && self.embedded < self.chunks
     }
 }
 
-/// `97 %`; all only where it is all.
+/// Renders a percentage rounded down, such as `97 %`, or `all` if nothing is
+/// missing.
 fn share(part: u64, whole: u64) -> String {
     if part == whole {
         return "all".to_owned();
