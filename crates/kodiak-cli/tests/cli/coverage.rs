@@ -50,7 +50,7 @@ fn what_is_not_embedded_yet_is_said() {
        notes/cooking/ramen.md:3  #835525
        Simmer pork and garlic, then add noodles.
     --- stderr
-    semantic search did not run: nothing is embedded yet; run `kodiak index`
+    notes were searched by words only: nothing is embedded yet; run `kodiak index`
     ");
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"
     exit: 0
@@ -79,7 +79,7 @@ fn what_is_not_embedded_yet_is_said() {
        notes/gtd.md:3  #f85ddf
        Capture everything, then clarify the next action.
     --- stderr
-    87 % is embedded so far; the rest is found by word only
+    87 % of the text is embedded so far; the rest is found by words only
     searched by word and by meaning (tiny)
     ");
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"
@@ -112,7 +112,7 @@ fn a_model_that_is_gone_leaves_words_and_a_command_to_get_it_back() {
        notes/cooking/ramen.md:3  #835525
        Simmer pork and garlic, then add noodles.
     --- stderr
-    semantic search did not run: the model tiny that embedded the notes is not installed; run `kodiak model install --from FOLDER`
+    notes were searched by words only: the model tiny that embedded the notes is not installed; run `kodiak model install --from FOLDER`
     ");
     for mode in ["auto", "hybrid", "semantic"] {
         let run = desk.ok(&["search", "noodles", "--mode", mode, "--json"]);
@@ -166,7 +166,7 @@ fn without_a_model_to_be_had_words_are_indexed() {
        notes/cooking/ramen.md:3  #835525
        Simmer pork and garlic, then add noodles.
     --- stderr
-    semantic search did not run: nothing is embedded yet; run `kodiak index`
+    notes were searched by words only: nothing is embedded yet; run `kodiak index`
     ");
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"
     exit: 0

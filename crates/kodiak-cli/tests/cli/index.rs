@@ -158,14 +158,14 @@ fn one_writer_at_a_time_and_readers_never_wait() {
        # Inbox zero Not zero messages, but zero messages about which I have not decided: delete, delegate, reply, defer or do. #email #gtd
     --- stderr
     waiting for process [ID] (kodiak index) to finish writing the index
-    'notes' was not brought up to date: the index is being written by process [ID] (kodiak index)
+    'notes' could not be updated, so its notes may be out of date: the index is being written by process [ID] (kodiak index)
     ");
     let answer = desk.json(&["search", "inbox", "--in", "notes", "--json"]);
     assert!(
         answer["notices"][0]
             .as_str()
             .unwrap()
-            .contains("was not brought up to date")
+            .contains("could not be updated")
     );
     // A folder nobody has indexed yet cannot be searched meanwhile.
     desk.write("other/a.md", "x");

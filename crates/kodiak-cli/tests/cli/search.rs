@@ -385,7 +385,7 @@ fn hits_that_are_gone_are_left_out_and_changed_ones_are_marked() {
         run.stdout.contains("(changed since it was indexed)"),
         "{run}"
     );
-    assert!(run.stderr.contains("1 document was left out"), "{run}");
+    assert!(run.stderr.contains("1 note was left out"), "{run}");
 }
 
 #[test]
@@ -404,8 +404,7 @@ fn hits_from_a_missing_folder_are_shown_and_it_is_said() {
     desk.write("second/a.md", "wombat");
     desk.ok(&["add", "second"]);
     std::fs::rename(desk.path("notes"), desk.path("unplugged")).unwrap();
-    let said =
-        "the folder of 'notes' is missing: its notes are shown as they were when last indexed";
+    let said = "the folder of 'notes' is missing; its notes are shown as last indexed";
     let run = desk.ok(&["search", "pomodoro", "-n", "3"]);
     assert!(
         run.stdout.contains("notes/productivity/pomodoro.md"),

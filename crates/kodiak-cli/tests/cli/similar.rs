@@ -75,10 +75,10 @@ fn a_note_without_vectors_is_compared_by_its_words() {
        notes/rye.md:3  #13166c
        Flour and a sourdough starter.
     --- stderr
-    this document has no vectors yet: compared by its words instead
+    this note was compared by words, not by meaning: it is not embedded yet
     ");
     let answer = desk.json(&["similar", "Sourdough", "--json"]);
     assert_eq!(answer["retrievers"], json!({"lexical": "fts5"}));
     assert_eq!(answer["hits"][0]["found_by"], json!(["lexical"]));
-    assert!(notices(&answer).contains("has no vectors yet"), "{answer}");
+    assert!(notices(&answer).contains("is not embedded yet"), "{answer}");
 }

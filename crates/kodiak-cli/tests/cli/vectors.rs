@@ -160,7 +160,7 @@ fn another_model_takes_over_with_the_next_run() {
        notes/cooking/ramen.md:3  #835525
        Simmer pork and garlic, then add noodles.
     --- stderr
-    semantic search did not run: the model tiny that embedded the notes is not installed; run `kodiak index`
+    notes were searched by words only: the model tiny that embedded the notes is not installed; run `kodiak index`
     ");
     desk.ok(&["index"]);
     assert_eq!(answering(&desk), "tiny-2");

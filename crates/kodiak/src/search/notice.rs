@@ -1,35 +1,35 @@
-//! What a reader should know about an answer: a code for programs, a sentence
-//! for people.
+//! Notices: what a reader should know about an answer. Each has a code for
+//! programs and a sentence for people.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// Something an answer says about itself.
+/// Something a reader should know about an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
-    /// The query was longer than what is looked for.
+    /// The query was too long and was truncated.
     QueryTruncated {
-        /// How many words were looked for.
+        /// The number of words that were looked for.
         words: usize,
     },
-    /// The full text could not be searched, and text was matched literally.
+    /// Full-text search failed.
     FullTextFailed {
-        /// What the store said.
+        /// The error of the store.
         detail: String,
-        /// Whether literal matching stood in.
+        /// Whether text was matched literally instead.
         matched_literally: bool,
     },
     /// Semantic search did not run.
     SemanticUnavailable(SemanticAbsence),
-    /// Not everything has an embedding yet.
+    /// Some chunks have no embedding yet.
     PartlyEmbedded {
-        /// How much has, in percent, rounded down.
+        /// The share of chunks with an embedding, in percent, rounded down.
         percent: u8,
     },
-    /// A source was never indexed to the end.
+    /// A source has never been indexed completely.
     SourceIncomplete {
         /// Its name.
         source: String,
@@ -41,29 +41,29 @@ pub enum Notice {
         /// Why not.
         reason: String,
     },
-    /// The place a source reads from is missing, so hits were not checked.
+    /// The folder of a source is missing, so its hits were not checked.
     SourceMissing {
         /// Its name.
         source: String,
     },
     /// Documents were left out because they no longer exist.
     DocumentsGone {
-        /// How many.
+        /// The number of documents.
         count: usize,
     },
-    /// Documents could not be compared with what their source has now.
+    /// Hits could not be compared with the present state of their source.
     DocumentsUnchecked {
-        /// How many.
+        /// The number of hits.
         count: usize,
     },
-    /// Documents have changed since they were indexed.
+    /// Hits have changed since they were indexed.
     DocumentsChanged {
-        /// How many.
+        /// The number of hits.
         count: usize,
     },
-    /// A document was compared by its words instead of its meaning.
+    /// Similar documents were searched for lexically instead of semantically.
     ComparedByWords {
-        /// Why.
+        /// Why the document could not be compared semantically.
         reason: String,
     },
 }
@@ -74,22 +74,22 @@ pub enum Notice {
 pub enum SemanticAbsence {
     /// There is no model, for the reason that the caller gave.
     NoModel(String),
-    /// Nothing has an embedding yet.
+    /// Nothing is embedded yet.
     NothingEmbedded,
-    /// The embeddings are another model's.
+    /// The documents were embedded with another model.
     OtherModel {
-        /// The model of the embeddings, and how long they are.
+        /// The key of the model they were embedded with, and its dimensions.
         embedded_with: (String, usize),
-        /// The model in use, and how long its vectors are.
+        /// The key of the model in use, and its dimensions.
         in_use: (String, usize),
     },
-    /// The model did not answer in time.
+    /// The model did not answer within this time.
     Deadline(Duration),
-    /// Too many semantic searches are under way.
+    /// Too many semantic searches are running.
     Busy,
-    /// The model knows none of the query's words.
+    /// All words of the query are out of the model's vocabulary.
     UnknownWords {
-        /// The model.
+        /// The name of the model.
         model: String,
     },
     /// The model or the store failed.
@@ -97,7 +97,7 @@ pub enum SemanticAbsence {
 }
 
 impl Notice {
-    /// Returns a name that does not change, for programs to act on.
+    /// Returns a stable name of this kind of notice, for programs to act on.
     pub fn code(&self) -> &'static str {
         match self {
             Self::QueryTruncated { .. } => "query-truncated",
@@ -135,63 +135,74 @@ impl fmt::Display for Notice {
             Self::QueryTruncated { words } => {
                 write!(
                     formatter,
-                    "only the first {words} words of the query were looked for"
+                    "the query is too long: only its first {words} words were looked for"
                 )
             }
             Self::FullTextFailed {
                 detail,
                 matched_literally,
             } => {
-                write!(formatter, "full-text search could not run ({detail})")?;
+                write!(formatter, "full-text search failed ({detail})")?;
                 if *matched_literally {
-                    formatter.write_str("; matched literally instead")?;
+                    formatter.write_str("; the text was searched literally instead")?;
                 }
                 Ok(())
             }
             Self::SemanticUnavailable(absence) => {
-                write!(formatter, "semantic search did not run: {absence}")
+                write!(formatter, "notes were searched by words only: {absence}")
             }
             Self::PartlyEmbedded { percent } => write!(
                 formatter,
-                "{percent} % is embedded so far; the rest is found by word only"
+                "{percent} % of the text is embedded so far; the rest is found by words only"
             ),
             Self::SourceIncomplete { source } => {
-                write!(formatter, "'{source}' is not completely indexed yet")
+                write!(
+                    formatter,
+                    "some notes of '{source}' are not indexed yet; index again to find them too"
+                )
             }
             Self::SourceNotSynced { source, reason } => {
-                write!(formatter, "'{source}' was not brought up to date: {reason}")
+                write!(
+                    formatter,
+                    "'{source}' could not be updated, so its notes may be out of date: {reason}"
+                )
             }
             Self::SourceMissing { source } => write!(
                 formatter,
-                "the folder of '{source}' is missing: its notes are shown as they were when last indexed"
+                "the folder of '{source}' is missing; its notes are shown as last indexed"
             ),
             Self::DocumentsGone { count } => {
                 let (were, their) = match count {
-                    1 => ("document was", "its file is"),
-                    _ => ("documents were", "their files are"),
+                    1 => ("note was", "its file no longer exists"),
+                    _ => ("notes were", "their files no longer exist"),
+                };
+                write!(formatter, "{count} {were} left out: {their}")
+            }
+            Self::DocumentsUnchecked { count } => {
+                let (notes, they) = match count {
+                    1 => ("note", "it was"),
+                    _ => ("notes", "they were"),
                 };
                 write!(
                     formatter,
-                    "{count} {were} left out: {their} no longer there"
-                )
-            }
-            Self::DocumentsUnchecked { count } => {
-                let files = if *count == 1 { "file" } else { "files" };
-                write!(
-                    formatter,
-                    "{count} {files} could not be looked at and may have changed"
+                    "{count} {notes} could not be checked and may have changed since {they} indexed"
                 )
             }
             Self::DocumentsChanged { count } => {
-                let have = if *count == 1 {
-                    "document has"
-                } else {
-                    "documents have"
+                let (have, they) = match count {
+                    1 => ("note has", "it was"),
+                    _ => ("notes have", "they were"),
                 };
-                write!(formatter, "{count} {have} changed since the last index run")
+                write!(
+                    formatter,
+                    "{count} {have} changed since {they} indexed; index again"
+                )
             }
             Self::ComparedByWords { reason } => {
-                write!(formatter, "{reason}: compared by its words instead")
+                write!(
+                    formatter,
+                    "this note was compared by words, not by meaning: {reason}"
+                )
             }
         }
     }
@@ -201,24 +212,30 @@ impl fmt::Display for SemanticAbsence {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoModel(reason) | Self::Failed(reason) => formatter.write_str(reason),
-            Self::NothingEmbedded => formatter.write_str("nothing is embedded yet"),
+            Self::NothingEmbedded => {
+                formatter.write_str("nothing is embedded yet; index again with a model")
+            }
             Self::OtherModel {
                 embedded_with: (theirs, their_length),
                 in_use: (ours, our_length),
             } => write!(
                 formatter,
-                "the index was embedded with {theirs} ({their_length} dimensions), \
-                 the model in use is {ours} ({our_length})"
+                "the notes were embedded with {theirs} ({their_length} dimensions), \
+                 but the model in use is {ours} ({our_length} dimensions); index again with it"
             ),
-            Self::Deadline(patience) => write!(formatter, "it took longer than {patience:?}"),
-            Self::Busy => formatter.write_str("too many semantic searches are under way"),
-            Self::UnknownWords { model } => write!(formatter, "{model} knows none of these words"),
+            Self::Deadline(patience) => {
+                write!(formatter, "the model took longer than {patience:?}")
+            }
+            Self::Busy => formatter.write_str("too many other searches are running; try again"),
+            Self::UnknownWords { model } => {
+                write!(formatter, "the model {model} knows none of these words")
+            }
         }
     }
 }
 
-/// The notices of an answer. In JSON they are two lists of one length:
-/// `notices`, the sentences, and `notice_codes`.
+/// The notices of an answer. In JSON they are two lists of the same length:
+/// `notices` with the sentences, and `notice_codes` with the codes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notices(pub Vec<Notice>);
 
@@ -247,7 +264,7 @@ impl Serialize for Notices {
     }
 }
 
-/// What a stage of a search made, and what is to be said about it.
+/// The result of a stage of a search, with notices about it.
 #[derive(Debug)]
 pub(super) struct Noted<T> {
     pub(super) value: T,
@@ -255,7 +272,7 @@ pub(super) struct Noted<T> {
 }
 
 impl<T> Noted<T> {
-    /// Notes one thing about a value.
+    /// Attaches one notice to a value.
     pub(super) fn with(value: T, notice: Notice) -> Self {
         Self {
             value,
@@ -263,7 +280,7 @@ impl<T> Noted<T> {
         }
     }
 
-    /// Returns the value and adds what is said about it to `notices`.
+    /// Returns the value and moves its notices to `notices`.
     pub(super) fn collect(self, notices: &mut Vec<Notice>) -> T {
         notices.extend(self.notices);
         self.value
@@ -271,7 +288,7 @@ impl<T> Noted<T> {
 }
 
 impl<T> From<T> for Noted<T> {
-    /// There is nothing to say about it.
+    /// Attaches no notice to a value.
     fn from(value: T) -> Self {
         Self {
             value,
@@ -296,9 +313,9 @@ mod tests {
             json,
             serde_json::json!({
                 "notices": [
-                    "1 document was left out: its file is no longer there",
-                    "2 documents were left out: their files are no longer there",
-                    "semantic search did not run: it took longer than 20ms",
+                    "1 note was left out: its file no longer exists",
+                    "2 notes were left out: their files no longer exist",
+                    "notes were searched by words only: the model took longer than 20ms",
                 ],
                 "notice_codes": ["documents-gone", "documents-gone", "semantic-deadline"],
             })

@@ -1,5 +1,5 @@
-//! Documents that are like a document: by meaning where it has vectors, else
-//! by the words that tell it from others.
+//! Documents similar to a document: semantically if it has vectors, else
+//! lexically, by the words with the highest tf-idf.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -22,8 +22,9 @@ use crate::text::{is_stop_word, words};
 use crate::vector::centroid;
 
 impl Router<'_> {
-    /// Returns the documents most like the one that `reference` names, itself left
-    /// out. `request` says how many and which; its query is not looked at.
+    /// Returns the documents most similar to the one that `reference` names,
+    /// without that document itself. `request` gives the limit and the filter; its
+    /// query is ignored.
     pub fn similar(&self, reference: &Reference, request: &Request) -> Result<Answer> {
         self.guard.require(Capability::Search)?;
         self.guard.require(Capability::Read)?;
@@ -59,13 +60,13 @@ impl Router<'_> {
         request: &Request,
         filter: &Filter,
     ) -> Result<Noted<Outcome>> {
-        // The document itself takes one of the places.
+        // The document itself is among the candidates.
         let limits = Limits::of(request.limit.saturating_add(1), &self.tuning);
         let reason = match self.similar_by_meaning(document, filter, limits) {
             Ok(Some(outcome)) => return Ok(outcome.into()),
-            Ok(None) => "this document has no vectors yet".to_owned(),
+            Ok(None) => "it is not embedded yet".to_owned(),
             Err(error @ Error::Corrupt { .. }) => return Err(error),
-            Err(error) => format!("vectors could not be compared ({error})"),
+            Err(error) => format!("the embeddings could not be compared ({error})"),
         };
         let instead = Notice::ComparedByWords { reason };
         match self.similar_by_word(document, filter, limits) {
@@ -87,7 +88,8 @@ impl Router<'_> {
         }
     }
 
-    /// Compares by meaning; `None` where the document has no vectors.
+    /// Ranks documents by their similarity to the centroid of the document's
+    /// chunks. Returns `None` if the document has no vectors.
     fn similar_by_meaning(
         &self,
         document: &StoredDocument,
@@ -116,7 +118,7 @@ impl Router<'_> {
             limits.fetched,
             &Stop::default(),
         )?;
-        // What points the other way has nothing to do with it.
+        // A vector that points the other way is not similar at all.
         let alike = |chunk: &NearestChunk| chunk.row != document.row && chunk.similarity > 0.0;
         let others = near.unwrap_or_default().into_iter().filter(alike);
         Ok(Some(Outcome {
@@ -129,6 +131,7 @@ impl Router<'_> {
         }))
     }
 
+    /// Ranks documents by BM25 for the most informative words of the document.
     fn similar_by_word(
         &self,
         document: &StoredDocument,
@@ -150,7 +153,8 @@ impl Router<'_> {
         Ok(found)
     }
 
-    /// The words that are frequent here and rare elsewhere.
+    /// Returns the document's words with the highest tf-idf: frequent here and
+    /// rare elsewhere.
     fn telling_words(&self, document: &StoredDocument) -> Result<Vec<Clause>> {
         let corpus = self.store.corpus()?;
         let mut counts: HashMap<String, f64> = HashMap::new();
@@ -168,7 +172,7 @@ impl Router<'_> {
         let mut weighed = Vec::with_capacity(counts.len());
         for (word, count) in counts {
             let documents = self.store.word_frequency(&word)?;
-            // A word that only this document has leads to no other.
+            // A word in this document alone leads to no other.
             if documents > 1 {
                 let weight = idf(documents, corpus) * count.ln_1p();
                 weighed.push((weight, word));

@@ -1,5 +1,5 @@
-//! What is left when a part fails: every row still answers, and says what it
-//! could not do.
+//! Degradation: if a part fails, the rest still answers, and the answer says what
+//! could not be done.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use crate::collection::{
 };
 use crate::embedders::{Scripted, failure, tiny};
 
-/// Three words of one topic; one of them is in a note, which makes that note a
-/// hit by word and the other note of the topic one by meaning alone.
+/// Three words of one topic. One of them is in a note, so that this note is a
+/// lexical hit and the other note of the topic a semantic-only hit.
 const QUESTION: &str = "cook noodles dinner";
 
 fn embedded() -> Collection {
@@ -24,8 +24,9 @@ fn embedded() -> Collection {
     notes
 }
 
-/// Each makes full-text search fail in its own way while everything else can
-/// be read: what it has, how long documents are, how it is set up.
+/// Statements that make full-text search fail, each in its own way, while
+/// everything else can be read: they drop its data, the document lengths, and its
+/// configuration.
 const FULL_TEXT_FAILURES: [&str; 3] = [
     "DROP TABLE documents_fts_data",
     "DROP TABLE documents_fts_docsize",
@@ -37,7 +38,7 @@ fn found_by(answer: &Answer, path: &str) -> Vec<&'static str> {
     hit.map(|hit| hit.found_by.clone()).unwrap_or_default()
 }
 
-/// Asserts that an answer was made by word alone and says why.
+/// Asserts that an answer is lexical only and gives the reasons.
 fn assert_by_word(answer: &Answer, retriever: &str, reasons: &[&str]) {
     assert_eq!(paths(answer), ["ramen.md"], "{answer:?}");
     assert_eq!(answer.hits[0].found_by, ["lexical"]);
@@ -54,7 +55,7 @@ fn assert_notices(answer: &Answer, expected: &[&str]) {
 }
 
 #[test]
-fn words_and_meanings_are_fused() {
+fn lexical_and_semantic_hits_are_fused() {
     let answer = embedded().answer_with(&tiny(), &ask(QUESTION));
     assert_eq!(paths(&answer), ["ramen.md", "bread.md"]);
     assert_eq!(found_by(&answer, "ramen.md"), ["lexical", "semantic"]);
@@ -66,7 +67,7 @@ fn words_and_meanings_are_fused() {
 }
 
 #[test]
-fn literal_text_and_meanings_are_fused_where_full_text_fails() {
+fn literal_and_semantic_hits_are_fused_if_full_text_fails() {
     for failure in FULL_TEXT_FAILURES {
         let notes = embedded();
         notes.run_sql(failure);
@@ -76,12 +77,12 @@ fn literal_text_and_meanings_are_fused_where_full_text_fails() {
         assert_eq!(found_by(&answer, "bread.md"), ["semantic"]);
         assert_eq!(answer.retrievers.lexical.as_deref(), Some("like"));
         assert_eq!(answer.retrievers.semantic.as_deref(), Some("tiny"));
-        assert_notices(&answer, &["full-text search could not run"]);
+        assert_notices(&answer, &["full-text search failed"]);
     }
 }
 
 #[test]
-fn what_is_shut_out_stays_out_where_full_text_fails() {
+fn excluded_documents_stay_out_if_full_text_fails() {
     for failure in FULL_TEXT_FAILURES {
         let notes = Collection::new(&[
             ("plain.md", "noodles in water"),
@@ -104,13 +105,13 @@ fn what_is_shut_out_stays_out_where_full_text_fails() {
         assert_eq!(found("noodles -garlic -chili"), ["plain.md"], "{failure}");
         let without = "noodles NOT (garlic OR \"chili oil\")";
         assert_eq!(found(without), ["plain.md"], "{failure}");
-        // A word that is shut out is not looked for either.
+        // An excluded word is not looked for either.
         assert_eq!(found("water -garlic"), ["plain.md"], "{failure}");
     }
 }
 
 #[test]
-fn words_alone_answer_where_nothing_is_embedded() {
+fn lexical_search_answers_alone_if_nothing_is_embedded() {
     let notes = topics();
     notes.sync();
     let answer = notes.answer_with(&tiny(), &ask(QUESTION));
@@ -120,13 +121,13 @@ fn words_alone_answer_where_nothing_is_embedded() {
         notes.sync();
         notes.run_sql(failure);
         let answer = notes.answer_with(&tiny(), &ask(QUESTION));
-        let reasons = ["full-text search could not run", "nothing is embedded yet"];
+        let reasons = ["full-text search failed", "nothing is embedded yet"];
         assert_by_word(&answer, "like", &reasons);
     }
 }
 
 #[test]
-fn without_a_model_words_answer_and_nothing_is_missed_unless_it_was_wanted() {
+fn without_a_model_lexical_search_answers_and_gives_the_reason_if_there_is_one() {
     let notes = embedded();
     assert_by_word(&notes.answer(&ask(QUESTION)), "fts5", &[]);
     let store = notes.store();
@@ -134,14 +135,14 @@ fn without_a_model_words_answer_and_nothing_is_missed_unless_it_was_wanted() {
         .explaining_absence(Some("no model is installed".to_owned()));
     for mode in [Mode::Auto, Mode::Hybrid, Mode::Semantic] {
         let answer = router.search(&ask_in(mode, QUESTION)).unwrap();
-        assert_by_word(&answer, "fts5", &["did not run: no model is installed"]);
+        assert_by_word(&answer, "fts5", &["words only: no model is installed"]);
     }
     let answer = router.search(&ask_in(Mode::Lexical, QUESTION)).unwrap();
     assert_by_word(&answer, "fts5", &[]);
 }
 
 #[test]
-fn a_model_that_fails_on_the_query_leaves_the_words() {
+fn lexical_search_answers_if_the_model_fails_on_the_query() {
     let notes = embedded();
     let failing = Scripted::instead_of_tiny(|_, _| Err(failure("out of memory")));
     for mode in [Mode::Auto, Mode::Hybrid, Mode::Semantic] {
@@ -151,7 +152,7 @@ fn a_model_that_fails_on_the_query_leaves_the_words() {
 }
 
 #[test]
-fn a_model_that_panics_leaves_the_words() {
+fn lexical_search_answers_if_the_model_panics() {
     let notes = embedded();
     let panicking = Scripted::instead_of_tiny(|_, _| panic!("as this test wants it"));
     for mode in [Mode::Auto, Mode::Hybrid, Mode::Semantic] {
@@ -161,7 +162,7 @@ fn a_model_that_panics_leaves_the_words() {
 }
 
 #[test]
-fn a_model_that_takes_too_long_leaves_the_words() {
+fn lexical_search_answers_if_the_model_takes_too_long() {
     let notes = embedded();
     let slow = Scripted::tiny_after(|_, _| {
         // Longer than any machine is busy; nobody waits for the thread.
@@ -177,13 +178,13 @@ fn a_model_that_takes_too_long_leaves_the_words() {
         assert_by_word(
             &search(mode, QUESTION),
             "fts5",
-            &["it took longer than 20ms"],
+            &["the model took longer than 20ms"],
         );
     }
-    // Who asks for meanings alone waits longer for them.
+    // A semantic search waits longer, since it runs no lexical one.
     let answer = search(Mode::Semantic, QUESTION);
-    assert_by_word(&answer, "fts5", &["it took longer than 100ms"]);
-    // So does everyone else where words have nothing to show.
+    assert_by_word(&answer, "fts5", &["the model took longer than 100ms"]);
+    // So does any other search if lexical retrieval finds nothing.
     for (mode, query) in [
         (Mode::Auto, "xylophones"),
         (Mode::Auto, "which xylophones resonate longest"),
@@ -193,14 +194,14 @@ fn a_model_that_takes_too_long_leaves_the_words() {
         assert_eq!(answer.total, 0, "{query}");
         assert_eq!(
             answer.notices.sentences(),
-            ["semantic search did not run: it took longer than 100ms"],
+            ["notes were searched by words only: the model took longer than 100ms"],
             "{query}"
         );
     }
 }
 
 #[test]
-fn a_deadline_beyond_all_time_is_none() {
+fn a_deadline_beyond_the_range_of_the_clock_is_none() {
     let notes = embedded();
     let store = notes.store();
     for mode in [Mode::Auto, Mode::Hybrid, Mode::Semantic] {
@@ -214,7 +215,7 @@ fn a_deadline_beyond_all_time_is_none() {
 }
 
 #[test]
-fn vectors_that_cannot_be_read_leave_the_words() {
+fn lexical_search_answers_if_the_vectors_cannot_be_read() {
     for (damage, reason) in [
         ("DROP TABLE embeddings", "no such table"),
         ("UPDATE embeddings SET vector = x'0000803f'", "1 dimensions"),
@@ -245,7 +246,7 @@ fn vectors_of_another_model_are_never_compared() {
     };
     for identity in [other_revision, other_length] {
         let told = format!(
-            "the model in use is {} ({})",
+            "the model in use is {} ({} dimensions)",
             identity.key(),
             identity.dimensions
         );
@@ -261,13 +262,13 @@ fn vectors_of_another_model_are_never_compared() {
 }
 
 #[test]
-fn what_is_embedded_answers_while_the_rest_is_not() {
+fn a_partly_embedded_collection_is_searched_semantically() {
     let notes = topics();
     notes.sync_and_embed(&*Scripted::tiny_failing_on("Sourdough"));
     let answer = notes.answer_with(&tiny(), &ask(QUESTION));
     assert_eq!(paths(&answer), ["ramen.md"]);
     assert!((answer.embedded - 0.8).abs() < 1e-9);
-    assert_notices(&answer, &["80 % is embedded so far"]);
+    assert_notices(&answer, &["80 % of the text is embedded so far"]);
 }
 
 #[test]
@@ -278,7 +279,7 @@ fn no_index_is_an_error_of_its_own() {
 }
 
 #[test]
-fn no_query_fails_where_full_text_does() {
+fn no_query_fails_if_full_text_does() {
     for failure in FULL_TEXT_FAILURES {
         let notes = embedded();
         notes.run_sql(failure);
@@ -322,7 +323,7 @@ fn answers_everything(store: &SqliteStore, guard: &Guard) {
 }
 
 #[test]
-fn meanings_are_not_compared_where_nobody_can_say_what_is_shut_out() {
+fn semantic_search_does_not_run_if_exclusions_cannot_be_resolved() {
     let notes = embedded();
     notes.run_sql("DROP TABLE documents_fts_data");
     for query in ["noodles dinner -garlic", "title:sourdough cook dinner"] {
@@ -335,7 +336,7 @@ fn meanings_are_not_compared_where_nobody_can_say_what_is_shut_out() {
 }
 
 #[test]
-fn like_notes_are_found_whatever_fails() {
+fn similar_notes_are_found_whatever_fails() {
     for damage in ["DROP TABLE embeddings", "DROP TABLE documents_fts_data"] {
         let notes = embedded();
         notes.write("soup.md", "# Soup\n\nA broth with garlic.\n");
