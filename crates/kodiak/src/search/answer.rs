@@ -1,5 +1,5 @@
-//! The answer: hits, and how they were found. One shape for the terminal, JSON
-//! and everything else; fields are added, never renamed.
+//! The answer: hits, and how they were found. One type for the terminal, JSON
+//! and everything else. Fields are added, never renamed.
 
 use std::ops::Range;
 
@@ -9,41 +9,42 @@ use serde::ser::{SerializeSeq, Serializer};
 use super::intent::Intent;
 use super::notice::Notices;
 
-/// What a search found and how.
+/// The answer to a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// The query as typed.
     pub query: String,
-    /// The query with misspelt words corrected, where any were.
+    /// The query with its misspelt words corrected, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected: Option<String>,
-    /// What the query was taken for.
+    /// The kind of query it was taken for.
     pub intent: Intent,
     /// Which retrievers ran.
     pub retrievers: Retrievers,
-    /// How much of the collection has embeddings, 0 to 1.
+    /// The share of the searched chunks with embeddings, from 0 to 1; 0 if
+    /// semantic search did not run.
     pub embedded: f64,
     /// What a reader should know about this answer.
     #[serde(flatten)]
     pub notices: Notices,
-    /// How many documents matched.
+    /// The number of documents that matched.
     pub total: usize,
-    /// How long it took, in milliseconds.
+    /// The time the search took, in milliseconds.
     pub took_ms: u64,
-    /// The best of them.
+    /// The best matches, best first.
     pub hits: Vec<Hit>,
-    /// Documents with similar titles, where nothing matched.
+    /// Documents with similar titles, if there is no hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<Suggestion>,
 }
 
-/// The retrievers that ran, by name; absent if one did not.
+/// The names of the retrievers that ran; absent for one that did not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Retrievers {
     /// How words were matched: `fts5` or `like`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical: Option<String>,
-    /// The model that compared meanings.
+    /// The model that embedded the query or the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub semantic: Option<String>,
 }
@@ -59,7 +60,7 @@ pub struct Hit {
     pub source: String,
     /// Its path from the source's root.
     pub path: String,
-    /// What it is.
+    /// Its kind, such as `note`.
     pub kind: String,
     /// Its title.
     pub title: String,
@@ -68,51 +69,51 @@ pub struct Hit {
     pub category: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,
-    /// When it was written, where known.
+    /// When it was created, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
     /// When it was last changed.
     pub updated_at: String,
     /// The line the snippet begins on.
     pub line: usize,
-    /// The excerpt that matched.
+    /// The excerpt that matches best.
     pub snippet: String,
     /// The matched words, as byte ranges of the snippet.
     #[serde(serialize_with = "pairs")]
     pub marks: Vec<Range<usize>>,
-    /// How well it matched; the best hit of an answer has 1.
+    /// How well it matched, from 0 to 1; the best candidate has 1.
     pub score: f64,
-    /// The cosine between query and document, where known.
+    /// The cosine between the query and its nearest chunk, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
-    /// Which retrievers found it.
+    /// The retrievers that found it: `lexical`, `semantic` or both.
     pub found_by: Vec<&'static str>,
     /// Whether the file has changed since it was indexed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changed: bool,
-    /// How it was ranked, if that was asked for.
+    /// How it was ranked, if the request asked for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
 }
 
-/// How a hit was ranked. What does not apply to it is absent.
+/// How a hit was ranked. Fields that do not apply to it are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Explanation {
-    /// Its place in the ranking by word, from one.
+    /// Its rank in lexical retrieval, from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical_rank: Option<usize>,
     /// Its BM25 score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical_score: Option<f64>,
-    /// The query's terms that it has.
+    /// The terms of the query that occur in it.
     pub terms: Vec<ExplainedTerm>,
-    /// Its place in the ranking by meaning, from one.
+    /// Its rank in semantic retrieval, from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub semantic_rank: Option<usize>,
-    /// The cosine of its nearest chunk.
+    /// The cosine between the query and its nearest chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
-    /// The cosine of the centroid of its chunks.
+    /// The cosine between the query and the centroid of its chunks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub centroid_similarity: Option<f64>,
     /// The first and last line of its nearest chunk.
@@ -121,36 +122,37 @@ pub struct Explanation {
     /// The headings above that chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
-    /// How the two rankings became one, where they did.
+    /// The name of the fusion, if both retrievers were fused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fusion: Option<&'static str>,
-    /// How much words counted in that: less than usual where little of the query
-    /// was found by word.
+    /// The weight of lexical evidence in the fusion: less than usual if even the
+    /// best document covers little of the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical_weight: Option<f64>,
-    /// What of it the other candidates added or took: those most like it, and
-    /// its neighbours in a thread.
+    /// The part of the fused score that rescoring added, negative if it
+    /// subtracted: the hubness penalty, smoothing, and what its thread is worth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rescoring: Option<f64>,
-    /// What came of it; the best hit's becomes the score 1.
+    /// The fused score after rescoring; that of the best candidate becomes the
+    /// score 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fused_score: Option<f64>,
 }
 
-/// A term of the query as it weighed on a hit.
+/// A term of the query that occurs in a hit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedTerm {
     /// The index term; `…` stands for the rest of a word.
     pub term: String,
-    /// How often it occurs in title, body and tags.
+    /// The number of its occurrences in title, body and tags.
     pub occurrences: [usize; 3],
-    /// How many documents have it.
+    /// Its document frequency.
     pub documents: u64,
-    /// How much one occurrence counts at most.
+    /// Its idf, capped for stop words.
     pub weight: f64,
 }
 
-/// A document that might have been meant.
+/// A document with a title or file name similar to the query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Suggestion {
     /// Its id with `#`.
@@ -163,6 +165,7 @@ pub struct Suggestion {
     pub path: String,
 }
 
+/// Serialises ranges as pairs of start and end.
 fn pairs<S: Serializer>(marks: &[Range<usize>], serializer: S) -> Result<S::Ok, S::Error> {
     let mut sequence = serializer.serialize_seq(Some(marks.len()))?;
     for mark in marks {

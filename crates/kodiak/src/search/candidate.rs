@@ -1,5 +1,5 @@
-//! Documents on their way to being hits, from either retriever, and both
-//! retrievers' findings joined.
+//! Candidates: documents from either retriever that may become hits, and the join
+//! of both.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,41 +10,42 @@ use crate::rank::fusion::Evidence;
 use crate::rank::rules::BACKFILL_CEILING;
 use crate::store::{Reader, Row};
 
-/// A document on its way to being a hit.
+/// A document that may become a hit.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) row: Row,
-    /// How well it matched; the best has 1.
+    /// How well it matched; the best candidate has 1.
     pub(super) score: f64,
     pub(super) evidence: Evidence,
-    /// Its chunk nearest to the query, where it has vectors.
+    /// Its chunk nearest to the query, if it has vectors.
     pub(super) chunk: Option<NearestChunk>,
-    /// How it was scored, where both kinds of evidence were fused.
+    /// The parts of its score, if both kinds of evidence were fused.
     pub(super) fused: Option<Fused>,
 }
 
-/// How a candidate's score came about; only order and distances mean anything.
+/// The parts of a candidate's fused score. Only the order of fused scores and the
+/// distances between them have a meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Fused {
-    /// All in all.
+    /// The fused score after rescoring.
     pub(super) score: f64,
-    /// What of it the other candidates added or took.
+    /// The part of it that rescoring added or, if negative, subtracted.
     pub(super) rescoring: f64,
-    /// How much lexical evidence counted.
+    /// The weight of lexical evidence in the fusion.
     pub(super) lexical_weight: f64,
 }
 
-/// Documents in order.
+/// Candidates in order, best first.
 pub(super) struct Ranked {
     pub(super) candidates: Vec<Candidate>,
-    /// How many documents matched in all.
+    /// The number of documents that matched in all.
     pub(super) total: usize,
-    /// What snippets are made from.
+    /// What snippets look for.
     pub(super) terms: Terms,
 }
 
 impl Candidate {
-    /// Creates one found by its words.
+    /// Creates a candidate of lexical retrieval.
     pub(super) fn lexical(row: Row, rank: usize, score: f64) -> Self {
         Self {
             row,
@@ -59,7 +60,7 @@ impl Candidate {
         }
     }
 
-    /// Creates one found by its meaning.
+    /// Creates a candidate of semantic retrieval.
     pub(super) fn semantic(chunk: NearestChunk, rank: usize) -> Self {
         let mut candidate = Self {
             row: chunk.row,
@@ -75,7 +76,8 @@ impl Candidate {
         candidate
     }
 
-    /// Notes its nearest chunk, and how near that and its centroid are.
+    /// Records its nearest chunk, and the similarities of that chunk and of the
+    /// centroid.
     pub(super) fn compared(&mut self, chunk: NearestChunk) {
         self.evidence.similarity = Some(f64::from(chunk.similarity));
         self.evidence.centroid_similarity = Some(f64::from(chunk.centroid_similarity));
@@ -84,7 +86,7 @@ impl Candidate {
 }
 
 impl Ranked {
-    /// Ranks by words as they are.
+    /// Ranks lexical candidates by BM25 alone.
     pub(super) fn lexical(found: LexicalCandidates) -> Self {
         let LexicalCandidates { matches, terms, .. } = found;
         let highest = matches.best.first().map_or(1.0, |&(_, score)| score);
@@ -104,7 +106,7 @@ impl Ranked {
         }
     }
 
-    /// Ranks by similarity as it is.
+    /// Ranks semantic candidates by similarity alone.
     pub(super) fn semantic(chunks: Vec<NearestChunk>) -> Self {
         let mut ranked = Self {
             candidates: Vec::new(),
@@ -115,7 +117,8 @@ impl Ranked {
         ranked
     }
 
-    /// Puts what is near below what is there already.
+    /// Appends semantic candidates below those already ranked. One that is ranked
+    /// already keeps its place.
     pub(super) fn append(&mut self, chunks: Vec<NearestChunk>) {
         let known: HashMap<Row, usize> = self
             .candidates
@@ -142,8 +145,9 @@ impl Ranked {
     }
 }
 
-/// Joins what is near with the `most` best by word: every candidate of either
-/// gets what the other retriever knows of it.
+/// Joins the semantic candidates with the `most` best lexical ones. Each candidate
+/// gets the evidence of both retrievers, as far as it is known: `lexical` holds
+/// the best BM25 scores, and `comparison` computes missing similarities.
 pub(super) fn join(
     store: &dyn Reader,
     lexical: &[(Row, f64)],

@@ -1,9 +1,10 @@
-//! True similarities: from what a scan takes for near to the exact cosines.
+//! Exact rescoring of nearest neighbours: from the quantised scan to the true
+//! cosines.
 //!
-//! The index over the vectors chooses candidates, the vectors in the store say
-//! how near those really are. That index may lag behind the store: what it lacks
-//! is compared one by one, and what is gone is dropped when its vector is looked
-//! up, so that nobody ever has to wait for it.
+//! The vector index chooses candidates; the vectors in the store give their exact
+//! similarity. The index may lag behind the store, so that no search has to wait
+//! for it. Unmerged vectors, which it lacks, are compared one by one. Chunks that
+//! are gone are dropped when their vectors are looked up.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,36 +17,37 @@ use crate::store::vectors::{Bitmap, KnnHit};
 use crate::store::{Reader, Row, VectorIndex};
 use crate::vector::{centroid, dot, normalised};
 
-/// How many of a document's chunks are compared exactly at most, and how far
-/// apart two may be in the index for their order to be uncertain.
+/// The highest number of chunks of a document that are compared exactly.
 const COMPARED: usize = 3;
+/// The difference between two similarities in the index up to which their order
+/// is uncertain.
 const INEXACT: f32 = 0.01;
 
-/// A document's chunk nearest to a query.
+/// The chunk of a document that is nearest to a query.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NearestChunk {
     /// The document.
     pub(super) row: Row,
     /// The chunk's number.
     pub(super) chunk: i64,
-    /// The chunk's cosine.
+    /// The cosine between the query and the chunk.
     pub(super) similarity: f32,
-    /// The cosine of the centroid of all the document's chunks.
+    /// The cosine between the query and the centroid of the document's chunks.
     pub(super) centroid_similarity: f32,
     /// The chunk's vector.
     pub(super) vector: Vec<f32>,
 }
 
-/// The vectors of a store, compared with those of a query.
+/// A comparison of the vectors of a store with those of a query.
 #[derive(Debug)]
 pub(super) struct Comparison {
     vectors: Arc<dyn VectorIndex>,
     queries: Vec<Vec<f32>>,
-    /// What of each document came after the index over the vectors was made.
+    /// The nearest unmerged chunk of each document that has any.
     unmerged: HashMap<Row, Unmerged>,
 }
 
-/// The nearest chunk of a document among those the index lacks.
+/// The nearest of a document's chunks that the vector index lacks.
 #[derive(Clone, Copy, Debug)]
 struct Unmerged {
     chunk: i64,
@@ -53,7 +55,8 @@ struct Unmerged {
 }
 
 impl Comparison {
-    /// Compares vectors with queries, which are near to nothing if there are none.
+    /// Prepares a comparison with the vectors of a query, and compares the unmerged
+    /// vectors at once. Without any query vector, nothing is near.
     pub(super) fn new(
         store: &dyn Reader,
         vectors: Arc<dyn VectorIndex>,
@@ -70,6 +73,7 @@ impl Comparison {
         Ok(comparison)
     }
 
+    /// Compares the vectors that the index lacks.
     fn not_in_index(&self, store: &dyn Reader) -> Result<HashMap<Row, Unmerged>> {
         let mut unmerged: HashMap<Row, Unmerged> = HashMap::new();
         store.vectors_after(&*self.vectors, &mut |row, chunk, vector| {
@@ -84,8 +88,8 @@ impl Comparison {
     }
 
     /// Returns the `keep` documents with the nearest chunks, nearest first, among
-    /// `rows` if given. What a scan for as many has found already is not looked
-    /// for again. `None` if it was stopped.
+    /// `rows` if given. `scanned` is the result of an earlier scan for `keep`
+    /// documents, if there was one. Returns `None` if it was stopped.
     pub(super) fn nearest(
         &self,
         store: &dyn Reader,
@@ -96,8 +100,8 @@ impl Comparison {
     ) -> Result<Option<Vec<NearestChunk>>> {
         let scan = |wanted| self.vectors.nearest(&self.queries, rows, wanted, stop);
         let mut best: HashMap<Row, NearestChunk> = HashMap::new();
-        // What is gone must not take the places of what is there: where some
-        // is, more is asked for.
+        // Chunks that are gone must not displace others: if there are any, the
+        // next scan asks for more.
         let (mut wanted, mut looked_at) = (keep, 0);
         let mut first = scanned;
         loop {
@@ -136,7 +140,7 @@ impl Comparison {
         Ok(Some(best))
     }
 
-    /// Returns the nearest chunk of each of these documents, where it has vectors.
+    /// Returns the nearest chunk of each of these documents that has vectors.
     pub(super) fn of_documents(
         &self,
         store: &dyn Reader,
@@ -158,8 +162,9 @@ impl Comparison {
         Ok(found)
     }
 
-    /// Returns a chunk with its true similarity, which is taken for its document's
-    /// as well; `None` if it is gone.
+    /// Returns a chunk with its exact similarity, which also stands in for the
+    /// centroid similarity until that is known. Returns `None` if the chunk is
+    /// gone.
     fn chunk(&self, store: &dyn Reader, row: Row, chunk: i64) -> Result<Option<NearestChunk>> {
         let vector = store.chunk_vector(&*self.vectors, chunk)?;
         Ok(vector.map(|vector| {
@@ -174,9 +179,9 @@ impl Comparison {
         }))
     }
 
-    /// Returns the similarity of the centroid of a chunk's document.
+    /// Returns the cosine between the query and the centroid of a chunk's document.
     fn centroid_similarity(&self, store: &dyn Reader, chunk: &NearestChunk) -> Result<f32> {
-        // Of what has changed since, the index knows what it was.
+        // For a document with unmerged chunks, the index has the old sum.
         let centroid = if self.unmerged.contains_key(&chunk.row) {
             centroid(&store.vectors_of(chunk.row)?)
         } else if let Some(sum) = self.vectors.sum_of(chunk.row) {
@@ -187,7 +192,7 @@ impl Comparison {
         Ok(centroid.map_or(0.0, |centroid| self.similarity(&centroid)))
     }
 
-    /// Returns the `keep` nearest of what the index lacks.
+    /// Returns the `keep` documents with the nearest unmerged chunks.
     fn nearest_unmerged(&self, rows: Option<&Bitmap>, keep: usize) -> Vec<(Row, Unmerged)> {
         let admitted = |&(&row, _): &(&Row, &Unmerged)| rows.is_none_or(|rows| rows.contains(row));
         let mut unmerged: Vec<(&Row, &Unmerged)> = self.unmerged.iter().filter(admitted).collect();
@@ -199,15 +204,15 @@ impl Comparison {
         unmerged.map(|(&row, &unmerged)| (row, unmerged)).collect()
     }
 
-    /// With several queries the highest similarity counts.
+    /// Returns the highest similarity of a vector to any of the query's vectors.
     fn similarity(&self, vector: &[f32]) -> f32 {
         let similarities = self.queries.iter().map(|query| dot(query, vector));
         similarities.fold(f32::MIN, f32::max)
     }
 }
 
-/// Returns the chunks of a document that may be its nearest: the index leaves
-/// open which of those close together is.
+/// Returns the chunks of a document that may be its nearest. Quantisation leaves
+/// the order of nearly equal similarities open.
 fn likely_nearest(mut chunks: Vec<(i64, f32)>) -> Vec<i64> {
     chunks.sort_by(|one, other| other.1.total_cmp(&one.1));
     let nearest = chunks.first().map_or(0.0, |&(_, similarity)| similarity);
@@ -238,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_nearer_takes_the_place_of_another() {
+    fn only_a_nearer_chunk_replaces_another() {
         let chunk = |chunk, similarity| NearestChunk {
             row: 1,
             chunk,
@@ -247,7 +252,7 @@ mod tests {
             vector: Vec::new(),
         };
         let mut best = HashMap::new();
-        // A damaged vector may be no number.
+        // The similarity of a damaged vector may be NaN.
         for (number, similarity) in [(1, 0.5), (2, 0.5), (3, f32::NAN), (4, 0.7), (5, 0.6)] {
             offer(&mut best, chunk(number, similarity));
             let expected = if number < 4 { 1 } else { 4 };
@@ -256,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn only_chunks_as_near_as_the_index_can_tell_are_compared() {
+    fn only_chunks_within_the_uncertainty_of_the_index_are_compared() {
         let chunks = vec![(1, 0.5), (2, 0.7), (3, 0.695), (4, 0.694), (5, 0.693)];
         assert_eq!(likely_nearest(chunks), [2, 3, 4]);
         assert_eq!(likely_nearest(Vec::new()), [] as [i64; 0]);

@@ -1,22 +1,23 @@
-//! Whether a document is still what was indexed.
+//! Freshness: whether a document has changed since it was indexed.
 
 use crate::source::{Presence, Source};
 use crate::store::StoredDocument;
 
-/// How an indexed document compares with what its source has now.
+/// The state of an indexed document in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// It is the same, as far as anyone can tell.
+    /// It has not changed, as far as can be told.
     Same,
     /// It has changed.
     Changed,
     /// It is gone.
     Gone,
-    /// The source cannot be looked into now.
+    /// The source cannot be read now.
     Unknown,
 }
 
-/// Compares a document with its source, if that is among `sources`.
+/// Compares a document with its source. Returns [`Freshness::Same`] if that
+/// source is not among `sources`.
 pub(super) fn freshness(sources: &[Box<dyn Source>], document: &StoredDocument) -> Freshness {
     let mut sources = sources.iter();
     let Some(source) = sources.find(|source| source.name() == document.source) else {

@@ -1,26 +1,26 @@
-//! What kind of question a query is, by rule: words to look up, or a sentence
-//! whose meaning counts.
+//! The intent of a query, by rule: keywords to look up, or a question to answer
+//! by meaning.
 
 use serde::Serialize;
 
 use crate::rank::rules::QUESTION_WORDS;
 use crate::text::word_count;
 
-/// What a query asks for.
+/// The kind of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Intent {
-    /// Words to be looked up as they are.
+    /// Words to look up as they are.
     Keyword,
     /// A question in natural language.
     Semantic,
 }
 
 impl Intent {
-    /// Reads the intent off the text: empty, quoted, with operators or a date,
-    /// a slug, or one or two words are *keyword*; three plain words or more are
-    /// *semantic*. Words are counted by script: a Chinese or Thai question is one
-    /// though it has no spaces.
+    /// Returns the intent of a query. A query that is empty or quoted, that has
+    /// operators or a date, or that has one or two words (a slug counts as one)
+    /// is *keyword*. Three plain words or more are *semantic*. Words are counted
+    /// by script, so that a Chinese or Thai question without spaces is one too.
     pub fn of(text: &str) -> Self {
         let text = text.trim();
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -40,7 +40,7 @@ impl Intent {
     }
 }
 
-/// Whether the text holds `YYYY-MM-DD` or `YYYY/MM/DD`.
+/// Tells whether the text contains `YYYY-MM-DD` or `YYYY/MM/DD`.
 fn has_date(text: &str) -> bool {
     text.as_bytes().windows(10).any(|window| {
         let separator = window[4];
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table() {
+    fn intents_of_queries() {
         for (text, expected) in [
             ("", Intent::Keyword),
             ("   ", Intent::Keyword),

@@ -1,5 +1,5 @@
-//! Candidates by their words: full text, or literal text where that is asked for
-//! or all that is left.
+//! Lexical retrieval: by full text, or by literal text if the request asks for
+//! that or full text fails.
 
 use super::Request;
 use super::limits::Limits;
@@ -12,14 +12,14 @@ use crate::rank::{Bm25, Tuning};
 use crate::store::{Filter, Matches, Reader};
 use crate::text::words;
 
-/// How many of a query's words are looked for literally: each is a pass over all
-/// text.
+/// The number of words of a query that are looked for literally: each of them
+/// takes a pass over all text.
 const MAX_NEEDLES: usize = 8;
 
-/// How much of a query is looked for literally, in bytes.
+/// The number of bytes of a query that are looked for literally.
 const MAX_NEEDLE_LENGTH: usize = 1_000;
 
-/// Documents retrieved by their words, best first, before they are read.
+/// Documents retrieved lexically, best first, before they are read.
 #[derive(Debug)]
 pub(super) struct LexicalCandidates {
     pub(super) matches: Matches,
@@ -28,14 +28,14 @@ pub(super) struct LexicalCandidates {
     pub(super) terms: Terms,
 }
 
-/// What snippets are made from.
+/// What a snippet looks for: index terms, or literal text.
 #[derive(Clone, Debug)]
 pub(super) enum Terms {
     Planned(Vec<PlannedTerm>),
     Literal(Vec<String>),
 }
 
-/// Retrieves documents by their words.
+/// Retrieves documents lexically.
 #[derive(Clone, Copy)]
 pub(super) struct LexicalRetriever<'a> {
     pub(super) store: &'a dyn Reader,
@@ -43,8 +43,8 @@ pub(super) struct LexicalRetriever<'a> {
 }
 
 impl LexicalRetriever<'_> {
-    /// Retrieves by full text; should that fail, literally. `keep` is how many
-    /// scores are kept.
+    /// Retrieves by full text, or literally if that fails. Keeps the `keep` best
+    /// scores.
     pub(super) fn retrieve_words(
         &self,
         request: &Request,
@@ -54,7 +54,7 @@ impl LexicalRetriever<'_> {
         keep: usize,
     ) -> Result<Noted<LexicalCandidates>> {
         match self.retrieve_planned(query, filter, keep) {
-            // Damage is reported; anything else FTS5 refuses, LIKE answers.
+            // A damaged index is an error. If FTS5 fails otherwise, LIKE answers.
             Err(Error::Database { detail, .. }) => Ok(Noted::with(
                 self.retrieve_instead(request, query, filter, limits)?,
                 Notice::FullTextFailed {
@@ -66,7 +66,8 @@ impl LexicalRetriever<'_> {
         }
     }
 
-    /// Retrieves by full text.
+    /// Retrieves by full text: plans the terms, runs the pruned expression if there
+    /// is one, and runs the full one if that finds too little.
     pub(super) fn retrieve_planned(
         &self,
         query: &Query,
@@ -88,9 +89,9 @@ impl LexicalRetriever<'_> {
             (None, Some(expression)) => run(expression)?,
             (None, None) => self.store.newest(filter, only_excluded.as_ref(), keep)?,
         };
-        // The rarer terms alone must not leave an answer shorter than asked for,
-        // nor fusion without the scores it compares with: on conversations that
-        // costs .003 to .006 nDCG@10.
+        // Pruning must not make an answer shorter than the limit, nor deprive
+        // fusion of the lexical scores of semantic candidates: on conversations
+        // that costs .003 to .006 nDCG@10.
         if let (Some(_), Some(expression)) = (&pruned, &expression)
             && matches.total < keep
         {
@@ -103,7 +104,8 @@ impl LexicalRetriever<'_> {
         })
     }
 
-    /// Leaves proximity out where there are too few informative terms.
+    /// Returns the BM25 parameters for a plan: without term proximity if it has
+    /// too few informative terms.
     fn bm25_for(&self, plan: &TermPlan) -> Bm25 {
         let mut bm25 = self.tuning.bm25;
         let informative = plan.terms.iter().filter(|term| !term.common);
@@ -113,8 +115,8 @@ impl LexicalRetriever<'_> {
         bm25
     }
 
-    /// Lists what the filters leave, newest first; nothing where there is neither
-    /// filter nor star.
+    /// Lists the documents that pass the filter, newest first. Without a filter,
+    /// only the query `*` lists anything.
     pub(super) fn list(
         &self,
         request: &Request,
@@ -133,7 +135,8 @@ impl LexicalRetriever<'_> {
         })
     }
 
-    /// Looks for the whole query literally, without the quotes around it.
+    /// Retrieves documents that contain the whole query literally, without the
+    /// quotes around it.
     pub(super) fn retrieve_like(
         &self,
         request: &Request,
@@ -144,8 +147,8 @@ impl LexicalRetriever<'_> {
         self.retrieve_literal(needles, &[], filter, limits)
     }
 
-    /// Looks literally for the whole query or any of its words, but not for what
-    /// it excludes.
+    /// Retrieves documents that contain the whole query or any of its words
+    /// literally, except those with the text that the query excludes.
     fn retrieve_instead(
         &self,
         request: &Request,
@@ -176,7 +179,8 @@ impl LexicalRetriever<'_> {
     }
 }
 
-/// Returns what to look for literally; `None` if there is nothing.
+/// Returns the text to look for literally, without quotes and cut to length;
+/// `None` if it is empty.
 fn literal(text: &str) -> Option<String> {
     let text = text.trim();
     let quoted = |quote| text.strip_prefix(quote)?.strip_suffix(quote);

@@ -1,26 +1,27 @@
-//! How many documents each stage of a search handles.
+//! The number of documents each stage of a search handles.
 
 use crate::rank::Tuning;
 
-/// At most so many hits more than wanted are fetched, in case some are gone.
+/// The highest number of spare hits that are fetched in case some are gone.
 const MAX_SPARE: usize = 20;
 
-/// The four numbers a search is bounded by, from the smallest to the largest.
+/// The four limits of a search, from the smallest to the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// Hits the caller wants.
+    /// The number of hits the caller wants.
     pub(super) hits: usize,
-    /// Documents ranked for presentation: hits that turn out to be gone are made
-    /// up for from a few more.
+    /// The number of documents ranked for presentation: a few more than hits, to
+    /// replace those that turn out to be gone.
     pub(super) fetched: usize,
-    /// Candidates each retriever puts up where two are fused.
+    /// The number of candidates each retriever supplies to a fusion.
     pub(super) candidates: usize,
-    /// Lexical scores kept, for candidates that only meaning puts up.
+    /// The number of lexical scores kept for candidates that only semantic
+    /// retrieval finds.
     pub(super) rescoring_depth: usize,
 }
 
 impl Limits {
-    /// Returns the limits of a search for so many hits.
+    /// Returns the limits of a search for this many hits.
     pub(super) fn of(hits: usize, tuning: &Tuning) -> Self {
         let fetched = hits.saturating_add(hits.min(MAX_SPARE));
         let candidates = fetched.max(tuning.candidates);
@@ -38,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_at_least_the_one_before() {
+    fn each_limit_is_at_least_the_one_before() {
         let tuning = Tuning::default();
         for hits in [0, 1, 10, 100, 1_000, usize::MAX] {
             let limits = Limits::of(hits, &tuning);

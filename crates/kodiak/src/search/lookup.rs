@@ -1,4 +1,4 @@
-//! One document by id, address, path or title.
+//! Lookup of one document by id, address, path or title.
 
 use percent_encoding::percent_decode_str;
 
@@ -9,30 +9,31 @@ use crate::error::{Error, Result};
 use crate::source::Source;
 use crate::store::{Filter, Name, Reader, StoredDocument};
 
-/// Fewer digits fit too much to be meant as an id.
+/// The minimum number of hexadecimal digits that are tried as an id. Fewer would
+/// match too many documents.
 const SHORTEST_PREFIX: usize = 4;
-/// How many candidates an ambiguous name lists.
+/// The number of candidates that are listed for an ambiguous name.
 const MAX_CANDIDATES: usize = 8;
 
-/// A document that was asked for, with the lines that were asked for.
+/// A document that was looked up, with the requested lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The document.
     pub document: StoredDocument,
-    /// What its source says of it beyond what every document has, as names and
+    /// The fields of its source beyond those of every document, as names and
     /// values.
     pub fields: Vec<(String, String)>,
-    /// Its text from the first to the last line wanted.
+    /// The text of the requested lines.
     pub text: String,
-    /// Those lines, both within the document.
+    /// The requested lines, limited to the lines there are.
     pub lines: LineRange,
-    /// How many lines it has.
+    /// The number of lines of the whole document.
     pub line_count: usize,
-    /// Whether it is still what was indexed.
+    /// Whether it has changed since it was indexed.
     pub freshness: Freshness,
 }
 
-/// Finds documents by what they are called, inside a scope.
+/// Finds documents by name, inside a scope.
 pub(super) struct Lookup<'a> {
     pub(super) store: &'a dyn Reader,
     pub(super) sources: &'a [Box<dyn Source>],
@@ -40,7 +41,7 @@ pub(super) struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// Returns the document that `reference` names, whichever lines of it.
+    /// Returns the document that `reference` names, regardless of its lines.
     pub(super) fn document(&self, reference: &Reference) -> Result<StoredDocument> {
         let (row, ..) = self.find_one(&reference.target)?;
         let document = self.store.documents(&[row])?.pop();
@@ -50,7 +51,8 @@ impl Lookup<'_> {
         })
     }
 
-    /// Returns the document that `reference` names, with the lines it names.
+    /// Returns the document that `reference` names, with the text of the lines it
+    /// names.
     pub(super) fn get(&self, reference: &Reference) -> Result<Found> {
         let document = self.document(reference)?;
         let whole = format!("{}{}", document.front, document.body);
@@ -75,6 +77,7 @@ impl Lookup<'_> {
         })
     }
 
+    /// Returns the only document with this name. None or several are an error.
     fn find_one(&self, target: &str) -> Result<Name> {
         let scope = &self.scope;
         let mut found = self.find(target)?;
@@ -94,6 +97,8 @@ impl Lookup<'_> {
         }
     }
 
+    /// Returns the documents with this name. An address is taken as such; anything
+    /// else is tried as an id, then as a path, then as a title.
     fn find(&self, target: &str) -> Result<Vec<Name>> {
         let (store, scope) = (self.store, &self.scope);
         if let Some(address) = target.strip_prefix("kodiak://") {
@@ -118,8 +123,8 @@ impl Lookup<'_> {
         store.with_title(target, scope, MAX_CANDIDATES)
     }
 
-    /// The ways a text can be a path: under a source's folder, after a source's
-    /// name, or as it is.
+    /// Returns the ways to read a text as a path, each with its source if known:
+    /// under a source's folder, after a source's name, or as it is.
     fn as_paths(&self, target: &str) -> Result<Vec<(Option<String>, String)>> {
         let mut paths = Vec::new();
         for (name, location) in self.store.locations(&self.scope)? {
@@ -136,6 +141,7 @@ impl Lookup<'_> {
         Ok(paths)
     }
 
+    /// Returns the id, source and path of each document, for error messages.
     fn described(&self, rows: &[i64]) -> Result<Vec<String>> {
         let documents = self.store.documents(rows)?;
         let described = documents.into_iter().map(|document| {

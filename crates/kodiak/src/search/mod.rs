@@ -5,8 +5,16 @@
 //!         → Candidate (joined, scored, rescored) → Ranked → Hit → Answer
 //! ```
 //!
-//! [`Router`] is the single way in. A stage takes what the one before it made and
-//! returns its own value, with notices for the answer; none sees the answer.
+//! [`Router`] is the single way in. Each stage takes the value of the stage
+//! before it and returns its own, with notices for the answer. No stage sees the
+//! answer itself.
+//!
+//! * `plan`, `query`, `token`, `intent`, `typo`: the query, parsed, corrected and
+//!   routed;
+//! * `lexical`, `terms`: lexical retrieval, with idf and pruning;
+//! * `semantic`, `compare`, `workers`: semantic retrieval, with exact cosines;
+//! * `candidate`, `score`, `turn`: both joined, fused and rescored by `rank`;
+//! * `present`, `snippet`, `freshness`: hits made of the best candidates.
 
 mod answer;
 mod candidate;
@@ -58,34 +66,34 @@ use present::Presenter;
 use score::Scoring;
 use semantic::{Available, Pending, SemanticCandidates, SemanticRetriever};
 
-/// How long meanings are waited for before words answer alone. Where words find
-/// nothing, and where only meanings are asked for, it is five times as long.
+/// The time semantic retrieval has before lexical retrieval answers alone. It is
+/// five times as long if lexical retrieval finds nothing or does not run.
 pub const DEADLINE: Duration = Duration::from_secs(2);
 
-/// A search.
+/// A request to search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// What to look for.
+    /// The query as typed.
     pub query: String,
-    /// How many hits at most.
+    /// The highest number of hits.
     pub limit: usize,
     /// How to search.
     pub mode: Mode,
-    /// What to search in.
+    /// Which documents to search.
     pub filter: Filter,
     /// Whether every word must occur.
     pub all: bool,
-    /// Whether words are taken as typed, never corrected.
+    /// Whether words are taken as typed and never corrected.
     pub exact: bool,
-    /// Whether each hit says how it was ranked.
+    /// Whether each hit explains how it was ranked.
     pub explain: bool,
-    /// How the rankings by word and by meaning become one.
+    /// How lexical and semantic evidence are fused.
     pub fusion: Fusion,
-    /// How much each of them counts.
+    /// The weight of each in the fusion.
     pub weights: Weights,
 }
 
-/// How many hits a search has unless told otherwise.
+/// The default number of hits.
 pub const DEFAULT_LIMIT: usize = 10;
 
 impl Default for Request {
@@ -105,7 +113,7 @@ impl Default for Request {
 }
 
 impl Request {
-    /// Asks for the ten best documents, searched as suits the query.
+    /// Creates a request for the ten best documents, searched as suits the query.
     pub fn new(query: impl Into<String>) -> Self {
         Self {
             query: query.into(),
@@ -114,7 +122,7 @@ impl Request {
     }
 }
 
-/// The single way into the index, for every surface.
+/// The single way into the index, for the terminal, servers and all others.
 #[derive(Debug)]
 pub struct Router<'a> {
     store: &'a dyn Reader,
@@ -146,9 +154,9 @@ impl std::fmt::Debug for dyn Reader + '_ {
 }
 
 impl<'a> Router<'a> {
-    /// Creates a router over `store` for whoever holds `guard`, lexical only until
-    /// it is given an embedder. Hits are checked against `sources`, where the
-    /// source they are from is among them.
+    /// Creates a router over `store` that allows what `guard` allows. It searches
+    /// lexically only until it is given an embedder. Each hit is checked against
+    /// its source if that is among `sources`.
     pub fn new(store: &'a dyn Reader, sources: &'a [Box<dyn Source>], guard: Guard) -> Self {
         Self {
             store,
@@ -162,49 +170,50 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// Embeds queries with this model, or with none.
+    /// Sets the model that embeds queries; `None` for none.
     #[must_use]
     pub fn with_embedder(mut self, embedder: Option<Arc<dyn Embedder>>) -> Self {
         self.embedder = embedder;
         self
     }
 
-    /// Says why there is no embedder, for the answers that lack one.
+    /// Sets the reason why there is no embedder, for the notices of answers.
+    /// Without a reason there is no notice.
     #[must_use]
     pub fn explaining_absence(mut self, reason: Option<String>) -> Self {
         self.absence = reason;
         self
     }
 
-    /// Waits for the model so long, [`DEADLINE`] unless told otherwise.
+    /// Sets the time to wait for the model; the default is [`DEADLINE`].
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Ranks with these numbers; what was said of them before is forgotten.
+    /// Sets all ranking parameters, the minimum similarity included.
     #[must_use]
     pub fn with_tuning(mut self, tuning: Tuning) -> Self {
         self.tuning = tuning;
         self
     }
 
-    /// Sets which cosine counts as a hit, in place of the model's own.
+    /// Sets the lowest cosine that counts as a hit; `None` leaves it to the model.
     #[must_use]
     pub fn with_minimum_similarity(mut self, minimum: Option<f32>) -> Self {
         self.tuning.minimum_similarity = minimum;
         self
     }
 
-    /// Runs models on these threads, which others may share.
+    /// Sets the thread pool that models run on, which other routers may share.
     #[must_use]
     pub(crate) fn with_workers(mut self, workers: Arc<Workers>) -> Self {
         self.workers = workers;
         self
     }
 
-    /// Answers a search. No query, however odd, is an error.
+    /// Answers a request. No query is an error, however odd.
     pub fn search(&self, request: &Request) -> Result<Answer> {
         self.guard.require(Capability::Search)?;
         let filter = self.guard.narrow(&request.filter);
@@ -218,15 +227,15 @@ impl<'a> Router<'a> {
         .answer()
     }
 
-    /// Finds a document by what a person calls it.
+    /// Finds a document by id, address, path or title.
     pub fn get(&self, reference: &Reference) -> Result<Found> {
         self.guard.require(Capability::Read)?;
         let _snapshot = Snapshot::begin(self.store)?;
         self.lookup().get(reference)
     }
 
-    /// Returns the word a search would look for instead of `word`; `None` where
-    /// it would take it as typed.
+    /// Returns the correction of `word` that a search would look for; `None` if it
+    /// would look for the word as typed.
     pub fn spelling(&self, word: &str) -> Result<Option<String>> {
         self.guard.require(Capability::Search)?;
         typo::suggestion(self.store, word, &self.guard.narrow(&Filter::default()))
@@ -277,11 +286,11 @@ struct Searching<'a> {
     notices: Vec<Notice>,
 }
 
-/// What the stages before presentation made of a search.
+/// The result of the stages before presentation.
 struct Outcome {
     ranked: Ranked,
     retrievers: Retrievers,
-    /// How much has embeddings, where semantic search ran.
+    /// The share of chunks with embeddings; 0 if semantic search did not run.
     embedded: f64,
 }
 
@@ -333,8 +342,9 @@ impl<'a> Searching<'a> {
         })
     }
 
-    /// Retrieves, joins and scores. Gives back the snapshot that the ranking is
-    /// of: while a model works, none is held.
+    /// Retrieves, joins and scores candidates. Returns the outcome with the
+    /// snapshot it was read from, which may be a new one: no snapshot is held
+    /// while a model works.
     fn run(&mut self, plan: &Plan, snapshot: Snapshot<'a>) -> Result<(Snapshot<'a>, Outcome)> {
         let Plan { route, limits, .. } = plan;
         let lexical = self.router.lexical();
@@ -405,6 +415,7 @@ impl<'a> Searching<'a> {
         }
     }
 
+    /// Runs lexical retrieval and collects its notices. Keeps `keep` scores.
     fn words(&mut self, plan: &Plan, keep: usize) -> Result<LexicalCandidates> {
         let Plan { query, limits, .. } = plan;
         let lexical = self.router.lexical();
@@ -412,7 +423,7 @@ impl<'a> Searching<'a> {
         Ok(found.collect(&mut self.notices))
     }
 
-    /// Retrieves words again where the index has changed since.
+    /// Repeats lexical retrieval if the index has changed since.
     fn again(
         &mut self,
         changed: bool,
@@ -423,20 +434,21 @@ impl<'a> Searching<'a> {
         if changed {
             let known = self.notices.len();
             let found = self.words(plan, keep);
-            // What there was to say has been said.
+            // The first run has given the same notices.
             self.notices.truncate(known);
             return found;
         }
         Ok(found)
     }
 
+    /// Starts semantic retrieval of `keep` documents.
     fn begin(&self, plan: &Plan, keep: usize) -> Result<Available<Pending>> {
         let semantic = self.router.semantic();
         semantic.begin(&plan.texts, &plan.query, self.filter, keep, self.started)
     }
 
-    /// Waits for a model without holding a snapshot, and reads the rest from a
-    /// new one.
+    /// Waits for the model without holding a snapshot, then reads the semantic
+    /// candidates from a new one.
     fn wait(
         &mut self,
         snapshot: Snapshot<'a>,
@@ -480,19 +492,20 @@ impl<'a> Searching<'a> {
         })
     }
 
-    /// Notes which model ran, and how much it could see.
+    /// Records in the outcome which model ran and the share of embedded chunks.
     fn note_model(&mut self, outcome: &mut Outcome, semantic: &SemanticCandidates) -> Result<()> {
         outcome.retrievers.semantic = Some(semantic.model.clone());
         outcome.embedded = self.router.store.coverage(self.filter)?.share();
         if outcome.embedded < 1.0 {
-            // Rounded down: nearly all is not all.
+            // Rounded down, so that 100 % always means all.
             let percent = (outcome.embedded * 100.0).floor() as u8;
             self.notices.push(Notice::PartlyEmbedded { percent });
         }
         Ok(())
     }
 
-    /// Joins both retrievers' candidates and scores them.
+    /// Joins the candidates of both retrievers, fuses their scores and rescores
+    /// them.
     fn fuse(
         &mut self,
         plan: &Plan,
@@ -536,6 +549,7 @@ impl<'a> Searching<'a> {
         Ok(outcome)
     }
 
+    /// Returns documents with names similar to the query.
     fn suggestions(&self) -> Result<Vec<Suggestion>> {
         let store = self.router.store;
         let scope = self.filter.scope_only();
@@ -551,10 +565,10 @@ impl<'a> Searching<'a> {
     }
 }
 
-/// What came of waiting for a model.
+/// The result of waiting for a model.
 struct Waited<'a> {
     snapshot: Snapshot<'a>,
-    /// Whether the index has changed meanwhile.
+    /// Whether the index changed while waiting.
     changed: bool,
     candidates: Option<SemanticCandidates>,
 }

@@ -1,4 +1,4 @@
-//! The ways to search, by name. Which retrievers a mode runs is `plan`'s to say.
+//! The modes of a search, by name. `plan` decides which retrievers a mode runs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,21 +8,21 @@ use crate::error::UnknownName;
 /// How to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Whatever suits the query.
+    /// As suits the query.
     #[default]
     Auto,
-    /// Words, ranked.
+    /// Lexically only: by words.
     Lexical,
-    /// Meanings, ranked.
+    /// Semantically: by meaning.
     Semantic,
-    /// Words and meanings, whatever the query looks like.
+    /// Both lexically and semantically, whatever the query looks like.
     Hybrid,
-    /// Literal text, anywhere, even inside words.
+    /// For literal text, anywhere, even inside words.
     Like,
 }
 
 impl Mode {
-    /// Every mode there is.
+    /// All modes.
     pub const ALL: [Self; 5] = [
         Self::Auto,
         Self::Lexical,
@@ -31,7 +31,7 @@ impl Mode {
         Self::Like,
     ];
 
-    /// Returns its name in settings and figures.
+    /// Returns its name, as in settings and evaluations.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -42,7 +42,7 @@ impl Mode {
         }
     }
 
-    /// Returns whether a search in this mode may need a model.
+    /// Tells whether a search in this mode may need a model.
     pub fn may_compare_meanings(self) -> bool {
         !matches!(self, Self::Lexical | Self::Like)
     }

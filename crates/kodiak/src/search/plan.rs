@@ -1,5 +1,5 @@
-//! What a search does: the query understood and corrected, and which retrievers
-//! it goes through.
+//! The plan of a search: the query, parsed and corrected, and its route through
+//! the retrievers.
 
 use super::limits::Limits;
 use super::notice::{Noted, Notice};
@@ -9,42 +9,43 @@ use crate::error::{Error, Result};
 use crate::rank::{KeywordRoute, Tuning};
 use crate::store::{Filter, Reader};
 
-/// A query made ready for the retrievers.
+/// A query, ready for the retrievers.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     /// The query, with its misspelt words corrected.
     pub(super) query: Query,
-    /// What the query was taken for.
+    /// The kind of query it was taken for.
     pub(super) intent: Intent,
-    /// The text with the corrections in place, where there are any.
+    /// The query's text with its corrections, if there are any.
     pub(super) corrected: Option<String>,
-    /// What a model is to embed: the query as typed and as corrected.
+    /// The texts to embed: the query as typed and as corrected, without operators
+    /// and excluded words.
     pub(super) texts: Vec<String>,
     /// Which retrievers run.
     pub(super) route: Route,
-    /// How many documents each stage handles.
+    /// The number of documents each stage handles.
     pub(super) limits: Limits,
 }
 
 /// Which retrievers run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
-    /// The text as it is, anywhere.
+    /// Literal matching of the whole text.
     Literal,
-    /// No words: what the filters leave, newest first.
+    /// None: the documents that pass the filter, newest first.
     Listing,
     /// Lexical only.
     Lexical,
-    /// Lexical, and semantic below where that leaves room.
+    /// Lexical, with semantic hits below if there is room for them.
     LexicalFirst,
     /// Both, fused.
     Hybrid,
-    /// Semantic, and lexical where that cannot run.
+    /// Semantic, or lexical if that cannot run.
     Semantic,
 }
 
 impl Plan {
-    /// Plans a search.
+    /// Plans a search: parses and corrects the query and chooses a route.
     pub(super) fn of(
         store: &dyn Reader,
         request: &Request,
@@ -97,12 +98,14 @@ impl Plan {
     }
 }
 
-/// Returns whether a text without words asks for everything there is; other
-/// signs may still stand somewhere literally.
+/// Tells whether a query without words asks for a listing. Other signs are
+/// matched literally.
 fn is_listing(text: &str) -> bool {
     matches!(text.trim(), "" | "*")
 }
 
+/// Corrects the query in place. Returns its text with the corrections, if there
+/// are any.
 fn correct(
     store: &dyn Reader,
     request: &Request,
@@ -126,7 +129,8 @@ impl Route {
             _ if query.is_empty() => Self::Lexical,
             (Mode::Semantic, _) => Self::Semantic,
             (Mode::Hybrid, _) | (Mode::Auto, Intent::Semantic) => Self::Hybrid,
-            // What is demanded literally is not answered by what is like it.
+            // A query with required clauses asks for exactly these words, so
+            // similar documents are no answer to it.
             (Mode::Auto, Intent::Keyword) if !query.required.is_empty() => Self::Lexical,
             (Mode::Auto, Intent::Keyword) => match keyword {
                 KeywordRoute::LexicalFirst => Self::LexicalFirst,

@@ -1,5 +1,5 @@
-//! From ranked documents to hits: read, checked against their sources, with the
-//! lines that show why they were found.
+//! Presentation: reads the ranked documents, checks them against their sources
+//! and makes hits of them, with snippets and explanations.
 
 use super::candidate::{Candidate, Ranked};
 use super::freshness::{Freshness, freshness};
@@ -23,14 +23,14 @@ pub(super) struct Presenter<'a> {
     pub(super) filter: &'a Filter,
 }
 
-/// The hits, and how many documents turned out to be gone.
+/// The hits, and the number of documents that turned out to be gone.
 pub(super) struct Presented {
     pub(super) hits: Vec<Hit>,
     pub(super) gone: usize,
 }
 
 impl Presenter<'_> {
-    /// Returns the best documents that are still there.
+    /// Returns hits for the best documents that still exist.
     pub(super) fn present(&self, ranked: &Ranked) -> Result<Noted<Presented>> {
         let request = self.request;
         let rows: Vec<Row> = ranked.candidates.iter().map(|one| one.row).collect();
@@ -42,7 +42,7 @@ impl Presenter<'_> {
         let terms = self.explained_terms(&ranked.terms)?;
         let mut hits = Vec::new();
         let (mut gone, mut changed, mut unknown) = (0, 0, 0);
-        // Read as many as are wanted; more only where some are gone.
+        // Reads as many as the limit, and more only if some are gone.
         let mut candidates = ranked.candidates.iter();
         for chunk in rows.chunks(request.limit.max(1)) {
             for document in self.store.documents(chunk)? {
@@ -91,8 +91,8 @@ impl Presenter<'_> {
         })
     }
 
-    /// Returns where the chunk nearest to the query is, if that is to be shown or
-    /// told.
+    /// Returns the span of the chunk nearest to the query, if the snippet or the
+    /// explanation needs it.
     fn span(&self, candidate: &Candidate) -> Result<Option<ChunkSpan>> {
         let shown = self.request.explain || candidate.evidence.lexical_rank.is_none();
         match &candidate.chunk {
@@ -101,8 +101,8 @@ impl Presenter<'_> {
         }
     }
 
-    /// Returns the terms to explain hits by. How many documents have them is
-    /// counted anew for someone who may not see all.
+    /// Returns the terms that explanations list. If the caller may not see all
+    /// sources, their document frequencies are counted within the scope.
     fn explained_terms(&self, terms: &Terms) -> Result<Vec<PlannedTerm>> {
         let Terms::Planned(terms) = terms else {
             return Ok(Vec::new());
@@ -119,7 +119,7 @@ impl Presenter<'_> {
                 });
                 term.documents = match self.store.count(&phrase, &scope) {
                     Ok(documents) => documents,
-                    // What cannot be counted for the caller is not told.
+                    // A count beyond the scope must not leak.
                     Err(Error::Database { .. }) => return Ok(Vec::new()),
                     Err(error) => return Err(error),
                 };
@@ -135,7 +135,7 @@ fn hit(
     span: Option<&ChunkSpan>,
     finder: &Finder<'_>,
 ) -> Hit {
-    // Where no word matched, the chunk whose meaning did is what to show.
+    // A semantic-only hit shows its nearest chunk.
     let snippet = match (span, candidate.evidence.lexical_rank) {
         (Some(span), None) => finder.snippet_within(document, span.range.clone()),
         _ => finder.snippet(document),

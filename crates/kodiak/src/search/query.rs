@@ -1,33 +1,35 @@
-//! What a person typed, understood: words, phrases, operators and fields.
+//! The query language: parses what a person typed into words, phrases, operators
+//! and fields.
 //!
-//! Every string is a query. What cannot be an operator where it stands is a
-//! word, and what holds no word is left out.
+//! Every string is a query. An operator without operands is dropped, a field name
+//! without a value is a word, and whatever contains no word is left out.
 
 use super::token::{Token, Unit, tokens};
 use crate::rank::rules::QUESTION_WORDS;
 use crate::store::Column;
 use crate::text::{fold_into, word_count, words};
 
-/// Words beyond this many are not looked for: a pasted page is cut short
-/// rather than refused.
+/// The highest number of required conditions, and of optional clauses. A pasted
+/// page is truncated rather than refused.
 pub(super) const MAX_WORDS: usize = 128;
-/// Nor is anything after this many words and operators.
+/// The number of words and operators of a query that are parsed.
 const MAX_TOKENS: usize = 1024;
-/// How many words can be near each other.
+/// The highest number of words in one NEAR.
 const MAX_NEAR: usize = 16;
-/// Parentheses nested deeper than this are taken as spaces.
+/// The nesting depth from which parentheses are taken as spaces.
 const DEEPEST: usize = 16;
 
-/// A query.
+/// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Query {
-    /// What must hold; all of it.
+    /// The conditions a document must meet, all of them.
     pub(super) required: Vec<Condition>,
-    /// What ranks, any of it; where nothing is required, one must match.
+    /// The clauses that only rank documents. If nothing is required, at least one
+    /// must match.
     pub(super) optional: Vec<Clause>,
-    /// What must not hold; none of it.
+    /// The conditions a document must not meet, none of them.
     pub(super) excluded: Vec<Condition>,
-    /// Whether words were left out because there were too many.
+    /// Whether the query was truncated because it was too long.
     pub(super) cut_short: bool,
 }
 
@@ -36,18 +38,19 @@ pub(super) struct Query {
 pub(super) enum Condition {
     /// The clause matches.
     Clause(Clause),
-    /// All hold.
+    /// All conditions are met.
     All(Vec<Condition>),
-    /// Any holds.
+    /// At least one condition is met.
     Any(Vec<Condition>),
-    /// The first holds, the second does not.
+    /// The first condition is met and the second is not.
     Except(Box<Condition>, Box<Condition>),
-    /// The words stand within so many words of each other.
+    /// The words occur within this distance of each other.
     Near(Vec<String>, usize),
 }
 
 impl Condition {
-    /// The ways to meet it, each as the texts that must be there.
+    /// Returns the ways to meet the condition, each as the texts that a document
+    /// must contain. Exceptions are ignored.
     fn alternatives(&self) -> Vec<Vec<String>> {
         match self {
             Self::Clause(clause) => vec![vec![clause.text.clone()]],
@@ -65,30 +68,30 @@ impl Condition {
     }
 }
 
-/// The least thing that can match.
+/// A single text to match.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Clause {
-    /// Where it must stand.
+    /// The column it must occur in; `None` for any.
     pub(super) column: Option<Column>,
-    /// What must stand there.
+    /// The text that must occur.
     pub(super) text: String,
-    /// Whether it is one word, a phrase, or the beginning of a word.
+    /// Whether the text is one word, a phrase, or the beginning of a word.
     pub(super) form: Form,
 }
 
-/// How a clause's text is meant.
+/// How the text of a clause is matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Form {
-    /// One index term: a word, or a piece of a run without spaces.
+    /// As one index term: a word, or an n-gram of a run without spaces.
     Word,
-    /// Words in a row.
+    /// As words in a row.
     Phrase,
-    /// The beginning of a word.
+    /// As the beginning of a word.
     Prefix,
 }
 
 impl Query {
-    /// Understands `text`. With `all`, plain words are required.
+    /// Parses `text`. With `all`, plain words are required.
     pub(super) fn parse(text: &str, all: bool) -> Self {
         let mut tokens = tokens(text);
         let mut query = Self {
@@ -121,6 +124,8 @@ impl Query {
         query
     }
 
+    /// Adds a token of a query without operators. In a sentence, a quoted phrase
+    /// is not required, and its words are looked for as well.
     fn add_plain(&mut self, token: &Token, sentence: bool) {
         let Token::Unit(unit) = token else { return };
         let clauses = unit.clauses();
@@ -141,7 +146,7 @@ impl Query {
         }
     }
 
-    /// Drops repeated words and those past the limit.
+    /// Drops repeated clauses and those past the limit.
     fn shorten(&mut self) {
         let mut seen = std::collections::HashSet::new();
         self.optional.retain(|clause| {
@@ -154,8 +159,8 @@ impl Query {
         self.required.truncate(MAX_WORDS);
     }
 
-    /// What is wanted, in words: all of `text`, unless some of it is an
-    /// operator or not wanted.
+    /// Returns the query's text without operators and excluded words: all of
+    /// `text` if nothing is required or excluded, else the texts of its clauses.
     pub(super) fn wanted_text(&self, text: &str) -> String {
         fn collect<'a>(condition: &'a Condition, texts: &mut Vec<&'a str>) {
             match condition {
@@ -180,21 +185,21 @@ impl Query {
         texts.join(" ")
     }
 
-    /// What is not wanted, as texts: a document with all of any of these is shut
-    /// out. What an exception would let in again stays out as well.
+    /// Returns the excluded texts: a document that contains all texts of any of
+    /// these lists is excluded. An exception inside an exclusion is ignored.
     pub(super) fn excluded(&self) -> Vec<Vec<String>> {
         let alternatives = self.excluded.iter().flat_map(Condition::alternatives);
         alternatives.take(MAX_WORDS).collect()
     }
 
-    /// Whether nothing in it can match.
+    /// Tells whether the query looks for nothing; it may still exclude something.
     pub(super) fn is_empty(&self) -> bool {
         self.required.is_empty() && self.optional.is_empty()
     }
 }
 
-/// Returns whether an operator has something to work on. One that has not is
-/// dropped; in lower case "and", "or", "not" and "near" are always words.
+/// Tells whether any operator has operands. An operator without them is dropped.
+/// In lower case "and", "or", "not" and "near" are always words.
 fn has_operator(tokens: &[Token]) -> bool {
     let operand =
         |token: Option<&Token>| matches!(token, Some(Token::Unit(_) | Token::Open | Token::Close));
@@ -212,8 +217,8 @@ fn has_operator(tokens: &[Token]) -> bool {
     })
 }
 
-/// Whether three words or more stand outside of quotes: there, quotes point at
-/// something rather than demand it.
+/// Tells whether the tokens are a sentence: three words or more outside of quotes.
+/// In a sentence, quotation marks emphasise rather than require.
 fn is_sentence(tokens: &[Token]) -> bool {
     let plain = |token: &Token| match token {
         Token::Unit(unit)
@@ -229,7 +234,8 @@ fn is_sentence(tokens: &[Token]) -> bool {
     tokens.iter().map(plain).sum::<usize>() >= QUESTION_WORDS
 }
 
-/// Reads tokens as `any := all (OR all)*`, `all := unit ((AND|NOT)? unit)*`.
+/// A recursive descent parser for `any := all (OR all)*`,
+/// `all := unit ((AND|NOT)? unit)*`.
 struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
@@ -307,7 +313,8 @@ impl Parser<'_> {
         inner
     }
 
-    /// `NEAR(a b, 5)`, or `a NEAR b`, which takes back the part before it.
+    /// Parses the rest of `NEAR(a b, 5)` or of `a NEAR b`. The latter takes its
+    /// first operand from the end of `parts`.
     fn near(&mut self, mut distance: usize, parts: &mut Vec<Signed>) {
         let mut near = Vec::new();
         if self.peek() == Some(&Token::Open) {
@@ -348,7 +355,7 @@ fn near_text(unit: &Unit) -> Option<String> {
     Some(unit.text.trim_matches([',', '*']).to_owned())
 }
 
-/// A condition that is wanted or unwanted, before the two are brought together.
+/// A condition that must or must not be met, before both kinds are combined.
 #[derive(Debug)]
 enum Signed {
     Wanted(Condition),
@@ -365,6 +372,7 @@ fn push(parts: &mut Vec<Signed>, condition: Option<Condition>, unwanted: bool) {
     }));
 }
 
+/// Splits conditions into the wanted and the unwanted.
 fn split_exclusions(parts: Vec<Signed>) -> (Vec<Condition>, Vec<Condition>) {
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
     for part in parts {
@@ -376,8 +384,9 @@ fn split_exclusions(parts: Vec<Signed>) -> (Vec<Condition>, Vec<Condition>) {
     (wanted, unwanted)
 }
 
-/// What is wanted without what is not. Only unwanted parts make no condition:
-/// inside an alternative there is nothing to take them from.
+/// Combines parts into one condition: all wanted ones and none of the unwanted.
+/// Returns `None` if there are only unwanted parts: inside an alternative there is
+/// nothing to subtract them from.
 fn all_of(parts: Vec<Signed>) -> Option<Condition> {
     let (wanted, unwanted) = split_exclusions(parts);
     let wanted = all_condition(wanted)?;
@@ -387,6 +396,7 @@ fn all_of(parts: Vec<Signed>) -> Option<Condition> {
     })
 }
 
+/// Returns a condition that is met if all parts are; `None` without parts.
 fn all_condition(mut parts: Vec<Condition>) -> Option<Condition> {
     match parts.len() {
         0 | 1 => parts.pop(),
@@ -394,6 +404,7 @@ fn all_condition(mut parts: Vec<Condition>) -> Option<Condition> {
     }
 }
 
+/// Returns a condition that is met if any part is; `None` without parts.
 fn one_condition(mut parts: Vec<Condition>) -> Option<Condition> {
     match parts.len() {
         0 | 1 => parts.pop(),

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A query in a compact notation, so that expectations read like queries:
-/// `+` required, `-` excluded, `&` all, `|` any, `!` except, `~` near.
+/// Returns a parsed query in a compact notation, so that expectations read like
+/// queries: `+` required, `-` excluded, `&` all, `|` any, `!` except, `~` near.
 fn shown(text: &str) -> String {
     let query = Query::parse(text, false);
     let mut parts: Vec<String> = Vec::new();
@@ -128,14 +128,14 @@ fn all_makes_words_required() {
 }
 
 #[test]
-fn long_queries_are_cut_short() {
+fn long_queries_are_truncated() {
     let text: String = (0..100_000).map(|n| format!("word{n} ")).collect();
     let query = Query::parse(&text, false);
     assert_eq!(query.optional.len(), MAX_WORDS);
     assert!(query.cut_short);
 }
 
-/// How deep a condition is nested; a clause is one deep.
+/// Returns the nesting depth of a condition; a clause has depth one.
 fn depth(condition: &Condition) -> usize {
     let inner = match condition {
         Condition::Clause(_) | Condition::Near(..) => 0,
@@ -145,7 +145,7 @@ fn depth(condition: &Condition) -> usize {
     inner + 1
 }
 
-/// Every text that a condition looks for.
+/// Returns every text that a condition looks for.
 fn texts(condition: &Condition) -> Vec<&str> {
     match condition {
         Condition::Clause(clause) => vec![&clause.text],
@@ -155,8 +155,8 @@ fn texts(condition: &Condition) -> Vec<&str> {
     }
 }
 
-/// What holds for every query, whatever was typed: it is bounded, looks for
-/// nothing that was not typed, and for nothing that is only punctuation.
+/// Asserts what holds for every query, whatever was typed: it is bounded, and
+/// looks neither for text that was not typed nor for mere punctuation.
 fn assert_sound(typed: &str, query: &Query) {
     assert!(query.required.len() <= MAX_WORDS);
     assert!(query.optional.len() <= MAX_WORDS);
@@ -167,7 +167,7 @@ fn assert_sound(typed: &str, query: &Query) {
     }
     let optional = query.optional.iter().map(|clause| clause.text.as_str());
     for text in conditions.flat_map(texts).chain(optional) {
-        // A piece of a run without spaces may have only combining marks.
+        // An n-gram may consist of combining marks only.
         let says = |character: char| character.is_alphanumeric() || !character.is_ascii();
         assert!(text.chars().any(says), "{typed}: {text:?}");
         assert!(typed.contains(text), "{typed}: {text:?}");

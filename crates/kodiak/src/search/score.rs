@@ -1,7 +1,7 @@
-//! Scores for joined candidates: fusion, then one rescoring stage after another.
+//! Scoring of joined candidates: fusion, then one rescoring stage after another.
 //!
-//! A stage sees all candidates with their scores and changes the scores. What a
-//! cross-encoder has to say will be one more stage at the end of the list.
+//! A rescoring stage sees all candidates with their scores and changes the
+//! scores. A cross-encoder would be one more stage at the end.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::rank::thread::{Threads, Turn};
 use crate::store::{Reader, Row};
 use crate::text::Tokenizer;
 
-/// What scoring needs to know beside the candidates.
+/// What scoring needs besides the candidates.
 pub(super) struct Scoring<'a> {
     pub(super) store: &'a dyn Reader,
     pub(super) fusion: Fusion,
@@ -26,8 +26,9 @@ pub(super) struct Scoring<'a> {
 }
 
 impl Scoring<'_> {
-    /// Gives each candidate its score, the best 1 and the worst 0, and puts them
-    /// in order. `best` is the highest BM25 score of any document.
+    /// Fuses and rescores the candidates, scales their scores from 0 for the worst
+    /// to 1 for the best, and sorts them. `best` is the highest BM25 score of any
+    /// document.
     pub(super) fn apply(&self, candidates: &mut [Candidate], best: f64) -> Result<()> {
         let mut weights = self.weights;
         if self.fusion == Fusion::Convex {
@@ -36,7 +37,7 @@ impl Scoring<'_> {
         let evidence: Vec<Evidence> = candidates.iter().map(|one| one.evidence).collect();
         let own = fuse(&evidence, self.fusion, weights, self.tuning);
         let mut scores = own.clone();
-        // Ranks say nothing of how far apart candidates are.
+        // Rescoring needs distances, and ranks have none.
         if self.fusion == Fusion::Convex {
             self.rescore(candidates, weights, &mut scores)?;
         }
@@ -61,7 +62,8 @@ impl Scoring<'_> {
         Ok(())
     }
 
-    /// Runs the rescoring stages.
+    /// Runs the rescoring stages in order: hubness penalty, speaker boost,
+    /// smoothing, thread context.
     fn rescore(
         &self,
         candidates: &[Candidate],
@@ -81,13 +83,13 @@ impl Scoring<'_> {
 
         neighbourhood.penalise_hubs(scores, weights.semantic * tuning.hubness_penalty);
         threads.favour_named_speakers(scores, &turns, tuning);
-        // In a thread the neighbours are what was said before and after.
+        // In a thread, the turns before and after take the place of neighbours.
         neighbourhood.smooth(scores, tuning.smoothing, |at| threads.contains(at));
         threads.add_context(scores, &turns, tuning);
         Ok(())
     }
 
-    /// Returns what each of these documents is in its thread.
+    /// Returns the turn of each document; the default for one outside of threads.
     fn turns(&self, rows: &[Row], threads: &[Vec<Row>]) -> Result<Vec<Turn>> {
         if threads.is_empty() {
             return Ok(vec![Turn::default(); rows.len()]);
@@ -96,7 +98,7 @@ impl Scoring<'_> {
         let in_thread = |row: &Row| in_threads.contains(row);
         let wanted: Vec<Row> = rows.iter().copied().filter(in_thread).collect();
         let known: HashSet<&str> = match self.terms {
-            // A stop word that is a name as well, such as Will, names nobody.
+            // A stop word that is also a name, such as Will, names nobody.
             Terms::Planned(terms) => terms
                 .iter()
                 .filter(|term| !term.common)
@@ -119,10 +121,11 @@ impl Scoring<'_> {
     }
 }
 
-/// Returns how far lexical evidence is to be trusted: little where even the best
-/// document covers only a few of the query's terms, or only stop words.
-/// Normalised, such scores would count as much as any. In full, if the best
-/// covers the part `full_coverage` of them.
+/// Returns the factor for the weight of lexical evidence, from 0 to 1: the query
+/// coverage of the best document, relative to `full_coverage`. The coverage is its
+/// BM25 score divided by the summed idf of the informative terms. It is low if
+/// even the best document matches few terms or only stop words; as z-scores, such
+/// scores would count as much as any.
 fn lexical_trust(best: f64, terms: &Terms, full_coverage: f64) -> f64 {
     let Terms::Planned(terms) = terms else {
         return 1.0;
@@ -142,7 +145,7 @@ mod tests {
     use crate::search::terms::PlannedTerm;
 
     #[test]
-    fn words_are_trusted_as_far_as_they_are_found() {
+    fn lexical_evidence_counts_as_far_as_the_query_is_covered() {
         let term = |weight, common| PlannedTerm {
             term: "bear".to_owned(),
             prefix: false,

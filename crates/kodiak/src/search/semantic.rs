@@ -1,10 +1,10 @@
-//! Candidates by their meaning: the query's vectors, and what is near them.
+//! Semantic retrieval: embeds the query and finds its nearest neighbours.
 //!
-//! The model works on a shared thread, which then scans the vectors, while words
-//! are looked up. It is not waited for beyond the deadline, which is further off
-//! where there is nothing to show instead; whoever stops waiting stops the work.
-//! Nothing is read from the store meanwhile. Whatever goes wrong here is a notice
-//! in the answer, never an error.
+//! A shared thread embeds the query and scans the vectors while lexical retrieval
+//! runs. Nobody waits for it beyond the deadline, which is longer if there is
+//! nothing else to show. A caller that stops waiting stops the work. While it
+//! waits, nothing is read from the store. Failures become notices in the answer,
+//! not errors; only a corrupt index is an error.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -22,18 +22,18 @@ use crate::rank::Tuning;
 use crate::store::vectors::{Bitmap, KnnHit};
 use crate::store::{Filter, Reader, VectorIndex};
 
-/// How much of a query a model is shown, in bytes. No model sees more.
+/// The number of bytes of a query that are embedded; the rest is cut off.
 const MAX_QUERY_BYTES: usize = 4_000;
 
-/// How many times as long the model is waited for where nothing else answers:
-/// "nothing found" is the one thing a busy machine must not say too early.
+/// The factor by which the deadline is extended if lexical retrieval has nothing
+/// to show: "nothing found" is what a busy machine must not say too early.
 const ALONE: u32 = 5;
 
-/// A value, or why semantic search cannot make it; `None` where there is nothing
-/// to say because no model was wanted.
+/// A value, or the reason why semantic retrieval cannot supply it. The reason is
+/// `None` if no model was configured and so none is missed.
 pub(super) type Available<T> = std::result::Result<T, Option<SemanticAbsence>>;
 
-/// Retrieves documents by their meaning.
+/// Retrieves documents semantically.
 #[derive(Clone, Copy)]
 pub(super) struct SemanticRetriever<'a> {
     pub(super) store: &'a dyn Reader,
@@ -41,12 +41,12 @@ pub(super) struct SemanticRetriever<'a> {
     pub(super) embedder: Option<&'a Arc<dyn Embedder>>,
     /// Why there is no embedder.
     pub(super) absence: Option<&'a str>,
-    /// How long the model is waited for.
+    /// The time to wait for the model.
     pub(super) deadline: Duration,
     pub(super) workers: &'a Workers,
 }
 
-/// A query that a model is working on. Dropped, the work stops.
+/// A query that a model is working on. Dropping it stops the work.
 pub(super) struct Pending {
     receiver: Receiver<Result<Option<Embedded>>>,
     target: Target,
@@ -55,7 +55,7 @@ pub(super) struct Pending {
     cancel: CancelOnDrop,
 }
 
-/// What is compared with the query.
+/// The vectors that the query is compared with, and how many hits are wanted.
 #[derive(Clone)]
 struct Target {
     vectors: Arc<dyn VectorIndex>,
@@ -72,13 +72,15 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// What the other thread makes of a query.
+/// The result of the worker thread: the query's vectors and their nearest
+/// neighbours according to the index.
 struct Embedded {
     queries: Vec<Vec<f32>>,
     scanned: Vec<KnnHit>,
 }
 
-/// The query's vectors, and what a scan took for near.
+/// The query's vectors with their approximate nearest neighbours, before exact
+/// comparison.
 pub(super) struct QueryVectors {
     embedded: Embedded,
     target: Target,
@@ -86,19 +88,20 @@ pub(super) struct QueryVectors {
     patience: Duration,
 }
 
-/// Documents retrieved by their meaning.
+/// Documents retrieved semantically.
 pub(super) struct SemanticCandidates {
-    /// The model that says so.
+    /// The name of the model.
     pub(super) model: String,
-    /// The vectors, compared with those of the query: as typed and as corrected.
+    /// The comparison with the vectors of the query as typed and as corrected, for
+    /// documents that lexical retrieval adds.
     pub(super) comparison: Comparison,
-    /// The nearest documents by their nearest chunk, nearest first, none below
-    /// the minimum.
+    /// The nearest chunk of each of the nearest documents, nearest first. None is
+    /// below the minimum similarity.
     pub(super) chunks: Vec<NearestChunk>,
 }
 
 impl Pending {
-    /// Extends the wait where words found nothing.
+    /// Extends the deadline if lexical retrieval found no documents.
     pub(super) fn beside(mut self, lexical: usize) -> Self {
         if lexical == 0 {
             self.patience = self.patience.saturating_mul(ALONE);
@@ -106,7 +109,7 @@ impl Pending {
         self
     }
 
-    /// Waits for the query's vectors. Nothing is read from a store meanwhile.
+    /// Waits for the query's vectors without reading from a store.
     pub(super) fn wait(self) -> std::result::Result<QueryVectors, SemanticAbsence> {
         let Self {
             receiver,
@@ -115,7 +118,7 @@ impl Pending {
             patience,
             cancel: _cancel,
         } = self;
-        // None where it is beyond what the clock can count.
+        // `None` if it is beyond the range of the clock.
         let deadline = started.checked_add(patience);
         let left = deadline.map_or(Duration::MAX, |deadline| {
             deadline.saturating_duration_since(Instant::now())
@@ -131,7 +134,7 @@ impl Pending {
                 return Err(SemanticAbsence::Failed(said.to_owned()));
             }
         };
-        // A text the model knows nothing of has no direction to look in.
+        // An out-of-vocabulary query has no vector.
         if embedded.queries.is_empty() {
             let model = target.vectors.serving().name.clone();
             return Err(SemanticAbsence::UnknownWords { model });
@@ -146,8 +149,8 @@ impl Pending {
 }
 
 impl SemanticRetriever<'_> {
-    /// Begins to look for the `keep` documents nearest to `texts`, or says why
-    /// that cannot be.
+    /// Starts to look for the `keep` documents nearest to `texts`, or returns the
+    /// reason why that is not possible.
     pub(super) fn begin(
         &self,
         texts: &[String],
@@ -171,13 +174,13 @@ impl SemanticRetriever<'_> {
             texts: texts.to_vec(),
             target: target.clone(),
             stop: Stop {
-                // Whether it is waited for so long turns out meanwhile.
+                // Only lexical retrieval can tell whether the wait is extended.
                 deadline: started.checked_add(self.deadline.saturating_mul(ALONE)),
                 cancel: cancel.clone(),
             },
         };
         let taken = self.workers.submit(move || {
-            // Nobody listens any more once the deadline has passed.
+            // After the deadline nobody listens any more.
             let _ = sender.send(task.run());
         });
         if !taken {
@@ -192,7 +195,8 @@ impl SemanticRetriever<'_> {
         }))
     }
 
-    /// Returns what the query is to be compared with.
+    /// Returns the vectors to compare the query with, or the reason why there are
+    /// none.
     fn target(
         &self,
         embedder: &dyn Embedder,
@@ -215,8 +219,8 @@ impl SemanticRetriever<'_> {
         }
         let rows = match self.admitted(query, filter) {
             Ok(rows) => rows.map(Arc::new),
-            // Full text says what is required and excluded. Without it, no
-            // candidates are better than those of the wrong documents.
+            // Only full text can tell which documents are required or excluded.
+            // Without it, no candidates are better than wrong ones.
             Err(error @ Error::Database { .. }) => {
                 return Ok(Err(SemanticAbsence::Failed(error.to_string())));
             }
@@ -231,8 +235,8 @@ impl SemanticRetriever<'_> {
         }))
     }
 
-    /// Returns the documents semantic search may see: all unless there is a
-    /// filter, or something the query requires or excludes.
+    /// Returns the documents that may be candidates; `None` for all, if there is
+    /// no filter and the query neither requires nor excludes anything.
     fn admitted(&self, query: &Query, filter: &Filter) -> Result<Option<Bitmap>> {
         let (required, excluded) = constraints(self.store, query, self.tuning)?;
         if filter.is_empty() && required.is_none() && excluded.is_none() {
@@ -244,8 +248,8 @@ impl SemanticRetriever<'_> {
         Ok(Some(rows))
     }
 
-    /// Compares the query's vectors exactly. Where the index has `changed` since
-    /// the query was begun, what was scanned is of no use and is looked for again.
+    /// Compares the query's vectors exactly with those of the nearest documents.
+    /// If the index has `changed` since the scan, scans again.
     pub(super) fn candidates(
         &self,
         vectors: QueryVectors,
@@ -299,7 +303,7 @@ impl SemanticRetriever<'_> {
     }
 }
 
-/// What the other thread does.
+/// The work of the worker thread.
 struct Task {
     embedder: Arc<dyn Embedder>,
     texts: Vec<String>,
@@ -308,7 +312,7 @@ struct Task {
 }
 
 impl Task {
-    /// Embeds the query and scans the vectors; `None` if it was stopped.
+    /// Embeds the query and scans the vectors. Returns `None` if it was stopped.
     fn run(&self) -> Result<Option<Embedded>> {
         let mut queries = Vec::with_capacity(self.texts.len());
         for text in &self.texts {

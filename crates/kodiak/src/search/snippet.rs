@@ -1,8 +1,8 @@
-//! The lines that show why a document was found.
+//! Snippets: the excerpt of a document that shows why it was found.
 //!
-//! The full text keeps no copy of what it indexed, so the best excerpt is found
-//! by cutting the document again and weighing what matches. Cuts fall between
-//! characters, never inside one or between a letter and its mark.
+//! The full-text index keeps no copy of the text, so the document is tokenized
+//! again, and the window whose matches weigh most is shown. An excerpt begins and
+//! ends between characters, never between a letter and its combining mark.
 
 use std::ops::{ControlFlow, Range};
 
@@ -13,12 +13,13 @@ use crate::document::newlines;
 use crate::store::StoredDocument;
 use crate::text::{Class, Purpose, Stemming, Term, Tokenizer, is_mark, words};
 
-/// How long a snippet may be, in characters.
+/// The maximum length of a snippet, in characters.
 pub(super) const MAX_CHARACTERS: usize = 200;
-/// How many characters apart words may stand to be shown together; the rest of
-/// the length is for what surrounds them.
+/// The maximum length of the window of matches, in characters. The rest of the
+/// snippet is for the text around it.
 const TOGETHER: usize = 150;
-/// Matches beyond this many do not make a snippet better.
+/// The number of matches after which the search stops: more do not make a snippet
+/// better.
 const MAX_MATCHES: usize = 2_000;
 
 /// An excerpt with its matches.
@@ -26,13 +27,13 @@ const MAX_MATCHES: usize = 2_000;
 pub(super) struct Snippet {
     /// The line of the file it begins on, counted from one.
     pub(super) line: usize,
-    /// The excerpt on one line.
+    /// The excerpt, on one line.
     pub(super) text: String,
     /// The matched words, as byte ranges of `text`.
     pub(super) marks: Vec<Range<usize>>,
 }
 
-/// What a document is searched for to make its snippet.
+/// Finds the matches in a document and makes its snippet.
 #[derive(Debug)]
 pub(super) struct Finder<'a> {
     exact: FxHashMap<&'a str, f64>,
@@ -42,14 +43,16 @@ pub(super) struct Finder<'a> {
     stemming: Stemming,
 }
 
-/// How what is looked for begins. Stems begin as their words do, so most words
-/// need no stemming to be ruled out.
+/// Rules words out by their first letters. A stem begins as its word does, so most
+/// words are ruled out without stemming them.
 #[derive(Debug, Default)]
 struct PrefixFilter<'a> {
-    /// By first letter, a bit for each second one; of one or two letters, all.
-    /// Nothing is known of what does not begin with an ASCII letter or digit.
+    /// For each first letter of a term, a bit for each second letter. All bits are
+    /// set for a term of one or two letters or with a second letter beyond ASCII.
+    /// Words that do not begin with an ASCII character are never ruled out.
     seconds: FxHashMap<u8, u128>,
-    /// What a stem has of its word: all but two letters at most.
+    /// The terms without their last two letters: the rest of a stem is certain to
+    /// be in its word.
     kept: Vec<&'a [u8]>,
 }
 
@@ -60,7 +63,7 @@ impl<'a> PrefixFilter<'a> {
             let Some(first) = term.first() else {
                 continue;
             };
-            // Of two letters the second may be an i that was a y.
+            // The second of two letters may be an i that was a y.
             let second = term.get(1).filter(|_| term.len() > 2);
             let second = second.filter(|second| second.is_ascii_alphanumeric());
             *prefixes.seconds.entry(*first).or_default() |=
@@ -72,7 +75,7 @@ impl<'a> PrefixFilter<'a> {
         prefixes
     }
 
-    /// Whether a word as it is written may become one of the terms.
+    /// Tells whether one of the terms may be the stem of this word as written.
     fn allows(&self, written: &[u8]) -> bool {
         let Some(first) = written.first().filter(|first| first.is_ascii()) else {
             return true;
@@ -90,7 +93,8 @@ impl<'a> PrefixFilter<'a> {
     }
 }
 
-/// Whether a written word begins so, as far as its letters need no folding.
+/// Tells whether a word as written begins with `kept`, ASCII case aside. A
+/// character beyond ASCII counts as a match, since it may fold to anything.
 fn begins(written: &[u8], kept: &[u8]) -> bool {
     for (at, letter) in kept.iter().enumerate() {
         match written.get(at) {
@@ -109,7 +113,7 @@ struct Match {
 }
 
 impl<'a> Finder<'a> {
-    /// Looks for terms of an index that treats the endings of words so.
+    /// Creates a finder for terms of an index with this stemming.
     pub(super) fn terms(terms: &'a [PlannedTerm], stemming: Stemming) -> Self {
         let named = |prefix| {
             terms
@@ -126,7 +130,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Looks for literal text, ASCII case aside.
+    /// Creates a finder for literal text, ASCII case aside.
     pub(super) fn literal(needles: &[String]) -> Self {
         Self {
             exact: FxHashMap::default(),
@@ -140,8 +144,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The document's snippet: from its body, else its tags, else its title;
-    /// where nothing matches, its beginning.
+    /// Returns the snippet of a document: from its body, else its tags, else its
+    /// title. If nothing matches, the snippet is the beginning of the body.
     pub(super) fn snippet(&self, document: &StoredDocument) -> Snippet {
         let front_lines = newlines(&document.front);
         let matches = self.matches(&document.body);
@@ -164,8 +168,8 @@ impl<'a> Finder<'a> {
         snippet
     }
 
-    /// The snippet of a part of the body: around what matches there, else from
-    /// its first line that is no heading.
+    /// Returns the snippet of a part of the body: around the matches there, else
+    /// from its first line that is no heading.
     pub(super) fn snippet_within(&self, document: &StoredDocument, range: Range<usize>) -> Snippet {
         let body = &document.body;
         let Some(part) = body.get(range.clone()) else {
@@ -185,7 +189,7 @@ impl<'a> Finder<'a> {
         snippet
     }
 
-    /// The line of the frontmatter that matches first; the first line if none.
+    /// Returns the line of the first match in the frontmatter; 1 if there is none.
     fn line_in(&self, front: &str) -> usize {
         let first = self
             .matches(front)
@@ -194,6 +198,7 @@ impl<'a> Finder<'a> {
         1 + newlines(&front[..first])
     }
 
+    /// Returns the matches in a text, in order.
     fn matches(&self, text: &str) -> Vec<Match> {
         if !self.needles.is_empty() {
             return self.literal_matches(text);
@@ -227,8 +232,8 @@ impl<'a> Finder<'a> {
         matches
     }
 
-    /// The term looked for that this is, how much it weighs, and what of the
-    /// text to mark.
+    /// Looks up a term of the text. If it is looked for, returns the term it
+    /// matches, the weight of that, and the range of the text to mark.
     fn look_up(
         &self,
         text: &str,
@@ -246,7 +251,7 @@ impl<'a> Finder<'a> {
         let written = text[term.range.clone()].to_lowercase();
         let begins = |start: &str| term.text.starts_with(start) || written.starts_with(start);
         let &(known, weight) = self.prefixes.iter().find(|(start, _)| begins(start))?;
-        // Of a piece only what was looked for is meant; a word is one.
+        // A word is marked as a whole, an n-gram only as far as it matches.
         let end = match class {
             Class::Spaced => term.range.end,
             _ => term.range.start + known.len(),
@@ -270,7 +275,8 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// How often a text has a term.
+/// Returns the number of occurrences of a term in a text, [`MAX_MATCHES`] or a few
+/// more at most.
 pub(super) fn count(text: &str, term: &PlannedTerm, stemming: Stemming) -> usize {
     let terms = std::slice::from_ref(term);
     Finder::terms(terms, stemming).matches(text).len()
@@ -281,8 +287,9 @@ fn tag_line(tags: &[String]) -> String {
     marked.join(" ")
 }
 
-/// The matches that stand together and weigh most: different words count in
-/// full, repetitions a little, and the first of equals wins.
+/// Returns the range of matches within one window whose weights add up to the
+/// most. Different terms count in full, repetitions a little, and of equal windows
+/// the first wins.
 fn best_window(text: &str, matches: &[Match]) -> Range<usize> {
     let mut best = (f64::MIN, 0..0);
     let mut present: FxHashMap<usize, usize> = FxHashMap::default();
@@ -292,7 +299,8 @@ fn best_window(text: &str, matches: &[Match]) -> Range<usize> {
         while last < matches.len() {
             let span = &text[matches[first].range.start
                 ..matches[last].range.end.max(matches[first].range.start)];
-            // Bytes bound characters: only a span that could be too long is counted.
+            // There are at least as many bytes as characters, so only a span of
+            // many bytes has to be counted.
             if span.len() > TOGETHER && span.chars().count() > TOGETHER && last > first {
                 break;
             }
@@ -314,8 +322,8 @@ fn best_window(text: &str, matches: &[Match]) -> Range<usize> {
     best.1
 }
 
-/// Where a text begins to say something: after blank lines and headings, unless
-/// there is nothing else.
+/// Returns the offset of the first text that is neither blank nor a heading, or of
+/// the first heading if there is nothing else.
 fn first_said(text: &str) -> usize {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -328,6 +336,7 @@ fn first_said(text: &str) -> usize {
     text.len() - text.trim_start().len()
 }
 
+/// Returns the excerpt around the best window of matches.
 fn excerpt(text: &str, matches: &[Match]) -> Snippet {
     let window = best_window(text, matches);
     let shown = &matches[window];
@@ -338,7 +347,7 @@ fn excerpt(text: &str, matches: &[Match]) -> Snippet {
     excerpt_at(text, shown, span)
 }
 
-/// As much of a text as is shown around `span`, with the matches in it.
+/// Returns the excerpt around `span`, with the matches `shown` marked.
 fn excerpt_at(text: &str, shown: &[Match], span: Range<usize>) -> Snippet {
     let (start, end) = (span.start, span.end);
     let (from, to) = surroundings(text, start, end);
@@ -370,11 +379,12 @@ fn starts_paragraph(text: &str, at: usize) -> bool {
     text[..at].ends_with('\n')
 }
 
-/// As much around `start..end` as fits: back to the start of the line or a
-/// third of what is left, then on to the limit, at spaces where there are any.
+/// Returns the range of the excerpt around `start..end`: back to the start of the
+/// line or by a third of the room, then forward to the limit, ending at spaces if
+/// there are any.
 fn surroundings(text: &str, start: usize, end: usize) -> (usize, usize) {
     let length = text[start..end].chars().take(MAX_CHARACTERS).count();
-    // Two characters are kept for the dots.
+    // Two characters are reserved for the ellipses.
     let room = MAX_CHARACTERS.saturating_sub(length + 2);
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
     let before = text[line_start..start].char_indices().rev();
@@ -410,21 +420,22 @@ fn forward(text: &str, end: usize, room: usize) -> usize {
     if to == text.len() {
         return to;
     }
-    // Not in the middle of a word, unless there are no spaces to end at.
+    // Not in the middle of a word, unless there are no spaces.
     match text[end..to].rfind(char::is_whitespace) {
         Some(space) => end + space,
         None => to,
     }
 }
 
-/// Whether a cut here would part a character from what belongs to it.
+/// Tells whether a cut at `at` would separate a character from its combining marks
+/// or joiners.
 fn parts_a_character(text: &str, at: usize) -> bool {
     let next = text[at..].chars().next();
     next.is_some_and(|character| is_mark(character) || character == '\u{200d}')
         || text[..at].ends_with('\u{200d}')
 }
 
-/// The nearest clean cut at or after `at`.
+/// Returns the nearest clean cut at or after `at`.
 fn whole_after(text: &str, mut at: usize) -> usize {
     while at > 0 && at < text.len() && parts_a_character(text, at) {
         at += text[at..].chars().next().map_or(1, char::len_utf8);
@@ -432,7 +443,7 @@ fn whole_after(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// The nearest clean cut at or before `at`.
+/// Returns the nearest clean cut at or before `at`.
 fn whole_before(text: &str, mut at: usize) -> usize {
     while at > 0 && at < text.len() && parts_a_character(text, at) {
         at -= text[..at].chars().next_back().map_or(1, char::len_utf8);
@@ -440,8 +451,9 @@ fn whole_before(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Appends `text` with every run of white space and control characters as one
-/// space, and the marks moved along.
+/// Appends `text` to the snippet with every run of white space and control
+/// characters as one space, and adds the marks where the matches end up. `offset`
+/// is where `text` starts in the text that `matches` refer to.
 fn squeeze(text: &str, offset: usize, matches: &[Range<usize>], snippet: &mut Snippet) {
     let mut marks = matches.iter().peekable();
     let mut open: Option<(usize, usize)> = None;
@@ -477,7 +489,8 @@ fn squeeze(text: &str, offset: usize, matches: &[Range<usize>], snippet: &mut Sn
     }
 }
 
-/// Overlapping n-grams of one run make one mark.
+/// Adds a mark, merged with the last one if they touch: overlapping n-grams of one
+/// run make one mark.
 fn push_mark(marks: &mut Vec<Range<usize>>, mark: Range<usize>) {
     match marks.last_mut() {
         Some(last) if last.end >= mark.start => last.end = last.end.max(mark.end),

@@ -40,7 +40,7 @@ fn document(body: &str) -> StoredDocument {
     }
 }
 
-/// The snippet with its marks as brackets.
+/// Returns the line and the text of a snippet, with its marks as brackets.
 fn shown(terms: &[PlannedTerm], document: &StoredDocument) -> (usize, String) {
     let snippet = Finder::terms(terms, Stemming::English).snippet(document);
     let mut text = snippet.text.clone();
@@ -134,7 +134,7 @@ proptest! {
             last = mark.end;
         }
         prop_assert!(snippet.line >= 1 && snippet.line <= body.matches('\n').count() + 1);
-        // What the body begins with is its own affair; a cut is ours.
+        // The body itself may begin with a mark, but an excerpt cut from it not.
         let after_cut = snippet.text.strip_prefix('…').unwrap_or("");
         prop_assert!(!after_cut.starts_with(is_mark));
     }
@@ -157,7 +157,7 @@ fn assert_not_ruled_out(text: &str) {
 }
 
 #[test]
-fn words_are_ruled_out_by_how_they_begin() {
+fn words_are_ruled_out_by_their_first_letters() {
     let prefixes = PrefixFilter::of(["databas", "ti", "v2"].into_iter());
     for (written, allowed) in [
         ("Databases", true),
@@ -181,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn no_ending_rules_a_word_out(
+    fn no_stemmed_ending_rules_a_word_out(
         word in "[a-zäé]{0,5}(ational|enci|bli|biliti|izer|ation|ator|iviti|y|ies|ied|eed|ing|ed|ll|e){1,3}(s|ly|ness|ful|ity|y)?",
     ) {
         assert_not_ruled_out(&word);

@@ -1,4 +1,4 @@
-//! Names that resemble what was asked for, when nothing fits.
+//! Suggestions: documents with names similar to a text that matched nothing.
 
 use rustc_hash::FxHashMap;
 
@@ -6,12 +6,13 @@ use crate::error::Result;
 use crate::store::{Filter, Reader, Row};
 use crate::text::fold_into;
 
-/// Names less alike than this are no help.
+/// The lowest Dice coefficient at which a name is suggested.
 const LEAST_ALIKE: f64 = 0.25;
-/// How many characters of a text are compared.
+/// The number of characters of a text that are compared.
 const MAX_NAME_CHARACTERS: usize = 200;
 
-/// The documents whose title or file name is most like `text`, best first.
+/// Returns the documents whose title or file name is most similar to `text`, best
+/// first.
 pub(super) fn similar_names(
     store: &dyn Reader,
     text: &str,
@@ -34,11 +35,12 @@ pub(super) fn similar_names(
     Ok(alike.into_iter().take(limit).map(|(_, row)| row).collect())
 }
 
-/// Two neighbouring letters.
+/// A character bigram.
 type Pair = (char, char);
 
-/// What names are compared with: pairs of letters, each with the number of the
-/// last comparison that had it, so that one map serves them all.
+/// The text that names are compared with, as character bigrams. Each has the
+/// number of the last comparison it occurred in, so that one map serves all
+/// comparisons.
 struct Wanted {
     pairs: FxHashMap<Pair, usize>,
     comparison: usize,
@@ -59,7 +61,8 @@ impl Wanted {
         }
     }
 
-    /// Dice's coefficient: shared pairs against all pairs.
+    /// Returns the Dice coefficient of the text and a name: twice the number of
+    /// shared bigrams, divided by the number of all bigrams.
     fn likeness(&mut self, name: &str) -> f64 {
         self.comparison += 1;
         let (mut shared, mut all) = (0, 0);
@@ -81,10 +84,11 @@ impl Wanted {
     }
 }
 
-/// The pairs of letters in a text, words kept apart.
+/// Calls `visit` with each character bigram of a text. The first letter of a word
+/// makes one with a space.
 fn each_pair(text: &str, folded: &mut String, mut visit: impl FnMut(Pair)) {
     folded.clear();
-    // A pasted page is like nothing; its beginning will do.
+    // A pasted page is similar to no name; its beginning will do.
     let end = text
         .char_indices()
         .nth(MAX_NAME_CHARACTERS)

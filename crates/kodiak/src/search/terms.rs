@@ -1,5 +1,7 @@
-//! From a query to an expression the store can rank: which terms count how much,
-//! and which of them choose the documents.
+//! Term planning: turns a query into an expression that the store can rank.
+//!
+//! Owns the weight of each term, its idf, and pruning: which terms select the
+//! documents and which only rank them.
 
 use std::ops::ControlFlow;
 
@@ -9,38 +11,40 @@ use crate::rank::{Corpus, Tuning, idf};
 use crate::store::{Expression, Phrase, Reader};
 use crate::text::{Purpose, Tokenizer, fold_into, is_stop_word};
 
-/// How many completions of a prefix are looked for.
+/// The number of completions of a prefix that are looked for.
 const COMPLETIONS: usize = 64;
 
-/// A query made ready for the store.
+/// A query, ready for the store.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TermPlan {
-    /// What to match and rank; `None` if nothing in the query can match.
+    /// The expression to match and rank; `None` if the query looks for nothing.
     pub(super) expression: Option<Expression>,
-    /// The same with only the rarer words choosing the documents, where that pays.
+    /// The expression with pruned terms: only the rarer ones select documents, and
+    /// all rank them. `None` if pruning does not pay.
     pub(super) pruned: Option<Expression>,
-    /// What must not match, where nothing is wanted.
+    /// The expression that must not match, if the query looks for nothing and only
+    /// excludes.
     pub(super) only_excluded: Option<Expression>,
-    /// The terms that count, for snippets and explanations.
+    /// The terms the query looks for, for snippets and explanations.
     pub(super) terms: Vec<PlannedTerm>,
 }
 
-/// A term a document may match by.
+/// A term that the query looks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PlannedTerm {
     /// The index term, or the beginning of one.
     pub(super) term: String,
-    /// Whether `term` is only a beginning.
+    /// Whether `term` is only the beginning of a term.
     pub(super) prefix: bool,
-    /// How many documents have it.
+    /// Its document frequency.
     pub(super) documents: u64,
-    /// How much it counts.
+    /// Its idf, capped for stop words.
     pub(super) weight: f64,
-    /// Whether it is of a word that stands in any text of its language.
+    /// Whether it is a stop word; the others are informative.
     pub(super) common: bool,
 }
 
-/// Plans `query` for this store.
+/// Plans the terms of `query` for this store.
 pub(super) fn plan(
     store: &dyn Reader,
     query: &Query,
@@ -55,7 +59,7 @@ pub(super) fn plan(
         terms: Vec::new(),
     };
     let excluded = planner.conditions(&query.excluded)?;
-    // Unwanted words are neither shown nor explained.
+    // Excluded words are neither in snippets nor in explanations.
     planner.terms.clear();
     let required = planner.conditions(&query.required)?;
     let mut optional = Vec::new();
@@ -88,7 +92,8 @@ pub(super) fn plan(
     })
 }
 
-/// Returns what a document must match and what it must not, whoever finds it.
+/// Returns the expression a document must match and the one it must not match,
+/// whichever retriever finds it.
 pub(super) fn constraints(
     store: &dyn Reader,
     query: &Query,
@@ -150,8 +155,8 @@ impl Planner<'_> {
         })
     }
 
-    /// The clause's expression and the number of documents that have it, at
-    /// least roughly.
+    /// Returns the expression of a clause and an estimate of its document
+    /// frequency.
     fn clause(&mut self, clause: &Clause) -> Result<(Expression, u64)> {
         if clause.form == Form::Prefix {
             return self.prefix(clause);
@@ -166,8 +171,9 @@ impl Planner<'_> {
         Ok((Expression::Phrase(phrase), documents))
     }
 
-    /// The index may hold stems, so a beginning is looked for among the words
-    /// themselves and what it completes to is looked up.
+    /// Returns the expression of a prefix and an estimate of its document
+    /// frequency. The index may hold stems that no longer begin with the prefix,
+    /// so the words it completes to are looked for as well.
     fn prefix(&mut self, clause: &Clause) -> Result<(Expression, u64)> {
         let mut folded = String::new();
         fold_into(&clause.text, &mut folded);
@@ -202,7 +208,8 @@ impl Planner<'_> {
         Ok((Expression::Any(phrases.collect()), documents))
     }
 
-    /// How much a text counts: as much as its rarest term.
+    /// Returns the weight and the document frequency of a text: those of its rarest
+    /// term. The weight is the idf, capped if the text is a stop word.
     fn weigh(&mut self, text: &str) -> Result<(f64, u64)> {
         let terms = self.terms_of(text);
         let names: Vec<&str> = terms.iter().map(String::as_str).collect();
@@ -243,9 +250,10 @@ impl Planner<'_> {
     }
 }
 
-/// Requires all of `required` and ranks by everything. FTS5 knows no optional
-/// word, but `r AND (r OR o)` is one: the second r, which counts nothing,
-/// keeps o from being required.
+/// Combines required and optional parts into an expression that matches all of
+/// `required` and ranks by everything. FTS5 has no optional terms, but in
+/// `r AND (r OR o)` o is optional: the second r has no weight and keeps o from
+/// being required.
 fn combine(mut required: Vec<Expression>, optional: Vec<Expression>) -> Option<Expression> {
     if required.is_empty() {
         return any(optional);
@@ -261,8 +269,10 @@ fn combine(mut required: Vec<Expression>, optional: Vec<Expression>) -> Option<E
     Some(Expression::All(required))
 }
 
-/// Lets the rarer words choose and all words rank, by the same device. Only
-/// where there are both, and enough documents for it to matter.
+/// Returns the expression with high-frequency terms pruned: `(r) AND (r OR f)`,
+/// where the rarer terms r select the documents and the frequent terms f only rank
+/// them. Returns `None` if there are not both kinds, or too few documents for
+/// pruning to matter.
 fn prune(optional: &[(Expression, u64)], corpus: Corpus, tuning: &Tuning) -> Option<Expression> {
     if corpus.documents <= tuning.prune_min_documents {
         return None;
@@ -283,6 +293,7 @@ fn prune(optional: &[(Expression, u64)], corpus: Corpus, tuning: &Tuning) -> Opt
     ]))
 }
 
+/// Returns an expression that matches if any part does; `None` without parts.
 fn any(mut parts: Vec<Expression>) -> Option<Expression> {
     match parts.len() {
         0 | 1 => parts.pop(),
@@ -290,6 +301,8 @@ fn any(mut parts: Vec<Expression>) -> Option<Expression> {
     }
 }
 
+/// Returns an expression that matches the same documents and adds nothing to their
+/// scores.
 fn weightless(expression: &Expression) -> Expression {
     let plain = |phrase: &Phrase| Phrase {
         weight: 0.0,

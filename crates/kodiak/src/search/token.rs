@@ -1,5 +1,5 @@
-//! The pieces of a query: words, phrases and operators, before their order
-//! means anything.
+//! The lexer of the query language: splits a query into words, phrases, operators
+//! and parentheses, before their order means anything.
 
 use std::ops::ControlFlow;
 
@@ -7,25 +7,26 @@ use super::query::{Clause, Form};
 use crate::store::Column;
 use crate::text::{Class, Purpose, Tokenizer, Word, words};
 
-/// More words than this written as one are no compound but, say, an address.
+/// The highest number of words in a compound. More words written as one are, say,
+/// an address.
 const MAX_COMPOUND_LENGTH: usize = 8;
-/// How far apart NEAR lets words be unless told.
+/// The distance of a NEAR without a number.
 const NEAR_DISTANCE: usize = 10;
 
-/// A piece of the typed text.
+/// A token of the query language.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     Unit(Unit),
     And,
     Or,
     Not,
-    /// The greatest distance, where given.
+    /// NEAR with its greatest distance.
     Near(usize),
     Open,
     Close,
 }
 
-/// A word or a quoted phrase with what stands before it.
+/// A word or a quoted phrase, with the minus sign and the field before it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Unit {
     pub(super) negated: bool,
@@ -36,7 +37,7 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// What the unit looks for: one clause per term, or one for a phrase.
+    /// Returns the clauses the unit stands for: one per term, or one for a phrase.
     pub(super) fn clauses(&self) -> Vec<Clause> {
         let clause = |text: &str, form| Clause {
             column: self.column,
@@ -73,7 +74,7 @@ impl Unit {
                 clauses.push(clause(term.text, Form::Word));
                 ControlFlow::<()>::Continue(())
             });
-            // Shorter than a piece: every piece that begins with it will do.
+            // Shorter than an n-gram: any n-gram that begins with it matches.
             let width = word.class.n_gram_length().unwrap_or(0);
             if clauses.len() == pieces_before + 1 && written.chars().count() < width {
                 clauses[pieces_before].form = Form::Prefix;
@@ -84,7 +85,7 @@ impl Unit {
 }
 
 impl Unit {
-    /// One run too short for a piece of its own.
+    /// Tells whether the words are a single run that is shorter than an n-gram.
     fn is_lone_piece(&self, found: &[Word]) -> bool {
         let [word] = found else { return false };
         let length = self.text[word.range.clone()].chars().count();
@@ -93,8 +94,9 @@ impl Unit {
             .is_some_and(|width| length < width)
     }
 
-    /// Words written as one, such as `tool_use` or `claude-3`: found together
-    /// they mean more than apart. Apostrophes join what is no compound.
+    /// Returns the compound that the words are written as, such as `tool_use` or
+    /// `claude-3`: together they mean more than apart. Words joined by an
+    /// apostrophe are no compound.
     fn compound(&self, found: &[Word]) -> Option<&str> {
         let (first, last) = (found.first()?, found.last()?);
         let joined = (2..=MAX_COMPOUND_LENGTH).contains(&found.len())
@@ -104,7 +106,7 @@ impl Unit {
     }
 }
 
-/// Cuts a query into words, phrases, operators and parentheses.
+/// Splits a query into words, phrases, operators and parentheses.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -133,7 +135,8 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Reads up to the next space or parenthesis, or a whole phrase.
+/// Reads the token at the start of `text`: up to the next space or parenthesis, or
+/// a whole phrase. Returns it with the rest of the text.
 fn unit_or_operator(text: &str) -> (Option<Token>, &str) {
     let mut unit = Unit::default();
     let mut rest = text;
@@ -166,7 +169,7 @@ fn unit_or_operator(text: &str) -> (Option<Token>, &str) {
     let end = rest
         .find(|c: char| c.is_whitespace() || c == '(' || c == ')' || c == '"')
         .unwrap_or(rest.len())
-        // A quotation mark that opens nothing is skipped, not waited for.
+        // A quotation mark that is never closed is skipped.
         .max(usize::from(rest.starts_with('"')));
     let (word, after) = rest.split_at(end);
     let operator = match word {
@@ -188,8 +191,9 @@ fn unit_or_operator(text: &str) -> (Option<Token>, &str) {
     (Some(Token::Unit(unit)), after)
 }
 
-/// A phrase in double or single quotes at the start of `text`. A single quote
-/// closes only before a space or the end, so that an apostrophe is none.
+/// Returns the phrase in double or single quotes at the start of `text`, and the
+/// rest of the text. A single quote closes only before a space, a closing
+/// parenthesis or the end, so that an apostrophe does not.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let inside = &text[1..];

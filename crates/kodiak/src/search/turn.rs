@@ -1,9 +1,8 @@
-//! A turn of a conversation: whether the query names who speaks, and how much
-//! of it asks.
+//! A turn of a conversation: whether the query names its speaker, and the share
+//! of questions in it.
 //!
-//! A question has the words of another question, its answer seldom does. And
-//! whoever asks what someone said means what that one said, not what was said
-//! to them.
+//! Owns reading these off author and text. What they are worth is decided in
+//! `rank::thread`.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -11,13 +10,15 @@ use std::ops::ControlFlow;
 use crate::rank::thread::Turn;
 use crate::text::{Purpose, Tokenizer};
 
-/// What is longer, in bytes, is a record and no turn.
+/// The length up to which a text is read as a turn, in bytes. A longer one is a
+/// record of some kind.
 pub(super) const MAX_BODY_BYTES: usize = 16 << 10;
-/// What ends a sentence.
+/// The characters that end a sentence.
 const ENDS: [char; 6] = ['.', '!', '?', '。', '！', '？'];
+/// The characters that end a question.
 const ASKS: [char; 2] = ['?', '？'];
 
-/// Reads a turn of this author off its text, for a query with these terms.
+/// Reads a turn by this author with this text, for a query with these terms.
 pub(super) fn read(
     author: Option<&str>,
     text: &str,
@@ -37,10 +38,11 @@ pub(super) fn read(
     }
 }
 
+/// Returns the share of sentences that are questions.
 fn asking(text: &str) -> f64 {
     let (mut sentences, mut questions) = (0, 0);
     let mut asks = |sentence: &str| {
-        // What is quoted or bracketed ends before the quote does.
+        // The question mark of a quoted or bracketed question stands inside.
         let said = sentence.trim_end_matches(|sign: char| {
             sign.is_whitespace() || matches!(sign, '"' | '\'' | '”' | '’' | ')' | '*' | '_')
         });
@@ -57,7 +59,7 @@ fn asking(text: &str) -> f64 {
             start = at;
         }
         ended = ENDS.contains(&sign) || (ended && matches!(sign, '"' | '”' | ')' | '*' | '_'));
-        // Scripts that write no spaces write no space here either.
+        // Scripts without spaces have none after a sentence either.
         if matches!(sign, '。' | '！' | '？') {
             let end = at + sign.len_utf8();
             asks(&text[start..end]);
@@ -76,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_names_who_speaks_by_any_form_of_the_name() {
+    fn a_query_names_the_speaker_but_not_whoever_is_mentioned() {
         let terms = HashSet::from(["carolin", "paint"]);
         let turn = |author, text| read(author, text, &terms, &mut Tokenizer::default());
         assert!(turn(Some("Caroline"), "I paint.").named);
@@ -85,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_part_of_a_text_asks() {
+    fn the_share_of_questions() {
         for (text, part) in [
             ("Mel: What did you paint?", 1.0),
             ("Nice! What did you paint?", 0.5),

@@ -1,7 +1,8 @@
-//! Misspelt words: what the vocabulary has instead.
+//! Spelling correction: replaces misspelt words of a query by words of the
+//! vocabulary.
 //!
-//! Only a word the index does not have is corrected, so that a correction can
-//! never hide an exact hit.
+//! Only a word that the index lacks is corrected, so that a correction never hides
+//! an exact hit.
 
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
@@ -12,14 +13,15 @@ use crate::text::{Class, Stemming, fold_into, is_plain, is_stop_word, words};
 /// A word as typed and as corrected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Correction {
-    /// What was typed.
+    /// The word as typed.
     pub(super) typed: String,
-    /// What was looked for instead.
+    /// The word that is looked for instead.
     pub(super) corrected: String,
 }
 
-/// Corrects the words of `query` that the index does not have, in place. Where
-/// it has another form of the word as typed, both are looked for.
+/// Corrects the words of `query` that the index lacks, in place, and returns the
+/// corrections. If the index has another form of the word as typed, the query
+/// looks for both.
 pub(super) fn correct(
     store: &dyn Reader,
     query: &mut Query,
@@ -51,7 +53,7 @@ struct Corrector<'a> {
     corrections: Vec<Correction>,
 }
 
-/// What becomes of a clause.
+/// The effect of a correction on a clause.
 enum Change {
     None,
     Instead(Clause),
@@ -90,7 +92,7 @@ impl Corrector<'_> {
         let stemming = self.store.stemming();
         let terms = [clause.text.as_str(), &corrected].map(|word| term_of(word, stemming));
         if terms[0] == terms[1] {
-            // Another form of the same word: the search is the same.
+            // Another form of the same word, with the same term.
             return Ok(Change::None);
         }
         self.corrections.push(Correction {
@@ -110,6 +112,7 @@ impl Corrector<'_> {
     }
 }
 
+/// Returns the index term of a word.
 fn term_of(word: &str, stemming: Stemming) -> String {
     let mut folded = String::new();
     fold_into(word, &mut folded);
@@ -117,9 +120,9 @@ fn term_of(word: &str, stemming: Stemming) -> String {
     folded
 }
 
-/// The word to look for instead of `typed`; `None` if the index has it, if it
-/// is a stop word, too short, or like nothing the index has. Only what
-/// `scope` admits is the index here.
+/// Returns the likeliest correction of `typed`. Returns `None` if the index has the
+/// word, or if it is a stop word, too short, or too different from every word of
+/// the index. Only documents that `scope` admits are considered.
 pub(super) fn suggestion(
     store: &dyn Reader,
     typed: &str,
@@ -152,7 +155,7 @@ pub(super) fn suggestion(
     Ok(None)
 }
 
-/// Whether a document that `scope` admits has this word.
+/// Tells whether a document that `scope` admits contains this word.
 fn is_known(store: &dyn Reader, folded: &str, scope: &Filter) -> Result<bool> {
     if store.word_frequency(folded)? == 0 {
         return Ok(false);
@@ -169,7 +172,7 @@ fn is_known(store: &dyn Reader, folded: &str, scope: &Filter) -> Result<bool> {
     Ok(store.count(&phrase, scope)? > 0)
 }
 
-/// The query's text with the corrections put in, for showing.
+/// Returns the query's text with its words corrected, for display.
 pub(super) fn corrected_text(text: &str, corrections: &[Correction]) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut copied = 0;

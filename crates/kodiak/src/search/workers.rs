@@ -1,20 +1,21 @@
-//! A few threads that all semantic searches of a process share.
+//! A bounded thread pool that all semantic searches of a process share.
 //!
-//! Ten impatient callers must not become ten runs of a model at once. Jobs wait
-//! in a queue of limited length; whoever does not fit is told so at once.
+//! Ten impatient callers must not run a model ten times at once. Jobs wait in a
+//! queue of limited length; a job that does not fit is refused at once.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
-/// How many jobs may wait for each thread.
+/// The number of jobs that may wait for each thread.
 const WAITING_PER_THREAD: usize = 32;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A bounded pool of threads. Threads start when they are first needed and end
-/// with the pool; a job that never ends keeps its thread, and nobody waits for it.
+/// A bounded thread pool. Threads start when they are first needed and end with
+/// the pool. A job that never ends keeps its thread; dropping the pool does not
+/// wait for it.
 #[derive(Debug)]
 pub(crate) struct Workers {
     shared: Arc<Shared>,
@@ -47,16 +48,17 @@ impl std::fmt::Debug for State {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Jobs run outside of the lock, so that a panic leaves it whole.
+        // Jobs run outside the lock, so a panic cannot leave the state broken.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Runs jobs until the pool is closed.
     fn run(&self) {
         let mut state = self.lock();
         loop {
             if let Some(job) = state.waiting.pop_front() {
                 drop(state);
-                // Whoever waits for the job sees that it is gone.
+                // The caller notices a panic by its closed channel.
                 let _ = catch_unwind(AssertUnwindSafe(job));
                 state = self.lock();
             } else if state.closed {
@@ -74,7 +76,7 @@ impl Shared {
 }
 
 impl Workers {
-    /// Creates a pool of at most so many threads. None is started yet.
+    /// Creates a pool of at most this many threads. None is started yet.
     #[cfg(test)]
     fn new(most_threads: usize) -> Self {
         Self {
@@ -84,7 +86,8 @@ impl Workers {
     }
 
     /// Creates a pool with a thread for every core. Cores are counted when the
-    /// first job comes: that reads several files, and most searches have no job.
+    /// first job arrives: counting reads several files, and most searches have no
+    /// job.
     pub(crate) fn for_this_machine() -> Self {
         Self {
             shared: Arc::default(),
@@ -98,7 +101,7 @@ impl Workers {
             .get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
     }
 
-    /// Queues a job. Returns whether there was room for it.
+    /// Queues a job. Returns false if the queue is full or no thread can run it.
     pub(crate) fn submit(&self, job: impl FnOnce() + Send + 'static) -> bool {
         let most_threads = self.most_threads();
         let mut state = self.shared.lock();
@@ -113,7 +116,7 @@ impl Workers {
                 .spawn(move || shared.run());
             match started {
                 Ok(_) => state.threads += 1,
-                // Without any thread nobody would ever come for it.
+                // Without any thread, the job would wait forever.
                 Err(_) if state.threads == 0 => {
                     state.waiting.pop_back();
                     return false;
@@ -164,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_costs_nobody_else_a_thread() {
+    fn a_thread_survives_a_panicking_job() {
         let workers = Workers::new(1);
         let (done, finished) = channel();
         workers.submit(|| panic!("as this test wants it"));
@@ -173,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_has_an_end() {
+    fn a_full_queue_refuses_jobs() {
         let workers = Workers::new(1);
         let (release, released) = channel::<()>();
         let (begun, begins) = channel();
@@ -190,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_dropped_with_the_pool() {
+    fn waiting_jobs_are_dropped_with_the_pool() {
         let workers = Workers::new(1);
         let (release, released) = channel::<()>();
         let (begun, begins) = channel();
