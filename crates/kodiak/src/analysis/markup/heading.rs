@@ -1,13 +1,13 @@
-//! Headings as titles: inline markup reduced to the words a reader sees.
+//! Headings as titles: reduces inline markup to the words a reader sees.
 //!
-//! Owns the reduction only. Which line is the heading is
-//! `markdown`'s to find.
+//! Owns the reduction only. `markdown` and `org` find the heading.
 
-/// How much of a heading is a title, in bytes. A "heading" of a megabyte is an
-/// accident, and the reduction may look at each character many times.
+/// The number of bytes of a heading that become the title. A "heading" of a
+/// megabyte is an accident, and the reduction may look at each character many
+/// times.
 const MAX_HEADING_BYTES: usize = 400;
 
-/// Reduces a heading's text to a title; `None` if nothing is left to read.
+/// Reduces a heading's text to a title. Returns `None` if nothing is left.
 pub(crate) fn title(heading: &str) -> Option<String> {
     let (heading, cut) = shorten(heading.trim());
     let mut plain = String::with_capacity(heading.len());
@@ -19,7 +19,8 @@ pub(crate) fn title(heading: &str) -> Option<String> {
     (!title.is_empty()).then_some(title)
 }
 
-/// A title someone wrote out, on one line and of bearable length.
+/// Returns a title without markup on one line, cut to length; `None` if it is
+/// empty.
 pub(crate) fn plain_title(text: &str) -> Option<String> {
     let (text, cut) = shorten(text.trim());
     let mut title = one_line(text);
@@ -29,7 +30,7 @@ pub(crate) fn plain_title(text: &str) -> Option<String> {
     (!title.is_empty()).then_some(title)
 }
 
-/// The text of a `#` heading without its closing `#`s and `{#anchor}`.
+/// Returns the text of an ATX heading without its closing `#`s and `{#anchor}`.
 pub(crate) fn without_closing(heading: &str) -> &str {
     let mut text = heading.trim();
     if text.ends_with('}')
@@ -44,6 +45,7 @@ pub(crate) fn without_closing(heading: &str) -> &str {
     text
 }
 
+/// Returns the beginning of a text, and whether it had to be cut.
 fn shorten(text: &str) -> (&str, bool) {
     if text.len() <= MAX_HEADING_BYTES {
         return (text, false);
@@ -58,6 +60,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Appends the words that a reader sees of `text` to `plain`.
 fn reduce(text: &str, plain: &mut String) {
     let mut rest = text;
     let mut before = ' ';
@@ -82,6 +85,7 @@ fn reduce(text: &str, plain: &mut String) {
     }
 }
 
+/// Reduces a backslash escape to the escaped character. Returns its length.
 fn reduce_escape(text: &str, plain: &mut String) -> Option<usize> {
     let escaped = text[1..].chars().next()?;
     escaped.is_ascii_punctuation().then(|| {
@@ -90,7 +94,8 @@ fn reduce_escape(text: &str, plain: &mut String) -> Option<usize> {
     })
 }
 
-/// Code stands as written; backticks go even if nothing closes them.
+/// Reduces a code span to its code. Returns its length. Backticks go even if
+/// nothing closes them.
 fn reduce_code(text: &str, plain: &mut String) -> usize {
     let run = run_of(text, '`');
     let fence = &text[..run];
@@ -106,7 +111,8 @@ fn reduce_code(text: &str, plain: &mut String) -> usize {
     run + close + run
 }
 
-/// `[[a|b]]` is b, `[text](address)` and `[text][name]` are text.
+/// Reduces a link to its text: `[[a|b]]` to b, `[text](address)` and
+/// `[text][name]` to text. Returns its length; `None` if it is no link.
 fn reduce_link(text: &str, plain: &mut String) -> Option<usize> {
     if let Some(inner) = text.strip_prefix("[[")
         && let Some(end) = inner.find("]]")
@@ -122,7 +128,8 @@ fn reduce_link(text: &str, plain: &mut String) -> Option<usize> {
     Some(shown.len() + 2 + address.len() + 2)
 }
 
-/// What stands between an opening bracket and the one that closes it.
+/// Returns the text between the opening bracket that `text` starts with and the
+/// one that closes it.
 fn bracketed(text: &str, open: char, close: char) -> Option<&str> {
     let mut depth = 0_usize;
     let mut escaped = false;
@@ -144,7 +151,8 @@ fn bracketed(text: &str, open: char, close: char) -> Option<&str> {
     None
 }
 
-/// An HTML tag goes, an `<https://address>` stays.
+/// Removes an HTML tag, but keeps the address of `<https://address>`. Returns its
+/// length; `None` if it is neither.
 fn reduce_markup(text: &str, plain: &mut String) -> Option<usize> {
     let inner = &text[1..text.find('>')?];
     if !inner.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/' || first == '!')
@@ -157,8 +165,9 @@ fn reduce_markup(text: &str, plain: &mut String) -> Option<usize> {
     Some(inner.len() + 2)
 }
 
-/// Emphasis goes where a run of marks has its partner: the same mark, as many,
-/// neither with a space on its inner side; `_` only around whole words.
+/// Removes emphasis. Returns its length. A run of marks is emphasis if a run of
+/// the same mark and length closes it, neither with a space on its inner side; `_`
+/// only around whole words.
 fn reduce_emphasis(text: &str, mark: char, before: char, plain: &mut String) -> usize {
     let run = run_of(text, mark);
     let inner = &text[run..];
@@ -188,6 +197,7 @@ fn reduce_emphasis(text: &str, mark: char, before: char, plain: &mut String) -> 
     run
 }
 
+/// Returns the number of bytes of the run of `mark` at the start of a text.
 fn run_of(text: &str, mark: char) -> usize {
     text.len() - text.trim_start_matches(mark).len()
 }
@@ -232,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_signs_and_anchors_go() {
+    fn closing_signs_and_anchors_are_removed() {
         for (heading, expected) in [
             ("One ##", "One"),
             ("One \t#  ", "One"),

@@ -1,28 +1,28 @@
-//! What each line of a body is, found once and kept as offsets.
+//! The lines of a body with their kinds, scanned once and stored as offsets.
 //!
 //! Owns the record that title, tags and chunks are taken from, so that no body is
-//! scanned twice. What a line is, the scanners decide.
+//! scanned twice. The scanners in `markdown` and `reader` decide the kinds.
 
 use super::markdown::Line;
 use super::reader::LineReader;
 use crate::document::Markup;
 
-/// The lines of a body.
+/// The lines of a body with their kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
     records: Vec<Record>,
-    /// How long the body is that they were found in.
+    /// The length of the body, in bytes.
     length: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Record {
-    /// The line without what ends it.
+    /// The line without its line ending.
     line: Span,
     kind: Line<Span>,
 }
 
-/// A piece of the body, in bytes.
+/// A byte range of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     start: u32,
@@ -30,10 +30,10 @@ struct Span {
 }
 
 impl Span {
-    /// Where a piece of the body is.
+    /// Returns the range of `piece`, a slice of `body`.
     fn of(piece: &str, body: &str) -> Self {
         let start = if piece.is_empty() {
-            // It may be a constant and no piece of the body.
+            // An empty text may be a constant and not a slice of the body.
             0
         } else {
             piece.as_ptr() as usize - body.as_ptr() as usize
@@ -44,6 +44,7 @@ impl Span {
         }
     }
 
+    /// Returns the text of the range; empty if `body` does not have it.
     fn of_body(self, body: &str) -> &str {
         let range = self.start as usize..self.end as usize;
         body.get(range).unwrap_or_default()
@@ -51,8 +52,8 @@ impl Span {
 }
 
 impl Lines {
-    /// Finds out what the lines of a body are, and calls `visit` with each: its
-    /// offset, its text and what it is.
+    /// Scans the lines of a body and calls `visit` with the offset, the text and
+    /// the kind of each.
     pub(super) fn read(
         markup: Markup,
         body: &str,
@@ -80,18 +81,18 @@ impl Lines {
         lines
     }
 
-    /// Finds out what the lines of a body are.
+    /// Scans the lines of a body.
     pub(crate) fn of(markup: Markup, body: &str) -> Self {
         Self::read(markup, body, |_, _, _| ())
     }
 
-    /// Whether these can be the lines of this body.
+    /// Tells whether these can be the lines of this body, judging by its length.
     pub(crate) fn fit(&self, body: &str) -> bool {
         self.length == body.len()
     }
 
-    /// Returns each line of the body they were found in: its offset, its text and
-    /// what it is.
+    /// Returns the offset, the text and the kind of each line. `body` must be the
+    /// one they were scanned from.
     pub(crate) fn iter<'a>(
         &'a self,
         body: &'a str,
@@ -112,7 +113,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_what_was_found(
+        fn stored_lines_equal_scanned_lines(
             body in "([-*>#=`~ |a-zü]|\\n|\\r\\n|#\\+begin|1\\. ){0,60}", org: bool
         ) {
             let markup = if org { Markup::Org } else { Markup::Markdown };
@@ -126,7 +127,7 @@ mod tests {
                 .collect();
             prop_assert_eq!(kept, found);
             prop_assert!(lines.fit(&body));
-            // Lines of another body are no reason to panic.
+            // The lines of another body must not cause a panic.
             let other: String = body.chars().rev().collect();
             prop_assert_eq!(lines.iter(&other).count(), lines.iter(&body).count());
         }

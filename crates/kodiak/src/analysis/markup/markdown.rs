@@ -1,15 +1,15 @@
-//! A markdown body, line by line: what each line is, and what it says of the
-//! title and the tags.
+//! The scanner for markdown: decides the kind of each line of a body, and takes
+//! title and tags from it.
 //!
-//! Owns telling headings, text and code apart, line by line and without a
-//! syntax tree, in one pass: a folder of notes is read at the speed of its disk.
-//! It follows `CommonMark` where notes do and lets the rest be text.
+//! Owns telling headings, text and code apart, in one pass over the lines and
+//! without a syntax tree, so that a folder of notes is read at the speed of its
+//! disk. It follows `CommonMark` as far as notes do; the rest is text.
 
 use super::heading;
 use super::tags::Tags;
 
-/// Takes from a line what it says of title and tags: the title is the first
-/// heading of level 1 that stands for itself.
+/// Takes the title and the tags from a line, if it has any. The title is the first
+/// heading of level 1 outside of lists and quotes.
 pub(super) fn take(
     title: &mut Option<String>,
     tags: &mut Tags,
@@ -36,45 +36,46 @@ pub(super) fn take(
     }
 }
 
-/// What a line of a body is, with its text.
+/// The kind of a line of a body, with its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Line<Text> {
-    /// Nothing.
+    /// A blank line.
     Blank,
-    /// A heading that opens with `#`s.
+    /// An ATX heading, which opens with `#`s, or an Org headline.
     Heading {
-        /// How many.
+        /// The level, from 1.
         level: usize,
-        /// What follows them.
+        /// The text after the opening signs.
         text: Text,
-        /// Whether it stands in a list or a quote, where it heads nothing.
+        /// Whether it is inside a list or a quote, where it starts no section.
         nested: bool,
     },
-    /// The `=` or `-` that make the paragraph from this offset on a heading.
+    /// The underline of a setext heading: `=` or `-` that make the paragraph above
+    /// a heading.
     Underline {
-        /// 1 or 2.
+        /// The level: 1 for `=`, 2 for `-`.
         level: usize,
-        /// Where the heading's text starts.
+        /// The offset of the heading's text in the body.
         from: usize,
     },
-    /// A line across the page.
+    /// A thematic break.
     Rule,
-    /// Code, or HTML that is not text.
+    /// Code, or HTML whose content is not text.
     Code {
-        /// Whether a block of it opens here.
+        /// Whether a block opens here.
         opens: bool,
     },
     /// Text.
     Text {
-        /// Without quote and list markers.
+        /// The text without quote and list markers.
         content: Text,
-        /// Whether it goes on with the line before.
+        /// What the line begins, if it does not continue the line before.
         begins: Begins,
     },
 }
 
 impl<Text> Line<Text> {
-    /// Changes how its text is given.
+    /// Returns the line with its text replaced by what `change` makes of it.
     pub(super) fn map<Other>(self, change: impl FnOnce(Text) -> Other) -> Line<Other> {
         match self {
             Self::Blank => Line::Blank,
@@ -103,50 +104,53 @@ impl<Text> Line<Text> {
 pub(crate) enum Begins {
     /// A paragraph.
     Paragraph,
-    /// An item of a list, its marker indented by so many columns.
+    /// A list item, whose marker is indented by this many columns.
     Item(usize),
-    /// Nothing: it goes on.
+    /// Nothing: it continues the line before.
     Nothing,
 }
 
-/// Lines that are not text, and what ends them.
+/// A block of lines that are not text, and what ends it.
 #[derive(Clone, Copy)]
 enum Skipping {
-    /// A code fence, so many quotes deep.
+    /// A fenced code block inside this many levels of quotes.
     Fence {
         mark: u8,
         length: usize,
         quotes: usize,
     },
-    /// HTML up to this.
+    /// HTML up to this text.
     Html(&'static str),
 }
 
-/// What the line before was, as far as the next one depends on it.
+/// The paragraph that the line before belongs to.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Paragraph {
-    /// No paragraph: an indented line is code.
+    /// None: an indented line is code.
     #[default]
     None,
-    /// One that a line of `=` makes a heading, from this offset.
+    /// A paragraph from this offset on, which an underline makes a heading.
     Plain(usize),
-    /// One inside a list or a quote.
+    /// A paragraph that cannot become a heading: in a list, a quote or a table, or
+    /// one that begins with HTML.
     Nested,
 }
 
-/// Tells what each line is, from it and from the lines before.
+/// Decides the kind of each line, from the line and the lines before it.
 #[derive(Default)]
 pub(crate) struct Scanner {
     skipping: Option<Skipping>,
     paragraph: Paragraph,
-    /// How deep the line before was quoted.
+    /// The number of quote markers of the line before.
     quotes: usize,
-    /// Where the text of the present list item starts; 0 outside of lists.
+    /// The column where the text of the current list item starts; 0 outside of
+    /// lists.
     list_indent: usize,
 }
 
 impl Scanner {
-    /// What the next line is, which starts at this offset of the body.
+    /// Returns the kind of the next line, which starts at offset `start` of the
+    /// body.
     pub(crate) fn line<'line>(&mut self, start: usize, line: &'line str) -> Line<&'line str> {
         if self.skips(line) {
             return Line::Code { opens: false };
@@ -166,7 +170,7 @@ impl Scanner {
             self.list_indent = self.list_indent.min(indent);
         }
         if indent >= self.list_indent + 4 {
-            // Code, unless it goes on with a paragraph, where only HTML starts.
+            // Code, unless it continues a paragraph, in which only HTML can open.
             if self.paragraph == Paragraph::None {
                 return Line::Code { opens: false };
             }
@@ -232,7 +236,7 @@ impl Scanner {
         Line::Text { content, begins }
     }
 
-    /// Whether the line belongs to what is being skipped.
+    /// Tells whether the line belongs to the block that is being skipped.
     fn skips(&mut self, line: &str) -> bool {
         match self.skipping {
             None => false,
@@ -250,7 +254,7 @@ impl Scanner {
                 let (text, found) = without_quotes(line, quotes, usize::MAX);
                 let content = text.trim();
                 if found < quotes {
-                    // The quote ended, and the fence in it.
+                    // The quote has ended, and with it the fenced block.
                     self.skipping = None;
                     return false;
                 }
@@ -262,20 +266,20 @@ impl Scanner {
         }
     }
 
-    /// Skips from this line on, or this line only if it ends what it opens.
+    /// Skips the block that opens here, or this line only if the block ends in it.
     fn skip(&mut self, skipping: Skipping, content: &str) {
         let ends = matches!(skipping, Skipping::Html(end) if contains_ignoring_case(content, end));
         self.skipping = (!ends).then_some(skipping);
     }
 }
 
-/// What a line opens that is not text.
+/// Returns the block that is not text and that a line opens, if it opens one.
 fn opening(content: &str, quotes: usize) -> Option<Skipping> {
     let first = content.as_bytes().first()?;
     match first {
         b'`' | b'~' => {
             let length = content.bytes().take_while(|byte| byte == first).count();
-            // A backtick later on makes it a code span.
+            // With another backtick in the line, it is a code span.
             let fence = length >= 3 && (*first == b'~' || !content[length..].contains('`'));
             fence.then_some(Skipping::Fence {
                 mark: *first,
@@ -304,6 +308,7 @@ fn opening(content: &str, quotes: usize) -> Option<Skipping> {
 }
 
 /// Strips at most `most` quote markers, each indented no further than `indent`.
+/// Returns the rest and the number of markers.
 fn without_quotes(line: &str, most: usize, indent: usize) -> (&str, usize) {
     let mut text = line;
     let mut quotes = 0;
@@ -321,7 +326,7 @@ fn without_quotes(line: &str, most: usize, indent: usize) -> (&str, usize) {
     (text, quotes)
 }
 
-/// Strips the indentation and says how many columns it took.
+/// Strips the indentation. Returns the rest and the number of columns.
 fn without_indent(text: &str) -> (&str, usize) {
     let mut columns = 0;
     for (at, byte) in text.bytes().enumerate() {
@@ -334,7 +339,8 @@ fn without_indent(text: &str) -> (&str, usize) {
     ("", columns)
 }
 
-/// The length of a list marker, `-`, `*`, `+`, `1.` or `1)`, if a space follows.
+/// Returns the length of the list marker `-`, `*`, `+`, `1.` or `1)` at the start
+/// of a line, if a space or nothing follows it.
 pub(crate) fn list_marker(content: &str) -> Option<usize> {
     let bytes = content.as_bytes();
     let length = match bytes.first()? {
@@ -352,7 +358,7 @@ pub(crate) fn list_marker(content: &str) -> Option<usize> {
     matches!(bytes.get(length), None | Some(b' ' | b'\t')).then_some(length)
 }
 
-/// The level and text of a heading that opens with `#`s.
+/// Returns the level and the text of an ATX heading, which opens with `#`s.
 pub(crate) fn numbered_heading(content: &str) -> Option<(usize, &str)> {
     let level = content.bytes().take_while(|&byte| byte == b'#').count();
     let text = &content[level..];
@@ -360,6 +366,7 @@ pub(crate) fn numbered_heading(content: &str) -> Option<(usize, &str)> {
     heading.then_some((level, text))
 }
 
+/// Tells whether a line consists of this mark only.
 fn consists_of(content: &str, mark: u8) -> bool {
     let content = content.trim_end();
     !content.is_empty() && content.bytes().all(|byte| byte == mark)

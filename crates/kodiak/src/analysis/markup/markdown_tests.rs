@@ -1,4 +1,4 @@
-//! Bodies as people write them: which line is the title, which `#` a tag.
+//! Tests of the markdown scanner: which line is the title, which `#` is a tag.
 
 use super::*;
 use crate::document::Markup;

@@ -1,7 +1,7 @@
-//! What the lines of a body are: headings, paragraphs, items, code.
+//! Markup: tells the headings, paragraphs, list items and code of a body apart.
 //!
-//! Owns what markup means to a search, for markdown and Org. What becomes of
-//! the text between the marks is left to `text` and `chunk`.
+//! Owns what markdown and Org markup mean to a search. The text itself is left to
+//! `text` and `chunk`.
 
 pub(crate) mod heading;
 pub(crate) mod lines;
@@ -15,8 +15,8 @@ use tags::Tags;
 
 use crate::document::Markup;
 
-/// Reads a body once: collects its tags, and returns its title and what its lines
-/// are.
+/// Reads a body in one pass. Adds its tags to `tags` and returns its title and its
+/// lines.
 pub(crate) fn read(markup: Markup, body: &str, tags: &mut Tags) -> (Option<String>, Lines) {
     match markup {
         Markup::Markdown | Markup::Plain => {

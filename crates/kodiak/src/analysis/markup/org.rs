@@ -1,11 +1,11 @@
-//! An Org file: its title and the tags of its headlines.
+//! The title of an Org file and the tags of its headlines.
 //!
-//! Owns the little of Org that a search needs; the rest is text.
+//! Owns the little of Org that a search needs; everything else is text.
 
 use super::heading;
 use super::tags::Tags;
 
-/// The titles an Org file may have.
+/// The candidates for the title of an Org file.
 #[derive(Default)]
 pub(super) struct Titles {
     keyword: Option<String>,
@@ -13,7 +13,7 @@ pub(super) struct Titles {
 }
 
 impl Titles {
-    /// Takes from a line what it says of title and tags.
+    /// Takes the title and the tags from a line, if it has any.
     pub(super) fn take(&mut self, tags: &mut Tags, line: &str) {
         if let Some(keyword) = line.trim_start().strip_prefix("#+") {
             if self.keyword.is_none() {
@@ -31,26 +31,28 @@ impl Titles {
         }
     }
 
-    /// Returns `#+TITLE:` wherever it stands, else the first headline of the
-    /// first level.
+    /// Returns the title: the first `#+TITLE:`, wherever it stands, else the first
+    /// headline of level 1.
     pub(super) fn best(self) -> Option<String> {
         self.keyword.or(self.headline)
     }
 }
 
+/// Returns the value of a `name: value` keyword with this name.
 fn value_of<'line>(keyword: &'line str, name: &str) -> Option<&'line str> {
     let (found, value) = keyword.split_once(':')?;
     found.eq_ignore_ascii_case(name).then(|| value.trim())
 }
 
-/// The level and text of a headline, its tags included.
+/// Returns the level and the text of a headline, its tags included; `None` if the
+/// line is no headline.
 pub(crate) fn starred(line: &str) -> Option<(usize, &str)> {
     let text = line.trim_start_matches('*');
     let level = line.len() - text.len();
     (level > 0 && text.starts_with(' ')).then(|| (level, text.trim()))
 }
 
-/// Divides a headline from the `:tags:` at its end.
+/// Splits the text of a headline from the `:tags:` at its end.
 pub(crate) fn divide_headline(headline: &str) -> (&str, &str) {
     let start = headline.rfind([' ', '\t']).map_or(0, |space| space + 1);
     let (text, last) = headline.split_at(start);

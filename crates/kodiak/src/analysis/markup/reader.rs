@@ -1,16 +1,16 @@
-//! What the lines of a body are, whichever markup it is written in.
+//! The line reader: decides the kind of each line, in any markup.
 //!
-//! Owns the choice of scanner and the lines of Org. What lines of markdown are is
-//! `markdown`'s to know.
+//! Owns the choice of scanner and the scanning of Org. The scanner for markdown is
+//! in `markdown`.
 
 use super::markdown::{self, Begins, Line, Scanner};
 use super::org;
 use crate::document::Markup;
 
-/// Deeper headings of Org than this count as so deep.
+/// The deepest level of Org headings; deeper ones count as this one.
 const DEEPEST: usize = 9;
 
-/// Tells what one line after the other is.
+/// Decides the kinds of lines, one after the other.
 pub(crate) enum LineReader {
     Markdown(Scanner),
     Org {
@@ -20,8 +20,8 @@ pub(crate) enum LineReader {
 }
 
 impl LineReader {
-    /// Returns a reader for a body in this markup. Plain text is read like
-    /// markdown, since people put headings and lists into it all the same.
+    /// Creates a reader for a body in this markup. Plain text is read as markdown,
+    /// since people write headings and lists in it too.
     pub(crate) fn new(markup: Markup) -> Self {
         match markup {
             Markup::Markdown | Markup::Plain => Self::Markdown(Scanner::default()),
@@ -29,7 +29,8 @@ impl LineReader {
         }
     }
 
-    /// What the next line is, which starts at this offset of the body.
+    /// Returns the kind of the next line, which starts at offset `start` of the
+    /// body.
     pub(crate) fn line<'line>(&mut self, start: usize, line: &'line str) -> Line<&'line str> {
         let code = match self {
             Self::Markdown(scanner) => return scanner.line(start, line),

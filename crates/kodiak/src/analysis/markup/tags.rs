@@ -1,20 +1,22 @@
 //! `#tags` in running text, and the set they are collected in.
 //!
-//! Owns what a tag looks like inside one line. Which lines are text at all,
-//! and not code, is `markdown`'s to know.
+//! Owns the syntax of a tag inside one line. `markdown` decides which lines are
+//! text and which are code.
 
 use std::collections::HashSet;
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// How many words `#several words#` may have: more is a sentence with two `#`.
+/// The maximum number of words in a tag like `#several words#`. More are a
+/// sentence with two `#`.
 const MAX_WORDS: usize = 4;
 
-/// How many backticks may open a code span. As a run that nothing closes is the
-/// last of its length, this also bounds how often a line can be searched in vain.
+/// The maximum number of backticks that open a code span. An unclosed run is the
+/// last one of its length, so this also bounds how often a line is searched in
+/// vain.
 const MAX_BACKTICKS: usize = 32;
 
-/// Tags in the order they appear, each once whatever its case.
+/// Tags in the order they appear, each once regardless of case.
 #[derive(Debug, Default)]
 pub(crate) struct Tags {
     list: Vec<String>,
@@ -22,7 +24,7 @@ pub(crate) struct Tags {
 }
 
 impl Tags {
-    /// Adds a tag as someone wrote it, with or without `#`.
+    /// Adds a tag as written, with or without `#`.
     pub(crate) fn add(&mut self, tag: &str) {
         let tag = tag.trim().trim_start_matches('#').trim();
         if !tag.is_empty() && self.seen.insert(tag.to_lowercase()) {
@@ -30,13 +32,13 @@ impl Tags {
         }
     }
 
-    /// The tags collected.
+    /// Returns the collected tags.
     pub(crate) fn into_list(self) -> Vec<String> {
         self.list
     }
 
-    /// Collects the tags of one line of text. `heading` says that it is the
-    /// text of one, where `{#…}` is an anchor.
+    /// Collects the tags of one line of text. `heading` tells whether the line is
+    /// a heading, in which `{#…}` is an anchor.
     pub(crate) fn collect(&mut self, line: &str, heading: bool) {
         // Most lines have no `#`, and finding that out is quicker than the scan.
         if !line.as_bytes().contains(&b'#') {
@@ -47,7 +49,7 @@ impl Tags {
         let mut at = 0;
         while at < bytes.len() {
             match bytes[at] {
-                // An escaped character means nothing.
+                // An escaped character has no special meaning.
                 b'\\' if bytes.get(at + 1).is_some_and(u8::is_ascii) => at += 1,
                 b' ' | b'\t' => inside_address = false,
                 b':' if bytes[at..].starts_with(b"://") => inside_address = true,
@@ -76,8 +78,8 @@ impl Tags {
     }
 }
 
-/// The end of the code span that opens at `at`, or of its backticks if nothing
-/// closes them.
+/// Returns the end of the code span that opens at `at`, or of its backticks if
+/// nothing closes them.
 fn after_code(bytes: &[u8], at: usize) -> usize {
     let run = run_length(bytes, at);
     let open = at + run;
@@ -104,8 +106,8 @@ fn run_length(bytes: &[u8], at: usize) -> usize {
     rest.take_while(|&&byte| byte == bytes[at]).count()
 }
 
-/// The end of the HTML tag or `<address>` that opens at `at`, or the next
-/// character if it is a mere "less than".
+/// Returns the end of the HTML tag or `<address>` that opens at `at`, or the next
+/// offset if it is a mere "less than".
 fn after_markup(bytes: &[u8], at: usize) -> usize {
     let opens = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'!');
     if bytes.get(at + 1).is_some_and(opens) {
@@ -119,8 +121,9 @@ fn after_markup(bytes: &[u8], at: usize) -> usize {
     at + 1
 }
 
-/// The end of the `="attribute"` that starts at `at`, or the next character. A
-/// tag of HTML may spread over lines, so it is not always seen as a whole.
+/// Returns the end of the `="attribute"` that starts at `at`, or the next offset
+/// if there is none. An HTML tag may span several lines, so it is not always seen
+/// as a whole.
 fn after_attribute(bytes: &[u8], at: usize) -> usize {
     let quote = bytes.get(at + 1).copied();
     if let Some(quote @ (b'"' | b'\'')) = quote
@@ -131,8 +134,8 @@ fn after_attribute(bytes: &[u8], at: usize) -> usize {
     at + 1
 }
 
-/// Whether a `#` after this text can start a tag. An anchor in a link, an
-/// attribute's value and a piece of an address are not tags.
+/// Tells whether a `#` after this text can start a tag. An anchor in a link, the
+/// value of an attribute and a part of an address are no tags.
 fn may_start(before: &str, inside_address: bool, heading: bool) -> bool {
     let mut characters = before.chars();
     let Some(last) = characters.next_back() else {
@@ -154,7 +157,8 @@ fn may_start(before: &str, inside_address: bool, heading: bool) -> bool {
     opens && !inside_address
 }
 
-/// Reads the tag that follows a `#`, and how many bytes it takes.
+/// Reads the tag that follows a `#`. Returns it with the number of bytes it takes;
+/// `None` if there is no tag.
 fn read_tag(text: &str) -> Option<(&str, usize)> {
     if !text.starts_with(is_word) {
         return None;
@@ -169,8 +173,8 @@ fn read_tag(text: &str) -> Option<(&str, usize)> {
     (meaningful && !number).then_some((tag, length))
 }
 
-/// The words up to a closing `#`, if there are few enough and nothing but
-/// single spaces between them.
+/// Returns the words up to a closing `#`, if there are few enough and only single
+/// spaces between them. `first` is the length of the first word.
 fn several_words(text: &str, first: usize) -> Option<&str> {
     let mut words = 1;
     let mut last = text[..first].chars().next_back()?;
@@ -190,12 +194,14 @@ fn several_words(text: &str, first: usize) -> Option<&str> {
     None
 }
 
+/// Tells whether a character may be inside a tag.
 fn is_tag(character: char) -> bool {
     is_word(character) || matches!(character, '-' | '/')
 }
 
-/// Letters, digits and marks of any script; and the two joiners without which
-/// Persian and Indic words fall apart.
+/// Tells whether a character may be inside a word of a tag: letters, digits and
+/// marks of any script, the underscore, and the two joiners without which Persian
+/// and Indic words fall apart.
 fn is_word(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphanumeric() || character == '_';
@@ -269,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn text_goes_on_after_what_is_skipped() {
+    fn tags_are_found_after_skipped_markup() {
         for (line, expected) in [
             ("`#code` #tag", "tag"),
             ("a ```#code``` #tag", "tag"),
@@ -291,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn several_words_between_two_signs() {
+    fn tags_of_several_words() {
         for (line, expected) in [
             ("#two words# and more", "two words"),
             ("(#two words#)", "two words"),
