@@ -1,8 +1,8 @@
-//! A document with everything the index keeps of it, worked out beforehand.
+//! The analyzer: from a document to everything the index stores of it.
 //!
 //! Owns the order of the steps. Each thread that reads documents has an
 //! [`Analyzer`] of its own, so that the thread that writes has nothing left to
-//! work out.
+//! compute.
 
 use super::chunk::{Chunk, ChunkOptions};
 use super::markup::Lines;
@@ -10,8 +10,8 @@ use super::terms::{DocumentTerms, TermIndexer};
 use super::text::Stemming;
 use crate::document::{Document, Markup};
 
-/// Analyses one document after the other. What it remembers of earlier documents
-/// makes later ones quicker and changes nothing about the result.
+/// Analyses documents, one after the other. It caches the words of earlier
+/// documents, which makes later ones quicker and does not change the result.
 #[derive(Debug, Default)]
 pub struct Analyzer {
     chunking: ChunkOptions,
@@ -20,7 +20,7 @@ pub struct Analyzer {
 }
 
 impl Analyzer {
-    /// Makes an analyzer that cuts chunks and stems words in this way.
+    /// Creates an analyzer with this chunking and stemming.
     pub fn new(chunking: ChunkOptions, stemming: Stemming) -> Self {
         Self {
             chunking,
@@ -29,22 +29,22 @@ impl Analyzer {
         }
     }
 
-    /// Chunks a body again. Each chunk comes with the hash of its embedded text.
+    /// Splits a body into chunks, each with the hash of its embedded text.
     pub fn chunks(&self, markup: Markup, title: &str, body: &str) -> Vec<(Chunk, [u8; 16])> {
         self.chunking
             .hashed_chunks(title, &Lines::of(markup, body), body)
     }
 
-    /// Returns the text a model is to see for a chunk with this text, under this
+    /// Returns the text that a model embeds for a chunk with this text, under this
     /// title and these headings.
     pub fn embedded_text(&self, title: &str, heading: &str, text: &str) -> String {
         self.chunking.embedded_text(title, heading, text)
     }
 
-    /// Works out what the index keeps of a document.
+    /// Analyses a document.
     pub fn analyze(&mut self, mut document: Document) -> AnalyzedDocument {
         let analysis = self.analysis_of(&document);
-        // Of no more use, and as large as the text.
+        // No longer needed, and as large as the text.
         document.lines = None;
         AnalyzedDocument { document, analysis }
     }
@@ -72,7 +72,7 @@ impl Analyzer {
     }
 }
 
-/// A document and what was worked out of its text.
+/// A document with its analysis.
 #[derive(Debug)]
 pub struct AnalyzedDocument {
     pub(crate) document: Document,
@@ -80,8 +80,8 @@ pub struct AnalyzedDocument {
 }
 
 impl AnalyzedDocument {
-    /// Analyses a single document with the default settings. Whoever has many
-    /// documents keeps an [`Analyzer`].
+    /// Analyses a single document with the default settings. For many documents,
+    /// keep an [`Analyzer`].
     pub fn new(document: Document) -> Self {
         Analyzer::default().analyze(document)
     }
@@ -97,12 +97,12 @@ impl AnalyzedDocument {
         self.positioned_terms(0)
     }
 
-    /// Returns the index terms of the body, like [`AnalyzedDocument::title_terms`].
+    /// Returns the index terms of the body in order, each with its position.
     pub fn body_terms(&self) -> impl Iterator<Item = (&str, u32)> {
         self.positioned_terms(1)
     }
 
-    /// Returns the index terms of the tags, like [`AnalyzedDocument::title_terms`].
+    /// Returns the index terms of the tags in order, each with its position.
     /// Positions run on from one tag to the next.
     pub fn tag_terms(&self) -> impl Iterator<Item = (&str, u32)> {
         self.positioned_terms(2)
@@ -133,22 +133,23 @@ impl AnalyzedDocument {
     }
 }
 
-/// What was worked out of a document's text, and with which settings.
+/// What the index stores of a document's text, and the settings it was computed
+/// with.
 #[derive(Debug)]
 pub(crate) struct Analysis {
     chunking: ChunkOptions,
     stemming: Stemming,
     /// The terms of title, body and `tags`.
     pub(crate) terms: DocumentTerms,
-    /// The document's tags as the full text has them, in the order it was
-    /// written in.
+    /// The document's tags as the full-text index has them: in the order they were
+    /// written in, joined by spaces.
     pub(crate) tags: String,
     /// Each chunk with the hash of its embedded text.
     pub(crate) chunks: Vec<(Chunk, [u8; 16])>,
 }
 
 impl Analysis {
-    /// Whether it was made with these settings.
+    /// Tells whether the analysis was made with these settings.
     pub(crate) fn is_made_with(&self, chunking: ChunkOptions, stemming: Stemming) -> bool {
         self.chunking == chunking && self.stemming == stemming
     }
@@ -159,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_store_needs_can_be_read() {
+    fn a_store_can_read_terms_words_and_chunks() {
         let analyzed = AnalyzedDocument::new(Document {
             title: "Running".to_owned(),
             body: "数据库 runs\n".to_owned(),
@@ -168,7 +169,7 @@ mod tests {
         });
         let title: Vec<_> = analyzed.title_terms().collect();
         assert_eq!(title, [("run", 0)]);
-        // The edge_gram of a run stands where its last full piece does.
+        // The edge gram of a run shares the position of its last full n-gram.
         let body: Vec<_> = analyzed.body_terms().collect();
         assert_eq!(body, [("数据", 0), ("据库", 1), ("库", 1), ("run", 2)]);
         let tags: Vec<_> = analyzed.tag_terms().collect();

@@ -1,10 +1,11 @@
-//! What the index needs to know of a document, worked out from its text.
+//! The analysis of a document: everything the index stores of it, computed from
+//! its text.
 //!
 //! Sits between sources and the store. `markup` tells headings, text and code
-//! apart; `text` turns text into words and index terms; `chunk` cuts a body into
-//! chunks for a model; [`Analyzer`] brings them together into an
-//! [`AnalyzedDocument`], which a store only has to write down. Nothing here reads
-//! files or knows how an index is kept.
+//! apart. `text` splits text into words and index terms. `chunk` splits a body
+//! into chunks for a model. [`Analyzer`] combines them into an
+//! [`AnalyzedDocument`], which a store only has to write. Nothing here reads files
+//! or knows how an index is stored.
 
 mod analyzer;
 pub mod chunk;

@@ -1,10 +1,10 @@
 //! The index terms of a document, in order, and its vocabulary words.
 //!
-//! Owns turning a document's columns into a compact sequence of terms, once, so
-//! that the full text and the counts are filled from the same pass over the
-//! text. Most of a text is few words, and the next text has them again: a
-//! [`TermIndexer`] remembers each word with its term, so that a word is stemmed
-//! and allocated once.
+//! Owns turning a document's columns into a compact sequence of terms in one pass
+//! over the text, which fills both the full-text index and the document
+//! frequencies. A text repeats a few words, and the next text repeats them again:
+//! a [`TermIndexer`] caches each word with its term, so that a word is stemmed and
+//! allocated once.
 
 use std::ops::ControlFlow;
 
@@ -12,11 +12,11 @@ use rustc_hash::FxHashMap;
 
 use super::text::{Class, Purpose, Stemming, Tokenizer, fold_word, is_plain, words};
 
-/// With more words than this in mind, all are forgotten before the next
-/// document: some megabytes, and more than most notes have.
+/// The number of cached words above which the cache is emptied before the next
+/// document. That is some megabytes, and more words than most notes have.
 const MAX_REMEMBERED: usize = 1 << 15;
 
-/// How many columns of the full text a document has: title, body, tags.
+/// The number of full-text columns of a document: title, body, tags.
 pub(crate) const COLUMNS: usize = 3;
 
 /// The terms of a document's columns.
@@ -24,7 +24,8 @@ pub(crate) const COLUMNS: usize = 3;
 pub(crate) struct DocumentTerms {
     /// Each distinct term once, in the order of first occurrence.
     pub(crate) terms: Names,
-    /// Each distinct word once that is worth correcting a misspelling to.
+    /// Each distinct vocabulary word once: those that a misspelling may be
+    /// corrected to.
     pub(crate) words: Names,
     tokens: Vec<Token>,
     /// Where each column ends in `tokens`.
@@ -32,8 +33,9 @@ pub(crate) struct DocumentTerms {
 }
 
 impl DocumentTerms {
-    /// Returns the terms of a column in order, each with whether it is an edge gram,
-    /// exactly as [`Tokenizer::each_term`] finds them for [`Purpose::Document`].
+    /// Returns the terms of a column in order, and for each whether it is an edge
+    /// gram. They are exactly those that [`Tokenizer::each_term`] finds for
+    /// [`Purpose::Document`].
     pub(crate) fn column(&self, column: usize) -> impl Iterator<Item = (&str, bool)> {
         let start = column.checked_sub(1).map_or(0, |before| self.ends[before]);
         let tokens = &self.tokens[start..self.ends[column]];
@@ -43,9 +45,8 @@ impl DocumentTerms {
     }
 }
 
-/// One occurrence of a term: the term's number in its document, and in the
-/// lowest bit whether it is the edge gram of a run, which takes no position of
-/// its own.
+/// One occurrence of a term: the term's number in its document, and in the lowest
+/// bit whether it is an edge gram, which takes no position of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Token(u32);
 
@@ -63,7 +64,7 @@ impl Token {
     }
 }
 
-/// A list of names in one piece of memory.
+/// A list of strings in a single allocation.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Names {
     text: String,
@@ -71,7 +72,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Adds a name and returns its number.
+    /// Adds a string and returns its number.
     fn push(&mut self, name: &str) -> u32 {
         self.text.push_str(name);
         self.ends.push(self.text.len() as u32);
@@ -89,20 +90,21 @@ impl Names {
     }
 }
 
-/// Finds the terms of one document after the other.
+/// Finds the terms of documents, one after the other, with a cache of words.
 #[derive(Debug, Default)]
 pub(crate) struct TermIndexer {
     tokenizer: Tokenizer,
     stemming: Stemming,
-    /// Folded words of scripts with spaces.
+    /// The cache of words of scripts with spaces, by their folded form.
     words: FxHashMap<Box<str>, Word>,
-    /// The place of each term in `seen`.
+    /// The index of each term in `seen`.
     terms: FxHashMap<Box<str>, u32>,
     seen: Vec<Seen>,
+    /// The number of the current document.
     document: u64,
 }
 
-/// The document that had a term last, and the term's number there.
+/// The last document a term occurred in, and the term's number there.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     document: u64,
@@ -111,11 +113,12 @@ struct Seen {
 
 #[derive(Debug)]
 struct Word {
-    /// When it was last met. Its number is that of its term.
+    /// The last document the word occurred in, and its term's number there.
     seen: Seen,
     term: Box<str>,
-    /// The place of its term in `TermIndexer::seen`.
+    /// The index of its term in `TermIndexer::seen`.
     place: u32,
+    /// Whether it belongs in the vocabulary.
     plain: bool,
 }
 
@@ -159,7 +162,8 @@ impl TermIndexer {
         found
     }
 
-    /// Returns the number of the word's term in this document.
+    /// Records a word of the current document. Returns the number of its term
+    /// there.
     fn add_word(&mut self, folded: &str, found: &mut DocumentTerms) -> u32 {
         let document = self.document;
         if let Some(word) = self.words.get_mut(folded) {
@@ -194,7 +198,8 @@ impl TermIndexer {
         number
     }
 
-    /// Returns the term's number in this document and its place in `seen`.
+    /// Records a term of the current document. Returns its number there and its
+    /// index in `seen`.
     fn add_term(&mut self, term: &str, found: &mut DocumentTerms) -> (u32, u32) {
         let place = self.place_of(term);
         let seen = &mut self.seen[place as usize];
@@ -207,6 +212,7 @@ impl TermIndexer {
         (seen.number, place)
     }
 
+    /// Returns the index of a term in `seen`, which is added if it is new.
     fn place_of(&mut self, term: &str) -> u32 {
         if let Some(&place) = self.terms.get(term) {
             return place;
@@ -249,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_has_an_end() {
+    fn the_cache_is_bounded() {
         let mut known = TermIndexer::default();
         for document in 0..6 {
             let text: String = (0..MAX_REMEMBERED / 2)
@@ -289,7 +295,7 @@ mod tests {
         }
 
         #[test]
-        fn remembering_changes_nothing(
+        fn the_cache_does_not_change_the_terms(
             texts in prop::collection::vec("[a-cA-Cés0-9 数据库กขค]{0,30}", 1..8)
         ) {
             for stemming in [Stemming::English, Stemming::None] {

@@ -1,7 +1,8 @@
-//! Folding: what makes two spellings the same word to a reader.
+//! Folding: maps spellings that a reader takes for the same word to one form.
 //!
-//! Lower case, no accents on Latin, Greek and Cyrillic letters, full-width
-//! forms as plain ones. Vowel signs and other marks that carry sound stay.
+//! Folds to lower case, removes accents from Latin, Greek and Cyrillic letters,
+//! and replaces ligatures and full-width forms by plain letters. Vowel signs and
+//! other marks that carry sound stay.
 
 use unicode_normalization::char::{decompose_canonical, decompose_compatible};
 
@@ -34,7 +35,8 @@ fn push_lower_without_accent(part: char, folded: &mut String) {
     }
     for lower in part.to_lowercase() {
         match lower {
-            // Written both ways by the same people, and by no rule of Unicode.
+            // The same people write these both ways, but Unicode has no rule for
+            // it.
             'ß' => folded.push_str("ss"),
             'ſ' => folded.push('s'),
             accent if COMBINING_ACCENTS.contains(&accent) => {}
@@ -48,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings_that_meet() {
+    fn spellings_and_their_folded_forms() {
         for (written, expected) in [
             ("CAFÉ", "cafe"),
             ("Straße", "strasse"),

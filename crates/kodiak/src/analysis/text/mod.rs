@@ -1,10 +1,10 @@
-//! Text to words to index terms: the one splitter that documents, queries,
-//! snippets and the vocabulary share, so that they can never disagree.
+//! The tokenizer: from text to words to index terms. Documents, queries, snippets
+//! and the vocabulary share it, so that they can never disagree.
 //!
-//! A *word* is a run of letters, digits and the marks on them, of one class of
-//! script. Its *terms* are what the index holds: for scripts that write spaces
-//! the folded word, with the ending that [`Stemming`] leaves it; overlapping
-//! character n-grams for those that do not.
+//! A *word* is a run of letters, digits and their combining marks, of one class of
+//! script. Its *terms* are what the index holds. For scripts with spaces, that is
+//! the folded word, stemmed by [`Stemming`]. For scripts without, it is
+//! overlapping character n-grams.
 
 mod fold;
 mod script;
@@ -23,36 +23,36 @@ pub use stop_words::is_stop_word;
 
 use script::{class_of, continues_word, starts_word};
 
-/// What the terms are for.
+/// What terms are needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To be indexed: runs of n-grams also yield their edge grams, so
-    /// that every character begins some term and a prefix finds it.
+    /// To be indexed. A run without spaces also yields its edge grams, so that
+    /// every character begins some term and a prefix finds it.
     Document,
-    /// To be looked up: no edge grams.
+    /// To be looked up: without edge grams.
     Query,
-    /// To be looked up as beginnings of terms: no edge grams and no stems.
+    /// To be looked up as beginnings of terms: without edge grams, not stemmed.
     Prefix,
 }
 
-/// A run of characters that belong together.
+/// A run of letters and digits of one class of script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Where it stands, in bytes.
+    /// Its range in the text, in bytes.
     pub range: Range<usize>,
-    /// How its script is cut into terms.
+    /// How its script is split into terms.
     pub class: Class,
 }
 
-/// The words of a text, in order.
+/// Returns the words of a text, in order.
 pub fn words(text: &str) -> Words<'_> {
     Words { text, at: 0 }
 }
 
-/// Returns about how many words a reader sees in a text. Between spaces there is
-/// one, whatever signs it holds, unless its script writes no spaces: two Han or
-/// Hiragana characters, or five of Thai and its kind, count as a word there, and
-/// a run of Katakana or Hangul as one.
+/// Returns an estimate of the number of words a reader sees in a text. Between two
+/// spaces there is one word, whatever signs it contains, unless the script has no
+/// spaces. There, two Han or Hiragana characters count as a word, and so do five
+/// characters of Thai and related scripts, and a run of Katakana or Hangul.
 pub fn word_count(text: &str) -> usize {
     let in_piece = |piece: &str| {
         let unspaced = words(piece).filter(|word| word.class != Class::Spaced);
@@ -65,7 +65,7 @@ pub fn word_count(text: &str) -> usize {
     text.split_whitespace().map(in_piece).sum()
 }
 
-/// Returns about how many words a run without spaces holds.
+/// Returns an estimate of the number of words in a run without spaces.
 fn unspaced_words(run: &str) -> usize {
     const HAN: usize = 2;
     const THAI: usize = 5;
@@ -84,7 +84,7 @@ fn unspaced_words(run: &str) -> usize {
     (han / HAN + thai / THAI + runs).max(1)
 }
 
-/// Iterator over the words of a text.
+/// An iterator over the words of a text.
 #[derive(Debug)]
 pub struct Words<'a> {
     text: &'a str,
@@ -96,7 +96,7 @@ impl Iterator for Words<'_> {
 
     fn next(&mut self) -> Option<Word> {
         let bytes = self.text.as_bytes();
-        // ASCII is most of most text: skip and scan it without decoding.
+        // Most text is ASCII, which needs no decoding.
         let (start, class) = loop {
             let byte = *bytes.get(self.at)?;
             if byte.is_ascii() {
@@ -137,37 +137,39 @@ impl Iterator for Words<'_> {
     }
 }
 
-/// A term of a text.
+/// An index term of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term<'a> {
-    /// What the index holds.
+    /// The term as the index holds it.
     pub text: &'a str,
-    /// The bytes it came from.
+    /// The bytes of the text it comes from.
     pub range: Range<usize>,
-    /// Whether it is a short edge gram, which takes no place of its own: what
-    /// follows a run must stay next to the run's last full n-gram.
+    /// Whether it is an edge gram: shorter than an n-gram, at the end of a run. It
+    /// takes no position of its own, so that the word after the run stays next to
+    /// the run's last full n-gram.
     pub edge_gram: bool,
 }
 
-/// Splits text into terms, in space that it reuses.
+/// Splits text into index terms. Reuses its buffers from text to text.
 #[derive(Debug, Default)]
 pub struct Tokenizer {
     stemming: Stemming,
     folded: String,
     offsets: Vec<usize>,
-    /// Stems of words seen before, each in the one place its hash gives it;
-    /// empty where nothing is remembered.
+    /// A cache of words and their stems, direct-mapped by hash; empty if the
+    /// tokenizer does not cache.
     remembered: Vec<(String, String)>,
 }
 
-/// Longer runs of letters are data; FTS5 would cut them at a length of its own.
+/// The maximum length of a term, in bytes. Longer runs of letters are data, and
+/// FTS5 would truncate them at a length of its own.
 const MAX_TERM_LENGTH: usize = 256;
 
-/// How many stems a tokenizer keeps that remembers: most of a text is few words.
+/// The number of slots in the cache of stems: a text repeats a few words.
 const REMEMBERED: usize = 1 << 15;
 
 impl Tokenizer {
-    /// Cuts as an index does that treats the endings of words so.
+    /// Creates a tokenizer for an index with this stemming.
     pub fn new(stemming: Stemming) -> Self {
         Self {
             stemming,
@@ -175,17 +177,17 @@ impl Tokenizer {
         }
     }
 
-    /// Returns what it does with the endings of words.
+    /// Returns its stemming.
     pub fn stemming(&self) -> Stemming {
         self.stemming
     }
 
-    /// Prepares for much text: from here on stems are remembered.
+    /// Turns on the cache of stems, which pays for large amounts of text.
     pub fn remember(&mut self) {
         self.remembered.resize_with(REMEMBERED, Default::default);
     }
 
-    /// The folded word to its stem.
+    /// Replaces the folded word by its stem.
     fn stem_folded(&mut self) {
         if self.remembered.is_empty() || self.stemming == Stemming::None {
             self.stemming.stem(&mut self.folded);
@@ -260,8 +262,8 @@ impl Tokenizer {
     }
 }
 
-/// Replaces `folded` with the folded form of a word of a script with spaces, cut
-/// at a length no word has.
+/// Replaces `folded` by the folded form of a word of a script with spaces,
+/// truncated at a length that no real word has.
 pub fn fold_word(written: &str, folded: &mut String) {
     folded.clear();
     fold_into(written, folded);
@@ -270,9 +272,9 @@ pub fn fold_word(written: &str, folded: &mut String) {
     }
 }
 
-/// Whether a folded word of a script with spaces belongs in the vocabulary:
-/// without digits, of three to forty characters. Only such words are worth
-/// correcting to.
+/// Tells whether a folded word of a script with spaces belongs in the vocabulary:
+/// it has three to forty characters and no digits. Misspellings are corrected only
+/// to such words.
 pub fn is_plain(folded: &str) -> bool {
     if folded.is_ascii() {
         return (3..=40).contains(&folded.len())
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn words_can_stay_whole() {
+    fn words_stay_whole_without_stemming() {
         let mut tokenizer = Tokenizer::new(Stemming::None);
         let text = "Running, naïve CAFÉS; 数据库";
         let whole = ["running", "naive", "cafes", "数据", "据库", "库"];
@@ -330,21 +332,21 @@ mod tests {
     }
 
     #[test]
-    fn thai_is_cut_into_triples() {
+    fn thai_becomes_trigrams_with_edge_grams_in_documents() {
         assert_eq!(terms("กขคง", Purpose::Query), ["กขค", "ขคง"]);
         assert_eq!(terms("กขคง", Purpose::Document), ["กขค", "ขคง", "คง", "ง"]);
         assert_eq!(terms("กข", Purpose::Query), ["กข"]);
     }
 
     #[test]
-    fn nothing_is_no_term_and_nothing_is_endless() {
+    fn terms_are_neither_empty_nor_endless() {
         assert_eq!(terms("a \u{345} b", Purpose::Document), ["a", "b"]);
         let endless = terms(&"é".repeat(40_000), Purpose::Document);
         assert_eq!((endless.len(), endless[0].len()), (1, MAX_TERM_LENGTH));
     }
 
     #[test]
-    fn beginnings_are_not_stemmed() {
+    fn prefixes_are_not_stemmed() {
         assert_eq!(terms("Dies", Purpose::Prefix), ["dies"]);
         assert_eq!(terms("Dies", Purpose::Query), ["die"]);
     }

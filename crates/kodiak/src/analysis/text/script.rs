@@ -1,20 +1,22 @@
-//! Which characters make words, and which scripts write no spaces.
+//! Scripts: which characters form words, and which scripts have no spaces between
+//! words.
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// How a run of a script is split into terms.
+/// How a run of characters of a script is split into terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Words stand between spaces: one term each.
+    /// Scripts with spaces: one term per word.
     Spaced,
     /// Han, Kana, Hangul: overlapping character bigrams.
     Bigrams,
-    /// Thai, Lao, Khmer, Burmese: overlapping trigrams.
+    /// Thai, Lao, Khmer, Burmese: overlapping character trigrams.
     Trigrams,
 }
 
 impl Class {
-    /// Returns the length of an n-gram, or `None` where words are whole.
+    /// Returns the length of an n-gram in characters, or `None` if words are not
+    /// split.
     pub fn n_gram_length(self) -> Option<usize> {
         match self {
             Self::Spaced => None,
@@ -24,9 +26,10 @@ impl Class {
     }
 }
 
+/// Returns the class of a character's script.
 pub(super) fn class_of(character: char) -> Class {
     match character as u32 {
-        // Below Thai nothing is written without spaces: the quick way out.
+        // A shortcut: no script below Thai is written without spaces.
         ..0x0E00 => Class::Spaced,
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0xAA60..=0xAA7F => Class::Trigrams,
         0x1100..=0x11FF
@@ -45,27 +48,30 @@ pub(super) fn class_of(character: char) -> Class {
     }
 }
 
-/// Returns whether a character is one of those that Japanese spells foreign words
-/// with.
+/// Tells whether a character is Katakana, in which Japanese writes foreign words.
 pub(super) fn is_katakana(character: char) -> bool {
     matches!(character as u32, 0x30A0..=0x30FF | 0x31F0..=0x31FF | 0xFF66..=0xFF9F)
 }
 
-/// Returns whether a character is of Korean, which writes spaces between words.
+/// Tells whether a character is Hangul, the Korean script, which has spaces
+/// between words.
 pub(super) fn is_hangul(character: char) -> bool {
     matches!(character as u32, 0x1100..=0x11FF | 0x3130..=0x318F | 0xAC00..=0xD7FF)
 }
 
+/// Tells whether a word may start with this character.
 pub(super) fn starts_word(character: char) -> bool {
     character.is_alphanumeric() && !is_mark(character)
 }
 
+/// Tells whether a character continues a word of this class.
 pub(super) fn continues_word(character: char, class: Class) -> bool {
     // A mark belongs to the letter before it, whatever block it is from.
     (character.is_alphanumeric() && class_of(character) == class) || is_mark(character)
 }
 
-/// Whether a character is a mark on the one before it: an accent, a vowel sign.
+/// Tells whether a character is a combining mark on the one before it, such as an
+/// accent or a vowel sign.
 pub fn is_mark(character: char) -> bool {
     character as u32 >= 0x300 && character.general_category_group() == GeneralCategoryGroup::Mark
 }

@@ -1,23 +1,23 @@
-//! Porter's stemmer for English, as published in 1980, with the two departures
-//! every implementation follows (`bli` and `logi`) and, from his later revision,
-//! short words on -ies and -ied (dies, tied) and words that are not what they
-//! seem (news is no plural of new).
+//! Porter's stemmer for English, as published in 1980. It has the two departures
+//! that every implementation has (`bli` and `logi`). From his later revision, it
+//! has short words in -ies and -ied (dies, tied) and a list of exceptions (news is
+//! no plural of new).
 //!
 //! It runs over every word of every note, so it works in place on bytes. Words
-//! with anything but ASCII letters pass through unchanged.
+//! with anything but ASCII letters stay unchanged.
 
-/// What becomes of the endings of words.
+/// How words are stemmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stemming {
-    /// English ones are cut off.
+    /// By Porter's stemmer for English.
     #[default]
     English,
-    /// Words stay whole.
+    /// Not at all.
     None,
 }
 
 impl Stemming {
-    /// Cuts a folded word to what the index holds of it.
+    /// Replaces a folded word by its stem.
     pub fn stem(self, word: &mut String) {
         match self {
             Self::English => stem(word),
@@ -27,7 +27,7 @@ impl Stemming {
 }
 
 fn stem(word: &mut String) {
-    // Very long runs are data, not words; two letters have no ending to lose.
+    // Very long runs are data, and two letters have no ending to remove.
     if !(3..=64).contains(&word.len()) || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return;
     }
@@ -50,7 +50,7 @@ fn stem(word: &mut String) {
     *word = String::from_utf8(stemmer.word).unwrap_or_default();
 }
 
-/// Words whose ending is none, in order.
+/// Words whose ending is not a suffix, with their stems, sorted.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("andes", "andes"),
     ("atlas", "atlas"),
@@ -80,6 +80,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("ugly", "ugli"),
 ];
 
+/// Step 2 of the algorithm: double suffixes and their replacements.
 const DOUBLE_SUFFIXES: &[(&[u8], &[u8])] = &[
     (b"ational", b"ate"),
     (b"tional", b"tion"),
@@ -104,6 +105,7 @@ const DOUBLE_SUFFIXES: &[(&[u8], &[u8])] = &[
     (b"logi", b"log"),
 ];
 
+/// Step 3 of the algorithm: long suffixes and their replacements.
 const LONG_SUFFIXES: &[(&[u8], &[u8])] = &[
     (b"icate", b"ic"),
     (b"ative", b""),
@@ -114,7 +116,8 @@ const LONG_SUFFIXES: &[(&[u8], &[u8])] = &[
     (b"ness", b""),
 ];
 
-/// The longest come first, since only the longest that fits is tried.
+/// Step 4 of the algorithm: suffixes to remove. The longest come first, since only
+/// the longest that fits is tried.
 const LAST_SUFFIXES: &[&[u8]] = &[
     b"ement", b"ance", b"ence", b"able", b"ible", b"ment", b"ant", b"ent", b"ism", b"ate", b"iti",
     b"ous", b"ive", b"ize", b"ion", b"al", b"er", b"ic", b"ou",
@@ -142,8 +145,8 @@ impl Stemmer {
         }
     }
 
-    /// Porter's m: how often a vowel is followed by a consonant in the first
-    /// `length` letters.
+    /// Returns Porter's measure m: how often a vowel is followed by a consonant in
+    /// the first `length` letters.
     fn measure(&self, length: usize) -> usize {
         let mut measure = 0;
         let mut after_vowel = false;
@@ -166,8 +169,8 @@ impl Stemmer {
         length >= 2 && self.word[length - 1] == self.word[length - 2] && self.consonant(length - 1)
     }
 
-    /// Consonant, vowel, consonant at the end of the first `length` letters,
-    /// the last not w, x or y: as in "hop", "fil".
+    /// Tells whether the first `length` letters end in consonant, vowel, consonant,
+    /// the last not w, x or y, as in "hop" and "fil".
     fn ends_short(&self, length: usize) -> bool {
         length >= 3
             && self.consonant(length - 3)
@@ -176,9 +179,10 @@ impl Stemmer {
             && !matches!(self.word[length - 1], b'w' | b'x' | b'y')
     }
 
+    /// Removes the ending of plurals (step 1a).
     fn plurals(&mut self) {
         if self.ends(b"ies") {
-            // Four letters: the e is the word's own.
+            // In four letters, as in "dies", the e belongs to the word.
             let short = self.word.len() == 4;
             self.word
                 .truncate(self.word.len() - if short { 1 } else { 2 });
@@ -189,6 +193,7 @@ impl Stemmer {
         }
     }
 
+    /// Removes -eed, -ed and -ing (step 1b).
     fn past_and_progressive(&mut self) {
         if self.ends(b"eed") {
             if self.measure(self.stem_length(b"eed")) > 0 {
@@ -223,6 +228,7 @@ impl Stemmer {
         }
     }
 
+    /// Turns a final y into i (step 1c).
     fn final_y(&mut self) {
         let length = self.word.len();
         if self.ends(b"y") && self.has_vowel(length - 1) {
@@ -230,6 +236,8 @@ impl Stemmer {
         }
     }
 
+    /// Replaces the first suffix of the list that fits (steps 2 and 3), if the
+    /// measure of the rest is above `least_measure`.
     fn replace_first(&mut self, suffixes: &[(&[u8], &[u8])], least_measure: usize) {
         let Some((suffix, replacement)) = suffixes.iter().find(|(suffix, _)| self.ends(suffix))
         else {
@@ -242,6 +250,7 @@ impl Stemmer {
         }
     }
 
+    /// Removes a suffix if the measure of the rest is above 1 (step 4).
     fn drop_suffix(&mut self) {
         let Some(suffix) = LAST_SUFFIXES.iter().find(|suffix| self.ends(suffix)) else {
             return;
@@ -254,6 +263,7 @@ impl Stemmer {
         }
     }
 
+    /// Removes a final e and one l of a final double l (step 5).
     fn tidy(&mut self) {
         let length = self.word.len();
         if self.ends(b"e") {
@@ -347,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_pass_through() {
+    fn other_words_stay_unchanged() {
         for word in ["is", "straße", "x2000s", ""] {
             let mut stemmed = word.to_owned();
             stem(&mut stemmed);
@@ -356,13 +366,13 @@ mod tests {
     }
 
     #[test]
-    fn exceptions_can_be_searched() {
+    fn exceptions_are_sorted() {
         assert!(EXCEPTIONS.is_sorted());
     }
 
     proptest! {
         #[test]
-        fn any_letters_leave_a_stem(word in "[a-z]{3,64}") {
+        fn no_stem_is_empty(word in "[a-z]{3,64}") {
             let mut stemmed = word.clone();
             stem(&mut stemmed);
             prop_assert!(!stemmed.is_empty() && stemmed.len() <= word.len() + 1);

@@ -1,5 +1,5 @@
-//! Stop words: never taken for misspellings, and of little weight, however
-//! small the index.
+//! Stop words: never taken for misspellings, and of little weight, however small
+//! the collection.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -8,14 +8,15 @@ use rustc_hash::FxHashSet;
 
 use super::fold_into;
 
-/// The languages whose stop words are known here. Few notes are in more than
-/// one or two of them, and a longer list would spare more real misspellings.
+/// The languages whose stop words are known. Few people write in more than one or
+/// two of them. With more languages, more real misspellings would pass for stop
+/// words and stay uncorrected.
 const LANGUAGES: [&str; 7] = ["en", "de", "fr", "es", "it", "pt", "nl"];
 
-/// Tells whether a folded word is a stop word of one of the languages known here.
+/// Tells whether a folded word is a stop word of one of the known languages.
 pub fn is_stop_word(folded: &str) -> bool {
-    // Made once per process, also by one that answers a single query: words
-    // that are folded already are borrowed, not copied.
+    // Even a process that answers a single query builds the set, so words that
+    // are folded already are borrowed rather than copied.
     static STOP_WORDS: LazyLock<FxHashSet<Cow<'static, str>>> = LazyLock::new(|| {
         let lists = LANGUAGES.iter().filter_map(stop_words::lookup);
         lists.flatten().copied().map(folded_form).collect()
