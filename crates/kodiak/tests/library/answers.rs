@@ -1,4 +1,4 @@
-//! What searches find, and that none of them fails.
+//! Lexical searches and lookups: what they find, and that no query fails.
 
 use kodiak::access::Guard;
 use kodiak::search::{Intent, Mode, Request, Router};
@@ -75,18 +75,18 @@ fn words_phrases_prefixes_and_operators() {
 }
 
 #[test]
-fn what_is_excluded_is_not_found() {
+fn excluded_documents_are_not_found() {
     let notes = notes();
     assert_eq!(notes.found("flour -starter"), [] as [&str; 0]);
     assert_eq!(notes.found("flour NOT capture"), ["bread.md"]);
-    // Nothing but exclusions leaves everything else.
+    // A query of exclusions only finds everything else.
     let answer = notes.answer(&ask("-flour"));
     assert_eq!(answer.total, 8);
     assert!(!paths(&answer).contains(&"bread.md".to_owned()));
 }
 
 #[test]
-fn misspelt_words_are_corrected_and_said() {
+fn misspelt_words_are_corrected_and_the_answer_says_so() {
     let notes = notes();
     let answer = notes.answer(&ask("productivty sistems"));
     assert_eq!(answer.corrected.as_deref(), Some("productivity systems"));
@@ -97,7 +97,7 @@ fn misspelt_words_are_corrected_and_said() {
     };
     let answer = notes.answer(&exact);
     assert_eq!((answer.corrected, answer.hits.len()), (None, 0));
-    // Short words, common words and words the notes have stay as they are.
+    // Short words, stop words and words in the notes stay as they are.
     for query in ["sal", "which", "water", "starters"] {
         assert_eq!(notes.answer(&ask(query)).corrected, None, "{query}");
     }
@@ -111,14 +111,14 @@ fn a_correction_never_hides_an_exact_hit() {
         ("exact.md", "planning a planing machine"),
     ]);
     collection.sync();
-    // "planing" is rare and near a common word, but the notes have it.
+    // "planing" is rare and similar to a frequent word, but it is in the notes.
     let answer = collection.answer(&ask("planing"));
     assert_eq!(answer.corrected, None);
     assert_eq!(paths(&answer), ["exact.md"]);
 }
 
 #[test]
-fn similar_titles_are_offered_where_nothing_is_found() {
+fn similar_titles_are_suggested_if_nothing_is_found() {
     let notes = notes();
     let answer = notes.answer(&Request {
         exact: true,
@@ -145,7 +145,7 @@ fn the_answer_says_how_it_was_made() {
 }
 
 #[test]
-fn an_empty_query_lists_what_filters_leave() {
+fn an_empty_query_lists_the_documents_that_pass_the_filter() {
     let notes = notes();
     assert_eq!(notes.answer(&ask("")).hits, []);
     let filtered = Request {
@@ -160,7 +160,7 @@ fn an_empty_query_lists_what_filters_leave() {
 }
 
 #[test]
-fn like_answers_where_the_full_text_cannot() {
+fn like_answers_if_full_text_fails() {
     let notes = notes();
     drop(notes.store());
     let raw = rusqlite::Connection::open(notes.index_path()).unwrap();
@@ -182,7 +182,7 @@ fn hits_are_checked_against_their_files() {
         ("b.md", "apple two"),
         ("c.md", "apple three"),
     ]);
-    // A file that was written just now may be written again unnoticed.
+    // A change right after a file was written might go unnoticed.
     std::thread::sleep(std::time::Duration::from_millis(80));
     notes.sync();
     notes.remove("a.md");
@@ -229,7 +229,7 @@ fn documents_by_id_address_path_and_title() {
 }
 
 #[test]
-fn a_sign_that_is_no_escape_stands_for_itself_in_an_address() {
+fn a_percent_sign_that_is_no_escape_is_taken_literally_in_an_address() {
     let notes = Collection::new(&[("100%+faster.md", "Speed.\n")]);
     notes.sync();
     let store = notes.store();
@@ -257,7 +257,7 @@ proptest! {
         all: bool,
         exact: bool,
     ) {
-        // One index for all cases: making it is what takes time.
+        // One index for all cases, since making it takes the time.
         use std::sync::LazyLock;
         static NOTES: LazyLock<Collection> = LazyLock::new(notes);
         let store = NOTES.store();

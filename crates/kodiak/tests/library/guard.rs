@@ -1,4 +1,5 @@
-//! What filters and guards leave: inside both rankings, and in every count.
+//! Filters and guards: they hold for lexical and semantic retrieval and for every
+//! count.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,11 +23,11 @@ use crate::collection::{
 };
 use crate::embedders::{Scripted, tiny};
 
-/// By word and by meaning, each alone and both together.
+/// The modes that rank, lexically, semantically or both.
 const RANKED: [Mode; 4] = [Mode::Auto, Mode::Lexical, Mode::Semantic, Mode::Hybrid];
 
 #[test]
-fn filters_hold_for_words_and_for_meanings() {
+fn filters_hold_for_lexical_and_semantic_retrieval() {
     let notes = topics();
     notes.write(
         "old.md",
@@ -111,7 +112,7 @@ fn filters_hold_for_words_and_for_meanings() {
     }
 }
 
-/// A filter applies before the nearest are chosen, not to those chosen.
+/// A filter applies before the nearest neighbours are chosen, not afterwards.
 #[test]
 fn a_filter_finds_what_is_far_down_the_whole_ranking() {
     let notes = Collection::new(&[("far.md", "---\ntags: [far]\n---\nnoodles, hotel, airport\n")]);
@@ -129,7 +130,7 @@ fn a_filter_finds_what_is_far_down_the_whole_ranking() {
     assert_eq!(paths(&notes.answer_with(&tiny(), &request)), ["far.md"]);
 }
 
-/// Two sources in one index: "open", and "secret" with words of its own.
+/// Returns an index of two sources: "open", and "secret" with words of its own.
 fn two_sources() -> Collection {
     let notes = Collection::new(&[
         ("open/ramen.md", "# Ramen\n\nNoodles in a broth.\n"),
@@ -153,7 +154,7 @@ fn two_sources() -> Collection {
 }
 
 fn assert_tells_nothing(answer: &Answer) {
-    // What was asked is theirs.
+    // The caller knows the query already.
     let answer = Answer {
         query: String::new(),
         ..answer.clone()
@@ -171,7 +172,7 @@ fn assert_tells_nothing(answer: &Answer) {
 }
 
 #[test]
-fn what_is_outside_of_the_scope_does_not_exist() {
+fn documents_outside_the_scope_are_neither_found_nor_counted() {
     let notes = two_sources();
     let store = notes.store();
     let router = |guard| router_over(&store, guard);
@@ -203,7 +204,7 @@ fn what_is_outside_of_the_scope_does_not_exist() {
             }
         }
     }
-    // Those who may see all are told that some of it is missing.
+    // A caller who may see everything is told that some of it is not embedded.
     let answer = router(Guard::local())
         .search(&ask("cook noodles dinner"))
         .unwrap();
@@ -212,7 +213,7 @@ fn what_is_outside_of_the_scope_does_not_exist() {
 }
 
 #[test]
-fn what_is_outside_of_the_scope_is_neither_guessed_nor_suggested() {
+fn words_and_names_outside_the_scope_are_not_suggested() {
     let notes = two_sources();
     let store = notes.store();
     let router = |guard| router_over(&store, guard);
@@ -261,7 +262,7 @@ fn what_is_outside_of_the_scope_is_neither_guessed_nor_suggested() {
 }
 
 #[test]
-fn a_wish_does_not_widen_the_scope() {
+fn a_filter_does_not_widen_the_scope() {
     let notes = two_sources();
     let store = notes.store();
     for (scope, wish) in [(vec!["open"], "secret"), (vec![], "open"), (vec![], "")] {
@@ -287,10 +288,10 @@ fn a_wish_does_not_widen_the_scope() {
     }
 }
 
-/// A store that nobody may touch.
+/// A store that must not be read.
 struct Untouchable;
 
-/// Every method ends the test.
+/// Implements methods that panic.
 macro_rules! untouchable {
     ($($name:ident ( $($type:ty),* ) -> $result:ty;)*) => {
         $(fn $name(&self, $(_: $type),*) -> Result<$result> {
@@ -354,7 +355,7 @@ impl Reader for Untouchable {
 }
 
 #[test]
-fn a_refusal_comes_before_anything_is_touched() {
+fn a_request_is_refused_before_store_or_model_is_used() {
     let model = Scripted::tiny();
     let router = |held: &[Capability]| {
         Router::new(&Untouchable, &[], Guard::holding(held.iter().copied()))

@@ -1,4 +1,5 @@
-//! Which searches look at meanings, and what becomes of the two rankings.
+//! Semantic and hybrid searches: which queries use the model, and how lexical and
+//! semantic hits are combined.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ fn embedded() -> Collection {
 }
 
 #[test]
-fn enough_hits_by_word_need_no_model() {
+fn enough_lexical_hits_need_no_model() {
     let notes = embedded();
     for number in 0..10 {
         notes.write(&format!("{number}.md"), "noodles again");
@@ -30,7 +31,7 @@ fn enough_hits_by_word_need_no_model() {
     assert!(answer.hits.iter().all(|hit| hit.found_by == ["lexical"]));
     assert_eq!(answer.retrievers.semantic, None);
     assert_eq!(model.queries(), [] as [&str; 0]);
-    // One more than there are: now there is room.
+    // One more than there are lexical hits: now there is room.
     let request = Request {
         limit: 12,
         ..ask("noodles")
@@ -42,7 +43,7 @@ fn enough_hits_by_word_need_no_model() {
 }
 
 #[test]
-fn too_few_hits_by_word_are_followed_by_lesser_ones_by_meaning() {
+fn too_few_lexical_hits_are_followed_by_semantic_hits_with_lower_scores() {
     let notes = embedded();
     let request = ask("noodles");
     let answer = notes.answer_with(&tiny(), &request);
@@ -52,7 +53,7 @@ fn too_few_hits_by_word_are_followed_by_lesser_ones_by_meaning() {
     assert_eq!(answer.hits[0].found_by, ["lexical", "semantic"]);
     assert_eq!(answer.hits[1].found_by, ["semantic"]);
     assert!(answer.hits[1].score < answer.hits[0].score, "{answer:?}");
-    // Also where the note found by meaning alone is the nearer one.
+    // Also if the semantic-only hit is the nearer one.
     let notes = Collection::new(&[
         (
             "word.md",
@@ -68,7 +69,7 @@ fn too_few_hits_by_word_are_followed_by_lesser_ones_by_meaning() {
 }
 
 #[test]
-fn what_is_demanded_literally_is_not_answered_by_what_is_like_it() {
+fn required_clauses_turn_semantic_retrieval_off() {
     let notes = embedded();
     let model = Scripted::tiny();
     for (query, all) in [
@@ -90,7 +91,7 @@ fn what_is_demanded_literally_is_not_answered_by_what_is_like_it() {
 }
 
 #[test]
-fn each_mode_runs_what_it_says() {
+fn each_mode_runs_its_retrievers() {
     let notes = embedded();
     for (mode, query, lexical, semantic, expected) in [
         (
@@ -151,7 +152,7 @@ fn each_mode_runs_what_it_says() {
 }
 
 #[test]
-fn by_meaning_alone_the_nearest_comes_first() {
+fn semantic_hits_are_ordered_by_similarity() {
     let notes = embedded();
     let answer = notes.answer_with(&tiny(), &ask_in(Mode::Semantic, "pork broth garlic"));
     assert_eq!(paths(&answer), ["ramen.md", "bread.md"]);
@@ -160,7 +161,7 @@ fn by_meaning_alone_the_nearest_comes_first() {
 }
 
 #[test]
-fn what_the_query_demands_and_shuts_out_holds_for_meanings() {
+fn required_and_excluded_words_hold_for_semantic_hits() {
     let notes = embedded();
     notes.write("soup.md", "# Soup\n\nOnion, butter and cheese.\n");
     notes.sync_and_embed(&*tiny());
@@ -190,7 +191,7 @@ fn what_the_query_demands_and_shuts_out_holds_for_meanings() {
 }
 
 #[test]
-fn a_model_sees_what_is_wanted_and_not_what_is_shut_out() {
+fn the_model_embeds_the_query_without_operators_and_excluded_words() {
     let notes = embedded();
     for (query, seen) in [
         ("  cook noodles dinner ", vec!["cook noodles dinner"]),
@@ -216,9 +217,9 @@ fn a_model_sees_what_is_wanted_and_not_what_is_shut_out() {
 }
 
 #[test]
-fn a_misspelt_word_is_meant_as_corrected() {
+fn the_corrected_query_is_embedded_too() {
     let notes = embedded();
-    // The model knows no "nodles": only the correction leads anywhere.
+    // "nodles" is out of the model's vocabulary; only the correction finds notes.
     let answer = notes.answer_with(&tiny(), &ask_in(Mode::Semantic, "nodles"));
     assert_eq!(answer.corrected.as_deref(), Some("noodles"));
     assert_eq!(paths(&answer), ["ramen.md", "bread.md"]);
@@ -270,20 +271,20 @@ fn every_odd_query_is_answered_in_every_mode() {
 }
 
 #[test]
-fn what_a_model_knows_nothing_of_is_near_nothing() {
+fn out_of_vocabulary_texts_are_near_nothing() {
     let notes = embedded();
     let answer = notes.answer_with(&tiny(), &ask_in(Mode::Semantic, "我今天想吃拉面"));
     assert_eq!(answer.retrievers.semantic, None);
     assert!(answer.notices.sentences()[0].contains("tiny knows none of these words"));
     assert_eq!((answer.total, answer.hits), (0, vec![]));
-    // Nor is a note that the model knows nothing of.
+    // An out-of-vocabulary note is not found either.
     notes.write("zh.md", "# 拉面\n\n我今天想吃拉面\n");
     notes.sync_and_embed(&*tiny());
     assert_eq!(notes.meant(&tiny(), "noodles"), ["ramen.md", "bread.md"]);
 }
 
 #[test]
-fn a_limit_cuts_and_the_total_does_not() {
+fn a_limit_bounds_the_hits() {
     let notes = Collection::new(&[]);
     for number in 0..300 {
         notes.write(&format!("{number}.md"), format!("noodles number {number}"));
@@ -305,7 +306,7 @@ fn a_limit_cuts_and_the_total_does_not() {
 }
 
 #[test]
-fn an_explanation_has_both_rankings() {
+fn an_explanation_has_lexical_and_semantic_evidence() {
     let notes = Collection::new(&[
         (
             "kitchen.md",
@@ -364,7 +365,7 @@ fn an_explanation_has_both_rankings() {
 }
 
 #[test]
-fn a_note_is_like_notes_of_its_topic() {
+fn similar_notes_share_a_topic() {
     let notes = embedded();
     let store = notes.store();
     let router = Router::new(&store, &[], Guard::local());
@@ -376,12 +377,12 @@ fn a_note_is_like_notes_of_its_topic() {
     assert_eq!(answer.hits[0].path, "bread.md");
     assert!(!paths(&answer).contains(&"ramen.md".to_owned()));
     assert_eq!(answer.retrievers.semantic.as_deref(), Some("tiny"));
-    // One that is like nothing is still answered soundly.
+    // A note that is similar to nothing still gets a sound answer.
     let answer = router
         .similar(&"code/rust.md".parse().unwrap(), &request)
         .unwrap();
     assert_sound(&answer, &request);
-    // And one without vectors by its words.
+    // A note without vectors is compared lexically.
     notes.write("pork.md", "# Pork\n\nPork with garlic.\n");
     notes.sync();
     let answer = router

@@ -1,4 +1,5 @@
-//! Above two thousand documents the rarer words choose what is ranked.
+//! Pruning of high-frequency terms: above two thousand documents, only the rarer
+//! terms select the documents that are ranked.
 
 use kodiak::access::Guard;
 use kodiak::analysis::AnalyzedDocument;
@@ -12,8 +13,8 @@ use tempfile::TempDir;
 
 use crate::embedders::{Scripted, tiny};
 
-/// Every document has "common", every fifth "usual", few have "scarce" or
-/// "singular".
+/// Returns the body of a document: all have "common", every fifth has "usual", few
+/// have "scarce" and one has "singular".
 fn body(number: usize) -> String {
     let mut words = vec!["common"];
     if number.is_multiple_of(5) {
@@ -28,7 +29,7 @@ fn body(number: usize) -> String {
     words.join(" ")
 }
 
-/// An index of so many documents.
+/// Returns an index of `count` documents, and the folder it is in.
 fn filled(count: usize) -> (TempDir, SqliteWriter) {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = SqliteWriter::open(&folder.path().join("index.db"), "test").unwrap();
@@ -57,28 +58,28 @@ fn request(query: &str, limit: usize) -> Request {
 }
 
 #[test]
-fn rare_words_choose_and_common_words_rank() {
+fn rare_terms_select_documents_and_frequent_terms_only_rank_them() {
     let (folder, writer) = filled(2_100);
     drop(writer);
     let store = SqliteStore::open(&folder.path().join("index.db")).unwrap();
     let router = Router::new(&store, &[], Guard::local());
     let search = |query, limit| router.search(&request(query, limit)).unwrap();
-    // The 21 documents with the rare word are enough for three hits; among
-    // them the common words still decide.
+    // The 21 documents with a rare term are enough for three hits. Among them,
+    // all terms rank.
     let answer = search("common usual scarce singular", 3);
     assert_eq!(answer.total, 21);
     assert_eq!(answer.hits[0].path, "1500");
-    // Where the rare words find too little, everything is ranked.
+    // If the rare terms find too little, everything is ranked.
     let answer = search("common singular", 10);
     assert_eq!((answer.hits.len(), answer.total), (10, 2_100));
     assert_eq!(answer.hits[0].path, "1500");
-    // Only common words: nothing to prune by.
+    // With frequent terms only, nothing is pruned.
     assert_eq!(search("common usual", 10).total, 2_100);
     assert_eq!(search("\"common usual\"", 10).total, 420);
 }
 
 #[test]
-fn few_documents_are_all_ranked() {
+fn nothing_is_pruned_in_a_small_collection() {
     let (folder, writer) = filled(1_900);
     drop(writer);
     let store = SqliteStore::open(&folder.path().join("index.db")).unwrap();
@@ -87,14 +88,14 @@ fn few_documents_are_all_ranked() {
     assert_eq!(answer.unwrap().total, 1_900);
 }
 
-/// A fused search keeps hundreds of scores, also for candidates that only meaning
-/// finds. Where the rare words have fewer, every document with a word is scored:
-/// measured on conversations, fusion is better for it.
+/// Fusion needs hundreds of lexical scores, also for candidates that only semantic
+/// retrieval finds. If the rare terms match fewer documents, every document with a
+/// term is scored: measured on conversations, that makes fusion better.
 #[test]
-fn fusion_has_all_the_scores_it_compares_with() {
+fn pruning_never_deprives_fusion_of_lexical_scores() {
     let (folder, mut writer) = filled(2_100);
     let dimensions = tiny().identity().dimensions;
-    // To this model everything is alike.
+    // This model embeds every text as the same vector.
     let model = Scripted::instead_of_tiny(move |_, _| {
         let mut vector = vec![0.0; dimensions];
         vector[0] = 1.0;
@@ -119,7 +120,7 @@ fn fusion_has_all_the_scores_it_compares_with() {
     let answer = answer.unwrap();
     assert!(answer.retrievers.semantic.is_some(), "{answer:?}");
     assert!(answer.total >= 2_100, "{}", answer.total);
-    // Words alone need no more than the hits asked for.
+    // Lexical search alone needs no more than the requested hits.
     let answer = router.search(&Request {
         mode: Mode::Lexical,
         ..request("common usual scarce singular", 3)

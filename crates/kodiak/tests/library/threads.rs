@@ -1,4 +1,5 @@
-//! Documents that belong together in order: a conversation, a session.
+//! Threads: documents that belong together in order, such as a conversation or a
+//! session.
 
 use kodiak::access::Guard;
 use kodiak::embed::Embedder;
@@ -14,8 +15,9 @@ fn turn(thread: &str, created: &str, text: &str) -> String {
     format!("---\n{thread}\ncreated: {created}\n---\n{text}\n")
 }
 
-/// A question whose answer has none of its words, and the same answer to
-/// something else. By path they stand far apart, by date next to each other.
+/// Returns a conversation with a question whose answer has none of its words, and
+/// the same answer in another thread. By path question and answer are far apart,
+/// by date they are next to each other.
 fn conversation(field: &str) -> Collection {
     let thread = format!("{field}: summer");
     let notes = Collection::new(&[]);
@@ -36,7 +38,8 @@ fn conversation(field: &str) -> Collection {
     notes
 }
 
-/// What is found with a model that tells nothing apart.
+/// Returns the paths that are found with a model that embeds every text as the
+/// same vector.
 fn found(notes: &Collection, request: &Request) -> Vec<String> {
     let dimensions = tiny().identity().dimensions;
     let model = Scripted::instead_of_tiny(move |_, _| {
@@ -60,7 +63,7 @@ fn an_answer_is_found_by_the_question_it_follows() {
 }
 
 #[test]
-fn what_is_said_comes_before_what_is_asked() {
+fn statements_rank_above_questions() {
     let notes = Collection::new(&[]);
     let texts = [
         "Ana: Did you climb the mountain?",
@@ -79,7 +82,7 @@ fn what_is_said_comes_before_what_is_asked() {
 }
 
 #[test]
-fn ranks_alone_know_nothing_of_threads() {
+fn reciprocal_rank_fusion_is_not_rescored() {
     let notes = conversation("thread");
     let request = Request {
         fusion: Fusion::Rrf,
@@ -95,7 +98,7 @@ fn ranks_alone_know_nothing_of_threads() {
 }
 
 #[test]
-fn threads_are_of_one_source_and_in_order() {
+fn threads_belong_to_one_source_and_are_in_order() {
     let place = tempfile::tempdir().unwrap();
     let index = place.path().join("index.db");
     let mut writer = SqliteWriter::open(&index, "test").unwrap();
@@ -149,7 +152,7 @@ fn threads_are_of_one_source_and_in_order() {
 }
 
 #[test]
-fn a_thread_of_a_hidden_source_tells_nothing() {
+fn a_thread_of_a_hidden_source_is_not_found() {
     let notes = conversation("thread");
     notes.sync_and_embed(&*tiny());
     let store = notes.store();

@@ -1,4 +1,4 @@
-//! Other numbers than today's: they are what is ranked with and cut by.
+//! Tuning parameters and chunk options other than the defaults take effect.
 
 use kodiak::Cancel;
 use kodiak::access::Guard;
@@ -21,7 +21,7 @@ fn answer(notes: &Collection, request: &Request, tuning: Tuning) -> Answer {
 }
 
 #[test]
-fn one_word_can_go_through_the_fusion() {
+fn a_single_word_can_be_answered_by_fusion() {
     let notes = topics();
     notes.sync_and_embed(&*tiny());
     let fused = Tuning {
@@ -42,7 +42,7 @@ fn one_word_can_go_through_the_fusion() {
     assert_eq!(by_fusion(&usual), [None, None]);
     let tried = answer(&notes, &request, fused);
     assert_eq!(by_fusion(&tried), [Some("convex"), Some("convex")]);
-    // What is demanded literally stays with words.
+    // A query with required clauses stays lexical.
     let request = Request {
         query: "\"noodles\"".to_owned(),
         ..request
@@ -77,7 +77,7 @@ fn a_title_can_count_for_nothing() {
 }
 
 #[test]
-fn words_that_stand_together_say_more() {
+fn term_proximity_raises_a_document() {
     let apart = format!(
         "The parcel, the parcel. {} A train, a train. {} Who tracks the tracks?",
         "Nothing to see. ".repeat(12),
@@ -90,7 +90,7 @@ fn words_that_stand_together_say_more() {
             &format!("{} We track parcels by train.", "Nothing new. ".repeat(28)),
         ),
     ]);
-    // Among few notes no word is rare enough to tell anything.
+    // In a small collection no term has enough idf to count for proximity.
     for number in 0..20 {
         notes.write(&format!("other-{number}.md"), "Something else");
     }
@@ -105,13 +105,13 @@ fn words_that_stand_together_say_more() {
         };
         paths(&answer(&notes, &ask(query), tuning)).remove(0)
     };
-    let told = Bm25::default().proximity_weight;
-    assert_eq!(first("track parcel train", told), "together.md");
+    let default = Bm25::default().proximity_weight;
+    assert_eq!(first("track parcel train", default), "together.md");
     assert_eq!(first("track parcel train", 0.0), "apart.md");
 }
 
 #[test]
-fn a_name_is_looked_for_in_titles_first() {
+fn one_informative_term_is_looked_for_in_titles_first() {
     let notes = Collection::new(&[
         (
             "title.md",
@@ -130,7 +130,7 @@ fn a_name_is_looked_for_in_titles_first() {
 }
 
 #[test]
-fn a_word_that_counts_for_nothing_at_all_has_a_score() {
+fn a_match_without_any_weight_has_a_score_of_zero() {
     let notes = Collection::new(&[("a.md", "---\ntags: [pear]\n---\nnothing else")]);
     notes.sync();
     let store = notes.store();
@@ -151,7 +151,7 @@ fn a_word_that_counts_for_nothing_at_all_has_a_score() {
 }
 
 #[test]
-fn what_is_near_enough_is_said_by_the_numbers() {
+fn the_minimum_similarity_bounds_semantic_hits() {
     let notes = topics();
     notes.sync_and_embed(&*tiny());
     let strict = Tuning {
@@ -164,8 +164,8 @@ fn what_is_near_enough_is_said_by_the_numbers() {
 }
 
 #[test]
-fn a_writer_cuts_in_its_own_way_whoever_prepared_the_document() {
-    // Numbered, since the same text is embedded once.
+fn a_writer_chunks_by_its_own_options() {
+    // Numbered, since equal texts are embedded only once.
     let sentence = |number| format!("Sentence {number} is about the oven and what it bakes. ");
     let sentences: String = (0..40).map(sentence).collect();
     let text = format!("# Bread\n\n{sentences}");
