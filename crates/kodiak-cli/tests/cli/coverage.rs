@@ -79,8 +79,8 @@ fn what_is_not_embedded_yet_is_said() {
        notes/gtd.md:3  #f85ddf
        Capture everything, then clarify the next action.
     --- stderr
-    87 % is embedded so far; the rest is found by words only
-    searched by words and meaning (tiny)
+    87 % of the text is embedded so far; the rest is found by words only
+    searched by word and by meaning (tiny)
     ");
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"
     exit: 0

@@ -136,7 +136,7 @@ fn a_partly_filled_successor_is_counted_apart() {
     let answer = notes.answer_with(&old, &question);
     assert!(answer.embedded < 1.0, "{answer:?}");
     assert!(
-        answer.notices.sentences()[0].contains("98 % is embedded"),
+        answer.notices.sentences()[0].contains("98 % of the text is embedded"),
         "{answer:?}"
     );
     assert_eq!(notes.embed(&*new, None).embedded, 13);

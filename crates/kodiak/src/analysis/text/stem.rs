@@ -179,7 +179,7 @@ impl Stemmer {
             && !matches!(self.word[length - 1], b'w' | b'x' | b'y')
     }
 
-    /// Step 1a: removes the ending of plurals.
+    /// Removes the ending of plurals (step 1a).
     fn plurals(&mut self) {
         if self.ends(b"ies") {
             // In four letters, as in "dies", the e belongs to the word.
@@ -193,7 +193,7 @@ impl Stemmer {
         }
     }
 
-    /// Step 1b: removes -eed, -ed and -ing.
+    /// Removes -eed, -ed and -ing (step 1b).
     fn past_and_progressive(&mut self) {
         if self.ends(b"eed") {
             if self.measure(self.stem_length(b"eed")) > 0 {
@@ -228,7 +228,7 @@ impl Stemmer {
         }
     }
 
-    /// Step 1c: turns a final y into i.
+    /// Turns a final y into i (step 1c).
     fn final_y(&mut self) {
         let length = self.word.len();
         if self.ends(b"y") && self.has_vowel(length - 1) {
@@ -236,7 +236,7 @@ impl Stemmer {
         }
     }
 
-    /// Steps 2 and 3: replaces the first suffix of the list that fits, if the
+    /// Replaces the first suffix of the list that fits (steps 2 and 3), if the
     /// measure of the rest is above `least_measure`.
     fn replace_first(&mut self, suffixes: &[(&[u8], &[u8])], least_measure: usize) {
         let Some((suffix, replacement)) = suffixes.iter().find(|(suffix, _)| self.ends(suffix))
@@ -250,7 +250,7 @@ impl Stemmer {
         }
     }
 
-    /// Step 4: removes a suffix if the measure of the rest is above 1.
+    /// Removes a suffix if the measure of the rest is above 1 (step 4).
     fn drop_suffix(&mut self) {
         let Some(suffix) = LAST_SUFFIXES.iter().find(|suffix| self.ends(suffix)) else {
             return;
@@ -263,7 +263,7 @@ impl Stemmer {
         }
     }
 
-    /// Step 5: removes a final e and one l of a final double l.
+    /// Removes a final e and one l of a final double l (step 5).
     fn tidy(&mut self) {
         let length = self.word.len();
         if self.ends(b"e") {
