@@ -79,7 +79,7 @@ fn what_is_not_embedded_yet_is_said() {
        notes/gtd.md:3  #f85ddf
        Capture everything, then clarify the next action.
     --- stderr
-    87 % is embedded so far; the rest is found by words only
+    87 % of the text is embedded so far; the rest is found by words only
     searched by words and meaning (tiny)
     ");
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"

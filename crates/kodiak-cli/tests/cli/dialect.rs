@@ -171,7 +171,7 @@ fn help_uses_no_retired_word() {
 #[test]
 fn documents_try_only_what_can_be_tried() {
     let help = Desk::new().ok(&["eval", "--help"]).stdout;
-    let (_, names) = help.split_once("What can be tried").unwrap();
+    let (_, names) = help.split_once("Parameters to try").unwrap();
     let known = |name: &str| {
         let mut pairs = names.split_whitespace().filter_map(|it| it.split_once('='));
         pairs.any(|(known, _)| known == name)
