@@ -1,5 +1,5 @@
-//! Every row at every size in one run: indexing, syncing and searching of
-//! generated notes and of folders, how it grows, and a picture of that.
+//! Measures everything at every size in one run: indexing, syncing and searching
+//! generated notes and folders. Computes how the figures grow and draws them.
 
 mod alone;
 mod findings;
@@ -28,22 +28,22 @@ use program::Program;
 use queries::Kind;
 use texts::Texts;
 
-/// More documents than this are not written as files.
+/// The maximum number of documents that are written as files.
 const MAX_FILES: usize = 100_000;
-/// With `--large` also so many.
+/// The additional number of documents with `--large`.
 const LARGE: usize = 1_000_000;
-/// A file as young as this is not trusted to be the same at the next sync.
+/// The age from which a sync trusts that a file is unchanged.
 const SETTLED: Duration = Duration::from_millis(200);
-/// Texts in words that a model knows, where no folder is given.
+/// The folder of texts for the model if none is given.
 const EXAMPLES: &str = "examples/notes";
 
-/// What to measure.
+/// The options of the measurement.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// How many generated documents; may be repeated.
+    /// The number of generated documents; may be repeated.
     #[arg(long, default_values_t = [1_000, 10_000, 100_000])]
     documents: Vec<usize>,
-    /// Also a million, given to the library without files.
+    /// Also measure a million, passed to the library without files.
     #[arg(long)]
     large: bool,
     /// A folder of notes to measure as well; it is only read.
@@ -56,12 +56,12 @@ pub(crate) struct Options {
     /// The program to measure [default: the one beside this program]
     #[arg(long)]
     program: Option<PathBuf>,
-    /// Where to draw warm searches against size.
+    /// The folder for the plot of warm searches against size.
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
 }
 
-/// Measures everything, prints it and draws it.
+/// Measures everything, prints it and draws the plot.
 pub(crate) fn measure(options: &Options, json: bool) -> Result<()> {
     let program = program_path(options.program.as_deref())?;
     let mut sizes = options.documents.clone();
@@ -106,7 +106,7 @@ pub(crate) fn measure(options: &Options, json: bool) -> Result<()> {
     findings.print(json)
 }
 
-/// All rows of documents that are files.
+/// Measures all rows for documents that are files.
 fn with_files(
     program: &Program,
     folder: &Path,
@@ -129,7 +129,7 @@ fn with_files(
     search(program, texts, key.as_deref(), column)
 }
 
-/// The rows of documents that the library is given.
+/// Measures the rows for documents that are passed to the library.
 fn without_files(
     program: &Program,
     texts: &Texts,
@@ -150,7 +150,8 @@ fn without_files(
     search(program, texts, key.as_deref(), column)
 }
 
-/// Warm searches; what the texts have no words for is left out.
+/// Measures warm searches. Kinds of queries for which the texts have no words are
+/// left out.
 fn search(program: &Program, texts: &Texts, key: Option<&str>, column: &mut Column) -> Result<()> {
     start(Task::Search, &program.index(), texts, key, column)?;
     for kind in Kind::BY_WORD.into_iter().chain([Kind::Hybrid]) {
@@ -162,7 +163,7 @@ fn search(program: &Program, texts: &Texts, key: Option<&str>, column: &mut Colu
     Ok(())
 }
 
-/// The size of all files of the index.
+/// Measures the size of all files of the index.
 fn sizes_of(program: &Program, what: &str, detail: &str, column: &mut Column) {
     let index = program.index();
     let name = index.file_stem().unwrap_or_default().to_owned();
@@ -177,8 +178,8 @@ fn sizes_of(program: &Program, what: &str, detail: &str, column: &mut Column) {
     column.add(what, bytes as f64 / 1e6, "MB", detail);
 }
 
-/// Installs the model where the program looks for it. Made-up vectors are then
-/// signed with its name, so that a search with the model compares them.
+/// Installs the model where the program looks for it. Generated vectors carry its
+/// name, so that a search with the model compares them.
 fn usable_model(
     folder: Option<&Path>,
     program: &Program,
@@ -198,7 +199,7 @@ fn usable_model(
     Ok(Some(model))
 }
 
-/// What the model alone costs.
+/// Measures the model alone.
 fn model_column(options: &Options) -> Result<Column> {
     let mut column = Column::new("model", 0, false);
     let what = "embed a query, embedding throughput";

@@ -1,4 +1,4 @@
-//! CPU time and memory, as Linux tells them; elsewhere wall time stands in.
+//! Measures CPU time and memory on Linux; elsewhere, wall time replaces CPU time.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Milliseconds of CPU this thread used while `run` ran, or of wall time where
-/// the system does not tell.
+/// Returns the milliseconds of CPU time that this thread used while `run` ran, or
+/// of wall time where CPU time is unknown.
 pub(crate) fn cpu_ms<T>(run: impl FnOnce() -> T) -> (T, f64) {
     cpu_ms_by(ClockId::ThreadCPUTime, run)
 }
 
-/// Milliseconds of CPU all threads of this process used while `run` ran.
+/// Returns the milliseconds of CPU time that all threads of this process used
+/// while `run` ran.
 pub(crate) fn process_cpu_ms<T>(run: impl FnOnce() -> T) -> (T, f64) {
     cpu_ms_by(ClockId::ProcessCPUTime, run)
 }
@@ -35,18 +36,18 @@ fn cpu_ns(clock: ClockId) -> Option<u64> {
     Some(seconds * 1_000_000_000 + u64::try_from(now.tv_nsec).ok()?)
 }
 
-/// A program that was run: how long it took and how much memory it had at most.
+/// The time and peak memory of a program that was run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ran {
     pub(crate) wall: Duration,
-    /// CPU of all its threads to a hundredth of a second, where the system
-    /// tells and no other program ended meanwhile.
+    /// The CPU time of all its threads to a hundredth of a second, if it is known
+    /// and no other program ended meanwhile.
     pub(crate) cpu: Option<Duration>,
     pub(crate) peak_megabytes: f64,
 }
 
-/// Runs a program to its end. Its memory is looked at while it runs; a program
-/// quicker than a look has no peak.
+/// Runs a program to its end. Its memory is sampled while it runs, so that a very
+/// short run has no peak.
 pub(crate) fn run(program: &Path, arguments: &[&str], watch_memory: bool) -> Result<Ran> {
     run_command(Command::new(program).args(arguments), watch_memory)
 }
@@ -86,12 +87,13 @@ pub(crate) fn run_command(command: &mut Command, watch_memory: bool) -> Result<R
     })
 }
 
-/// CPU of all processes that this one started and that have ended.
+/// Returns the CPU time of all processes that this one started and that have
+/// ended.
 fn children_cpu() -> Option<Duration> {
-    /// What Linux counts in, whatever the kernel's own clock is.
+    /// The ticks per second in which Linux counts, whatever the kernel's own clock.
     const TICKS_PER_SECOND: u64 = 100;
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name before the bracket may itself have spaces.
+    // The name before the bracket may itself contain spaces.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
     let user: u64 = fields.next()?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
@@ -100,7 +102,7 @@ fn children_cpu() -> Option<Duration> {
     ))
 }
 
-/// The most memory this process has had so far, where the system tells.
+/// Returns the peak memory of this process, where it is known.
 pub(crate) fn own_peak_megabytes() -> Option<f64> {
     peak_megabytes(std::process::id())
 }

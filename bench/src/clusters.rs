@@ -1,19 +1,19 @@
-//! Vectors in clusters, as those of texts are, always the same.
+//! Generates clustered vectors, like those of texts, the same in every run.
 
 use fastrand::Rng;
 use kodiak::store::vectors::Slot;
 
-/// Components of a vector, as of the usual small models.
+/// The number of dimensions, that of the usual small models.
 pub(crate) const DIMENSIONS: usize = 384;
-/// Different subjects there are.
+/// The number of clusters.
 const CLUSTERS: usize = 2_000;
-/// How far vectors are from the middle of their cluster, which has length 1:
-/// two of one cluster have a cosine of about 0.6.
+/// The distance of vectors from the centroid of their cluster, which has length
+/// 1: two vectors of one cluster have a cosine of about 0.6.
 const SPREAD: f32 = 0.8;
-/// Chunks of a document at most; on average half as many.
+/// The maximum number of chunks of a document; the average is half of it.
 const MAX_CHUNKS: u64 = 5;
 
-/// Makes vectors from a seed.
+/// Generates vectors from a seed.
 pub(crate) struct Clusters {
     random: Rng,
     middles: Vec<Vec<f32>>,
@@ -28,17 +28,17 @@ impl Clusters {
         Self { random, middles }
     }
 
-    /// Goes on from another seed with the clusters it has.
+    /// Continues from another seed with the same clusters.
     pub(crate) fn turn(&mut self, seed: u64) {
         self.random = Rng::with_seed(seed);
     }
 
-    /// Any number.
+    /// Returns a random number.
     pub(crate) fn random(&mut self) -> u64 {
         self.random.u64(..)
     }
 
-    /// A vector of some cluster.
+    /// Returns a vector of a random cluster.
     pub(crate) fn vector(&mut self) -> Vec<f32> {
         let mut random = self.random.clone();
         let vector = self.vector_by(&mut random);
@@ -46,7 +46,7 @@ impl Clusters {
         vector
     }
 
-    /// The vector that `random` picks.
+    /// Returns the vector that `random` picks.
     pub(crate) fn vector_by(&self, random: &mut Rng) -> Vec<f32> {
         let middle = &self.middles[random.usize(..CLUSTERS)];
         let step = SPREAD / (DIMENSIONS as f32).sqrt();
@@ -57,7 +57,7 @@ impl Clusters {
         normalised(vector)
     }
 
-    /// So many vectors, as chunks of documents.
+    /// Returns this many vectors, as chunks of documents.
     pub(crate) fn chunks(&mut self, count: usize) -> impl Iterator<Item = (Slot, Vec<f32>)> {
         let (mut document, mut left) = (0, 0);
         (1..=count as i64).map(move |chunk| {
@@ -71,8 +71,8 @@ impl Clusters {
     }
 }
 
-/// A number around 0 with variance 1: the sum of four even ones is close
-/// enough to a bell curve.
+/// Returns a number with mean 0 and variance 1. The sum of four uniform numbers
+/// is close enough to a normal distribution.
 fn bell(random: &mut Rng) -> f32 {
     let bits = random.u64(..);
     let sum: f32 = [bits, bits >> 16, bits >> 32, bits >> 48]

@@ -1,4 +1,4 @@
-//! Embedding texts: what each costs, how soon the first vector is there, and how
+//! Measures embedding: the time per text, the time to the first vector, and how
 //! both compare with onnxruntime on the same texts in the same minutes.
 
 use std::io::{BufRead, BufReader, Write};
@@ -16,16 +16,16 @@ use serde::Deserialize;
 use crate::clock::{own_peak_megabytes, process_cpu_ms, run};
 use crate::report::{Report, median};
 
-/// Words that make about 200 tokens of ordinary prose.
+/// The number of words that make about 200 tokens of ordinary prose.
 const WORDS_PER_TEXT: usize = 150;
-/// Processes started to see how soon the first vector is there.
+/// The number of processes that measure the time to the first vector.
 const FIRST_RUNS: usize = 15;
-/// How often each text is embedded.
+/// The number of times that each text is embedded.
 const ROUNDS: usize = 5;
-/// What the texts are compared with, run by whichever Python there is.
+/// The script that embeds the same texts with onnxruntime.
 const YARDSTICK: &str = include_str!("../embed_onnxruntime.py");
 
-/// What to measure, and with what.
+/// The options of the measurement.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// The model's folder: model.onnx, tokenizer.json and model.json.
@@ -34,16 +34,16 @@ pub(crate) struct Options {
     /// A file with a text on each line.
     #[arg(long, conflicts_with = "folder")]
     texts: Option<PathBuf>,
-    /// A folder of notes, cut into texts of about 200 tokens.
+    /// A folder of notes, split into texts of about 200 tokens.
     #[arg(long, default_value = "examples/notes")]
     folder: PathBuf,
-    /// How many texts at most.
+    /// The maximum number of texts.
     #[arg(long, default_value_t = 100)]
     count: usize,
     /// The Python that has onnxruntime, tokenizers and numpy.
     #[arg(long, default_value = "python3")]
     python: PathBuf,
-    /// Make one vector and end: what a new process is started for.
+    /// Compute one vector and exit: the task of a new process.
     #[arg(long, hide = true)]
     first: bool,
 }
@@ -56,7 +56,7 @@ struct Description {
     settings: Settings,
 }
 
-/// Measures a model; or, in a process of its own, is what is measured.
+/// Measures a model, or runs the measured task in its own process.
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     let embedder = open(&options.model)?;
     if options.first {
@@ -86,7 +86,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// The model in a folder.
+/// Opens the model in a folder.
 pub(crate) fn open(folder: &Path) -> Result<OnnxEmbedder> {
     let file = folder.join("model.json");
     let content =
@@ -104,7 +104,7 @@ pub(crate) fn open(folder: &Path) -> Result<OnnxEmbedder> {
     }))
 }
 
-/// Loading and one query, in new processes.
+/// Measures loading and one query, in new processes.
 fn first_vector(model: &Path, report: &mut Report) -> Result<()> {
     let program = std::env::current_exe()?;
     let model = model.to_string_lossy();
@@ -123,9 +123,9 @@ fn first_vector(model: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Each text alone, and right after it through the yardstick: whatever else the
-/// machine does, it does to both. Of several rounds a text's best counts, since
-/// others only ever add to it.
+/// Embeds each text alone, and right after it through the yardstick, so that other
+/// load on the machine affects both. The best of several rounds counts, because
+/// load only ever adds to it.
 fn one_by_one(
     embedder: &OnnxEmbedder,
     texts: &[String],
@@ -134,7 +134,8 @@ fn one_by_one(
 ) -> Result<()> {
     let mut known = Vec::new();
     for text in texts {
-        // What the model can only spell out is not run here, but is there.
+        // Kodiak skips a text whose words the model can only spell out; the
+        // yardstick does not.
         let vector = embedder.embed_one(text, Role::Document)?;
         if vector.iter().any(|&number| number != 0.0) {
             known.push((text, vector));
@@ -170,7 +171,7 @@ fn one_by_one(
     Ok(())
 }
 
-/// All texts, from as many threads as there are cores.
+/// Embeds all texts, from as many threads as there are cores.
 fn all_cores(embedder: &OnnxEmbedder, texts: &[String], report: &mut Report) -> Result<()> {
     let threads = std::thread::available_parallelism()?.get();
     let next = AtomicUsize::new(0);
@@ -209,7 +210,7 @@ fn lines(file: &Path) -> Result<Vec<String>> {
     Ok(lines.map(str::to_owned).collect())
 }
 
-/// The words of all notes of a folder, in texts of one length.
+/// Returns the words of all notes of a folder, in texts of equal length.
 pub(crate) fn pieces(folder: &Path) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let mut words: Vec<String> = Vec::new();
@@ -244,7 +245,7 @@ struct Yardstick {
     output: BufReader<ChildStdout>,
 }
 
-/// What onnxruntime made of a text.
+/// The result of onnxruntime for a text.
 #[derive(Debug, Deserialize)]
 struct Reference {
     cpu_ms: f64,
@@ -284,7 +285,7 @@ impl Yardstick {
 
 impl Drop for Yardstick {
     fn drop(&mut self) {
-        // It may have ended by itself, and has nothing to lose.
+        // It may have ended already, and loses nothing.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,4 +1,4 @@
-//! A folder through the real program: first index, no change, cold searches.
+//! Measures the real program on a folder: first index, no change, cold searches.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use crate::clock::run;
 use crate::report::{Report, median};
 
-/// Searches that stand for what people ask; the rare word is looked for in the
-/// folder's own file names, so that any folder will do.
+/// Typical searches. The rare word comes from the folder's own file names, so that
+/// any folder can be used.
 const SEARCHES: [(&str, &str); 6] = [
     ("six natural words", "how to make a list with"),
     ("common word", "the"),
@@ -85,7 +85,7 @@ pub(crate) fn measure(path: &Path, program: &Path, runs: usize, report: &mut Rep
     Ok(())
 }
 
-/// The longest word of a file name: seldom common.
+/// Returns the longest word of a file name, which is seldom common.
 fn rare_word(path: &Path) -> String {
     let mut best = String::from("sourdough");
     let mut folders = vec![path.to_path_buf()];

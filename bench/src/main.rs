@@ -1,4 +1,4 @@
-//! Measures Kodiak: what the README and the docs claim about speed, this prints.
+//! Measures Kodiak: prints the figures of speed that the README and the docs claim.
 //!
 //! Machines are noisy: CPU time is measured where one process does the work,
 //! and the median of several runs everywhere. Nothing here is a test.
@@ -22,7 +22,7 @@ use clap::{Parser, Subcommand};
 
 use report::Report;
 
-/// The same as the program's, so that what is measured is what people get.
+/// The allocator of the program, so that the figures are those of the program.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -38,12 +38,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Everything at several sizes, and how it grows.
+    /// Measure everything at several sizes, and how it grows.
     All(all::Options),
-    /// What `all` measures in a process of its own.
+    /// Run one task of `all` in its own process.
     #[command(hide = true)]
     AllAlone(all::AloneOptions),
-    /// Draw what `kodiak eval --json` found.
+    /// Draw the figures that `kodiak eval --json` printed.
     Quality(quality::Options),
     /// Index a folder and search it, each time in a new process of the program.
     Folder {
@@ -52,19 +52,19 @@ enum What {
         /// The program to measure.
         #[arg(long, default_value = "target/release/kodiak")]
         program: PathBuf,
-        /// How often each search is run.
+        /// The number of runs of each search.
         #[arg(long, default_value_t = 15)]
         runs: usize,
     },
-    /// Search generated documents whose words are spread as in real text.
+    /// Search generated documents whose word frequencies are those of real text.
     Scale {
-        /// How many documents; may be repeated.
+        /// The number of documents; may be repeated.
         #[arg(long, default_values_t = [10_000, 100_000])]
         documents: Vec<usize>,
-        /// How many different queries of each kind.
+        /// The number of different queries of each kind.
         #[arg(long, default_value_t = 25)]
         queries: usize,
-        /// How many hits each query asks for.
+        /// The number of hits of each query.
         #[arg(long, default_value_t = 10)]
         limit: usize,
     },
@@ -74,23 +74,23 @@ enum What {
         path: PathBuf,
         /// Lines of a misspelling, a tab and the right word.
         pairs: PathBuf,
-        /// How many pairs to try, evenly spread over those that can be used.
+        /// The number of pairs to try, evenly spread over those that can be used.
         #[arg(long, default_value_t = 1_000)]
         most: usize,
     },
     /// Scan vectors, generated ones and those of a model.
     Vectors {
-        /// How many generated vectors.
+        /// The number of generated vectors.
         #[arg(long, default_value_t = 100_000)]
         count: usize,
-        /// Also a million, which takes 2 GB of memory.
+        /// Also measure a million, which takes 2 GB of memory.
         #[arg(long)]
         large: bool,
         /// Vectors of a model with 384 dimensions: little-endian f32, nothing else.
         #[arg(long, value_name = "FILE")]
         model_vectors: Option<PathBuf>,
     },
-    /// What `vectors` measures in a process of its own.
+    /// Run one task of `vectors` in its own process.
     #[command(hide = true)]
     VectorsAlone {
         task: vectors::Alone,
@@ -98,7 +98,7 @@ enum What {
         #[arg(long)]
         count: usize,
     },
-    /// Embed texts of about 200 tokens, beside onnxruntime where there is one.
+    /// Embed texts of about 200 tokens, and compare with onnxruntime if it is installed.
     Embed(embed::Options),
 }
 

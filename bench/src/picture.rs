@@ -1,10 +1,10 @@
-//! What all drawings share: an SVG that is readable on light and on dark pages.
+//! Draws the frame of all pictures: an SVG that is readable on light and dark pages.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Colours of lines and dots on light and on dark pages.
+/// The colours of lines and dots on light and on dark pages.
 pub(crate) const COLOURS: [(&str, &str); 7] = [
     ("#0b62c4", "#6cb2ff"),
     ("#c2410c", "#ff9b5e"),
@@ -15,7 +15,7 @@ pub(crate) const COLOURS: [(&str, &str); 7] = [
     ("#4b5563", "#b6bfcc"),
 ];
 
-/// A drawing with a title above what is `inside`.
+/// Returns a drawing with a title above `inside`.
 pub(crate) fn picture(title: &str, (width, height): (f64, f64), inside: &str) -> String {
     let title = escaped(title);
     let style = style();
@@ -56,7 +56,7 @@ fn style() -> String {
     )
 }
 
-/// Puts a drawing into a folder, which is made if need be.
+/// Writes a drawing into a folder, which is created if it is missing.
 pub(crate) fn save(folder: &Path, name: &str, drawing: &str) -> Result<()> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("could not make {}", folder.display()))?;
@@ -64,7 +64,7 @@ pub(crate) fn save(folder: &Path, name: &str, drawing: &str) -> Result<()> {
     std::fs::write(&path, drawing).with_context(|| format!("could not write {}", path.display()))
 }
 
-/// A text that holds no markup.
+/// Escapes the markup in a text.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -72,7 +72,7 @@ pub(crate) fn escaped(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// Every tag that is opened is closed, in order, and every number is one.
+/// Asserts that every tag is closed in order and that every number is finite.
 #[cfg(test)]
 pub(crate) fn assert_well_formed(picture: &str) {
     for wrong in ["NaN", "inf"] {

@@ -1,5 +1,5 @@
-//! Draws how well each way of searching finds what it should, from what
-//! `kodiak eval --json` printed.
+//! Draws the search quality of each mode, from the output of
+//! `kodiak eval --json`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,19 +10,19 @@ use serde::Deserialize;
 use crate::picture::{COLOURS, escaped, picture, save};
 
 const WIDTH: f64 = 720.0;
-/// Between names and numbers.
+/// The width of the names.
 const LEFT: f64 = 190.0;
 const RIGHT: f64 = 690.0;
 const TOP: f64 = 84.0;
-/// From one set to the next.
+/// The distance from one set to the next.
 const ROW: f64 = 26.0;
-/// The split that counts, and the way misspelt words are treated.
+/// The split that is drawn.
 const SPLIT: &str = "test";
-/// What is drawn: modes in this order, fused by score where two are.
+/// The modes that are drawn, in this order; hybrid with convex fusion.
 const MODES: [&str; 3] = ["lexical", "semantic", "hybrid"];
 const FUSION: &str = "convex";
 
-/// What `kodiak eval --json` printed, and where to draw it.
+/// The options of the drawing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// The file with the figures.
@@ -48,7 +48,7 @@ struct Row {
     ndcg_at_10: f64,
 }
 
-/// A set, and what each mode reached on it.
+/// The figure of each mode on a set.
 type Reached = BTreeMap<&'static str, f64>;
 
 /// Draws the figures of a file.
@@ -62,8 +62,8 @@ pub(crate) fn draw(options: &Options) -> Result<()> {
     save(&options.plots, "quality.svg", &chart(&sets))
 }
 
-/// The sets in the order they were measured in, and their mean where all have
-/// all modes.
+/// Returns the sets in the order in which they were measured, and their mean if
+/// all sets have all modes.
 fn by_set(rows: &[Row]) -> Vec<(String, Reached)> {
     let mut sets: Vec<(String, Reached)> = Vec::new();
     for row in rows.iter().filter(|row| row.split == SPLIT && row.typo) {

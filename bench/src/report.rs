@@ -1,4 +1,4 @@
-//! Rows of what was measured, as a table or as JSON.
+//! Prints the measured rows as a table or as JSON.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -11,7 +11,7 @@ pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
 }
 
-/// One thing measured.
+/// One measurement.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Row {
     pub(crate) what: String,
@@ -21,7 +21,7 @@ pub(crate) struct Row {
 }
 
 impl Report {
-    /// Adds a row, and shows it at once: runs are long.
+    /// Adds a row and prints it at once, because runs are long.
     pub(crate) fn add(
         &mut self,
         what: impl Into<String>,
@@ -72,7 +72,7 @@ impl Row {
     }
 }
 
-/// The middle of some numbers.
+/// Returns the median.
 pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)

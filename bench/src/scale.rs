@@ -1,4 +1,4 @@
-//! Searching many generated documents inside one process, in CPU time.
+//! Measures the CPU time of searches in many generated documents, in one process.
 
 use anyhow::Result;
 use kodiak::Document;
@@ -10,13 +10,13 @@ use crate::clock::cpu_ms;
 use crate::report::{Report, median};
 use crate::zipf::Generator;
 
-/// How a query of one kind is made.
+/// Generates a query of one kind.
 type MakeQuery = fn(&mut Generator) -> String;
 
-/// Documents per transaction.
+/// The number of documents per transaction.
 const BATCH: usize = 2_000;
 
-/// Indexes `count` documents and asks `queries` queries of each kind, each for
+/// Indexes `count` documents and runs `queries` queries of each kind, each with
 /// `limit` hits.
 pub(crate) fn measure(
     count: usize,
@@ -77,7 +77,7 @@ pub(crate) fn measure(
     Ok(())
 }
 
-/// Puts titles and bodies into a new index.
+/// Writes titles and bodies into a new index.
 pub(crate) fn fill(
     path: &std::path::Path,
     documents: impl Iterator<Item = (String, String)>,

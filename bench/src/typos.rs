@@ -1,4 +1,4 @@
-//! How often the right word is the first suggestion for a misspelt one.
+//! Measures how often the right word is the first suggestion for a misspelt one.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use kodiak::store::{SqliteStore, SqliteWriter};
 use crate::clock::cpu_ms;
 use crate::report::{Report, median};
 
-/// Corrects pairs whose right word the folder has.
+/// Corrects the misspellings whose right word occurs in the folder.
 pub(crate) fn measure(path: &Path, pairs: &Path, most: usize, report: &mut Report) -> Result<()> {
     let text = std::fs::read_to_string(pairs)
         .with_context(|| format!("could not read {}", pairs.display()))?;

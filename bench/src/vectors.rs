@@ -1,8 +1,8 @@
-//! Scanning vectors: speed against the machine's memory, and what eight bits
-//! cost in recall.
+//! Measures the scan of vectors: its speed relative to the machine's memory, and
+//! the recall lost to 8-bit quantisation.
 //!
-//! The file is written, and opened for the first time, by this program run
-//! again, so that memory and start are those of a process that does only that.
+//! New processes of this program write the file and open it for the first time,
+//! so that their memory and start-up time are those of that task alone.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -18,29 +18,29 @@ use crate::clock::{cpu_ms, run};
 use crate::clusters::{Clusters, DIMENSIONS};
 use crate::report::{Report, median};
 
-/// Documents a search asks for.
+/// The number of documents that a search requests.
 const KEEP: usize = 50;
-/// Documents whose vectors are compared in full precision.
+/// The number of documents that are rescored in full precision.
 const RESCORED: usize = 100;
-/// Documents that recall is about.
+/// The depth at which recall is measured.
 const TOP: usize = 10;
-/// Queries for recall, and the most for a median.
+/// The number of queries for recall, and the maximum for a median.
 const QUERIES: usize = 100;
-/// Searches for a median.
+/// The number of searches for a median.
 const RUNS: usize = 25;
-/// New processes for a median.
+/// The number of new processes for a median.
 const PROCESSES: usize = 9;
-/// Queries are not those the vectors were made with.
+/// The seeds of the vectors and of the queries, which must differ.
 const SEEDS: [u64; 2] = [7, 11];
 
-/// What a process of its own does.
+/// The task of a separate process.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub(crate) enum Alone {
     Write,
     Search,
 }
 
-/// Vectors in full, and queries to ask of them.
+/// Vectors in full precision, and queries for them.
 struct Collection {
     slots: Vec<Slot>,
     vectors: Vec<f32>,
@@ -91,8 +91,8 @@ pub(crate) fn measure(count: usize, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Measures recall on vectors of a real model: little-endian f32, one after
-/// the other. Some of them are asked for and left out of the file.
+/// Measures recall on vectors of a real model: little-endian f32, one after the
+/// other. Some of them serve as queries and are left out of the file.
 pub(crate) fn measure_real(path: &Path, report: &mut Report) -> Result<()> {
     let bytes =
         std::fs::read(path).with_context(|| format!("could not read {}", path.display()))?;
@@ -132,7 +132,7 @@ pub(crate) fn measure_real(path: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// The part of a measurement that a process of its own does.
+/// Runs the part of a measurement that belongs in a separate process.
 pub(crate) fn alone(task: Alone, path: &Path, count: usize, report: &mut Report) -> Result<()> {
     match task {
         Alone::Write => {
@@ -284,14 +284,13 @@ impl Collection {
         dot(&self.vectors[at * DIMENSIONS..(at + 1) * DIMENSIONS], query)
     }
 
-    /// Returns the cosine of the chunk with this number; they ascend.
+    /// Returns the cosine of the chunk with this number. The numbers are sorted.
     fn cosine_of(&self, chunk: i64, query: &[f32]) -> f32 {
         let at = self.slots.partition_point(|slot| slot.chunk < chunk);
         self.cosine(at, query)
     }
 
-    /// The best documents in full precision, of which each counts by its best
-    /// chunk.
+    /// Returns the best documents in full precision, scored by their best chunk.
     fn exact(&self, query: &[f32]) -> Vec<i64> {
         let mut best: Vec<(f32, i64)> = Vec::with_capacity(TOP + 1);
         for (at, slot) in self.slots.iter().enumerate() {
@@ -317,7 +316,8 @@ impl Collection {
     }
 }
 
-/// Sixteen sums side by side, which the compiler can keep in vector registers.
+/// Returns the dot product, with sixteen partial sums that the compiler can keep
+/// in vector registers.
 fn dot(left: &[f32], right: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 16];
     let (left, right) = (left.as_chunks::<16>().0, right.as_chunks::<16>().0);
@@ -337,15 +337,15 @@ fn origin() -> Origin {
     }
 }
 
-/// Queries from the clusters that the vectors are of.
+/// Returns queries from the same clusters as the vectors.
 fn queries(count: usize) -> Vec<Vec<f32>> {
     let mut clusters = Clusters::new(SEEDS[0]);
-    // Past the middles, which are the same, its own way.
+    // The centroids are the same; from here on the seed differs.
     clusters.turn(SEEDS[1]);
     (0..count).map(|_| clusters.vector()).collect()
 }
 
-/// The median CPU time of searches in a pool of one thread.
+/// Returns the median CPU time of searches in a pool of one thread.
 fn one_core<T: Send>(pool: &ThreadPool, search: impl Fn(usize) -> T + Sync) -> f64 {
     let times = (0..RUNS).map(|run| pool.install(|| cpu_ms(|| black_box(search(run))).1));
     median(times.collect())
@@ -355,7 +355,7 @@ fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 
-/// The values that a new process of this program reports.
+/// Returns the values that a new process of this program reports.
 fn rows_of(program: &Path, arguments: &[&str]) -> Result<Vec<f64>> {
     let output = Command::new(program)
         .args(arguments)

@@ -1,22 +1,22 @@
-//! Text whose words are as unevenly spread as in real text, always the same.
+//! Generates text with the word frequencies of real text, the same in every run.
 
 use fastrand::Rng;
 
-/// Different words there are.
+/// The number of different words.
 const WORDS: usize = 60_000;
-/// Words in a document, on average.
+/// The average number of words in a document.
 const LENGTH: usize = 170;
-/// Different words of two characters in Chinese text, so many for each first
-/// character.
+/// The number of different two-character words in Chinese text, and how many of
+/// them share their first character.
 const CHINESE_WORDS: usize = 20_000;
 const CHINESE_PAIRS: usize = 20;
-/// Words between two full stops of Chinese text.
+/// The number of words in a Chinese sentence.
 const CHINESE_SENTENCE: usize = 8;
-/// Every so manieth note has Chinese text too, so many words of it.
+/// The interval of notes that also have Chinese text, and its number of words.
 const CHINESE_EVERY: usize = 10;
 const CHINESE_LENGTH: usize = 60;
 
-/// Makes documents and queries from a seed.
+/// Generates documents and queries from a seed.
 pub(crate) struct Generator {
     random: Rng,
     cumulative: Vec<f64>,
@@ -37,39 +37,39 @@ impl Generator {
         }
     }
 
-    /// A rank below `ranks`, the first most often.
+    /// Returns a random rank below `ranks`; low ranks are the most frequent.
     fn rank(&mut self, ranks: usize) -> usize {
         let sums = &self.cumulative[..ranks];
         let point = self.random.f64() * sums.last().copied().unwrap_or(1.0);
         sums.partition_point(|&sum| sum < point)
     }
 
-    /// A word, the commonest most often.
+    /// Returns a random word by its frequency.
     pub(crate) fn word(&mut self) -> String {
         spelled(self.rank(WORDS))
     }
 
-    /// A word that few documents have.
+    /// Returns a word that occurs in few documents.
     pub(crate) fn rare_word(&mut self) -> String {
         let rank = WORDS / 2 + self.random.usize(..WORDS / 2);
         spelled(rank)
     }
 
-    /// So many words with spaces between them.
+    /// Returns this many words with spaces between them.
     pub(crate) fn words(&mut self, count: usize) -> String {
         let words: Vec<String> = (0..count).map(|_| self.word()).collect();
         words.join(" ")
     }
 
-    /// A title and a body.
+    /// Returns a title and a body.
     pub(crate) fn document(&mut self) -> (String, String) {
         let title = self.words(4);
         let length = LENGTH / 2 + self.random.usize(..LENGTH);
         (title, self.words(length))
     }
 
-    /// The title and the body of the note with this number, whichever were made
-    /// before. Some end in Chinese.
+    /// Returns the title and the body of the note with this number, independent of
+    /// the notes generated before. Some end in Chinese.
     pub(crate) fn note(&mut self, number: usize) -> (String, String) {
         self.random = Rng::with_seed(Rng::with_seed(number as u64).u64(..));
         let (title, mut body) = self.document();
@@ -80,7 +80,7 @@ impl Generator {
         (title, body)
     }
 
-    /// So many Chinese words, in sentences without spaces.
+    /// Returns this many Chinese words, in sentences without spaces.
     fn chinese(&mut self, count: usize) -> String {
         let mut text = String::new();
         for at in 1..=count {
@@ -93,16 +93,16 @@ impl Generator {
     }
 }
 
-/// The two characters for a rank, a different pair for each.
+/// Returns the two characters of a word by its rank, a different pair for each.
 fn characters(rank: usize) -> [char; 2] {
     let (first, second) = (rank / CHINESE_PAIRS, rank % CHINESE_PAIRS);
-    // Common first characters are followed by any character, as in real words.
+    // As in real words, a common first character is followed by any character.
     let at = |place: usize| char::from_u32(0x4E00 + place as u32).unwrap_or('一');
     [at(first * 7), at(first * 13 + second * 31 + 1)]
 }
 
-/// A pronounceable word for a rank, different for each and never an ending
-/// that a stemmer would cut.
+/// Returns a pronounceable word by its rank, different for each, without an ending
+/// that a stemmer would remove.
 fn spelled(mut rank: usize) -> String {
     const CONSONANTS: &[u8] = b"bdfgklmnprtvz";
     const VOWELS: &[u8] = b"aou";

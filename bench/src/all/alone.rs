@@ -1,5 +1,5 @@
-//! What the library does, each task in a process of its own, so that its
-//! memory is what that task needs.
+//! Measures the library, each task in its own process, so that the memory is that
+//! of the task.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -25,18 +25,18 @@ use crate::clock::{cpu_ms, own_peak_megabytes, process_cpu_ms};
 use crate::report::{Report, median};
 use crate::scale;
 
-/// Searches of each kind that count, and those before them that warm up.
+/// The number of searches of each kind that count, and of those that warm up.
 const SEARCHES: usize = 25;
 const WARMING: usize = 5;
-/// Documents that a search by meaning asks the store for.
+/// The number of documents that a semantic search requests from the store.
 const NEAREST: usize = 200;
-/// Long enough that no search is cut short.
+/// The deadline, long enough that no search is cut short.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// What a process of its own does.
+/// The task of a separate process.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub(crate) enum Task {
-    /// Put generated documents into a new index.
+    /// Write generated documents into a new index.
     Fill,
     /// Give every chunk a vector.
     Embed,
@@ -44,24 +44,24 @@ pub(crate) enum Task {
     Search,
 }
 
-/// What it does it with.
+/// The input of a task.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     task: Task,
     #[arg(long)]
     index: PathBuf,
-    /// How many documents were generated.
+    /// The number of generated documents.
     #[arg(long)]
     documents: usize,
     /// The folder that was indexed instead.
     #[arg(long)]
     folder: Option<PathBuf>,
-    /// Name and revision of the model that vectors are signed with.
+    /// The name and revision of the model that the vectors carry.
     #[arg(long)]
     model: Option<String>,
 }
 
-/// Has a new process do a task, and adds what it reports.
+/// Runs a task in a new process and adds the rows it reports.
 pub(crate) fn start(
     task: Task,
     index: &Path,
@@ -97,7 +97,7 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// Does a task in this process.
+/// Runs a task in this process.
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<()> {
     let texts = match &options.folder {
         Some(folder) => Texts::Folder(folder.clone()),
@@ -183,7 +183,7 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
             let near = index.nearest(&vectors, None, NEAREST, &Stop::default());
             let near = near.unwrap_or_default();
             for one in &near {
-                // As a search does, to know how near they really are.
+                // As a search does, to get the exact similarities.
                 Reader::chunk_vector(&store, &*index, one.chunk)?;
             }
             anyhow::Ok(near)
@@ -237,8 +237,9 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
     Ok(())
 }
 
-/// Has the system hold the index in memory as far as it can: filling a large one
-/// may have pushed its beginning out, and waiting for a disk is not searching.
+/// Reads the index, so that the system keeps it in memory as far as possible.
+/// Filling a large index may have evicted its beginning, and the time of the disk
+/// is not that of a search.
 fn read_once(index: &Path) -> Result<()> {
     let told = || format!("could not read {}", index.display());
     let mut file = File::open(index).with_context(told)?;
@@ -246,7 +247,7 @@ fn read_once(index: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Asks different queries of a kind; the first ones do not count.
+/// Runs different queries of a kind. The first ones warm up and do not count.
 fn warm(
     kind: Kind,
     texts: &[String],
@@ -294,7 +295,7 @@ fn peak(what: &str, detail: &str, report: &mut Report) {
     }
 }
 
-/// Says when another tenth of something long is done.
+/// Prints when another tenth of a long task is done.
 struct Tenths {
     what: &'static str,
     all: usize,

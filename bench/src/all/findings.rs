@@ -1,5 +1,5 @@
-//! Everything measured, side by side: a column for each size and folder, what
-//! was left out and why, and how rows grow.
+//! Collects all figures: a column for each size and folder, what was left out and
+//! why, and how the rows grow.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -16,7 +16,7 @@ pub(crate) struct Findings {
     pub(crate) columns: Vec<Column>,
 }
 
-/// What was measured on one set of documents.
+/// The figures of one set of documents.
 #[derive(Debug, Serialize)]
 pub(crate) struct Column {
     pub(crate) name: String,
@@ -27,7 +27,7 @@ pub(crate) struct Column {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// A row that is not there, and why.
+/// A row that was left out, and the reason.
 #[derive(Debug, Serialize)]
 pub(crate) struct LeftOut {
     pub(crate) what: String,
@@ -45,7 +45,7 @@ impl Column {
         }
     }
 
-    /// Adds a row, and shows it at once: runs are long.
+    /// Adds a row and prints it at once, because runs are long.
     pub(crate) fn add(
         &mut self,
         what: impl Into<String>,
@@ -59,7 +59,7 @@ impl Column {
         self.rows.push(row);
     }
 
-    /// Says that a row is not there.
+    /// Notes that a row was left out.
     pub(crate) fn leave_out(&mut self, what: impl Into<String>, why: impl Into<String>) {
         self.left_out.push(LeftOut {
             what: what.into(),
@@ -67,7 +67,7 @@ impl Column {
         });
     }
 
-    /// What a row has here.
+    /// Returns the value of a row in this column.
     pub(crate) fn value(&self, what: &str) -> Option<f64> {
         let row = self.rows.iter().find(|row| row.what == what)?;
         Some(row.value)
@@ -115,7 +115,7 @@ impl Findings {
         table
     }
 
-    /// Each row once, in the order they came.
+    /// Returns each row once, in the order in which they were measured.
     fn distinct(&self) -> Vec<&Row> {
         let mut rows: Vec<&Row> = Vec::new();
         for row in self.columns.iter().flat_map(|column| &column.rows) {
@@ -190,7 +190,7 @@ fn line(what: &str, values: impl Iterator<Item = String>, unit: &str) -> String 
     line.trim_end().to_owned() + "\n"
 }
 
-/// A value with as many digits as it deserves.
+/// Renders a value with a reasonable number of digits.
 fn shown(value: f64) -> String {
     let decimals = match value.abs() {
         large if large >= 100.0 => 0,
@@ -201,7 +201,7 @@ fn shown(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A number with commas.
+/// Renders a number with commas.
 pub(crate) fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -214,7 +214,7 @@ pub(crate) fn thousands(number: usize) -> String {
     text
 }
 
-/// Shows how far the run is, on standard error.
+/// Prints the progress of the run to standard error.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,14 +1,14 @@
-//! How much more ten times as many documents take.
+//! Computes how figures grow with ten times as many documents.
 
 use serde::Serialize;
 
 use super::findings::Column;
 
-/// Ten times as much for ten times as many is linear. So much more is still
-/// taken for noise.
+/// The factor up to which growth counts as linear. Ten for ten times as many is
+/// exactly linear; the rest is tolerance for noise.
 const TOLERANCE: f64 = 1.2;
 
-/// How one row grew from one size to the next.
+/// The growth of one row from one size to the next.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Step {
     pub(crate) what: String,
@@ -19,8 +19,8 @@ pub(crate) struct Step {
     pub(crate) more_than_linear: bool,
 }
 
-/// The growth of every row between columns of generated documents that follow
-/// each other.
+/// Returns the growth of every row between consecutive columns of generated
+/// documents.
 pub(crate) fn steps(columns: &[Column]) -> Vec<Step> {
     let generated: Vec<&Column> = columns.iter().filter(|column| column.generated).collect();
     let mut steps = Vec::new();
@@ -45,8 +45,8 @@ pub(crate) fn steps(columns: &[Column]) -> Vec<Step> {
     steps
 }
 
-/// The factor from one value to another, brought to sizes ten times apart.
-/// `None` where one cannot be told: nothing measured, or sizes that do not grow.
+/// Returns the factor from one value to another, normalised to sizes ten times
+/// apart. Returns `None` if a value is zero or the sizes do not grow.
 fn per_tenfold(sizes: (usize, usize), values: (f64, f64)) -> Option<f64> {
     let size = sizes.1 as f64 / sizes.0 as f64;
     let factor = values.1 / values.0;

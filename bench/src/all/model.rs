@@ -1,5 +1,5 @@
-//! What the real model costs: one query, and many texts. Neither depends on how
-//! much is indexed.
+//! Measures the real model on one query and on many texts. Neither depends on the
+//! size of the index.
 
 use std::path::Path;
 use std::time::Instant;
@@ -14,12 +14,12 @@ use crate::clock::process_cpu_ms;
 use crate::embed;
 use crate::report::median;
 
-/// Queries that are embedded.
+/// The number of queries to embed.
 const QUERIES: usize = 25;
-/// Texts that are embedded.
+/// The number of texts to embed.
 const TEXTS: usize = 100;
 
-/// Embeds what `folder` has, which must be in words the model knows.
+/// Embeds the texts of `folder`, whose words the model must know.
 pub(crate) fn measure(model: &Path, folder: &Path, column: &mut Column) -> Result<()> {
     let embedder = embed::open(model)?;
     embedder.prepare()?;

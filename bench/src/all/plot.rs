@@ -6,21 +6,21 @@ use crate::picture::{COLOURS, escaped, picture};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;
-/// Around the area that lines are drawn in; names stand to its right.
+/// The edges of the plot area; the names of the lines are to its right.
 const LEFT: f64 = 72.0;
 const RIGHT: f64 = 560.0;
 const TOP: f64 = 52.0;
 const BOTTOM: f64 = 366.0;
-/// From one name to the next at least.
+/// The minimum distance between two names.
 const GAP: f64 = 18.0;
-/// Rows that are drawn begin like this.
+/// The prefix of the rows that are drawn.
 const WARM: &str = "warm search: ";
 
 /// One line.
 #[derive(Clone, Debug)]
 struct Series {
     name: String,
-    /// Sizes and times, by size.
+    /// The sizes and times, sorted by size.
     points: Vec<(f64, f64)>,
 }
 
@@ -30,7 +30,7 @@ struct Axis {
     pixels: (f64, f64),
 }
 
-/// Warm searches of each kind against the number of generated documents.
+/// Draws warm searches of each kind against the number of generated documents.
 pub(crate) fn warm_searches(columns: &[Column]) -> String {
     let mut series: Vec<Series> = Vec::new();
     for column in columns.iter().filter(|column| column.generated) {
@@ -65,7 +65,7 @@ fn svg(title: &str, series: &[Series]) -> String {
     picture(title, (WIDTH, HEIGHT), &inside)
 }
 
-/// The points that a logarithmic axis has a place for, in order.
+/// Returns the points that a logarithmic axis can show, in order.
 fn drawable(series: &Series) -> Option<Series> {
     let mut points = series.points.clone();
     points.retain(|&(size, time)| size > 0.0 && size.is_finite() && time > 0.0 && time.is_finite());
@@ -139,8 +139,8 @@ fn lines(series: &[Series], across: &Axis, up: &Axis) -> String {
     lines
 }
 
-/// Heights for names as near as may be to the heights of their lines, none
-/// over another and none below the area.
+/// Returns the heights of names, as close as possible to those of their lines,
+/// without overlaps and none below the area.
 fn apart(wanted: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&one, &other| wanted[one].total_cmp(&wanted[other]));
@@ -159,7 +159,8 @@ fn apart(wanted: &[f64]) -> Vec<f64> {
 }
 
 impl Axis {
-    /// The powers of ten around all numbers, which are above 0.
+    /// Returns the axis between the powers of ten around all numbers, which are
+    /// above 0.
     fn over(numbers: &[f64], pixels: (f64, f64)) -> Self {
         let least = numbers.iter().copied().reduce(f64::min).unwrap_or(1.0);
         let most = numbers.iter().copied().reduce(f64::max).unwrap_or(1.0);

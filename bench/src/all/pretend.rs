@@ -1,5 +1,5 @@
-//! An embedder without a model: vectors in clusters, picked by a hash of the
-//! text. It costs next to nothing, so that what is measured is the search.
+//! Implements an embedder without a model, which picks clustered vectors by a hash
+//! of the text. It costs next to nothing, so that the search is what is measured.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZero;
@@ -11,15 +11,15 @@ use crate::clusters::{Clusters, DIMENSIONS};
 
 const SEED: u64 = 7;
 
-/// Stands in for a model.
+/// An embedder that replaces a model.
 pub(crate) struct Pretender {
     identity: Identity,
     clusters: Clusters,
 }
 
 impl Pretender {
-    /// One that signs with `key`, the name and revision of the model it stands
-    /// in for, or with a name of its own.
+    /// Creates an embedder with the identity `key`, the name and revision of the
+    /// model that it replaces, or with an identity of its own.
     pub(crate) fn new(key: Option<&str>) -> Self {
         let (name, revision) = key
             .and_then(|key| key.rsplit_once('@'))
@@ -34,7 +34,7 @@ impl Pretender {
         }
     }
 
-    /// The vector of a text.
+    /// Returns the vector of a text.
     pub(crate) fn vector(&self, text: &str) -> Vec<f32> {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
@@ -48,12 +48,13 @@ impl Embedder for Pretender {
         &self.identity
     }
 
-    /// Everything counts as near: at every size as many candidates are fused.
+    /// Returns a minimum that every vector reaches, so that the same number of
+    /// candidates is fused at every size.
     fn minimum_similarity(&self) -> f32 {
         -1.0
     }
 
-    /// Those of a local model, so that the backfill works as it does for one.
+    /// Returns the limits of a local model, so that the backfill works as with one.
     fn limits(&self) -> Limits {
         Limits {
             max_tokens: 256,

@@ -1,5 +1,5 @@
-//! What the real program does, each time in a new process: the first index, a
-//! sync with nothing to do, and searches from a cold start.
+//! Measures the real program, each time in a new process: the first index, a sync
+//! without changes, and searches from a cold start.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,25 +12,25 @@ use super::queries::Kind;
 use crate::clock::run_command;
 use crate::report::median;
 
-/// Syncs with nothing changed.
+/// The number of syncs without changes.
 const SYNCS: usize = 5;
-/// Searches of each kind.
+/// The number of searches of each kind.
 const SEARCHES: usize = 15;
-/// Which model a run that looks at words only is told to use.
+/// The value of `--model` for lexical search only.
 const NO_MODEL: &str = "none";
 
-/// The program in a home of its own, which nothing else shares.
+/// The program, with a home folder of its own.
 pub(crate) struct Program {
     path: PathBuf,
     home: tempfile::TempDir,
 }
 
 impl Program {
-    /// The program at `path`, with nothing indexed.
+    /// Sets up the program at `path` without an index.
     pub(crate) fn new(path: &Path) -> Result<Self> {
         let home = tempfile::tempdir()?;
-        // So that a search fuses as many candidates at every size, whatever
-        // their vectors are.
+        // Every vector reaches the minimum, so that a search fuses the same number
+        // of candidates at every size.
         let settings = "[search]\nminimum_similarity = -1.0\n";
         std::fs::write(home.path().join("config.toml"), settings)?;
         Ok(Self {
@@ -39,12 +39,12 @@ impl Program {
         })
     }
 
-    /// Where its index is.
+    /// Returns the path of its index.
     pub(crate) fn index(&self) -> PathBuf {
         self.home.path().join("index.db")
     }
 
-    /// Where its models are.
+    /// Returns the folder of its models.
     pub(crate) fn models(&self) -> PathBuf {
         self.home.path().join("models")
     }
@@ -85,7 +85,7 @@ impl Program {
         Ok(())
     }
 
-    /// Looks for changes where there are none.
+    /// Measures syncs without changes.
     pub(crate) fn sync(&self, column: &mut Column) -> Result<()> {
         let mut times = Vec::new();
         for _ in 0..SYNCS {
@@ -97,7 +97,7 @@ impl Program {
         Ok(())
     }
 
-    /// Searches by word.
+    /// Measures lexical searches.
     pub(crate) fn search_words(&self, texts: &[String], column: &mut Column) -> Result<()> {
         for kind in Kind::BY_WORD {
             self.search(kind, NO_MODEL, texts, column)?;
@@ -105,7 +105,7 @@ impl Program {
         Ok(())
     }
 
-    /// Searches by word and meaning with a model that has vectors in the index.
+    /// Measures hybrid searches with a model whose vectors are in the index.
     pub(crate) fn search_meanings(
         &self,
         model: &InstalledModel,

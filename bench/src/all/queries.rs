@@ -1,15 +1,15 @@
-//! Queries of every kind, taken from texts so that there is something to find.
+//! Builds queries of every kind from the texts, so that there is something to find.
 
 use fastrand::Rng;
 
-/// Letters that a prefix has.
+/// The length of a prefix.
 const PREFIX: usize = 4;
-/// Letters of a word that is worth looking up, completing or misspelling.
+/// The minimum length of a word to search for, complete or misspell.
 const LONG: usize = 6;
-/// Longer ones are seldom words.
+/// The maximum length; longer ones are seldom words.
 const TOO_LONG: usize = 18;
 
-/// What people ask for.
+/// The kind of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     RareWord,
@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kinds that words alone answer.
+    /// The kinds for lexical search.
     pub(crate) const BY_WORD: [Self; 6] = [
         Self::RareWord,
         Self::SixWords,
@@ -32,7 +32,7 @@ impl Kind {
         Self::Chinese,
     ];
 
-    /// As people see it.
+    /// Returns the name of the kind.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::RareWord => "rare word",
@@ -45,8 +45,8 @@ impl Kind {
         }
     }
 
-    /// So many queries of this kind, each from another place of the texts;
-    /// fewer or none where the texts have too few such words.
+    /// Returns this many queries of this kind, each from another place in the
+    /// texts, or fewer if the texts have too few such words.
     pub(crate) fn queries(self, texts: &[String], count: usize) -> Vec<String> {
         let mut random = Rng::with_seed(count as u64);
         let tries = 2 * texts.len().max(count);
@@ -82,7 +82,7 @@ impl Kind {
     }
 }
 
-/// Words of letters only, which no syntax can hide in.
+/// Returns the words that consist of letters only, so that none is query syntax.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().filter(|word| is_word(word))
 }
@@ -100,15 +100,15 @@ fn is_chinese(character: char) -> bool {
     ('\u{4E00}'..='\u{9FFF}').contains(&character)
 }
 
-/// The longest word, which is seldom common.
+/// Returns the longest word, which is seldom common.
 fn longest(text: &str) -> Option<String> {
     let long = words(text).filter(|word| is_long(word));
     let longest = long.max_by_key(|word| word.chars().count())?;
     Some(longest.to_lowercase())
 }
 
-/// Words that stand side by side in a line, from somewhere in the text. In small
-/// letters, since operators are in capitals.
+/// Returns adjacent words of a line somewhere in the text, in lower case because
+/// operators are in upper case.
 fn consecutive(text: &str, count: usize, random: &mut Rng) -> Option<Vec<String>> {
     let mut places: Vec<Vec<&str>> = Vec::new();
     for line in text.lines() {
@@ -120,7 +120,7 @@ fn consecutive(text: &str, count: usize, random: &mut Rng) -> Option<Vec<String>
     Some(found.iter().map(|word| word.to_lowercase()).collect())
 }
 
-/// The word with two letters of its middle in the wrong order.
+/// Returns the word with two letters in its middle swapped.
 fn misspelt(word: &str) -> Option<String> {
     let mut letters: Vec<char> = word.chars().collect();
     let middle = letters.len() / 2;

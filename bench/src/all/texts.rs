@@ -1,5 +1,5 @@
-//! The texts that are indexed and that queries are taken from: generated notes
-//! or those of a folder.
+//! Provides the texts to index and to take queries from: generated notes or those
+//! of a folder.
 
 use std::path::{Path, PathBuf};
 
@@ -8,25 +8,25 @@ use fastrand::Rng;
 
 use crate::zipf::Generator;
 
-/// What the generator begins with.
+/// The seed of the generator.
 const SEED: u64 = 7;
-/// Queries are taken from so many texts at most.
+/// The maximum number of texts that queries are taken from.
 const SAMPLE: usize = 400;
-/// Notes in one folder.
+/// The number of notes in one folder.
 const PER_FOLDER: usize = 1_000;
-/// What notes end in.
+/// The extensions of notes.
 const NOTES: [&str; 3] = ["md", "markdown", "txt"];
 
-/// Where texts come from.
+/// The origin of the texts.
 #[derive(Clone, Debug)]
 pub(crate) enum Texts {
-    /// So many generated notes.
+    /// This many generated notes.
     Generated(usize),
     /// A folder, which is only read.
     Folder(PathBuf),
 }
 
-/// The generated notes in their order, as titles and bodies.
+/// Returns the generated notes in order, as titles and bodies.
 pub(crate) fn generated(count: usize) -> impl Iterator<Item = (String, String)> {
     let mut generator = Generator::new(SEED);
     (0..count).map(move |number| generator.note(number))
@@ -47,7 +47,7 @@ pub(crate) fn write(folder: &Path, count: usize) -> Result<()> {
 }
 
 impl Texts {
-    /// Some of the texts, always the same ones.
+    /// Returns a sample of the texts, the same in every run.
     pub(crate) fn sample(&self) -> Result<Vec<String>> {
         match self {
             Self::Generated(count) => {
@@ -62,7 +62,7 @@ impl Texts {
                 files.sort();
                 let step = files.len().div_ceil(SAMPLE).max(1);
                 let texts = files.iter().step_by(step).filter_map(|file| {
-                    // What cannot be read is no text to ask for.
+                    // A file that cannot be read is left out.
                     std::fs::read_to_string(file).ok()
                 });
                 Ok(texts.collect())

@@ -294,10 +294,10 @@ mod tests {
             ("offline = 1", ":1 is not valid"),
             ("x = [", ":1 is not valid"),
         ] {
-            let said = message(&parse(text).unwrap_err());
-            assert!(said.contains(expected), "{text}: {said}");
-            assert!(said.contains(PATH), "{said}");
-            assert!(!said.contains('\n'), "{said}");
+            let message = message(&parse(text).unwrap_err());
+            assert!(message.contains(expected), "{text}: {message}");
+            assert!(message.contains(PATH), "{message}");
+            assert!(!message.contains('\n'), "{message}");
         }
         let twice = "[[source]]\nname = \"a\"\npath = \"/\"\n".repeat(2);
         assert!(message(&parse(&twice).unwrap_err()).contains("two sources are named 'a'"));

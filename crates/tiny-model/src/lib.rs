@@ -1,10 +1,11 @@
-//! A model small enough to be written by a test, in which meaning works.
+//! Writes an embedding model that is small enough for tests.
 //!
-//! Some three hundred words in eight topics: words of one topic point in almost
-//! the same direction, words of different topics at right angles. All other
-//! words mean nothing. The files are those of a real model, so that tests go
-//! the whole way through tokenizer and runtime without a network and without a
-//! binary in the repository, and they are the same, byte for byte, every time.
+//! It knows some three hundred words in eight topics. Vectors of one topic point
+//! in almost the same direction, those of different topics are orthogonal, and
+//! all other words have no meaning. The files have the format of a real model,
+//! so that tests exercise the tokenizer and the runtime without a network and
+//! without a binary in the repository. They are byte for byte the same every
+//! time.
 
 mod onnx;
 mod protobuf;
@@ -18,12 +19,12 @@ use serde_json::json;
 
 /// The name of the model that [`write()`] writes.
 pub const NAME: &str = "tiny";
-/// How long its vectors are.
+/// The number of dimensions of its vectors.
 pub const DIMENSIONS: usize = 16;
-/// How many tokens it sees, its marks included.
+/// The maximum number of tokens, including the special ones.
 pub const MAX_TOKENS: usize = 64;
 
-/// What the graph gives.
+/// The output of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// A vector for each token, as `last_hidden_state`.
@@ -32,22 +33,22 @@ pub enum Output {
     Text,
 }
 
-/// How a model is made.
+/// The properties of a model to write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
-    /// Its name.
+    /// The name of the model.
     pub name: String,
-    /// Which of the possible tables of vectors.
+    /// The seed of the vectors.
     pub seed: u64,
-    /// How long its vectors are; at least one for each topic, which are eight.
+    /// The number of dimensions, at least one for each of the eight topics.
     pub dimensions: usize,
-    /// Whether the graph asks for `token_type_ids`.
+    /// Whether the graph has the input `token_type_ids`.
     pub token_types: bool,
     /// Whether the tokenizer puts a text between `[CLS]` and `[SEP]`.
     pub marks: bool,
-    /// What the graph gives.
+    /// The output of the graph.
     pub output: Output,
-    /// How the settings say that one vector is made of many.
+    /// The pooling in `model.json`.
     pub pooling: &'static str,
 }
 
@@ -65,13 +66,13 @@ impl Default for Recipe {
     }
 }
 
-/// Writes the model `tiny` into a folder, which is made if it is not there.
+/// Writes the model `tiny` into a folder, which is created if it is missing.
 pub fn write(folder: &Path) -> io::Result<()> {
     Recipe::default().write(folder)
 }
 
-/// Writes a model with the same words and other vectors. Its name has the seed
-/// in it: `tiny-2`.
+/// Writes a model with the same words and other vectors. Its name contains the
+/// seed: `tiny-2`.
 pub fn variant(folder: &Path, seed: u64, dimensions: usize) -> io::Result<()> {
     Recipe {
         name: format!("{NAME}-{seed}"),
@@ -82,9 +83,9 @@ pub fn variant(folder: &Path, seed: u64, dimensions: usize) -> io::Result<()> {
     .write(folder)
 }
 
-/// Writes a cross-encoder with the words and vectors of `tiny` into a folder:
-/// two texts in, `logits` of shape `[1, 1]` out. They are the higher the more
-/// the texts are of one topic. A second output, `left`, is the sum of the first
+/// Writes a cross-encoder with the words and vectors of `tiny` into a folder. It
+/// takes two texts and returns `logits` of shape `[1, 1]`, which grow with the
+/// topics that the texts share. A second output, `left`, is the sum of the first
 /// text's vectors.
 pub fn write_cross_encoder(folder: &Path) -> io::Result<()> {
     let recipe = Recipe::default();
@@ -98,7 +99,7 @@ pub fn write_cross_encoder(folder: &Path) -> io::Result<()> {
 
 impl Recipe {
     /// Writes `model.onnx`, `tokenizer.json` and `model.json` into a folder,
-    /// which is made if it is not there.
+    /// which is created if it is missing.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let topics = words::TOPICS.len();
         if self.dimensions < topics {
@@ -123,8 +124,8 @@ impl Recipe {
         std::fs::write(folder.join("model.json"), settings.to_string())
     }
 
-    /// All tokens in the order of their numbers, and their vectors one after the
-    /// other.
+    /// Returns all tokens in the order of their ids, and their vectors one after
+    /// the other.
     fn vocabulary(&self) -> (Vec<&'static str>, Vec<f32>) {
         let silent = tokenizer::MARKS.iter().chain(&words::ENDINGS).copied();
         let tokens = silent
@@ -136,8 +137,9 @@ impl Recipe {
         (tokens, table)
     }
 
-    /// The vectors of all words: their topic's direction and a little of their
-    /// own, which lies in the dimensions that no topic has where there are any.
+    /// Returns the vectors of all words: the direction of the topic plus a small
+    /// part of their own, which uses the dimensions without a topic if there are
+    /// any.
     fn vectors(&self) -> Vec<f32> {
         let mut random = Random(self.seed);
         let topics = words::TOPICS.len();
@@ -165,8 +167,9 @@ impl Recipe {
     }
 }
 
-/// `splitmix64`. Not from a crate: the model's revision is a hash of its weights,
-/// tests name it, and a dependency may change its sequence with any release.
+/// Generates random numbers with `splitmix64`. It does not come from a crate,
+/// because a dependency may change its sequence with any release: the model's
+/// revision is a hash of its weights, and tests name it.
 struct Random(u64);
 
 impl Random {
@@ -182,7 +185,7 @@ impl Random {
         (self.next() % limit as u64) as usize
     }
 
-    /// Between -1 and 1.
+    /// Returns a number between -1 and 1.
     fn around_zero(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0
     }

@@ -1,5 +1,5 @@
-//! The graphs, as ONNX files. The encoder looks each token's vector up, and
-//! nothing more; the cross-encoder compares the sums of two texts' vectors.
+//! Writes the graphs as ONNX files. The encoder only looks up the vector of each
+//! token; the cross-encoder compares the vector sums of two texts.
 
 use crate::protobuf::Message;
 use crate::{Output, Recipe};
@@ -7,16 +7,16 @@ use crate::{Output, Recipe};
 /// ONNX's numbers for element types.
 const FLOAT: i64 = 1;
 const INT64: i64 = 7;
-/// ONNX's number for attributes that are a whole number, or several.
+/// ONNX's number for attributes that are one integer, or several.
 const INTEGER_ATTRIBUTE: i64 = 2;
-/// The operators' version: the first in which `Unsqueeze` and `ReduceSum` are
-/// told the axes by an input.
+/// The version of the operators: the first in which `Unsqueeze` and `ReduceSum`
+/// take their axes as an input.
 const OPERATOR_SET: i64 = 13;
-/// The file format's version that goes with it.
+/// The version of the file format that belongs to [`OPERATOR_SET`].
 const FORMAT: i64 = 7;
 
-/// The bytes of `model.onnx`. `table` has the vectors of all tokens, one after
-/// the other.
+/// Returns the bytes of `model.onnx`. `table` contains the vectors of all tokens,
+/// one after the other.
 pub(crate) fn model(recipe: &Recipe, table: &[f32]) -> Vec<u8> {
     let width = recipe.dimensions;
     let mut graph = Message::default().text(2, &recipe.name);
@@ -58,7 +58,7 @@ pub(crate) fn model(recipe: &Recipe, table: &[f32]) -> Vec<u8> {
         graph = graph.message(5, &integers("token_axis", &[1]));
     }
     if recipe.token_types {
-        // Texts are of type 0, which adds nothing.
+        // The tokens of a single text have type 0, which adds nothing.
         graph = graph.message(
             5,
             &floats("types", &[2, width as i64], &vec![0.0; 2 * width]),
@@ -86,8 +86,8 @@ pub(crate) fn model(recipe: &Recipe, table: &[f32]) -> Vec<u8> {
     file(&graph)
 }
 
-/// The bytes of a cross-encoder's `model.onnx`: the dot product of what the
-/// tokens of each text add up to.
+/// Returns the bytes of a cross-encoder's `model.onnx`. It computes the dot
+/// product of the two texts' vector sums.
 pub(crate) fn cross_encoder(recipe: &Recipe, table: &[f32]) -> Vec<u8> {
     let width = recipe.dimensions;
     let nodes = [
@@ -127,7 +127,7 @@ pub(crate) fn cross_encoder(recipe: &Recipe, table: &[f32]) -> Vec<u8> {
     file(&graph)
 }
 
-/// A whole file around a graph.
+/// Returns a whole file with a graph.
 fn file(graph: &Message) -> Vec<u8> {
     Message::default()
         .number(1, FORMAT)
@@ -175,7 +175,7 @@ fn tensor(name: &str, element: i64, shape: &[i64], bytes: &[u8]) -> Message {
     tensor.number(2, element).text(8, name).bytes(9, bytes)
 }
 
-/// One dimension of a shape.
+/// Returns one dimension of a shape.
 #[derive(Clone, Copy, Debug)]
 enum Size {
     Is(usize),

@@ -1,4 +1,4 @@
-//! As much of the protobuf wire format as an ONNX file needs, for writing.
+//! Writes as much of the protobuf wire format as an ONNX file needs.
 
 /// A message under construction.
 #[derive(Clone, Debug, Default)]
@@ -7,19 +7,19 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// A number.
+    /// Appends a number.
     pub(crate) fn number(mut self, field: u32, value: i64) -> Self {
         self.key(field, 0);
         self.varint(value as u64);
         self
     }
 
-    /// A text.
+    /// Appends a text.
     pub(crate) fn text(self, field: u32, value: &str) -> Self {
         self.bytes(field, value.as_bytes())
     }
 
-    /// Bytes as they are.
+    /// Appends bytes.
     pub(crate) fn bytes(mut self, field: u32, value: &[u8]) -> Self {
         self.key(field, 2);
         self.varint(value.len() as u64);
@@ -27,12 +27,12 @@ impl Message {
         self
     }
 
-    /// A message inside this one.
+    /// Appends a nested message.
     pub(crate) fn message(self, field: u32, value: &Self) -> Self {
         self.bytes(field, &value.bytes)
     }
 
-    /// What goes into the file.
+    /// Returns the encoded message.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -41,7 +41,8 @@ impl Message {
         self.varint(u64::from(field << 3 | wire_type));
     }
 
-    /// Seven bits a byte, the lowest first, the highest bit set but in the last.
+    /// Appends a varint: seven bits per byte, the lowest first, with the highest
+    /// bit set in all bytes but the last.
     fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bytes.push(value as u8 | 0x80);

@@ -1,17 +1,16 @@
-//! The tokenizer, as the `tokenizer.json` that goes with the graph.
+//! Writes the `tokenizer.json` that belongs to the graph.
 
 use serde_json::{Map, Value, json};
 
 use crate::Recipe;
 
-/// The marks, in the order of their numbers. None of them means anything.
+/// The special tokens, in the order of their ids. None of them has a meaning.
 pub(crate) const MARKS: [&str; 4] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"];
 const CLS: usize = 2;
 const SEP: usize = 3;
 
-/// The content of `tokenizer.json` for tokens in the order of their numbers.
-/// As in the files of real models, what it says about length is not what the
-/// model can do.
+/// Returns the content of `tokenizer.json` for tokens in the order of their ids.
+/// As in the files of real models, its maximum length is not that of the model.
 pub(crate) fn file(recipe: &Recipe, tokens: &[&str]) -> Value {
     let vocabulary: Map<String, Value> = tokens
         .iter()
@@ -52,7 +51,7 @@ pub(crate) fn file(recipe: &Recipe, tokens: &[&str]) -> Value {
     })
 }
 
-/// Puts a text between its marks.
+/// Returns the template that puts a text between its special tokens.
 fn around_a_text() -> Value {
     let mark = |number: usize| json!({ "SpecialToken": { "id": MARKS[number], "type_id": 0 } });
     let text = |name: &str, kind: u8| json!({ "Sequence": { "id": name, "type_id": kind } });

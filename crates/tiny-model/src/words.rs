@@ -1,6 +1,6 @@
-//! The words the model knows, by topic. A word belongs to one topic only.
+//! Lists the words that the model knows, by topic. Each word has one topic.
 
-/// Topics and their words.
+/// The topics and their words.
 pub(crate) const TOPICS: [(&str, &str); 8] = [
     (
         "productivity",
@@ -59,7 +59,7 @@ pub(crate) const TOPICS: [(&str, &str); 8] = [
 /// Endings that may follow a word without changing what it means.
 pub(crate) const ENDINGS: [&str; 4] = ["##s", "##es", "##ed", "##ing"];
 
-/// All words with the number of their topic, in a fixed order.
+/// Returns all words with the number of their topic, in a fixed order.
 pub(crate) fn all() -> impl Iterator<Item = (&'static str, usize)> {
     TOPICS
         .iter()

@@ -80,7 +80,7 @@ fn what_is_not_embedded_yet_is_said() {
        Capture everything, then clarify the next action.
     --- stderr
     87 % of the text is embedded so far; the rest is found by words only
-    searched by word and by meaning (tiny)
+    searched by words and meaning (tiny)
     ");
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"
     exit: 0

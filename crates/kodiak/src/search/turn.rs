@@ -39,7 +39,7 @@ pub(super) fn read(
 }
 
 /// Returns the share of sentences that are questions.
-fn asking(text: &str) -> f64 {
+fn question_share(text: &str) -> f64 {
     let (mut sentences, mut questions) = (0, 0);
     let mut asks = |sentence: &str| {
         // The question mark of a quoted or bracketed question stands inside.
