@@ -408,7 +408,6 @@ struct Batches<'a> {
     writer: &'a mut dyn Writer,
     commit: Commit,
     documents: usize,
-    hidden: usize,
     bytes: u64,
 }
 
@@ -421,7 +420,6 @@ impl<'a> Batches<'a> {
             writer,
             commit,
             documents: 0,
-            hidden: 0,
             bytes: 0,
         })
     }
@@ -430,12 +428,11 @@ impl<'a> Batches<'a> {
     /// The documents of one entry are never split across transactions.
     fn count(&mut self, documents: usize, bytes: u64) -> Result<()> {
         self.documents += documents;
-        self.hidden += documents;
         self.bytes += bytes;
         if self.documents < BATCH_DOCUMENTS && self.bytes < BATCH_BYTES {
             return Ok(());
         }
-        (self.documents, self.hidden, self.bytes) = (0, 0, 0);
+        (self.documents, self.bytes) = (0, 0);
         match self.commit {
             Commit::EachBatch => {
                 self.writer.commit()?;
