@@ -62,14 +62,14 @@ impl Router<'_> {
     ) -> Result<Noted<Outcome>> {
         // The document itself is among the candidates.
         let limits = Limits::of(request.limit.saturating_add(1), &self.tuning);
-        let reason = match self.similar_by_meaning(document, filter, limits) {
+        let reason = match self.similar_semantic(document, filter, limits) {
             Ok(Some(outcome)) => return Ok(outcome.into()),
             Ok(None) => "it is not embedded yet".to_owned(),
             Err(error @ Error::Corrupt { .. }) => return Err(error),
             Err(error) => format!("the embeddings could not be compared ({error})"),
         };
         let instead = Notice::ComparedByWords { reason };
-        match self.similar_by_word(document, filter, limits) {
+        match self.similar_lexical(document, filter, limits) {
             Err(Error::Database { detail, .. }) => Ok(Noted {
                 value: Outcome {
                     ranked: Ranked::semantic(Vec::new()),
@@ -90,7 +90,7 @@ impl Router<'_> {
 
     /// Ranks documents by their similarity to the centroid of the document's
     /// chunks. Returns `None` if the document has no vectors.
-    fn similar_by_meaning(
+    fn similar_semantic(
         &self,
         document: &StoredDocument,
         filter: &Filter,
@@ -132,14 +132,14 @@ impl Router<'_> {
     }
 
     /// Ranks documents by BM25 for the most informative words of the document.
-    fn similar_by_word(
+    fn similar_lexical(
         &self,
         document: &StoredDocument,
         filter: &Filter,
         limits: Limits,
     ) -> Result<LexicalCandidates> {
         let query = Query {
-            optional: self.telling_words(document)?,
+            optional: self.informative_words(document)?,
             ..Query::default()
         };
         let lexical = self.lexical();
@@ -155,7 +155,7 @@ impl Router<'_> {
 
     /// Returns the document's words with the highest tf-idf: frequent here and
     /// rare elsewhere.
-    fn telling_words(&self, document: &StoredDocument) -> Result<Vec<Clause>> {
+    fn informative_words(&self, document: &StoredDocument) -> Result<Vec<Clause>> {
         let corpus = self.store.corpus()?;
         let mut counts: HashMap<String, f64> = HashMap::new();
         for (text, weight) in [

@@ -33,7 +33,7 @@ const LINE: usize = 64;
 pub(super) const GROUP: usize = 4096;
 /// The two numbers of an encoded `ErrorBound`.
 pub(super) type ErrorBoundBytes = [[u8; 4]; 2];
-const FIT: usize = size_of::<ErrorBoundBytes>();
+const ERROR_BOUND_BYTES: usize = size_of::<ErrorBoundBytes>();
 /// The most dimensions a vector may have: a sum of this many products still
 /// fits 32 bits.
 pub(super) const MAX_DIMENSIONS: usize = 1 << 16;
@@ -175,7 +175,7 @@ impl Layout {
         Some(Self {
             stride,
             vectors,
-            matrix: section(vectors, 2 * stride + FIT)?,
+            matrix: section(vectors, 2 * stride + ERROR_BOUND_BYTES)?,
             chunks: section(vectors, size_of::<i64>())?,
             documents: section(documents, size_of::<i64>())?,
             starts: section(documents, size_of::<u32>())?,
@@ -199,7 +199,7 @@ impl Layout {
     /// group.
     pub(super) fn error_bounds(&self, rows: &Range<usize>) -> Range<usize> {
         let group = self.group(rows.start);
-        group.part(group.rows * 2 * self.stride, FIT, rows)
+        group.part(group.rows * 2 * self.stride, ERROR_BOUND_BYTES, rows)
     }
 
     /// Returns the group that contains a row.
@@ -208,7 +208,7 @@ impl Layout {
         Group {
             first,
             rows: self.vectors.saturating_sub(first).min(GROUP),
-            start: self.matrix.start + first * (2 * self.stride + FIT),
+            start: self.matrix.start + first * (2 * self.stride + ERROR_BOUND_BYTES),
         }
     }
 

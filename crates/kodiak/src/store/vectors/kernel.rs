@@ -17,7 +17,7 @@ use super::format::ErrorBoundBytes;
 use super::quantise::QuantizedQuery;
 
 /// The most rows that are prefiltered at once: the result has one bit per row.
-pub(super) const SIFTED: usize = u64::BITS as usize;
+pub(super) const PREFILTER_ROWS: usize = u64::BITS as usize;
 
 /// A piece of a vector, sixteen numbers of sixteen bits: processors multiply
 /// these and add them in pairs, several at once. The last piece of a vector is
@@ -70,7 +70,7 @@ impl Kernel {
     }
 
     /// Returns a bit for each row that may be within the limit, judged by its
-    /// code. The lowest bit is the first row's. There are at most `SIFTED`
+    /// code. The lowest bit is the first row's. There are at most `PREFILTER_ROWS`
     /// rows.
     #[inline]
     #[cfg_attr(
@@ -141,7 +141,7 @@ fn prefilter_by(
     query: &QuantizedQuery,
     limit: PruningBound,
 ) -> u64 {
-    debug_assert!(error_bounds.len() <= SIFTED);
+    debug_assert!(error_bounds.len() <= PREFILTER_ROWS);
     let stride = query.bytes.len() / 2;
     let mut near = 0;
     for (at, &fit) in error_bounds.iter().enumerate() {

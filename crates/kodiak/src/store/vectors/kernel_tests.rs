@@ -103,13 +103,13 @@ fn the_largest_products_do_not_overflow() {
 
 #[test]
 fn a_whole_piece_has_a_bit_for_each_row() {
-    let rows: Vec<Vec<i8>> = (0..SIFTED as i8)
+    let rows: Vec<Vec<i8>> = (0..PREFILTER_ROWS as i8)
         .map(|at| vec![if at % 3 == 0 { 127 } else { -127 }, at])
         .collect();
     let (codes, _, error_bounds) = halves(&rows);
     let query = QuantizedQuery::new(&[1.0, 0.0]);
     let limit = PruningBound::new(&query, 0.5);
-    let expected = (0..SIFTED).filter(|at| at % 3 == 0);
+    let expected = (0..PREFILTER_ROWS).filter(|at| at % 3 == 0);
     let expected = expected.fold(0_u64, |near, at| near | 1 << at);
     for kernel in [Kernel::portable(), Kernel::detect()] {
         assert_eq!(

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::best::{Candidate, KnnHit, Shared};
 use super::coarse_code::PruningBound;
 use super::format::GROUP;
-use super::kernel::{Kernel, SIFTED, fetch};
+use super::kernel::{Kernel, PREFILTER_ROWS, fetch};
 use super::{Bitmap, QuantizedQuery, VectorFile};
 use crate::cancel::Stop;
 
@@ -114,7 +114,7 @@ impl Scan<'_> {
             if let Some(later) = stretches.get(at + STRETCHES_AHEAD) {
                 self.fetch_start(later);
             }
-            block.sift_all(stretch);
+            block.prefilter_all(stretch);
         }
         block.finish();
         Some(())
@@ -186,7 +186,7 @@ impl<'a> Block<'a> {
             rows,
             least: scan.found.least(),
             limits: Vec::with_capacity(scan.queries.len()),
-            near: Vec::with_capacity(WAITING + SIFTED),
+            near: Vec::with_capacity(WAITING + PREFILTER_ROWS),
             best: None,
         };
         block.set_limits();
@@ -201,10 +201,13 @@ impl<'a> Block<'a> {
     }
 
     /// Prefilters rows that are all allowed, and compares those that pass.
-    fn sift_all(&mut self, rows: &Range<usize>) {
+    fn prefilter_all(&mut self, rows: &Range<usize>) {
         let mut start = rows.start;
         while start < rows.end {
-            let end = rows.end.min(start + SIFTED).min(end_of_group(start));
+            let end = rows
+                .end
+                .min(start + PREFILTER_ROWS)
+                .min(end_of_group(start));
             let mut near = self.prefilter(&(start..end));
             while near != 0 {
                 let at = start + near.trailing_zeros() as usize;
