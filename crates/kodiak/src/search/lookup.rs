@@ -72,7 +72,7 @@ impl Lookup<'_> {
                 to,
             },
             line_count,
-            freshness: freshness(self.sources, &document),
+            freshness: freshness(self.store, self.sources, &document)?,
             document,
         })
     }

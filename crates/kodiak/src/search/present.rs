@@ -52,7 +52,7 @@ impl Presenter<'_> {
                 if hits.len() >= request.limit {
                     break;
                 }
-                let freshness = freshness(self.sources, &document);
+                let freshness = freshness(self.store, self.sources, &document)?;
                 if freshness == Freshness::Gone {
                     gone += 1;
                     continue;

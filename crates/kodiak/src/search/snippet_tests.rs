@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::document::{Markup, Version};
+use crate::document::Markup;
 
 fn term(term: &str, weight: f64) -> PlannedTerm {
     PlannedTerm {
@@ -32,8 +32,6 @@ fn document(body: &str) -> StoredDocument {
         thread: None,
         author: None,
         project: None,
-        entry: String::new(),
-        version: Version::UNKNOWN,
         hash: [0; 32],
         front: String::new(),
         body: body.into(),

@@ -27,7 +27,7 @@ pub use writer::{ChunkText, Store, Unchunked, VectorsByHash, Writer};
 
 use std::ops::Range;
 
-use crate::document::{Markup, Thread, Timestamp, Version};
+use crate::document::{Markup, Thread, Timestamp};
 use crate::embed::Identity;
 
 /// The number of a document in one index. Other indexes number differently.
@@ -145,10 +145,6 @@ pub struct StoredDocument {
     pub author: Option<String>,
     /// The project it belongs to.
     pub project: Option<String>,
-    /// The key of the source's entry that yielded it.
-    pub entry: String,
-    /// The version of that entry at the time of indexing.
-    pub version: Version,
     /// The BLAKE3 hash of what was indexed of it.
     pub hash: [u8; 32],
     /// Its frontmatter block.

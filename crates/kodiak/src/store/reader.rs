@@ -13,6 +13,7 @@ use super::{
     KnownDocument, Matches, Name, Row, Serving, SimilarWord, SourceStatus, StoredDocument,
     VectorIndex,
 };
+use crate::document::Version;
 use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
 use crate::text::Stemming;
@@ -118,6 +119,10 @@ pub trait Reader: Send {
     /// Returns the documents with these numbers, in this order. Missing ones
     /// are left out.
     fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>>;
+
+    /// Returns the key of the entry that yielded a document and the version in
+    /// which it was indexed, or nothing if there is no such document.
+    fn entry_of(&self, row: Row) -> Result<Option<(String, Version)>>;
 
     /// Returns the further fields of a document, in the order written. A list
     /// gives one pair for each element; names inside a mapping are joined with

@@ -16,7 +16,7 @@ use kodiak::store::{
     StoredDocument, VectorIndex,
 };
 use kodiak::text::Stemming;
-use kodiak::{Cancel, Error, Result, date, sync};
+use kodiak::{Cancel, Error, Result, Version, date, sync};
 
 use crate::collection::{
     Collection, EVERY_MODE, ask, ask_in, assert_sound, paths, router_over, sorted, topics,
@@ -334,6 +334,7 @@ impl Reader for Untouchable {
         newest(&Filter, Option<&Expression>, usize) -> Matches;
         rows(&Filter, Option<&Expression>, Option<&Expression>) -> Bitmap;
         documents(&[Row]) -> Vec<StoredDocument>;
+        entry_of(Row) -> Option<(String, Version)>;
         fields(Row) -> Vec<(String, String)>;
         documents_of_source(&str) -> u64;
         with_id_prefix(&str, &Filter, usize) -> Vec<Name>;

@@ -360,8 +360,9 @@ fn entries_are_remembered_as_they_were_seen() {
         assert_eq!((b.version, b.size), (seen, 5));
         assert!(b.skipped);
         assert_eq!(reader.entry_states("nowhere").unwrap().len(), 0);
-        let found = &reader.documents(&[rows(&*reader)["a.md"]]).unwrap()[0];
-        assert_eq!((found.entry.as_str(), found.version), ("a.md", now));
+        let found = reader.entry_of(rows(&*reader)["a.md"]).unwrap();
+        assert_eq!(found, Some(("a.md".to_owned(), now)));
+        assert_eq!(reader.entry_of(12_345).unwrap(), None);
     });
 }
 
@@ -397,7 +398,7 @@ fn touching_moves_what_is_not_content() {
         assert_eq!(found.author.as_deref(), Some("Ada"));
         assert_eq!(found.project.as_deref(), Some("Engine"));
         assert_eq!(found.thread, document.thread);
-        assert_eq!(found.entry, "moved.md");
+        assert_eq!(reader.entry_of(row).unwrap().unwrap().0, "moved.md");
         assert_eq!(reader.threads_of(&[row]).unwrap(), [[row]]);
     });
 }

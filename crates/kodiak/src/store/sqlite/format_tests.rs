@@ -295,13 +295,14 @@ fn told(store: &SqliteStore) -> String {
     let documents: Vec<_> = documents
         .iter()
         .map(|one| {
+            let (entry, version) = store.entry_of(one.row).unwrap().unwrap();
             (
                 one.thread.as_ref().map(|thread| thread.name.as_str()),
                 one.author.as_deref(),
                 one.project.as_deref(),
                 one.markup,
-                one.entry.as_str(),
-                one.version.is_known(),
+                entry,
+                version.is_known(),
                 store.fields(one.row).unwrap().len(),
             )
         })

@@ -54,11 +54,10 @@ impl SqliteStore {
             let mut statement = connection.prepare_cached(
                 "SELECT d.id, d.uid, d.source, d.key, d.kind, d.title, d.category,
                         d.created_at, d.updated_at, d.markup, d.thread, d.position, d.author,
-                        d.project, d.hash, e.key, e.version, b.front, b.body,
+                        d.project, d.hash, b.front, b.body,
                         (SELECT group_concat(t.name, char(10) ORDER BY dt.ordinal) FROM document_tags AS dt
                          JOIN tags AS t ON t.id = dt.tag WHERE dt.document = d.id)
                  FROM documents AS d JOIN bodies AS b ON b.document = d.id
-                 LEFT JOIN entries AS e ON e.id = d.entry
                  WHERE d.id = ?1 AND d.deleted_at IS NULL",
             )?;
             let mut documents = Vec::with_capacity(rows.len());
@@ -69,6 +68,24 @@ impl SqliteStore {
                 }
             }
             Ok(documents)
+        })
+    }
+
+    /// Returns the key of the entry that yielded a document and the version in
+    /// which it was indexed.
+    pub fn entry_of(&self, row: Row) -> Result<Option<(String, Version)>> {
+        self.with(|connection| {
+            // An index of an earlier version has documents without entries.
+            let mut statement = connection.prepare_cached(
+                "SELECT coalesce(e.key, d.key), e.version FROM documents AS d
+                 LEFT JOIN entries AS e ON e.id = d.entry WHERE d.id = ?1",
+            )?;
+            let found = statement.query_row([row], |row| {
+                let version = row.get_ref(1)?.as_blob_or_null()?;
+                let version = version.map_or(Version::UNKNOWN, |bytes| Version(fixed(bytes)));
+                Ok((row.get(0)?, version))
+            });
+            found.optional()
         })
     }
 
@@ -261,16 +278,15 @@ fn pairs(
 }
 
 fn stored_document(row: &SqlRow<'_>) -> rusqlite::Result<StoredDocument> {
-    let tags: Option<String> = row.get(19)?;
+    let tags: Option<String> = row.get(17)?;
     let thread: Option<String> = row.get(10)?;
     let position = row.get(11)?;
-    let entry: Option<String> = row.get(15)?;
-    let key: String = row.get(3)?;
     Ok(StoredDocument {
         row: row.get(0)?,
         uid: row.get(1)?,
         short_id: String::new(),
         source: row.get(2)?,
+        key: row.get(3)?,
         kind: row.get(4)?,
         title: row.get(5)?,
         category: row.get(6)?,
@@ -281,14 +297,8 @@ fn stored_document(row: &SqlRow<'_>) -> rusqlite::Result<StoredDocument> {
         author: row.get(12)?,
         project: row.get(13)?,
         hash: fixed(row.get_ref(14)?.as_blob()?),
-        entry: entry.unwrap_or_else(|| key.clone()),
-        version: match row.get_ref(16)?.as_blob_or_null()? {
-            Some(version) => Version(fixed(version)),
-            None => Version::UNKNOWN,
-        },
-        key,
-        front: row.get(17)?,
-        body: row.get(18)?,
+        front: row.get(15)?,
+        body: row.get(16)?,
         tags: tags
             .iter()
             .flat_map(|names| names.split('\n'))

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::SqliteStore;
+use crate::document::Version;
 use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
 use crate::store::vectors::Bitmap;
@@ -77,6 +78,7 @@ impl Reader for SqliteStore {
             excluded: Option<&Expression>,
         ) -> Result<Bitmap>;
         documents(rows: &[Row]) -> Result<Vec<StoredDocument>>;
+        entry_of(row: Row) -> Result<Option<(String, Version)>>;
         fields(row: Row) -> Result<Vec<(String, String)>>;
         bodies(rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
         with_id_prefix(prefix: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;

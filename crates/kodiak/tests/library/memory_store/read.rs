@@ -156,6 +156,17 @@ impl Reader for MemoryReader {
         Ok(wanted.map(|(row, _)| row).collect())
     }
 
+    fn entry_of(&self, row: Row) -> Result<Option<(String, Version)>> {
+        let state = self.state()?;
+        Ok(state.documents.get(&row).map(|indexed| {
+            let entry = state.entries.get(&indexed.entry);
+            entry.map_or_else(
+                || (indexed.document.key.clone(), Version::UNKNOWN),
+                |entry| (entry.key.clone(), entry.version),
+            )
+        }))
+    }
+
     fn fields(&self, row: Row) -> Result<Vec<(String, String)>> {
         let state = self.state()?;
         let indexed = state.documents.get(&row);
@@ -501,13 +512,10 @@ impl State {
     fn stored(&self, row: Row) -> Option<StoredDocument> {
         let indexed = self.documents.get(&row)?;
         let document = indexed.document.clone();
-        let entry = self.entries.get(&indexed.entry);
         Some(StoredDocument {
             row,
             uid: document.id().hex(),
             short_id: self.short_id(&document.id().hex()),
-            entry: entry.map_or_else(|| document.key.clone(), |entry| entry.key.clone()),
-            version: entry.map_or(Version::UNKNOWN, |entry| entry.version),
             source: document.source,
             key: document.key,
             kind: document.kind,
