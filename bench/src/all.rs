@@ -19,6 +19,7 @@ use kodiak::model::{InstalledModel, install_from_folder};
 use kodiak::store::SqliteStore;
 
 pub(crate) use alone::{Options as AloneOptions, run as run_alone};
+pub(crate) use texts::files;
 
 use crate::clusters::DIMENSIONS;
 use crate::picture::save;

@@ -4,6 +4,7 @@
 //! and the median of several runs everywhere. Nothing here is a test.
 
 mod all;
+mod chunks;
 mod clock;
 mod clusters;
 mod embed;
@@ -78,6 +79,12 @@ enum What {
         #[arg(long, default_value_t = 1_000)]
         most: usize,
     },
+    /// Count the chunks of a folder, or of generated lists of links, with and without
+    /// link targets, whole addresses and markup.
+    Chunks {
+        /// The folder; it is only read.
+        path: Option<PathBuf>,
+    },
     /// Scan vectors, generated ones and those of a model.
     Vectors {
         /// The number of generated vectors.
@@ -107,6 +114,7 @@ fn main() -> anyhow::Result<()> {
     let mut report = Report::default();
     match arguments.what {
         What::All(options) => return all::measure(&options, arguments.json),
+        What::Chunks { path } => chunks::measure(path.as_deref(), &mut report)?,
         What::AllAlone(options) => all::run_alone(&options, &mut report)?,
         What::Quality(options) => return quality::draw(&options),
         What::Folder {

@@ -71,6 +71,19 @@ impl Texts {
     }
 }
 
+/// Returns the notes of a folder: the name and the text of each.
+pub(crate) fn files(folder: &Path) -> Result<Vec<(String, String)>> {
+    let mut files = Vec::new();
+    find_notes(folder, &mut files)?;
+    files.sort();
+    let read = |file: PathBuf| {
+        let name = file.file_stem()?.to_string_lossy().into_owned();
+        // A file that cannot be read is left out.
+        Some((name, std::fs::read_to_string(file).ok()?))
+    };
+    Ok(files.into_iter().filter_map(read).collect())
+}
+
 fn find_notes(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     let entries = std::fs::read_dir(folder)
         .with_context(|| format!("could not read {}", folder.display()))?;

@@ -17,7 +17,7 @@ pub(super) const TOKENS: &str = "chunk_tokens";
 pub(super) const OVERLAP: &str = "chunk_overlap";
 
 /// Every name that [`Knob::of`] knows, in the order in which a search uses them.
-pub(super) const NAMES: [&str; 33] = [
+pub(super) const NAMES: [&str; 34] = [
     "k1",
     "b",
     "min_document_length",
@@ -50,6 +50,7 @@ pub(super) const NAMES: [&str; 33] = [
     TOKENS,
     OVERLAP,
     "chunk_path",
+    "chunk_noise",
     "stemming",
 ];
 
@@ -129,6 +130,7 @@ impl<'a> Knob<'a> {
             tokens,
             overlap,
             path,
+            noise,
         } = chunking;
         Some(match name {
             "k1" => Self::Number(k1, 0.0, ANY),
@@ -164,6 +166,7 @@ impl<'a> Knob<'a> {
             TOKENS => Self::ChunkSize(tokens),
             OVERLAP => Self::Overlap(overlap),
             "chunk_path" => Self::Flag(path),
+            "chunk_noise" => Self::Flag(noise),
             "stemming" => Self::Stemming(stemming),
             _ => return None,
         })

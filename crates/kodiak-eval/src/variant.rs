@@ -122,6 +122,7 @@ mod tests {
             tokens: 128,
             overlap: Some(32),
             path: false,
+            noise: false,
         };
         assert_eq!(variant.chunking, chunking);
         assert_eq!(variant.stemming, Stemming::None);

@@ -152,8 +152,9 @@ pub trait Writer: Send {
     /// others.
     fn serve(&mut self, model: ModelNumber) -> Result<()>;
 
-    /// Returns every chunk that has no vector of this model, those of the
-    /// newest documents first.
+    /// Returns every chunk that has no vector of this model: the first one of
+    /// every document, then the others, each time those of the newest documents
+    /// first.
     fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>>;
 
     /// Returns the parts of the embedded text of each of these chunks, or

@@ -1,12 +1,19 @@
 //! The text that is embedded for a chunk.
 //!
-//! Owns how title, headings and text are joined: nothing is said twice, and title
-//! and headings never crowd out the text.
+//! Owns how title, headings and text are joined: nothing is said twice, what says
+//! nothing is left out, and title and headings never crowd out the text.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::analysis::markup::noise::{noise, without_noise};
 use crate::analysis::markup::{heading, markdown};
 
 use super::token_estimate;
 use super::{ChunkOptions, SEPARATOR, TextHasher};
+
+/// The length in bytes from which on a line that a chunk repeats is boilerplate.
+const BOILERPLATE: usize = 12;
 
 impl ChunkOptions {
     /// Returns the text to embed for a chunk: the title, the headings above it and
@@ -14,9 +21,9 @@ impl ChunkOptions {
     /// shortens long titles and headings. Without the path it is the text alone,
     /// or the title where there is no text.
     pub fn embedded_text(self, title: &str, heading: &str, text: &str) -> String {
-        let [title, path, text] = self.embedded_parts(title, heading, text);
+        let (title, path, text) = self.embedded_parts(title, heading, text);
         let mut embedded = String::with_capacity(title.len() + path.len() + text.len() + 2);
-        for part in [title, path, text] {
+        for part in [title, path, &text] {
             if !embedded.is_empty() && !part.is_empty() {
                 embedded.push('\n');
             }
@@ -26,36 +33,86 @@ impl ChunkOptions {
     }
 
     /// Returns the [`text_hash`](super::text_hash) of the embedded text without
-    /// building that text.
-    pub(super) fn embedded_hash(self, title: &str, heading: &str, text: &str) -> [u8; 16] {
+    /// building that text, or nothing if it is empty.
+    pub(super) fn embedded_hash(self, title: &str, heading: &str, text: &str) -> Option<[u8; 16]> {
         let mut hasher = TextHasher::new();
         let mut empty = true;
-        for part in self.embedded_parts(title, heading, text) {
+        let (title, path, text) = self.embedded_parts(title, heading, text);
+        for part in [title, path, &text] {
             if !empty && !part.is_empty() {
                 hasher.update("\n");
             }
             hasher.update(part);
             empty &= part.is_empty();
         }
-        hasher.finish()
+        (!empty).then(|| hasher.finish())
     }
 
     /// Returns the embedded part of title, headings and text; each may be empty.
-    fn embedded_parts<'a>(self, title: &'a str, heading: &'a str, text: &'a str) -> [&'a str; 3] {
+    fn embedded_parts<'a>(
+        self,
+        title: &'a str,
+        heading: &'a str,
+        text: &'a str,
+    ) -> (&'a str, &'a str, Cow<'a, str>) {
         let title = title.trim();
         let heading = heading.trim();
         if !self.path {
-            let text = text.trim();
+            let text = self.said(text.trim());
             let title = if text.is_empty() { title } else { "" };
-            return [token_estimate::beginning(title, self.capacity()), "", text];
+            return (token_estimate::beginning(title, self.capacity()), "", text);
         }
         let most = self.most_for_path();
         let path = without_title(heading, title);
         let room = most.saturating_sub(token_estimate::of(path));
         let shown_title = token_estimate::beginning(title, room.max(most / 2));
         let room = most.saturating_sub(token_estimate::of(shown_title));
-        let text = without_said(text, title, heading).trim();
-        [shown_title, innermost(path, room), text]
+        let text = self.said(without_said(text, title, heading).trim());
+        (shown_title, innermost(path, room), text)
+    }
+
+    /// Returns what is embedded of a text.
+    fn said(self, text: &str) -> Cow<'_, str> {
+        if self.noise {
+            Cow::Borrowed(text)
+        } else {
+            said(text)
+        }
+    }
+}
+
+/// Returns what a text says: its lines without link targets and the like, without
+/// those of which nothing remains, and without long ones that are there already.
+fn said(text: &str) -> Cow<'_, str> {
+    let mut ranges = Vec::new();
+    let mut seen = HashSet::new();
+    // The text so far, once it differs.
+    let mut changed: Option<String> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let words = line.trim_end();
+        noise(words, &mut ranges);
+        let key = words.trim_start();
+        let repeated = key.len() >= BOILERPLATE && !seen.insert(key);
+        if repeated || !ranges.is_empty() {
+            let said = changed.get_or_insert_with(|| text[..at].to_owned());
+            if !repeated {
+                let before = said.len();
+                without_noise(words, &ranges, said);
+                if said[before..].trim().is_empty() {
+                    said.truncate(before);
+                } else {
+                    said.push('\n');
+                }
+            }
+        } else if let Some(said) = &mut changed {
+            said.push_str(line);
+        }
+        at += line.len();
+    }
+    match changed {
+        Some(said) => Cow::Owned(said.trim().to_owned()),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -171,6 +228,19 @@ mod tests {
     }
 
     #[test]
+    fn what_says_nothing_is_left_out() {
+        let text = "- [Oven](https://a.example/x)\n- [Dough](y.md)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\
+                    ![](z.png)\n[Back to the top](#top)\n\nEnd.\n[Back to the top](#top)\n";
+        assert_eq!(
+            embedded_text("Bread", "", text),
+            "Bread\n- Oven\n- Dough\n\n a  b \n 1  2 \nBack to the top\n\nEnd."
+        );
+        // Nothing but noise leaves the title.
+        assert_eq!(embedded_text("Bread", "", "![](z.png)\n---\n"), "Bread");
+        assert_eq!(embedded_text("", "", "![](z.png)"), "");
+    }
+
+    #[test]
     fn endless_titles_and_paths_leave_room_for_text() {
         let title = "title ".repeat(1000);
         let path = vec!["heading words"; 1000].join(SEPARATOR) + " › innermost";
@@ -192,7 +262,8 @@ mod tests {
             let chunking = ChunkOptions { path, ..ChunkOptions::default() };
             let hash = chunking.embedded_hash(&title, &heading, &text);
             let embedded = chunking.embedded_text(&title, &heading, &text);
-            prop_assert_eq!(hash, super::super::text_hash(&embedded));
+            let expected = super::super::text_hash(&embedded);
+            prop_assert_eq!(hash, (!embedded.is_empty()).then_some(expected));
         }
 
         #[test]

@@ -19,7 +19,11 @@ use crate::document::{Markup, newlines};
 
 /// The version of chunking and of the embedded text. A document that was chunked
 /// with another version is chunked and embedded again.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
+
+/// The version of [`text_hash`]. It stays when chunks change: a text that is
+/// embedded as before keeps its vector.
+const HASH_FORMAT: u32 = 1;
 
 /// The text between the headings of a path.
 const SEPARATOR: &str = " › ";
@@ -38,6 +42,9 @@ pub struct ChunkOptions {
     pub overlap: Option<u32>,
     /// Whether title and headings are part of the embedded text.
     pub path: bool,
+    /// Whether link targets, whole addresses, table rules and HTML tags are part
+    /// of the embedded text.
+    pub noise: bool,
 }
 
 impl Default for ChunkOptions {
@@ -46,6 +53,7 @@ impl Default for ChunkOptions {
             tokens: 254,
             overlap: None,
             path: true,
+            noise: false,
         }
     }
 }
@@ -121,7 +129,7 @@ impl ChunkOptions {
     }
 
     /// Divides a body whose lines are known into chunks, each with the hash of its
-    /// embedded text.
+    /// embedded text. Leaves out those that would embed nothing.
     pub(crate) fn hashed_chunks(
         self,
         title: &str,
@@ -130,16 +138,16 @@ impl ChunkOptions {
     ) -> Vec<(Chunk, [u8; 16])> {
         let hashed = |chunk: Chunk| {
             let text = &body[chunk.range.clone()];
-            let hash = self.embedded_hash(title, &chunk.heading, text);
-            (chunk, hash)
+            let hash = self.embedded_hash(title, &chunk.heading, text)?;
+            Some((chunk, hash))
         };
         let chunks = self.chunks_of(title, lines, body);
-        chunks.into_iter().map(hashed).collect()
+        chunks.into_iter().filter_map(hashed).collect()
     }
 }
 
-/// Returns the key of a vector: 16 bytes of BLAKE3 over [`FORMAT`] and the
-/// embedded text.
+/// Returns the key of a vector: 16 bytes of BLAKE3 over a version and the embedded
+/// text.
 pub fn text_hash(embedded: &str) -> [u8; 16] {
     let mut hasher = TextHasher::new();
     hasher.update(embedded);
@@ -152,7 +160,7 @@ struct TextHasher(blake3::Hasher);
 impl TextHasher {
     fn new() -> Self {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&FORMAT.to_le_bytes());
+        hasher.update(&HASH_FORMAT.to_le_bytes());
         Self(hasher)
     }
 

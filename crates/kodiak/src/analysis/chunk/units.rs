@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use crate::analysis::markup::markdown::{self, Begins, Line};
+use crate::analysis::markup::noise::noise;
 use crate::analysis::markup::{Lines, heading, org};
 
 use super::ChunkOptions;
@@ -19,6 +20,10 @@ const MAX_SENTENCE: u32 = 40 * TOKEN;
 
 /// The weight below which neighbouring units are joined.
 const SHORTEST: u32 = 5 * TOKEN;
+
+/// The least that a unit weighs, which bounds how many lines one chunk can have
+/// of which nothing is embedded.
+const LIGHTEST: u32 = TOKEN / 10;
 
 /// What a heading weighs beyond its characters, which bounds how many headings
 /// one chunk can have.
@@ -144,6 +149,8 @@ pub(super) fn outline<'body>(
         end: End::Nothing,
         code: None,
         after_blank: true,
+        embeds_noise: chunking.noise,
+        noise: Vec::new(),
     };
     for (start, text, kind) in lines.iter(body) {
         builder.line(start, text, kind);
@@ -168,6 +175,9 @@ struct Builder<'body, 'title> {
     /// The first unit of the present block of code.
     code: Option<usize>,
     after_blank: bool,
+    embeds_noise: bool,
+    /// What is not embedded of the present line.
+    noise: Vec<Range<usize>>,
 }
 
 impl Builder<'_, '_> {
@@ -333,9 +343,10 @@ impl Builder<'_, '_> {
     /// Ends the open unit. A tiny one goes to the one before it if that is tiny
     /// as well.
     fn close(&mut self) {
-        let Some(unit) = self.open.take() else {
+        let Some(mut unit) = self.open.take() else {
             return;
         };
+        unit.weight = unit.weight.max(LIGHTEST);
         let alone = self.code == Some(self.outline.units.len());
         match self.outline.units.last_mut() {
             Some(before)
@@ -351,11 +362,20 @@ impl Builder<'_, '_> {
     }
 
     /// Adds text to the open unit, and starts others where sentences end and
-    /// where it gets too long.
+    /// where it gets too long. What is not embedded weighs nothing.
     fn fill(&mut self, start: usize, text: &str, sentences: bool) {
+        let mut noise_ranges = std::mem::take(&mut self.noise);
+        if !self.embeds_noise {
+            noise(text, &mut noise_ranges);
+        }
+        let mut skipped = noise_ranges.iter().peekable();
         let mut space = true;
         let mut at = 0;
         while at < text.len() {
+            if let Some(range) = skipped.next_if(|range| range.start <= at) {
+                at = at.max(range.end);
+                continue;
+            }
             let piece = self.estimator.next(text, at);
             if piece.weight == 0 {
                 space = true;
@@ -374,6 +394,7 @@ impl Builder<'_, '_> {
             }
             at += piece.length;
         }
+        self.noise = noise_ranges;
     }
 
     /// Notes where a word starts, or starts a unit with it.

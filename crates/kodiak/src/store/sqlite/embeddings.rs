@@ -65,8 +65,9 @@ impl SqliteWriter {
         })
     }
 
-    /// Returns every chunk that has no vector of this model, those of the
-    /// newest documents first.
+    /// Returns every chunk that has no vector of this model: the first one of
+    /// every document, so that all are soon found by meaning, then the others,
+    /// each time those of the newest documents first.
     pub fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>> {
         self.with(|connection| {
             let mut statement = connection.prepare(
@@ -74,7 +75,7 @@ impl SqliteWriter {
                  FROM chunks AS c JOIN documents AS d ON d.id = c.document
                  WHERE d.deleted_at IS NULL AND NOT EXISTS
                      (SELECT 1 FROM embeddings AS e WHERE e.chunk = c.id AND e.model = ?1)
-                 ORDER BY d.updated_at DESC, c.document, c.ordinal",
+                 ORDER BY c.ordinal > 0, d.updated_at DESC, c.document, c.ordinal",
             )?;
             let rows = statement.query_map([model], |row| {
                 Ok(Pending {

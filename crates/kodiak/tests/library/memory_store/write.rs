@@ -269,7 +269,11 @@ impl Writer for MemoryWriter {
         let state = self.state()?;
         let mut newest_first: Vec<&Indexed> = state.documents.values().collect();
         newest_first.sort_by_key(|indexed| std::cmp::Reverse(indexed.document.updated_at));
-        let chunks = newest_first.iter().flat_map(|indexed| &indexed.chunks);
+        let first = newest_first.iter().filter_map(|one| one.chunks.first());
+        let others = newest_first
+            .iter()
+            .flat_map(|one| one.chunks.iter().skip(1));
+        let chunks = first.chain(others);
         let lacking = chunks.filter(|(chunk, ..)| state.embedding(*chunk, model).is_none());
         let pending = lacking.map(|(chunk, place, hash)| Pending {
             chunk: *chunk,

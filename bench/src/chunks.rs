@@ -1,0 +1,88 @@
+//! Counts the chunks of texts with and without what says nothing.
+
+use std::path::Path;
+
+use anyhow::Result;
+use fastrand::Rng;
+use kodiak::Markup;
+use kodiak::chunk::ChunkOptions;
+
+use crate::report::Report;
+
+/// The number of generated lists, of their sections and of the links in each.
+const LISTS: usize = 100;
+const SECTIONS: usize = 8;
+const LINKS: usize = 25;
+
+/// The words of names and remarks.
+const WORDS: [&str; 40] = [
+    "simple", "fast", "guide", "open", "source", "tools", "for", "writing", "small", "web",
+    "server", "library", "with", "examples", "notes", "about", "search", "design", "the",
+    "history", "of", "music", "bread", "garden", "and", "how", "to", "learn", "data", "science",
+    "game", "engine", "in", "practice", "reading", "list", "from", "teachers", "on", "travel",
+];
+
+/// Counts the chunks of a folder's files, or of generated lists of links.
+pub(crate) fn measure(folder: Option<&Path>, report: &mut Report) -> Result<()> {
+    let texts = match folder {
+        Some(folder) => crate::all::files(folder)?,
+        None => lists(),
+    };
+    let count = |noise| {
+        let options = ChunkOptions {
+            noise,
+            ..ChunkOptions::default()
+        };
+        let chunks = texts.iter().map(|(title, body)| {
+            let chunks = options.chunks(title, Markup::Markdown, body);
+            chunks.len()
+        });
+        chunks.sum::<usize>()
+    };
+    let (all, said) = (count(true), count(false));
+    let detail = format!("{} texts, addresses and markup included", texts.len());
+    report.add("chunks of everything", all as f64, "", detail);
+    let share = 100.0 * said as f64 / all.max(1) as f64;
+    let detail = format!("{share:.0} % of these");
+    report.add("chunks of what is said", said as f64, "", detail);
+    Ok(())
+}
+
+/// Returns lists of links, as people collect them: a name, an address and
+/// sometimes a remark. They are the same in every run.
+fn lists() -> Vec<(String, String)> {
+    let mut random = Rng::with_seed(11);
+    let list = |number| {
+        let mut body = String::new();
+        for _ in 0..SECTIONS {
+            body += &format!("\n## {}\n\n", words(&mut random, 2));
+            for _ in 0..LINKS {
+                body += &link(&mut random);
+            }
+        }
+        (format!("List {number}"), body)
+    };
+    (0..LISTS).map(list).collect()
+}
+
+fn link(random: &mut Rng) -> String {
+    let name = words(random, 3);
+    let path = name.replace(' ', "-");
+    let (year, month) = (2010 + random.u32(..15), 1 + random.u32(..12));
+    let id = random.u64(..);
+    let address =
+        format!("https://www.{path}.example/{year}/{month:02}/{path}?utm_source=list&id={id:x}");
+    let remark = if random.bool() {
+        format!(" - {}.", words(random, 6))
+    } else {
+        String::new()
+    };
+    format!("- [{name}]({address}){remark}\n")
+}
+
+fn words(random: &mut Rng, count: usize) -> String {
+    let words: Vec<&str> = (0..count)
+        .map(|_| WORDS[random.usize(..WORDS.len())])
+        .collect();
+    words.join(" ")
+}
