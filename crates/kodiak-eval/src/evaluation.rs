@@ -19,6 +19,7 @@ use super::event::{Event, Listener};
 use super::figures::{Figures, Row, Try};
 use super::floors::{self, Floor};
 use super::measure::Measuring;
+use super::relevance::{self, RelevanceFigures};
 use super::runner::Setting;
 use super::variant::Variant;
 
@@ -123,6 +124,16 @@ impl Evaluation {
             });
         }
         Ok(figures)
+    }
+
+    /// Fits the relevance of hits on all sets, and checks it on each with a fit on
+    /// the others.
+    pub fn relevance(
+        &self,
+        embedder: Option<&Arc<CachedEmbedder>>,
+        listener: &Listener<'_>,
+    ) -> Result<RelevanceFigures> {
+        relevance::measure(&self.sets, embedder, &self.options, listener)
     }
 
     /// Fails unless the figures reach every floor.

@@ -146,6 +146,11 @@ impl Collection {
         })
     }
 
+    /// Returns the engine over the index.
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
     /// Runs the queries in one setting with the parameters of `variant`, and
     /// calls `asked` after each query with the number of queries done.
     pub(crate) fn measure(

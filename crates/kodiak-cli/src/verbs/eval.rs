@@ -29,6 +29,15 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context<'_>) -> anyhow::R
     } else {
         None
     };
+    if arguments.relevance {
+        let figures = evaluation.relevance(embedder.as_ref(), &listener)?;
+        if arguments.json {
+            output.json(&figures)?;
+        } else {
+            output.answer(&figures.table())?;
+        }
+        return Ok(Outcome::Done);
+    }
     let figures = evaluation.run(embedder.as_ref(), &listener)?;
     if arguments.json {
         output.json(&figures)?;

@@ -11,13 +11,15 @@
 //! * `neighbourhood` rescores candidates over their nearest-neighbour graph:
 //!   hubness penalty and smoothing;
 //! * `thread` rescores candidates in a conversation by their neighbours there;
+//! * `relevance` judges how likely a hit is relevant;
 //! * `spelling` ranks the corrections of a misspelt word;
 //! * `tuning` holds the numbers that an evaluation can vary, `rules` the fixed
 //!   ones.
 
-pub(crate) mod bm25;
+mod bm25;
 pub(crate) mod fusion;
 pub(crate) mod neighbourhood;
+pub mod relevance;
 pub(crate) mod rules;
 pub(crate) mod spelling;
 pub(crate) mod thread;

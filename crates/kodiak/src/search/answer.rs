@@ -29,6 +29,17 @@ pub struct Answer {
     pub notices: Notices,
     /// The number of documents that matched.
     pub total: usize,
+    /// The probability that the searched documents answer the query, from 0 to 1;
+    /// absent where relevance is not judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered: Option<f64>,
+    /// Whether a hit contains every informative word of the query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contained: Option<bool>,
+    /// The number of hits that are probably relevant; absent where relevance
+    /// is not judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relevant: Option<usize>,
     /// The time the search took, in milliseconds.
     pub took_ms: u64,
     /// The best matches, best first.
@@ -83,6 +94,10 @@ pub struct Hit {
     pub marks: Vec<Range<usize>>,
     /// How well it matched, from 0 to 1; the best candidate has 1.
     pub score: f64,
+    /// The probability that a person would call it relevant, from 0 to 1. It can
+    /// be compared between queries. Absent where relevance is not judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relevance: Option<f64>,
     /// The cosine between the query and its nearest chunk, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
@@ -137,6 +152,10 @@ pub struct Explanation {
     /// score 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fused_score: Option<f64>,
+    /// The share of the query's informative terms that it contains, weighted by
+    /// idf.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<f64>,
 }
 
 /// A term of the query that occurs in a hit.

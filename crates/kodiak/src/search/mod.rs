@@ -29,6 +29,7 @@ mod notice;
 mod plan;
 mod present;
 mod query;
+mod relevance;
 mod score;
 mod semantic;
 mod similar;
@@ -55,14 +56,16 @@ use crate::access::{Capability, Guard};
 use crate::document::Reference;
 use crate::embed::Embedder;
 use crate::error::Result;
+use crate::rank::relevance::relevance_model;
 use crate::rank::{Fusion, Tuning, Weights};
 use crate::source::Source;
 use crate::store::{Filter, Reader, Snapshot};
 use candidate::{Ranked, join};
-use lexical::{LexicalCandidates, LexicalRetriever};
+use lexical::{LexicalCandidates, LexicalRetriever, Terms};
 use lookup::Lookup;
 use plan::{Plan, Route};
 use present::Presenter;
+use relevance::Judge;
 use score::Scoring;
 use semantic::{Available, Pending, SemanticCandidates, SemanticRetriever};
 
@@ -319,8 +322,10 @@ impl<'a> Searching<'a> {
         self.notices
             .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
         let presenter = self.router.presenter(self.request, self.filter);
+        let terms = self.judged_terms(&plan, &outcome)?;
+        let judge = self.judge(&plan, &outcome, terms.as_ref());
         let shown = presenter
-            .present(&outcome.ranked)?
+            .present(&outcome.ranked, judge)?
             .collect(&mut self.notices);
         let suggestions = if shown.hits.is_empty() {
             self.suggestions()?
@@ -336,6 +341,9 @@ impl<'a> Searching<'a> {
             embedded: outcome.embedded,
             notices: Notices(self.notices),
             total: outcome.ranked.total - shown.gone,
+            answered: shown.judgement.map(|judgement| judgement.answered),
+            relevant: shown.judgement.map(|judgement| judgement.relevant),
+            contained: shown.judgement.map(|judgement| judgement.contained),
             took_ms: self.started.elapsed().as_millis() as u64,
             hits: shown.hits,
             suggestions,
@@ -547,6 +555,46 @@ impl<'a> Searching<'a> {
             terms,
         };
         Ok(outcome)
+    }
+
+    /// Returns the terms of a query that was searched semantically only, which
+    /// nothing has planned yet.
+    fn judged_terms(&self, plan: &Plan, outcome: &Outcome) -> Result<Option<Terms>> {
+        if !matches!(plan.route, Route::Semantic) || outcome.retrievers.lexical.is_some() {
+            return Ok(None);
+        }
+        let store = self.router.store;
+        let planned = terms::plan(store, &plan.query, store.corpus()?, &self.router.tuning)?;
+        Ok(Some(Terms::Planned(planned.terms)))
+    }
+
+    /// Returns what judges the hits: nothing where nothing was asked, and nothing
+    /// for an embedding model whose similarities are not known to mean anything.
+    fn judge<'b>(
+        &mut self,
+        plan: &Plan,
+        outcome: &'b Outcome,
+        terms: Option<&'b Terms>,
+    ) -> Option<Judge<'b>> {
+        if matches!(plan.route, Route::Literal | Route::Listing) {
+            return None;
+        }
+        let model = match &outcome.retrievers.semantic {
+            None => None,
+            Some(name) => match relevance_model(name) {
+                Some(model) => Some(model),
+                None => {
+                    let model = name.clone();
+                    self.notices.push(Notice::RelevanceUnknown { model });
+                    return None;
+                }
+            },
+        };
+        Judge::new(
+            terms.unwrap_or(&outcome.ranked.terms),
+            model,
+            self.router.store.stemming(),
+        )
     }
 
     /// Returns documents with names similar to the query.

@@ -61,6 +61,11 @@ pub enum Notice {
         /// The number of hits.
         count: usize,
     },
+    /// The hits have no relevance, because it was not fitted for the model.
+    RelevanceUnknown {
+        /// The name of the model.
+        model: String,
+    },
     /// Similar documents were searched for lexically instead of semantically.
     ComparedByWords {
         /// Why the document could not be compared semantically.
@@ -110,6 +115,7 @@ impl Notice {
             Self::DocumentsGone { .. } => "documents-gone",
             Self::DocumentsUnchecked { .. } => "documents-unchecked",
             Self::DocumentsChanged { .. } => "documents-changed",
+            Self::RelevanceUnknown { .. } => "relevance-unknown",
             Self::ComparedByWords { .. } => "compared-by-words",
         }
     }
@@ -198,6 +204,10 @@ impl fmt::Display for Notice {
                     "{count} {have} changed since {they} indexed; index again"
                 )
             }
+            Self::RelevanceUnknown { model } => write!(
+                formatter,
+                "how relevant the hits are is not known for the model {model}"
+            ),
             Self::ComparedByWords { reason } => {
                 write!(
                     formatter,

@@ -5,6 +5,7 @@ use super::candidate::{Candidate, Ranked};
 use super::freshness::{Freshness, freshness};
 use super::lexical::Terms;
 use super::notice::{Noted, Notice};
+use super::relevance::{Judge, Judgement};
 use super::snippet::{self, Finder};
 use super::terms::PlannedTerm;
 use super::{ExplainedTerm, Explanation, Hit, Request};
@@ -27,11 +28,17 @@ pub(super) struct Presenter<'a> {
 pub(super) struct Presented {
     pub(super) hits: Vec<Hit>,
     pub(super) gone: usize,
+    /// What the hits are worth, where they were judged.
+    pub(super) judgement: Option<Judgement>,
 }
 
 impl Presenter<'_> {
     /// Returns hits for the best documents that still exist.
-    pub(super) fn present(&self, ranked: &Ranked) -> Result<Noted<Presented>> {
+    pub(super) fn present(
+        &self,
+        ranked: &Ranked,
+        mut judge: Option<Judge<'_>>,
+    ) -> Result<Noted<Presented>> {
         let request = self.request;
         let rows: Vec<Row> = ranked.candidates.iter().map(|one| one.row).collect();
         let stemming = self.store.stemming();
@@ -62,8 +69,12 @@ impl Presenter<'_> {
                 let span = self.span(candidate)?;
                 let mut hit = hit(&document, candidate, span.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
+                let bm25 = candidate.evidence.lexical_score;
+                let coverage = judge
+                    .as_mut()
+                    .map(|judge| judge.read(&document, &hit, bm25));
                 if request.explain {
-                    let explained = explanation(
+                    let mut explained = explanation(
                         request,
                         &document,
                         candidate,
@@ -71,6 +82,7 @@ impl Presenter<'_> {
                         &terms,
                         stemming,
                     );
+                    explained.coverage = coverage.map(round);
                     hit.explanation = Some(explained);
                 }
                 hits.push(hit);
@@ -79,6 +91,7 @@ impl Presenter<'_> {
                 break;
             }
         }
+        let judgement = judge.map(|judge| judge.judge(&mut hits));
         let told = [
             (gone, Notice::DocumentsGone { count: gone }),
             (unknown, Notice::DocumentsUnchecked { count: unknown }),
@@ -86,7 +99,11 @@ impl Presenter<'_> {
         ];
         let told = told.into_iter().filter(|(count, _)| *count > 0);
         Ok(Noted {
-            value: Presented { hits, gone },
+            value: Presented {
+                hits,
+                gone,
+                judgement,
+            },
             notices: told.map(|(_, notice)| notice).collect(),
         })
     }
@@ -164,6 +181,7 @@ fn hit(
         similarity: evidence.similarity.map(round),
         found_by: found_by.map(|(_, name)| name).collect(),
         changed: false,
+        relevance: None,
         explanation: None,
     }
 }
@@ -204,6 +222,7 @@ fn explanation(
         lexical_weight: candidate.fused.map(|fused| round(fused.lexical_weight)),
         rescoring: candidate.fused.map(|fused| round(fused.rescoring)),
         fused_score: candidate.fused.map(|fused| round(fused.score)),
+        coverage: None,
     }
 }
 

@@ -38,7 +38,7 @@ impl Router<'_> {
             .collect(&mut notices);
         let presented = self
             .presenter(request, &filter)
-            .present(&outcome.ranked)?
+            .present(&outcome.ranked, None)?
             .collect(&mut notices);
         Ok(Answer {
             intent: Intent::of(&document.title),
@@ -48,6 +48,9 @@ impl Router<'_> {
             embedded: outcome.embedded,
             notices: Notices(notices),
             total: outcome.ranked.total - presented.gone,
+            answered: None,
+            relevant: None,
+            contained: None,
             took_ms: started.elapsed().as_millis() as u64,
             hits: presented.hits,
             suggestions: Vec::new(),

@@ -1,0 +1,159 @@
+//! Judges whether an answer answers its query, and how relevant each hit is.
+//!
+//! Owns the evidence: which share of the query a hit contains, and the best of
+//! all hits. The models that weigh it are in `rank::relevance`.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use super::Hit;
+use super::lexical::Terms;
+use super::terms::PlannedTerm;
+use crate::rank::relevance::{
+    ANSWERED, AnswerEvidence, LEXICAL_RELEVANCE, RELEVANT, RelevanceModel,
+};
+use crate::store::StoredDocument;
+use crate::text::{Purpose, Stemming, Tokenizer};
+
+/// The bytes of a body that are read. What a query is about is seldom found only
+/// at the end of a long text.
+const MAX_BODY_BYTES: usize = 64 * 1024;
+
+/// Judges the hits of one answer.
+pub(super) struct Judge<'a> {
+    model: &'static RelevanceModel,
+    exact: HashMap<&'a str, usize>,
+    prefixes: Vec<(&'a str, usize)>,
+    /// The weight of each term that counts, and their sum.
+    weights: Vec<f64>,
+    whole: f64,
+    tokenizer: Tokenizer,
+    evidence: AnswerEvidence,
+}
+
+/// What is known of the answer once every hit was read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Judgement {
+    /// The probability that the collection answers the query.
+    pub(super) answered: f64,
+    /// The number of hits that are probably relevant.
+    pub(super) relevant: usize,
+    /// Whether a hit contains every informative word of the query.
+    pub(super) contained: bool,
+}
+
+impl<'a> Judge<'a> {
+    /// Creates a judge for an answer, or none if no words were looked for. Without
+    /// a model, hits are judged by words alone.
+    pub(super) fn new(
+        terms: &'a Terms,
+        model: Option<&'static RelevanceModel>,
+        stemming: Stemming,
+    ) -> Option<Self> {
+        let Terms::Planned(planned) = terms else {
+            return None;
+        };
+        let informative = planned.iter().any(|term| !term.common);
+        let counts = |term: &&PlannedTerm| !term.common || !informative;
+        let mut judge = Self {
+            model: model.unwrap_or(&LEXICAL_RELEVANCE),
+            exact: HashMap::new(),
+            prefixes: Vec::new(),
+            weights: Vec::new(),
+            whole: 0.0,
+            tokenizer: Tokenizer::new(stemming),
+            evidence: AnswerEvidence::default(),
+        };
+        for term in planned.iter().filter(counts) {
+            let number = judge.weights.len();
+            if term.prefix {
+                judge.prefixes.push((&term.term, number));
+            } else if judge.exact.contains_key(term.term.as_str()) {
+                // A repeated word says nothing more.
+                continue;
+            } else {
+                judge.exact.insert(&term.term, number);
+            }
+            judge.weights.push(term.weight);
+            judge.whole += term.weight;
+        }
+        (judge.whole > 0.0).then_some(judge)
+    }
+
+    /// Takes the evidence of a hit into account. Returns the share of the query's
+    /// terms that its document contains, weighted by idf.
+    pub(super) fn read(&mut self, document: &StoredDocument, hit: &Hit, bm25: f64) -> f64 {
+        let coverage = self.coverage(document);
+        let evidence = &mut self.evidence;
+        evidence.coverage = evidence.coverage.max(coverage);
+        evidence.lexical_score = evidence.lexical_score.max(bm25);
+        evidence.similarity = match (evidence.similarity, hit.similarity) {
+            (Some(one), Some(other)) => Some(one.max(other)),
+            (one, other) => one.or(other),
+        };
+        coverage
+    }
+
+    /// Gives every hit its relevance.
+    pub(super) fn judge(&self, hits: &mut [Hit]) -> Judgement {
+        // Nothing that was shown has a vector: they were not compared.
+        let model = match self.evidence.similarity {
+            Some(_) => self.model,
+            None => &LEXICAL_RELEVANCE,
+        };
+        let answered = model.answered(&self.evidence);
+        // A document with every word that was typed is worth a look.
+        let contained = self.evidence.contains_query();
+        let mut relevant = 0;
+        for hit in hits {
+            let relevance = model.relevance(answered, hit.score);
+            relevant += usize::from((answered >= ANSWERED || contained) && relevance >= RELEVANT);
+            hit.relevance = Some((relevance * 10_000.0).round() / 10_000.0);
+        }
+        Judgement {
+            answered: (answered * 10_000.0).round() / 10_000.0,
+            relevant,
+            contained,
+        }
+    }
+
+    fn coverage(&mut self, document: &StoredDocument) -> f64 {
+        let mut seen = vec![false; self.weights.len()];
+        let end = document.body.floor_char_boundary(MAX_BODY_BYTES);
+        let texts = [document.title.as_str(), &document.body[..end]];
+        let tags = document.tags.iter().map(String::as_str);
+        for text in texts.into_iter().chain(tags) {
+            self.find(text, &mut seen);
+        }
+        let found = self.weights.iter().zip(seen).filter(|(_, seen)| *seen);
+        let covered: f64 = found.map(|(weight, _)| weight).sum();
+        (covered / self.whole).min(1.0)
+    }
+
+    /// Marks the terms that a text contains.
+    fn find(&mut self, text: &str, seen: &mut [bool]) {
+        let Self {
+            tokenizer,
+            exact,
+            prefixes,
+            ..
+        } = self;
+        let mut missing = seen.iter().filter(|seen| !**seen).count();
+        let _ = tokenizer.each_term(text, Purpose::Document, |term| {
+            let whole = exact.get(term.text).copied();
+            let begun = prefixes
+                .iter()
+                .filter(|(prefix, _)| term.text.starts_with(prefix))
+                .map(|&(_, number)| number);
+            for number in whole.into_iter().chain(begun) {
+                missing -= usize::from(!seen[number]);
+                seen[number] = true;
+            }
+            if missing == 0 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+    }
+}
