@@ -74,9 +74,9 @@ pub struct Hit {
     pub created_at: Option<String>,
     /// When it was last changed.
     pub updated_at: String,
-    /// The line the snippet begins on.
+    /// The line of the first match in the snippet, or the one it begins on.
     pub line: usize,
-    /// The excerpt that matches best.
+    /// The excerpt that matches best, as prose without markup.
     pub snippet: String,
     /// The matched words, as byte ranges of the snippet.
     #[serde(serialize_with = "pairs")]

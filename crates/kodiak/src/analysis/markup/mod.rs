@@ -7,6 +7,7 @@ pub(crate) mod heading;
 pub(crate) mod lines;
 pub(crate) mod markdown;
 pub(crate) mod org;
+pub(crate) mod plain;
 pub(crate) mod reader;
 pub(crate) mod tags;
 
