@@ -5,6 +5,7 @@
 
 mod eval;
 mod model;
+mod printing;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use kodiak::search::Mode;
 
 pub(crate) use eval::EvalArguments;
 pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};
+pub(crate) use printing::{Format, PrintArguments, Sort};
 
 /// Find what you wrote, on your own machine.
 ///
@@ -202,15 +204,8 @@ pub(crate) struct SearchArguments {
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = field_and_value, help_heading = "Where to look")]
     pub(crate) fields: Vec<(String, String)>,
 
-    /// Print the whole answer as JSON
-    #[arg(long, help_heading = "What to print")]
-    pub(crate) json: bool,
-    /// Print only the files' paths, one per line
-    #[arg(long, conflicts_with_all = ["json", "explain"], help_heading = "What to print")]
-    pub(crate) files: bool,
-    /// Show how each hit was ranked
-    #[arg(long, help_heading = "What to print")]
-    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) printing: PrintArguments,
 }
 
 const SEARCH_EXAMPLES: &str = "\
@@ -223,7 +218,8 @@ Examples:
   kodiak search productivity --in ~/notes     a folder that need not be added first
   kodiak search --tag recipe                  no words: the newest notes with this tag
   kodiak search wal --json | jq '.hits[].path'
-  kodiak search TODO --files | xargs grep -n TODO
+  kodiak search TODO --files -0 | xargs -0 grep -n TODO
+  vim -q <(kodiak search TODO --format line)  each hit at its line
 
 To exclude a word, put the query in quotes or after '--':
   kodiak search 'sqlite -wal'
@@ -268,12 +264,8 @@ pub(crate) struct SimilarArguments {
     /// Only notes from this source; repeat to include several
     #[arg(long = "source", value_name = "NAME")]
     pub(crate) sources: Vec<String>,
-    /// Print the whole answer as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Show how each note was ranked
-    #[arg(long)]
-    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) printing: PrintArguments,
 }
 
 /// `kodiak status`.
@@ -430,7 +422,10 @@ mod tests {
     fn options_and_words_of_a_query_mix() {
         let found = search(&["sqlite", "--json", "wal", "-n", "3", "--", "-shm", "--x"]);
         assert_eq!(found.query, ["sqlite", "wal", "-shm", "--x"]);
-        assert_eq!((found.json, found.limit), (true, Some(3)));
+        assert_eq!(
+            (found.printing.format(), found.limit),
+            (Format::Json, Some(3))
+        );
         assert_eq!(search(&["sqlite -wal"]).query, ["sqlite -wal"]);
         assert!(search(&["--tag", "work"]).query.is_empty());
     }

@@ -16,6 +16,7 @@ mod models;
 mod nearest;
 mod output;
 mod paths;
+mod places;
 mod registration;
 mod registry;
 mod verbs;

@@ -10,6 +10,7 @@ mod get;
 mod index;
 mod man;
 mod model;
+mod printing;
 mod remove;
 mod search;
 mod similar;

@@ -5,26 +5,23 @@
 
 mod folder;
 
-use std::collections::HashSet;
-
 use kodiak::access::Guard;
 use kodiak::rank::Weights;
 use kodiak::search::{Answer, Mode, Notices, Request};
 use kodiak::store::Filter;
 use kodiak::{Engine, Error};
 
-use super::Outcome;
+use super::{Outcome, printing};
 use crate::arguments::SearchArguments;
 use crate::assemble::Purpose;
 use crate::config::Config;
 use crate::context::{Context, explain_missing_index};
 use crate::failure::refusal;
 use crate::output::Output;
-use crate::output::escape::escaped;
-use crate::output::hits::hits;
 use crate::output::phrases::{counted, shortened};
 
 pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    printing::check(&arguments.printing)?;
     let mut filter = filter(arguments)?;
     let query = arguments.query.join(" ");
     if arguments.query.is_empty() && filter.is_empty() && arguments.folder.is_none() {
@@ -62,7 +59,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         filter,
         all: arguments.all,
         exact: arguments.exact,
-        explain: arguments.explain,
+        explain: arguments.printing.explain,
         fusion: arguments.fusion.unwrap_or(settings.fusion),
         weights: Weights {
             lexical: settings.lexical_weight,
@@ -75,20 +72,8 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     answer.notices = Notices(notices);
 
     let output = context.output;
-    if arguments.json {
-        output.json(&answer)?;
-    } else {
-        print_notices(&answer, &engine, output)?;
-        if arguments.files {
-            output.answer(&files(&answer, &config, output))?;
-        } else {
-            output.answer(&hits(&answer, output.painter()))?;
-        }
-    }
-    Ok(if answer.hits.is_empty() {
-        Outcome::Nothing
-    } else {
-        Outcome::Done
+    printing::print(answer, &arguments.printing, &config, output, |answer| {
+        print_notices(answer, &engine, output)
     })
 }
 
@@ -194,33 +179,6 @@ fn print_notices(answer: &Answer, engine: &Engine, output: &Output) -> anyhow::R
         ran.join(", "),
     ));
     Ok(())
-}
-
-/// Renders the paths of the hits' files, each once.
-fn files(answer: &Answer, config: &Config, output: &Output) -> String {
-    let mut seen = HashSet::new();
-    let mut text = String::new();
-    for hit in &answer.hits {
-        let Some(source) = config.source(&hit.source) else {
-            output.notice(&format!(
-                "the source '{}' is no longer registered: its folder is unknown",
-                hit.source
-            ));
-            continue;
-        };
-        let path = source.path.join(&hit.path);
-        let path = path.to_string_lossy();
-        if seen.insert(path.clone().into_owned()) {
-            // Other programs need the path as it is; on a terminal it is escaped.
-            text.push_str(&if output.on_terminal {
-                escaped(&path)
-            } else {
-                path
-            });
-            text.push('\n');
-        }
-    }
-    text
 }
 
 #[cfg(test)]

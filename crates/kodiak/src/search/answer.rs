@@ -60,6 +60,10 @@ pub struct Hit {
     pub source: String,
     /// Its path from the source's root.
     pub path: String,
+    /// The absolute path of its file, if who shows the hit knows where the sources'
+    /// files are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Its kind, such as `note`.
     pub kind: String,
     /// Its title.
