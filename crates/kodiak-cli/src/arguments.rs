@@ -6,6 +6,7 @@
 mod eval;
 mod model;
 mod printing;
+mod words;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use kodiak::search::Mode;
 pub(crate) use eval::EvalArguments;
 pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};
 pub(crate) use printing::{Format, PrintArguments, Sort};
+pub(crate) use words::words_apart;
 
 /// Find what you wrote, on your own machine.
 ///
@@ -178,7 +180,7 @@ pub(crate) struct SearchArguments {
     /// Only notes from this source; repeat to include several
     #[arg(long = "source", value_name = "NAME", help_heading = "Where to look")]
     pub(crate) sources: Vec<String>,
-    /// Only notes whose path within the source starts with PREFIX; repeat to include several
+    /// Only notes whose path, as shown or within the source, starts with PREFIX; repeat to include several
     #[arg(long = "path", value_name = "PREFIX", help_heading = "Where to look")]
     pub(crate) paths: Vec<String>,
     /// Only notes with this tag (`work` includes `work/atlas`); repeat to require several
@@ -194,7 +196,7 @@ pub(crate) struct SearchArguments {
         help_heading = "Where to look"
     )]
     pub(crate) categories: Vec<String>,
-    /// Only notes created or last changed on or after this date: 2026-01-31, 2026-01, 2026
+    /// Only notes created or last changed on or after this date: 2026-01-31, 2026-01, 2026, today, yesterday; or so long ago: 7d, 2w, 3m, 1y
     #[arg(long, value_name = "DATE", help_heading = "Where to look")]
     pub(crate) after: Option<String>,
     /// Only notes created or last changed before this date; with --after, in between
@@ -221,9 +223,10 @@ Examples:
   kodiak search TODO --files -0 | xargs -0 grep -n TODO
   vim -q <(kodiak search TODO --format line)  each hit at its line
 
-To exclude a word, put the query in quotes or after '--':
-  kodiak search 'sqlite -wal'
-  kodiak search -- sqlite -wal";
+A word that begins with a dash must not occur:
+  kodiak search sqlite -wal
+Words that look like options come after '--':
+  kodiak search -- -n --json";
 
 /// Parses the name of a search mode.
 fn mode_parser() -> impl TypedValueParser<Value = Mode> {
@@ -255,7 +258,7 @@ Examples:
   kodiak similar a1b2c3              by id, as search prints it
   kodiak similar notes/cooking/ramen.md --limit 3")]
 pub(crate) struct SimilarArguments {
-    /// The note: its id, path, address (kodiak://…) or title
+    /// The note: its id, path, address (kodiak://…), title or file name
     #[arg(value_name = "NOTE")]
     pub(crate) note: String,
     /// The maximum number of notes [default: the config's `search.limit`, otherwise 10]
@@ -287,9 +290,10 @@ Examples:
   kodiak get a1b2c3:10-20            lines 10 to 20; 10- from line 10 to the end
   kodiak get notes/cooking/ramen.md  by source and path
   kodiak get ./ramen.md              by file
-  kodiak get 'Ramen broth'           by title")]
+  kodiak get 'Ramen broth'           by title, or how it begins
+  kodiak get ramen                   by the name of its file")]
 pub(crate) struct GetArguments {
-    /// The note: its id, path, address (kodiak://…) or title; `:FROM-TO` selects lines
+    /// The note: its id, path, address (kodiak://…), title or file name; `:FROM-TO` selects lines
     #[arg(value_name = "NOTE")]
     pub(crate) reference: String,
     /// Print the number of each line before it
@@ -428,6 +432,19 @@ mod tests {
         );
         assert_eq!(search(&["sqlite -wal"]).query, ["sqlite -wal"]);
         assert!(search(&["--tag", "work"]).query.is_empty());
+    }
+
+    #[test]
+    fn words_may_begin_with_a_dash() {
+        let line = [
+            "kodiak", "search", "sqlite", "-wal", "-n5", "-shm", "--json",
+        ];
+        let line = words_apart(line.map(OsString::from).into());
+        let Verb::Search(found) = Arguments::try_parse_from(line).unwrap().verb else {
+            panic!("not a search");
+        };
+        assert_eq!(found.query, ["sqlite", "-wal", "-shm"]);
+        assert_eq!(found.limit, Some(5));
     }
 
     #[test]

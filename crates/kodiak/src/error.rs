@@ -131,7 +131,7 @@ pub enum Error {
         detail: String,
     },
     /// A text is not a date.
-    #[error("'{input}' is not a date")]
+    #[error("'{input}' is not a valid date")]
     BadDate {
         /// The text as given.
         input: String,

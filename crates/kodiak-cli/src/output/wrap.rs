@@ -47,20 +47,22 @@ pub(crate) fn wrap(text: &[Marked], width: usize, most: usize) -> Vec<Vec<Marked
 
 /// Shortens a line, by whole words where it has several, so that an ellipsis fits.
 fn end_with_ellipsis(line: &mut Vec<Marked>, width: usize) {
+    without_separators(line);
     while columns(line) >= width {
         let space = line.iter().rposition(|(character, _)| *character == ' ');
         match space {
             Some(space) => line.truncate(space),
             None => drop(line.pop()),
         }
-    }
-    while line
-        .last()
-        .is_some_and(|(last, _)| matches!(last, ' ' | '·' | ';' | ',' | ':' | '…'))
-    {
-        line.pop();
+        without_separators(line);
     }
     line.push(('…', false));
+}
+
+fn without_separators(line: &mut Vec<Marked>) {
+    while let Some((' ' | '·' | ';' | ',' | ':' | '…', _)) = line.last() {
+        line.pop();
+    }
 }
 
 /// Divides a text into the pieces that lines are made of.

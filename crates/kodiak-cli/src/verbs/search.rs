@@ -1,9 +1,10 @@
 //! `kodiak search`: finds notes.
 //!
 //! [`folder`] implements `--in`, which registers the folder and brings it up to
-//! date first.
+//! date first, and [`prefix`] `--path`.
 
 mod folder;
+mod prefix;
 
 use kodiak::access::Guard;
 use kodiak::rank::Weights;
@@ -39,6 +40,14 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         notices.extend(scope.notice);
     }
     let config = context.config()?;
+    if arguments.folder.is_none() {
+        let here = std::env::current_dir().ok();
+        let prefixes = prefix::resolve(&filter.paths, &config, here.as_deref());
+        filter.paths = prefixes.paths;
+        if filter.sources.is_empty() {
+            filter.sources = prefixes.sources;
+        }
+    }
     let purpose = Purpose::of("search").without_model(arguments.no_semantic);
     let engine = context.engine(&config, purpose)?;
     let missing_index = |error| explain_missing_index(error, &config);
@@ -82,6 +91,20 @@ fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
         let date = date.as_deref();
         date.map(kodiak::date::parse_limit).transpose()
     };
+    let (after, before) = (limit(&arguments.after)?, limit(&arguments.before)?);
+    if let (Some(first), Some(end)) = (after, before)
+        && first >= end
+    {
+        let typed = |date: &Option<String>| date.clone().unwrap_or_default();
+        return Err(refusal(
+            format!(
+                "no date is on or after {} and before {}",
+                typed(&arguments.after),
+                typed(&arguments.before)
+            ),
+            "--after is the earlier date, --before the later one",
+        ));
+    }
     let without = |texts: &[String], prefix: &str| -> Vec<String> {
         let strip = |text: &String| text.strip_prefix(prefix).unwrap_or(text).to_owned();
         texts.iter().map(strip).collect()
@@ -91,8 +114,8 @@ fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
         tags: without(&arguments.tags, "#"),
         kinds: arguments.kinds.clone(),
         categories: arguments.categories.clone(),
-        after: limit(&arguments.after)?,
-        before: limit(&arguments.before)?,
+        after,
+        before,
         paths: without(&arguments.paths, "./"),
         fields: arguments.fields.clone(),
         ..Filter::default()

@@ -173,7 +173,7 @@ fn dates_limit_by_when_notes_were_changed() {
     assert_snapshot!(desk.run(&["search", "gtd", "--after", "next week"]), @"
     exit: 2
     --- stderr
-    error: 'next week' is not a date
+    error: 'next week' is not a valid date
     hint: write dates as 2026-01-31, 2026-01, 2026 or 2026-01-31T09:00:00Z
     ");
 }
@@ -285,6 +285,36 @@ fn operators_reach_the_search() {
     assert_eq!(all, ["productivity/pomodoro.md"]);
     let without = desk.run(&["search", "--", "-gtd", "pomodoro"]);
     assert_eq!(without.code, Some(0), "{without}");
+}
+
+#[test]
+fn a_word_with_a_dash_is_excluded_as_typed() {
+    let desk = Desk::indexed();
+    let all = desk.found(&["water"]);
+    let some = desk.found(&["water", "-ramen", "-n", "40"]);
+    assert!(all.contains(&"cooking/ramen-broth.md".to_owned()));
+    assert!(!some.contains(&"cooking/ramen-broth.md".to_owned()) && !some.is_empty());
+    assert_eq!(some, desk.found(&["-n40", "--", "water", "-ramen"]));
+    assert_eq!(desk.run(&["search", "water", "--ramen"]).code, Some(2));
+}
+
+#[test]
+fn dates_may_be_relative() {
+    let desk = Desk::indexed();
+    desk.write("notes/new.md", "# New\n\nA new wombat.\n");
+    let now = std::fs::File::options()
+        .append(true)
+        .open(desk.path("notes/new.md"))
+        .unwrap();
+    now.set_modified(std::time::SystemTime::now()).unwrap();
+    desk.ok(&["index"]);
+    for date in ["today", "yesterday", "7d", "2w", "1m", "1y"] {
+        let found = desk.found(&["wombat", "--after", date]);
+        // A test that runs over midnight has a note from yesterday.
+        assert!(found == ["new.md"] || date == "today", "{date}");
+        assert!(desk.found(&["wombat", "--before", date]).is_empty() || date == "today");
+    }
+    assert_snapshot!(desk.run(&["search", "x", "--after", "2025", "--before", "2024"]), @"");
 }
 
 #[test]
