@@ -7,10 +7,20 @@ use crate::desk::Desk;
 #[test]
 fn one_line_for_each_hit() {
     let desk = Desk::indexed();
-    assert_snapshot!(desk.run(&["search", "water", "--format", "line", "-n", "2"]), @"");
+    assert_snapshot!(desk.run(&["search", "water", "--format", "line", "-n", "2"]), @"
+    exit: 0
+    --- stdout
+    notes/cooking/coffee-brewing.md:8:Coffee brewing ratios
+    notes/cooking/sourdough-starter.md:14:Sourdough starter
+    ");
     let mut command = desk.command(&["search", "water", "--format", "line", "-n", "2"]);
     let run = desk.finish(command.current_dir(desk.path("notes/travel")));
-    assert_snapshot!(run, @"");
+    assert_snapshot!(run, @"
+    exit: 0
+    --- stdout
+    ../cooking/coffee-brewing.md:8:Coffee brewing ratios
+    ../cooking/sourdough-starter.md:14:Sourdough starter
+    ");
 }
 
 #[test]
@@ -32,7 +42,12 @@ fn nul_separates_what_programs_read() {
         let arguments = ["search", "pomodoro", "-0", "-n", "1", "--format", format];
         assert_eq!(desk.ok(&arguments).stdout, expected);
     }
-    assert_snapshot!(desk.run(&["search", "pomodoro", "-0"]), @"");
+    assert_snapshot!(desk.run(&["search", "pomodoro", "-0"]), @"
+    exit: 2
+    --- stderr
+    error: --null is for lists of files and lines
+    hint: add --format files or --format line
+    ");
 }
 
 #[test]

@@ -173,7 +173,13 @@ fn a_title_wins_over_a_file_name() {
         desk.ok(&["get", "RAMEN broth, rich"]).stdout,
         "# Ramen broth, rich\n"
     );
-    assert_snapshot!(desk.run(&["get", "ramen broth"]), @"");
+    assert_snapshot!(desk.run(&["get", "ramen broth"]), @"
+    exit: 2
+    --- stderr
+    error: 'ramen broth' matches 2 notes
+    hint: one of them is #c482aa notes/b.md
+    hint: one of them is #82e814 notes/c.md
+    ");
     assert_eq!(desk.run(&["similar", "ramen broth"]).code, Some(2));
 }
 

@@ -155,11 +155,13 @@ fn one_writer_at_a_time_and_readers_never_wait() {
     exit: 0
     --- stdout
     1. Inbox zero
-       notes/productivity/inbox-zero.md:1  #390e20  [email, gtd]
-       # Inbox zero Not zero messages, but zero messages about which I have not decided: delete, delegate, reply, defer or do. #email #gtd
+       notes/productivity/inbox-zero.md:3  #390e20  [email, gtd]
+       Not zero messages, but zero messages about which I have not decided: delete,
+       delegate, reply, defer or do. #email #gtd
     --- stderr
     waiting for process [ID] (kodiak index) to finish writing the index
     'notes' could not be updated, so its notes may be out of date: the index is being written by process [ID] (kodiak index)
+    1 of 6 notes
     ");
     let answer = desk.json(&["search", "inbox", "--in", "notes", "--json"]);
     assert!(

@@ -207,6 +207,7 @@ fn the_ranking_can_be_explained() {
          nearest chunk: lines 1-3, Sourdough
     --- stderr
     searched by words and meaning (tiny)
+    2 of about 3 notes
     ");
     assert_snapshot!(desk.run(&["search", "task management", "--explain", "-n", "1"]), @"
     exit: 0
@@ -218,6 +219,7 @@ fn the_ranking_can_be_explained() {
          nearest chunk: lines 1-3, GTD methodology
     --- stderr
     searched by words and meaning (tiny)
+    1 of about 2 notes
     ");
     let answer = desk.json(&[
         "search",
