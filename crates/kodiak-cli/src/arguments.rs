@@ -4,6 +4,7 @@
 //! names of sources, because they can give a hint.
 
 mod eval;
+mod help;
 mod model;
 mod printing;
 mod words;
@@ -17,6 +18,7 @@ use kodiak::rank::Fusion;
 use kodiak::search::Mode;
 
 pub(crate) use eval::EvalArguments;
+pub(crate) use help::with_short_help;
 pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};
 pub(crate) use printing::{Format, PrintArguments, Sort};
 pub(crate) use words::words_apart;
@@ -420,6 +422,7 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Arguments::command().debug_assert();
+        with_short_help(Arguments::command()).debug_assert();
     }
 
     #[test]

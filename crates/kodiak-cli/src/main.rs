@@ -23,9 +23,9 @@ mod verbs;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
-use arguments::{Arguments, words_apart};
+use arguments::{Arguments, with_short_help, words_apart};
 use output::Output;
 use verbs::Outcome;
 
@@ -39,7 +39,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let typed = words_apart(std::env::args_os().collect());
-    let arguments = match Arguments::try_parse_from(typed) {
+    let mut command = with_short_help(Arguments::command());
+    let parsed = command
+        .try_get_matches_from_mut(typed)
+        .and_then(|matches| Arguments::from_arg_matches(&matches))
+        .map_err(|error| error.format(&mut command));
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => {
             output::usage(&error);
