@@ -13,15 +13,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{FalseyValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use kodiak::rank::Fusion;
 use kodiak::search::Mode;
 
 pub(crate) use eval::EvalArguments;
-pub(crate) use help::with_short_help;
+use help::with_short_help;
 pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};
 pub(crate) use printing::{Format, PrintArguments, Sort};
-pub(crate) use words::words_apart;
+use words::words_apart;
 
 /// Find what you wrote, on your own machine.
 ///
@@ -95,6 +96,36 @@ pub(crate) struct Everywhere {
     /// Print only the answer, warnings and errors: no notices, no progress
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    #[arg(skip)]
+    pub(crate) typed: Typed,
+}
+
+/// Which options were typed, and not taken from the environment. What somebody types
+/// has to exist.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Typed {
+    pub(crate) config: bool,
+    pub(crate) model: bool,
+}
+
+impl Arguments {
+    /// Parses the command line.
+    pub(crate) fn parse_line(line: Vec<OsString>) -> Result<Self, clap::Error> {
+        let mut command = with_short_help(Self::command());
+        let matches = command.try_get_matches_from_mut(words_apart(line))?;
+        let mut arguments =
+            Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        let mut innermost = &matches;
+        while let Some((_, inner)) = innermost.subcommand() {
+            innermost = inner;
+        }
+        let typed = |option: &str| innermost.value_source(option) == Some(ValueSource::CommandLine);
+        arguments.everywhere.typed = Typed {
+            config: typed("config"),
+            model: typed("model"),
+        };
+        Ok(arguments)
+    }
 }
 
 /// When the output is coloured.
@@ -352,6 +383,9 @@ pub(crate) struct IndexArguments {
     /// With --rebuild: also embed every text again instead of reusing embeddings
     #[arg(long, requires = "rebuild", conflicts_with = "no_semantic")]
     pub(crate) embeddings: bool,
+    /// Remove the notes of a source that has none any more, instead of keeping them in case its drive is missing
+    #[arg(long)]
+    pub(crate) allow_empty: bool,
     /// Keep running and index notes as they change, until Ctrl-C
     #[arg(long)]
     pub(crate) watch: bool,
@@ -407,8 +441,6 @@ fn field_and_value(text: &str) -> Result<(String, String), String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn search(words: &[&str]) -> SearchArguments {
@@ -442,12 +474,26 @@ mod tests {
         let line = [
             "kodiak", "search", "sqlite", "-wal", "-n5", "-shm", "--json",
         ];
-        let line = words_apart(line.map(OsString::from).into());
-        let Verb::Search(found) = Arguments::try_parse_from(line).unwrap().verb else {
+        let line = line.map(OsString::from).into();
+        let Verb::Search(found) = Arguments::parse_line(line).unwrap().verb else {
             panic!("not a search");
         };
         assert_eq!(found.query, ["sqlite", "-wal", "-shm"]);
         assert_eq!(found.limit, Some(5));
+    }
+
+    #[test]
+    fn what_was_typed_is_known() {
+        for (line, config, model) in [
+            (&["kodiak", "sources"][..], false, false),
+            (&["kodiak", "--config", "x", "sources"], true, false),
+            (&["kodiak", "search", "x", "--model", "y"], false, true),
+            (&["kodiak", "model", "list", "--model=y"], false, true),
+        ] {
+            let line = line.iter().map(OsString::from).collect();
+            let typed = Arguments::parse_line(line).unwrap().everywhere.typed;
+            assert_eq!((typed.config, typed.model), (config, model));
+        }
     }
 
     #[test]

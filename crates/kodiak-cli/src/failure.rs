@@ -120,6 +120,7 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
         Error::BadGlob { .. } => {
             one("write patterns such as '*.md', 'journal/**' or '!drafts/', in quotes")
         }
+        Error::SourceEmpty { .. } => one(crate::registry::EMPTY),
         Error::BadDate { .. } => {
             one("write dates as 2026-01-31, 2026-01, 2026, today, yesterday, 7d, 2w, 3m or 1y")
         }

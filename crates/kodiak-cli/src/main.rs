@@ -23,9 +23,7 @@ mod verbs;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
-
-use arguments::{Arguments, with_short_help, words_apart};
+use arguments::Arguments;
 use output::Output;
 use verbs::Outcome;
 
@@ -38,13 +36,7 @@ use verbs::Outcome;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let typed = words_apart(std::env::args_os().collect());
-    let mut command = with_short_help(Arguments::command());
-    let parsed = command
-        .try_get_matches_from_mut(typed)
-        .and_then(|matches| Arguments::from_arg_matches(&matches))
-        .map_err(|error| error.format(&mut command));
-    let arguments = match parsed {
+    let arguments = match Arguments::parse_line(std::env::args_os().collect()) {
         Ok(arguments) => arguments,
         Err(error) => {
             output::usage(&error);

@@ -101,6 +101,9 @@ impl<'a> Embedding<'a> {
                     bar
                 });
                 self.bar = bar.filter(|bar| !bar.is_hidden());
+                if let Some(bar) = &self.bar {
+                    bar.println("words can be searched now; Ctrl-C keeps what is embedded so far");
+                }
                 if self.bar.is_none() {
                     let chunks = counted(chunks as u64, "chunk");
                     self.output

@@ -3,6 +3,7 @@
 //! [`folder`] implements `--in`, which registers the folder and brings it up to
 //! date first, and [`prefix`] `--path`.
 
+mod excluded;
 mod folder;
 mod prefix;
 
@@ -32,11 +33,14 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         ));
     }
     let mut notices = Vec::new();
+    let mut everything = Filter::default();
     if let Some(typed) = &arguments.folder {
         let wants_meaning = !arguments.no_semantic && arguments.mode.may_compare_meanings();
         let scope = folder::prepare(context, typed, wants_meaning)?;
         filter.sources = vec![scope.source];
         filter.paths = within(&scope.inside, filter.paths);
+        everything.sources = filter.sources.clone();
+        everything.paths = within(&scope.inside, Vec::new());
         notices.extend(scope.notice);
     }
     let config = context.config()?;
@@ -82,7 +86,8 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
 
     let output = context.output;
     printing::print(answer, &arguments.printing, &config, output, |answer| {
-        print_notices(answer, &engine, output)
+        let excluded = || excluded::reason(arguments, &request, everything, &engine);
+        print_notices(answer, &engine, excluded, output)
     })
 }
 
@@ -157,7 +162,12 @@ pub(super) fn require_known(
 }
 
 /// Prints what a person should know beside the hits.
-fn print_notices(answer: &Answer, engine: &Engine, output: &Output) -> anyhow::Result<()> {
+fn print_notices(
+    answer: &Answer,
+    engine: &Engine,
+    excluded: impl FnOnce() -> Option<String>,
+    output: &Output,
+) -> anyhow::Result<()> {
     if let Some(corrected) = &answer.corrected {
         output.notice(&format!("showing results for \"{}\"", shortened(corrected)));
     }
@@ -176,6 +186,9 @@ fn print_notices(answer: &Answer, engine: &Engine, output: &Output) -> anyhow::R
             "" => "nothing found".to_owned(),
             _ => format!("nothing found for \"{query}\""),
         });
+        if let Some(reason) = excluded() {
+            output.notice(&reason);
+        }
         for suggestion in &answer.suggestions {
             output.notice(&format!(
                 "did you mean: {} ({})",

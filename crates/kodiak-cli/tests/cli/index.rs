@@ -11,6 +11,26 @@ use kodiak::store::WriteLock;
 use crate::desk::Desk;
 
 #[test]
+fn a_folder_without_its_drive_keeps_its_notes() {
+    let desk = Desk::new();
+    desk.write("drive/a.md", "# Wombat\n\nThe wombat digs.\n");
+    desk.ok(&["add", "drive"]);
+    std::fs::rename(desk.path("drive"), desk.path("unplugged")).unwrap();
+    std::fs::create_dir(desk.path("drive")).unwrap();
+    assert_snapshot!(desk.run(&["index"]), @"");
+    assert_eq!(desk.run(&["index", "--rebuild"]).code, Some(2));
+    std::fs::remove_dir(desk.path("drive")).unwrap();
+    std::fs::rename(desk.path("unplugged"), desk.path("drive")).unwrap();
+    assert_eq!(desk.found(&["wombat"]), ["a.md"]);
+    std::fs::remove_file(desk.path("drive/a.md")).unwrap();
+    assert_snapshot!(desk.run(&["index", "--allow-empty"]), @"");
+    assert!(desk.found(&["wombat"]).is_empty());
+    desk.write("drive/b.md", "wombat\n");
+    desk.ok(&["index"]);
+    assert_eq!(desk.found(&["wombat"]), ["b.md"]);
+}
+
+#[test]
 fn what_changed_is_summed_up() {
     let desk = Desk::indexed();
     desk.write("notes/new.md", "new");

@@ -329,6 +329,39 @@ fn dates_may_be_relative() {
 }
 
 #[test]
+fn a_filter_that_excludes_everything_is_named() {
+    let desk = Desk::indexed();
+    assert_snapshot!(desk.run(&["search", "pomodoro", "--tag", "nosuch", "--after", "2020"]), @"");
+    assert_snapshot!(desk.run(&["search", "pomodoro", "--tag", "coffee"]), @"");
+    assert_snapshot!(desk.run(&["search", "--exact", "xylophone", "--tag", "coffee"]), @"");
+}
+
+#[test]
+fn what_is_gone_or_excluded_is_not_suggested() {
+    let desk = Desk::indexed();
+    let offered = |arguments: &[&str]| {
+        let run = desk.run(&[&["search", "--exact", "pomodorro"], arguments].concat());
+        run.stderr.contains("did you mean: Pomodoro technique")
+    };
+    assert!(offered(&[]));
+    assert!(offered(&["--tag", "focus"]));
+    assert!(!offered(&["--tag", "coffee"]));
+    std::fs::remove_file(desk.path("notes/productivity/pomodoro.md")).unwrap();
+    assert!(!offered(&[]));
+}
+
+#[test]
+fn what_is_typed_has_to_exist() {
+    let desk = Desk::indexed();
+    assert_snapshot!(desk.run(&["search", "pomodoro", "--model", "nosuch"]), @"");
+    assert_snapshot!(desk.run(&["search", "pomodoro", "--config", "nosuch.toml"]), @"");
+    assert_eq!(desk.run(&["index", "--model", "nosuch"]).code, Some(2));
+    // Verbs that write the config may begin one.
+    desk.ok(&["add", "notes", "--config", "new.toml", "--index", "new.db"]);
+    assert!(desk.path("new.toml").exists());
+}
+
+#[test]
 fn no_query_is_an_error() {
     let desk = Desk::indexed();
     for query in [

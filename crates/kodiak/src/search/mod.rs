@@ -323,7 +323,8 @@ impl<'a> Searching<'a> {
             .present(&outcome.ranked)?
             .collect(&mut self.notices);
         let suggestions = if shown.hits.is_empty() {
-            self.suggestions()?
+            let (store, sources) = (self.router.store, self.router.sources);
+            suggest::suggestions(store, sources, &self.request.query, self.filter)?
         } else {
             Vec::new()
         };
@@ -547,21 +548,6 @@ impl<'a> Searching<'a> {
             terms,
         };
         Ok(outcome)
-    }
-
-    /// Returns documents with names similar to the query.
-    fn suggestions(&self) -> Result<Vec<Suggestion>> {
-        let store = self.router.store;
-        let scope = self.filter.scope_only();
-        let rows = suggest::similar_names(store, &self.request.query, &scope, 3)?;
-        let documents = store.documents(&rows)?;
-        let suggestions = documents.into_iter().map(|document| Suggestion {
-            id: format!("#{}", document.short_id),
-            title: document.title,
-            source: document.source,
-            path: document.key,
-        });
-        Ok(suggestions.collect())
     }
 }
 
