@@ -178,7 +178,6 @@ pub(crate) enum Verb {
 /// `kodiak search`.
 #[derive(Debug, Args)]
 #[command(after_help = SEARCH_EXAMPLES)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct SearchArguments {
     /// The words to search for; several words need no quotes
     #[arg(value_name = "QUERY")]
@@ -349,7 +348,7 @@ pub(crate) struct AddArguments {
     /// Index the files that match this pattern, such as '*.rst', instead of the usual ones; '!drafts/' excludes files
     #[arg(long = "glob", value_name = "PATTERN")]
     pub(crate) globs: Vec<String>,
-    /// Index for lexical search only: do not embed
+    /// Index for lexical search only: do not embed; for the first source, this is remembered
     #[arg(long)]
     pub(crate) no_semantic: bool,
 }

@@ -232,6 +232,6 @@ mod tests {
         assert_eq!(time_left(0, Duration::from_secs(9)), "");
         assert_eq!(time_left(5, Duration::ZERO), "");
         assert_eq!(time_left(5, Duration::from_secs(9)), ", 9 seconds left");
-        assert_eq!(time_left(5, Duration::from_secs(600)), ", 10 minutes left");
+        assert_eq!(time_left(5, Duration::from_mins(10)), ", 10 minutes left");
     }
 }

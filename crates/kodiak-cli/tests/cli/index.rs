@@ -17,13 +17,23 @@ fn a_folder_without_its_drive_keeps_its_notes() {
     desk.ok(&["add", "drive"]);
     std::fs::rename(desk.path("drive"), desk.path("unplugged")).unwrap();
     std::fs::create_dir(desk.path("drive")).unwrap();
-    assert_snapshot!(desk.run(&["index"]), @"");
+    assert_snapshot!(desk.run(&["index"]), @"
+    exit: 2
+    --- stderr
+    warning: drive: not indexed, 1 note kept: there are no notes in [DESK]/drive any more
+    hint: connect its drive; if the notes were deleted on purpose, run `kodiak index --allow-empty`
+    ");
     assert_eq!(desk.run(&["index", "--rebuild"]).code, Some(2));
     std::fs::remove_dir(desk.path("drive")).unwrap();
     std::fs::rename(desk.path("unplugged"), desk.path("drive")).unwrap();
     assert_eq!(desk.found(&["wombat"]), ["a.md"]);
     std::fs::remove_file(desk.path("drive/a.md")).unwrap();
-    assert_snapshot!(desk.run(&["index", "--allow-empty"]), @"");
+    assert_snapshot!(desk.run(&["index", "--allow-empty"]), @"
+    exit: 0
+    --- stderr
+    drive: 0 notes (nothing changed)
+    warning: no notes found in [DESK]/drive
+    ");
     assert!(desk.found(&["wombat"]).is_empty());
     desk.write("drive/b.md", "wombat\n");
     desk.ok(&["index"]);

@@ -94,8 +94,9 @@ fn notes_added_without_a_model_stay_without_one() {
 fn status_does_not_advise_what_is_being_done() {
     let desk = Desk::with_model();
     desk.write("notes/a.md", "# Wombat\n\nThe wombat digs.\n");
-    let mut command = desk.command(&["add", "notes"]);
-    desk.finish(command.env("KODIAK_MODEL", "none"));
+    desk.ok(&["add", "notes"]);
+    desk.write("notes/b.md", "# Another\n\nA second wombat.\n");
+    desk.ok(&["index", "--no-semantic"]);
     let behind = desk.ok(&["status"]);
     assert!(behind.stderr.contains("run `kodiak index`"), "{behind}");
     let index = desk.index();

@@ -331,9 +331,23 @@ fn dates_may_be_relative() {
 #[test]
 fn a_filter_that_excludes_everything_is_named() {
     let desk = Desk::indexed();
-    assert_snapshot!(desk.run(&["search", "pomodoro", "--tag", "nosuch", "--after", "2020"]), @"");
-    assert_snapshot!(desk.run(&["search", "pomodoro", "--tag", "coffee"]), @"");
-    assert_snapshot!(desk.run(&["search", "--exact", "xylophone", "--tag", "coffee"]), @"");
+    assert_snapshot!(desk.run(&["search", "pomodoro", "--tag", "nosuch", "--after", "2020"]), @r#"
+    exit: 1
+    --- stderr
+    nothing found for "pomodoro"
+    no note passes --tag nosuch --after 2020
+    "#);
+    assert_snapshot!(desk.run(&["search", "pomodoro", "--tag", "coffee"]), @r#"
+    exit: 1
+    --- stderr
+    nothing found for "pomodoro"
+    2 notes match without --tag coffee
+    "#);
+    assert_snapshot!(desk.run(&["search", "--exact", "xylophone", "--tag", "coffee"]), @r#"
+    exit: 1
+    --- stderr
+    nothing found for "xylophone"
+    "#);
 }
 
 #[test]
@@ -353,8 +367,19 @@ fn what_is_gone_or_excluded_is_not_suggested() {
 #[test]
 fn what_is_typed_has_to_exist() {
     let desk = Desk::indexed();
-    assert_snapshot!(desk.run(&["search", "pomodoro", "--model", "nosuch"]), @"");
-    assert_snapshot!(desk.run(&["search", "pomodoro", "--config", "nosuch.toml"]), @"");
+    assert_snapshot!(desk.run(&["search", "pomodoro", "--model", "nosuch"]), @"
+    exit: 2
+    --- stderr
+    error: there is no model named 'nosuch'
+    hint: known models: all-minilm-l6-v2
+    hint: to install your own model, run `kodiak model install --from FOLDER`
+    ");
+    assert_snapshot!(desk.run(&["search", "pomodoro", "--config", "nosuch.toml"]), @"
+    exit: 2
+    --- stderr
+    error: the config [DESK]/nosuch.toml does not exist
+    hint: check the spelling, or leave out --config to use the default one
+    ");
     assert_eq!(desk.run(&["index", "--model", "nosuch"]).code, Some(2));
     // Verbs that write the config may begin one.
     desk.ok(&["add", "notes", "--config", "new.toml", "--index", "new.db"]);
