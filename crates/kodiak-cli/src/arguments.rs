@@ -4,18 +4,25 @@
 //! names of sources, because they can give a hint.
 
 mod eval;
+mod help;
 mod model;
+mod printing;
+mod words;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{FalseyValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use kodiak::rank::Fusion;
 use kodiak::search::Mode;
 
 pub(crate) use eval::EvalArguments;
+use help::with_short_help;
 pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};
+pub(crate) use printing::{Format, PrintArguments, Sort};
+use words::words_apart;
 
 /// Find what you wrote, on your own machine.
 ///
@@ -89,6 +96,36 @@ pub(crate) struct Everywhere {
     /// Print only the answer, warnings and errors: no notices, no progress
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    #[arg(skip)]
+    pub(crate) typed: Typed,
+}
+
+/// Which options were typed, and not taken from the environment. What somebody types
+/// has to exist.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Typed {
+    pub(crate) config: bool,
+    pub(crate) model: bool,
+}
+
+impl Arguments {
+    /// Parses the command line.
+    pub(crate) fn parse_line(line: Vec<OsString>) -> Result<Self, clap::Error> {
+        let mut command = with_short_help(Self::command());
+        let matches = command.try_get_matches_from_mut(words_apart(line))?;
+        let mut arguments =
+            Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        let mut innermost = &matches;
+        while let Some((_, inner)) = innermost.subcommand() {
+            innermost = inner;
+        }
+        let typed = |option: &str| innermost.value_source(option) == Some(ValueSource::CommandLine);
+        arguments.everywhere.typed = Typed {
+            config: typed("config"),
+            model: typed("model"),
+        };
+        Ok(arguments)
+    }
 }
 
 /// When the output is coloured.
@@ -141,7 +178,6 @@ pub(crate) enum Verb {
 /// `kodiak search`.
 #[derive(Debug, Args)]
 #[command(after_help = SEARCH_EXAMPLES)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct SearchArguments {
     /// The words to search for; several words need no quotes
     #[arg(value_name = "QUERY")]
@@ -176,7 +212,7 @@ pub(crate) struct SearchArguments {
     /// Only notes from this source; repeat to include several
     #[arg(long = "source", value_name = "NAME", help_heading = "Where to look")]
     pub(crate) sources: Vec<String>,
-    /// Only notes whose path within the source starts with PREFIX; repeat to include several
+    /// Only notes whose path, as shown or within the source, starts with PREFIX; repeat to include several
     #[arg(long = "path", value_name = "PREFIX", help_heading = "Where to look")]
     pub(crate) paths: Vec<String>,
     /// Only notes with this tag (`work` includes `work/atlas`); repeat to require several
@@ -192,7 +228,7 @@ pub(crate) struct SearchArguments {
         help_heading = "Where to look"
     )]
     pub(crate) categories: Vec<String>,
-    /// Only notes created or last changed on or after this date: 2026-01-31, 2026-01, 2026
+    /// Only notes created or last changed on or after this date: 2026-01-31, 2026-01, 2026, today, yesterday; or so long ago: 7d, 2w, 3m, 1y
     #[arg(long, value_name = "DATE", help_heading = "Where to look")]
     pub(crate) after: Option<String>,
     /// Only notes created or last changed before this date; with --after, in between
@@ -202,15 +238,8 @@ pub(crate) struct SearchArguments {
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = field_and_value, help_heading = "Where to look")]
     pub(crate) fields: Vec<(String, String)>,
 
-    /// Print the whole answer as JSON
-    #[arg(long, help_heading = "What to print")]
-    pub(crate) json: bool,
-    /// Print only the files' paths, one per line
-    #[arg(long, conflicts_with_all = ["json", "explain"], help_heading = "What to print")]
-    pub(crate) files: bool,
-    /// Show how each hit was ranked
-    #[arg(long, help_heading = "What to print")]
-    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) printing: PrintArguments,
 }
 
 const SEARCH_EXAMPLES: &str = "\
@@ -223,11 +252,13 @@ Examples:
   kodiak search productivity --in ~/notes     a folder that need not be added first
   kodiak search --tag recipe                  no words: the newest notes with this tag
   kodiak search wal --json | jq '.hits[].path'
-  kodiak search TODO --files | xargs grep -n TODO
+  kodiak search TODO --files -0 | xargs -0 grep -n TODO
+  vim -q <(kodiak search TODO --format line)  each hit at its line
 
-To exclude a word, put the query in quotes or after '--':
-  kodiak search 'sqlite -wal'
-  kodiak search -- sqlite -wal";
+A word that begins with a dash must not occur:
+  kodiak search sqlite -wal
+Words that look like options come after '--':
+  kodiak search -- -n --json";
 
 /// Parses the name of a search mode.
 fn mode_parser() -> impl TypedValueParser<Value = Mode> {
@@ -259,7 +290,7 @@ Examples:
   kodiak similar a1b2c3              by id, as search prints it
   kodiak similar notes/cooking/ramen.md --limit 3")]
 pub(crate) struct SimilarArguments {
-    /// The note: its id, path, address (kodiak://…) or title
+    /// The note: its id, path, address (kodiak://…), title or file name
     #[arg(value_name = "NOTE")]
     pub(crate) note: String,
     /// The maximum number of notes [default: the config's `search.limit`, otherwise 10]
@@ -268,12 +299,8 @@ pub(crate) struct SimilarArguments {
     /// Only notes from this source; repeat to include several
     #[arg(long = "source", value_name = "NAME")]
     pub(crate) sources: Vec<String>,
-    /// Print the whole answer as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Show how each note was ranked
-    #[arg(long)]
-    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) printing: PrintArguments,
 }
 
 /// `kodiak status`.
@@ -295,9 +322,10 @@ Examples:
   kodiak get a1b2c3:10-20            lines 10 to 20; 10- from line 10 to the end
   kodiak get notes/cooking/ramen.md  by source and path
   kodiak get ./ramen.md              by file
-  kodiak get 'Ramen broth'           by title")]
+  kodiak get 'Ramen broth'           by title, or how it begins
+  kodiak get ramen                   by the name of its file")]
 pub(crate) struct GetArguments {
-    /// The note: its id, path, address (kodiak://…) or title; `:FROM-TO` selects lines
+    /// The note: its id, path, address (kodiak://…), title or file name; `:FROM-TO` selects lines
     #[arg(value_name = "NOTE")]
     pub(crate) reference: String,
     /// Print the number of each line before it
@@ -320,7 +348,7 @@ pub(crate) struct AddArguments {
     /// Index the files that match this pattern, such as '*.rst', instead of the usual ones; '!drafts/' excludes files
     #[arg(long = "glob", value_name = "PATTERN")]
     pub(crate) globs: Vec<String>,
-    /// Index for lexical search only: do not embed
+    /// Index for lexical search only: do not embed; for the first source, this is remembered
     #[arg(long)]
     pub(crate) no_semantic: bool,
 }
@@ -354,6 +382,9 @@ pub(crate) struct IndexArguments {
     /// With --rebuild: also embed every text again instead of reusing embeddings
     #[arg(long, requires = "rebuild", conflicts_with = "no_semantic")]
     pub(crate) embeddings: bool,
+    /// Remove the notes of a source that has none any more, instead of keeping them in case its drive is missing
+    #[arg(long)]
+    pub(crate) allow_empty: bool,
     /// Keep running and index notes as they change, until Ctrl-C
     #[arg(long)]
     pub(crate) watch: bool,
@@ -409,8 +440,6 @@ fn field_and_value(text: &str) -> Result<(String, String), String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn search(words: &[&str]) -> SearchArguments {
@@ -424,15 +453,46 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Arguments::command().debug_assert();
+        with_short_help(Arguments::command()).debug_assert();
     }
 
     #[test]
     fn options_and_words_of_a_query_mix() {
         let found = search(&["sqlite", "--json", "wal", "-n", "3", "--", "-shm", "--x"]);
         assert_eq!(found.query, ["sqlite", "wal", "-shm", "--x"]);
-        assert_eq!((found.json, found.limit), (true, Some(3)));
+        assert_eq!(
+            (found.printing.format(), found.limit),
+            (Format::Json, Some(3))
+        );
         assert_eq!(search(&["sqlite -wal"]).query, ["sqlite -wal"]);
         assert!(search(&["--tag", "work"]).query.is_empty());
+    }
+
+    #[test]
+    fn words_may_begin_with_a_dash() {
+        let line = [
+            "kodiak", "search", "sqlite", "-wal", "-n5", "-shm", "--json",
+        ];
+        let line = line.map(OsString::from).into();
+        let Verb::Search(found) = Arguments::parse_line(line).unwrap().verb else {
+            panic!("not a search");
+        };
+        assert_eq!(found.query, ["sqlite", "-wal", "-shm"]);
+        assert_eq!(found.limit, Some(5));
+    }
+
+    #[test]
+    fn what_was_typed_is_known() {
+        for (line, config, model) in [
+            (&["kodiak", "sources"][..], false, false),
+            (&["kodiak", "--config", "x", "sources"], true, false),
+            (&["kodiak", "search", "x", "--model", "y"], false, true),
+            (&["kodiak", "model", "list", "--model=y"], false, true),
+        ] {
+            let line = line.iter().map(OsString::from).collect();
+            let typed = Arguments::parse_line(line).unwrap().everywhere.typed;
+            assert_eq!((typed.config, typed.model), (config, model));
+        }
     }
 
     #[test]

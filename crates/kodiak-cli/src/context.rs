@@ -10,6 +10,7 @@ use crate::arguments::Everywhere;
 use crate::assemble::{self, Purpose};
 use crate::config::Config;
 use crate::failure::refusal;
+use crate::models;
 use crate::output::Output;
 use crate::paths;
 
@@ -25,12 +26,23 @@ pub(crate) struct Context<'a> {
     pub(crate) models: Option<OsString>,
     /// Whether the command line or the environment forbids use of the network.
     pub(crate) offline: bool,
+    /// Whether the model was named on the command line.
+    pub(crate) model_typed: bool,
+    /// Whether the config has to exist: it was named on the command line, and the verb
+    /// does not write it.
+    pub(crate) config_required: bool,
 }
 
 impl<'a> Context<'a> {
     /// Determines where the config and the index are, and opens neither.
-    pub(crate) fn new(output: &'a Output, everywhere: &Everywhere) -> anyhow::Result<Self> {
+    pub(crate) fn new(
+        output: &'a Output,
+        everywhere: &Everywhere,
+        writes_config: bool,
+    ) -> anyhow::Result<Self> {
         Ok(Self {
+            model_typed: everywhere.typed.model,
+            config_required: everywhere.typed.config && !writes_config,
             output,
             config_path: paths::config_file(everywhere.config.as_ref())?,
             index_path: paths::index_file(everywhere.index.as_ref())?,
@@ -45,6 +57,12 @@ impl<'a> Context<'a> {
 
     /// Reads the config.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
+        if self.config_required && !self.config_path.exists() {
+            return Err(refusal(
+                format!("the config {} does not exist", self.config_path.display()),
+                "check the spelling, or leave out --config to use the default one",
+            ));
+        }
         let mut config = Config::load(&self.config_path)?;
         if let Some(model) = &self.model {
             config.model = model.clone();
@@ -65,7 +83,26 @@ impl<'a> Context<'a> {
 
     /// Builds an engine for a verb.
     pub(crate) fn engine(&self, config: &Config, purpose: Purpose<'_>) -> anyhow::Result<Engine> {
+        self.require_model(config)?;
         Ok(assemble::engine(self, config, purpose)?)
+    }
+
+    /// Fails if a model was named on the command line that is neither installed nor
+    /// known.
+    fn require_model(&self, config: &Config) -> anyhow::Result<()> {
+        let Some(name) = config.model().filter(|_| self.model_typed) else {
+            return Ok(());
+        };
+        let folder = self.models_path()?;
+        let installed = matches!(kodiak::model::find(&folder, name), Ok(Some(_)));
+        if installed || kodiak::model::known(name).is_some() {
+            return Ok(());
+        }
+        Err(Error::UnknownModel {
+            name: name.to_owned(),
+            known: models::names(&folder),
+        }
+        .into())
     }
 }
 

@@ -120,8 +120,9 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
         Error::BadGlob { .. } => {
             one("write patterns such as '*.md', 'journal/**' or '!drafts/', in quotes")
         }
+        Error::SourceEmpty { .. } => one(crate::registry::EMPTY),
         Error::BadDate { .. } => {
-            one("write dates as 2026-01-31, 2026-01, 2026 or 2026-01-31T09:00:00Z")
+            one("write dates as 2026-01-31, 2026-01, 2026, today, yesterday, 7d, 2w, 3m or 1y")
         }
         Error::BadRange { .. } => one("write lines as 7, 10-20, or 10- for line 10 to the end"),
         Error::UnknownSource { name, known } => unknown_source(name, known),

@@ -16,13 +16,12 @@ mod models;
 mod nearest;
 mod output;
 mod paths;
+mod places;
 mod registration;
 mod registry;
 mod verbs;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use arguments::Arguments;
 use output::Output;
@@ -37,7 +36,7 @@ use verbs::Outcome;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::parse_line(std::env::args_os().collect()) {
         Ok(arguments) => arguments,
         Err(error) => {
             output::usage(&error);

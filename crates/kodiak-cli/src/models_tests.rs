@@ -36,6 +36,8 @@ impl Desk {
             model: None,
             models: Some(self.cache().into()),
             offline: false,
+            model_typed: false,
+            config_required: false,
         }
     }
 

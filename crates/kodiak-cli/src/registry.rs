@@ -10,6 +10,10 @@ use crate::config::{Config, RegisteredSource};
 use crate::failure::{self, refusal};
 use crate::paths;
 
+/// What to do about a source that has no notes any more.
+pub(crate) const EMPTY: &str =
+    "connect its drive; if the notes were deleted on purpose, run `kodiak index --allow-empty`";
+
 /// Returns the sources of these names, or all sources if `names` is empty.
 pub(crate) fn named<'a>(
     config: &'a Config,
@@ -59,7 +63,9 @@ pub(crate) fn source_failure(name: &str, error: &Error) -> anyhow::Error {
         error,
         Error::FolderMissing { .. } | Error::NotAFolder { .. }
     );
-    let hint = if missing {
+    let hint = if matches!(error, Error::SourceEmpty { .. }) {
+        EMPTY.to_owned()
+    } else if missing {
         format!("connect its drive, or run `kodiak remove {name}` to remove the source")
     } else {
         failure::library_hints(error)

@@ -122,7 +122,10 @@ mod tests {
     #[test]
     fn a_filter_that_makes_no_sense_is_named() {
         for (filter, expected) in [
-            (r#""after": "soon""#, r#""after": 'soon' is not a date"#),
+            (
+                r#""after": "soon""#,
+                r#""after": 'soon' is not a valid date"#,
+            ),
             (r#""before": 2026"#, r#""before" is not a string"#),
             (
                 r#""tags": ["a", 1]"#,

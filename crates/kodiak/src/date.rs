@@ -1,8 +1,8 @@
 //! Conversion between dates as people write them and seconds since 1970.
 
-use jiff::Timestamp as Instant;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp as Instant};
 
 use crate::document::Timestamp;
 use crate::error::{Error, Result};
@@ -38,11 +38,41 @@ pub fn parse(text: &str) -> Option<Timestamp> {
     seconds(date.ok()?.to_datetime(jiff::civil::Time::midnight()))
 }
 
-/// Reads a date that a person typed as a limit. The error names it.
+/// Reads a date that a person typed as a limit: everything that [`parse`] reads,
+/// `today`, `yesterday`, and how long ago it was in days, weeks, months or years:
+/// `7d`, `2w`, `3m`, `1y`. Days begin at midnight UTC. The error names the text.
 pub fn parse_limit(text: &str) -> Result<Timestamp> {
-    parse(text).ok_or_else(|| Error::BadDate {
+    let found = parse(text).or_else(|| relative(text, now()));
+    found.ok_or_else(|| Error::BadDate {
         input: text.to_owned(),
     })
+}
+
+/// Reads a date relative to the day of `now`.
+fn relative(text: &str, now: Timestamp) -> Option<Timestamp> {
+    let text = text.trim().to_lowercase();
+    let span = match text.as_str() {
+        "today" => Span::new(),
+        "yesterday" => Span::new().days(1),
+        _ => {
+            let unit = text.chars().next_back()?;
+            let number: i64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+            let number = u16::try_from(number).ok()?;
+            match unit {
+                'd' => Span::new().days(number),
+                'w' => Span::new().weeks(number),
+                'm' => Span::new().months(number),
+                'y' => Span::new().try_years(number).ok()?,
+                _ => return None,
+            }
+        }
+    };
+    let today = Instant::from_second(now)
+        .ok()?
+        .to_zoned(TimeZone::UTC)
+        .date();
+    let day = today.checked_sub(span).ok()?;
+    seconds(day.to_datetime(jiff::civil::Time::midnight()))
 }
 
 /// Writes a moment as `2026-01-31T09:00:00Z`.
@@ -65,6 +95,32 @@ fn seconds(datetime: DateTime) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates_relative_to_a_day() {
+        let now = parse("2026-03-31T15:30:00Z").unwrap();
+        for (text, expected) in [
+            ("today", "2026-03-31"),
+            ("Yesterday", "2026-03-30"),
+            ("0d", "2026-03-31"),
+            ("7d", "2026-03-24"),
+            ("2w", "2026-03-17"),
+            ("1m", "2026-02-28"),
+            ("13 m", "2025-02-28"),
+            ("1y", "2025-03-31"),
+        ] {
+            assert_eq!(relative(text, now), parse(expected), "{text}");
+        }
+        for text in ["", "d", "7", "-7d", "7x", "99999d", "20000y", "７d"] {
+            assert_eq!(relative(text, now), None, "{text}");
+        }
+        assert_eq!(
+            parse_limit("2026-03").unwrap(),
+            parse("2026-03-01").unwrap()
+        );
+        assert!(parse_limit("today").unwrap() <= super::now());
+        parse_limit("next week").unwrap_err();
+    }
 
     #[test]
     fn dates_as_people_write_them() {

@@ -130,8 +130,14 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
+    /// A source that has documents in the index lists none at all.
+    #[error("there are no notes in {location} any more")]
+    SourceEmpty {
+        /// Where the source is.
+        location: String,
+    },
     /// A text is not a date.
-    #[error("'{input}' is not a date")]
+    #[error("'{input}' is not a valid date")]
     BadDate {
         /// The text as given.
         input: String,
@@ -325,7 +331,10 @@ impl Error {
     /// Tells whether the error concerns only a source and not the index.
     pub fn concerns_source(&self) -> bool {
         match self {
-            Self::FolderMissing { .. } | Self::NotAFolder { .. } | Self::BadGlob { .. } => true,
+            Self::FolderMissing { .. }
+            | Self::NotAFolder { .. }
+            | Self::SourceEmpty { .. }
+            | Self::BadGlob { .. } => true,
             Self::Io { action, .. } => *action == "read",
             _ => false,
         }

@@ -68,7 +68,8 @@ pub enum Progress {
 
 /// Brings the index up to date with `source`, in transactions of its own. A
 /// cancelled sync keeps what it has committed, and the next one continues from
-/// there.
+/// there. Fails with [`Error::SourceEmpty`] if the source has documents in the index
+/// and lists none.
 pub fn sync(
     writer: &mut dyn Writer,
     source: &dyn Source,
@@ -91,11 +92,18 @@ pub fn rebuild(
 ) -> Result<Vec<Report>> {
     writer.begin()?;
     let mut fill = || {
+        let documents = |source: &&dyn Source| writer.reader().documents_of_source(source.name());
+        let before = sources.iter().map(documents).collect::<Result<Vec<_>>>()?;
         writer.start_over()?;
         let mut reports = Vec::new();
-        for source in sources {
+        for (source, before) in sources.iter().zip(before) {
             let mut progress = |event| progress(source.name(), event);
             let report = run(writer, *source, Commit::Never, cancel, &mut progress)?;
+            if before > 0 && report.seen == 0 {
+                return Err(Error::SourceEmpty {
+                    location: source.location(),
+                });
+            }
             reports.push(report);
         }
         writer.rebuild_vocabulary()?;
@@ -139,6 +147,13 @@ fn run(
         seen: listing.entries.len(),
         ..Report::default()
     };
+    // A drive that is not mounted leaves an empty folder behind. Its documents are
+    // not deleted for that.
+    if before > 0 && listing.entries.is_empty() {
+        return Err(Error::SourceEmpty {
+            location: source.location(),
+        });
+    }
     let compared = compare(listing, states);
     report.skipped = left_out.len() + compared.still_skipped;
     let to_read = compared

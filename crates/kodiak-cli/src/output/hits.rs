@@ -3,59 +3,109 @@
 use std::fmt::Write;
 
 use kodiak::search::{Answer, Explanation, Hit};
+use unicode_width::UnicodeWidthStr;
 
 use super::escape::escaped;
 use super::phrases::counted;
 use super::style::{BOLD, DIM, MATCH, Painter};
+use super::wrap::{Marked, wrap};
+use crate::places::{Places, file_address};
 
 /// The maximum number of tags shown for a hit.
 const MAX_TAGS: usize = 8;
+/// The indentation of all lines of a hit but its first.
+const INDENT: &str = "   ";
+/// The maximum number of columns of text.
+const MAX_COLUMNS: usize = 100;
+/// The maximum number of lines of a title and of a snippet.
+const MAX_TITLE_LINES: usize = 2;
+const MAX_SNIPPET_LINES: usize = 3;
+
+/// How hits are laid out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout<'a> {
+    pub(crate) painter: Painter,
+    /// The width of the terminal, in columns.
+    pub(crate) width: usize,
+    /// Whether paths are links to their files.
+    pub(crate) links: bool,
+    pub(crate) places: &'a Places,
+}
+
+impl Layout<'_> {
+    /// Returns the number of columns for text beside the indentation.
+    fn columns(&self) -> usize {
+        self.width
+            .saturating_sub(INDENT.len())
+            .clamp(20, MAX_COLUMNS)
+    }
+}
 
 /// Renders the hits, with a blank line between them.
-pub(crate) fn hits(answer: &Answer, painter: Painter) -> String {
+pub(crate) fn hits(answer: &Answer, layout: Layout<'_>) -> String {
     let mut text = String::new();
     for (number, hit) in answer.hits.iter().enumerate() {
         if number > 0 {
             text.push('\n');
         }
-        one(&mut text, number + 1, hit, painter);
+        one(&mut text, number + 1, hit, layout);
     }
     text
 }
 
-fn one(text: &mut String, number: usize, hit: &Hit, painter: Painter) {
-    let title = format!("{number}. {}", escaped(&hit.title));
-    let mut place = format!(
-        "{}/{}:{}  {}",
-        escaped(&hit.source),
-        escaped(&hit.path),
-        hit.line,
-        hit.id
-    );
-    if !hit.tags.is_empty() {
-        let _ = write!(place, "  [{}]", escaped(&tags(&hit.tags)));
+fn one(text: &mut String, number: usize, hit: &Hit, layout: Layout<'_>) {
+    let painter = layout.painter;
+    let title = escaped(&hit.title);
+    let title: Vec<Marked> = title.chars().map(|character| (character, false)).collect();
+    let number = format!("{number}. ");
+    let columns = layout.columns() + INDENT.len() - number.len();
+    let mut lines = wrap(&title, columns, MAX_TITLE_LINES).into_iter();
+    let plain = |line: Vec<Marked>| line.into_iter().map(|(character, _)| character).collect();
+    let first: String = lines.next().map(plain).unwrap_or_default();
+    let _ = writeln!(text, "{}", painter.paint(BOLD, &format!("{number}{first}")));
+    for line in lines {
+        let line: String = plain(line);
+        let _ = writeln!(text, "{INDENT}{}", painter.paint(BOLD, &line));
     }
-    if hit.changed {
-        place.push_str("  (changed since it was indexed)");
+    let _ = writeln!(text, "{INDENT}{}", place(hit, layout));
+    for line in wrap(&marked(hit), layout.columns(), MAX_SNIPPET_LINES) {
+        let _ = writeln!(text, "{INDENT}{}", painted(&line, painter));
     }
-    let indent = "   ";
-    let _ = writeln!(text, "{}", painter.paint(BOLD, &title));
-    let _ = writeln!(text, "{indent}{}", painter.paint(DIM, &place));
-    if !hit.snippet.is_empty() {
-        let _ = writeln!(text, "{indent}{}", snippet(hit, painter));
-    }
-    for line in hit
-        .explanation
-        .iter()
-        .flat_map(|found| explained(hit, found))
-    {
-        let _ = writeln!(text, "{indent}{}", painter.paint(DIM, &line));
+    let explained = hit.explanation.iter();
+    for line in explained.flat_map(|found| explain(hit, found)) {
+        let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &line));
     }
 }
 
+/// Renders where a hit is: path and line, id, and as many tags as fit.
+fn place(hit: &Hit, layout: Layout<'_>) -> String {
+    let path = format!("{}:{}", escaped(&layout.places.shown(hit)), hit.line);
+    let mut rest = format!("  {}", hit.id);
+    if hit.changed {
+        rest.push_str("  (changed since it was indexed)");
+    }
+    let room = layout.columns().saturating_sub(path.width() + rest.width());
+    let tags = (1..=hit.tags.len().min(MAX_TAGS))
+        .rev()
+        .map(|number| format!("  [{}]", escaped(&tags(&hit.tags, number))))
+        .find(|tags| tags.width() <= room);
+    rest.push_str(&tags.unwrap_or_default());
+    let path = layout.painter.paint(DIM, &path);
+    let path = match layout.places.file(hit) {
+        Some(file) if layout.links => link(&file_address(&file), &path),
+        _ => path,
+    };
+    format!("{path}{}", layout.painter.paint(DIM, &rest))
+}
+
+/// Makes text a link, as terminals understand it (OSC 8).
+fn link(address: &str, text: &str) -> String {
+    format!("\u{1b}]8;;{address}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\")
+}
+
 /// Renders the first tags, and how many more there are.
-fn tags(tags: &[String]) -> String {
-    let (shown, more) = tags.split_at(tags.len().min(MAX_TAGS));
+fn tags(tags: &[String], number: usize) -> String {
+    let (shown, more) = tags.split_at(number);
     let mut text = shown.join(", ");
     if !more.is_empty() {
         let _ = write!(text, " … +{}", more.len());
@@ -63,11 +113,14 @@ fn tags(tags: &[String]) -> String {
     text
 }
 
-/// Renders the snippet with its matches highlighted. Each piece is escaped by
-/// itself, because escaping changes lengths and the marks are byte ranges of the
+/// Returns the snippet as characters that are matched or not. Each piece is escaped
+/// by itself, because escaping changes lengths and the marks are byte ranges of the
 /// unescaped text.
-fn snippet(hit: &Hit, painter: Painter) -> String {
-    let mut text = String::new();
+fn marked(hit: &Hit) -> Vec<Marked> {
+    let mut characters = Vec::new();
+    let mut add = |text: &str, matched: bool| {
+        characters.extend(escaped(text).chars().map(|character| (character, matched)));
+    };
     let mut shown = 0;
     for mark in &hit.marks {
         let (Some(before), Some(matched)) = (
@@ -76,15 +129,28 @@ fn snippet(hit: &Hit, painter: Painter) -> String {
         ) else {
             continue;
         };
-        text.push_str(&escaped(before));
-        text.push_str(&painter.paint(MATCH, &escaped(matched)));
+        add(before, false);
+        add(matched, true);
         shown = mark.end;
     }
-    text.push_str(&escaped(hit.snippet.get(shown..).unwrap_or_default()));
-    text
+    add(hit.snippet.get(shown..).unwrap_or_default(), false);
+    characters
 }
 
-fn explained(hit: &Hit, explanation: &Explanation) -> Vec<String> {
+/// Renders a line with its matches highlighted.
+fn painted(line: &[Marked], painter: Painter) -> String {
+    let runs = line.chunk_by(|(_, one), (_, other)| one == other);
+    let runs = runs.map(|run| {
+        let text: String = run.iter().map(|(character, _)| character).collect();
+        match run.first() {
+            Some((_, true)) => painter.paint(MATCH, &text),
+            _ => text,
+        }
+    });
+    runs.collect()
+}
+
+fn explain(hit: &Hit, explanation: &Explanation) -> Vec<String> {
     let mut facts = vec![format!("score {:.4}", hit.score)];
     if let (Some(rank), Some(score)) = (explanation.lexical_rank, explanation.lexical_score) {
         facts.push(format!("lexical rank {rank}, lexical score {score:.4}"));
@@ -126,4 +192,25 @@ fn explained(hit: &Hit, explanation: &Explanation) -> Vec<String> {
         ));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_encloses_what_is_shown() {
+        assert_eq!(
+            link("file:///a%20b", "a b"),
+            "\u{1b}]8;;file:///a%20b\u{1b}\\a b\u{1b}]8;;\u{1b}\\"
+        );
+    }
+
+    #[test]
+    fn neighbours_are_painted_together() {
+        let line = [('a', true), ('b', true), (' ', false), ('c', false)];
+        assert_eq!(painted(&line, Painter::new(false)), "ab c");
+        let painted = painted(&line, Painter::new(true));
+        assert_eq!(painted, format!("{MATCH}ab{MATCH:#} c"));
+    }
 }

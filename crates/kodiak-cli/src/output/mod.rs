@@ -9,6 +9,7 @@ pub(crate) mod hits;
 pub(crate) mod phrases;
 pub(crate) mod progress;
 pub(crate) mod style;
+pub(crate) mod wrap;
 
 use std::io::{self, IsTerminal, Write};
 
@@ -71,6 +72,25 @@ impl Output {
     /// Returns the painter for standard output.
     pub(crate) fn painter(&self) -> Painter {
         self.answer
+    }
+
+    /// Returns the width of the terminal in columns: what `COLUMNS` says, else what
+    /// the terminal says, else 80.
+    pub(crate) fn width(&self) -> usize {
+        const UNKNOWN: usize = 80;
+        let told = std::env::var("COLUMNS").ok();
+        let told = told.and_then(|columns| columns.trim().parse().ok());
+        let asked = || {
+            let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+            Some(usize::from(width.0))
+        };
+        let known = told.or_else(|| if self.on_terminal { asked() } else { None });
+        known.filter(|&columns| columns > 0).unwrap_or(UNKNOWN)
+    }
+
+    /// Tells whether paths are printed as links: on a terminal that is styled.
+    pub(crate) fn shows_links(&self) -> bool {
+        self.on_terminal && self.answer.is_styled()
     }
 
     /// Prints the answer, or a part of it.

@@ -1,8 +1,9 @@
 //! Shows the progress of long work: a bar on a terminal, a line elsewhere.
 
+use std::fmt::Write;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use kodiak::sync::{EmbeddingProgress, Progress as Event};
 
 use super::Output;
@@ -41,7 +42,7 @@ impl<'a> Progress<'a> {
             (Event::Found(files), Some(bar)) => {
                 bar.disable_steady_tick();
                 bar.set_style(style(
-                    "indexing {prefix} [{wide_bar}] {pos}/{len}, {eta} left",
+                    "indexing {prefix} [{wide_bar}] {pos}/{len} files{left}",
                 ));
                 bar.set_length(files as u64);
             }
@@ -91,7 +92,7 @@ impl<'a> Embedding<'a> {
                 let bar = (self.output.beside_on_terminal && !self.output.is_quiet()).then(|| {
                     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
                     bar.set_style(style(
-                        "embedding with {prefix} [{wide_bar}] {msg}, {eta} left",
+                        "embedding with {prefix} [{wide_bar}] {msg} chunks{left}",
                     ));
                     bar.set_prefix(self.model.clone());
                     bar.set_length(bytes);
@@ -100,6 +101,9 @@ impl<'a> Embedding<'a> {
                     bar
                 });
                 self.bar = bar.filter(|bar| !bar.is_hidden());
+                if let Some(bar) = &self.bar {
+                    bar.println("words can be searched now; Ctrl-C keeps what is embedded so far");
+                }
                 if self.bar.is_none() {
                     let chunks = counted(chunks as u64, "chunk");
                     self.output
@@ -138,7 +142,7 @@ impl Steps {
         let bar = (output.beside_on_terminal && !output.is_quiet()).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.set_style(style(if total.is_some() {
-                "{msg} [{wide_bar}] {pos}/{len}, {eta} left"
+                "{msg} [{wide_bar}] {pos}/{len}{left}"
             } else {
                 "{spinner} {msg}: {pos}"
             }));
@@ -204,5 +208,30 @@ impl Drop for Waiting {
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
+            let _ = text.write_str(&time_left(state.pos(), state.eta()));
+        })
         .progress_chars("=> ")
+}
+
+/// Renders an estimate of the time left. There is none before the first step is
+/// done, and one of less than a second says nothing.
+fn time_left(done: u64, estimate: Duration) -> String {
+    if done == 0 || estimate < Duration::from_secs(1) {
+        return String::new();
+    }
+    format!(", {} left", HumanDuration(estimate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_told_once_it_is_known() {
+        assert_eq!(time_left(0, Duration::from_secs(9)), "");
+        assert_eq!(time_left(5, Duration::ZERO), "");
+        assert_eq!(time_left(5, Duration::from_secs(9)), ", 9 seconds left");
+        assert_eq!(time_left(5, Duration::from_mins(10)), ", 10 minutes left");
+    }
 }

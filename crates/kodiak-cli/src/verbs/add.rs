@@ -3,10 +3,32 @@
 use super::Outcome;
 use crate::arguments::AddArguments;
 use crate::assemble::Purpose;
+use crate::config::{NO_MODEL, edit};
 use crate::context::Context;
 use crate::embedding;
 use crate::registration::{Wanted, register};
 use crate::registry::existing_folder;
+
+/// Turns off semantic search if these are the only notes. The model is one for all
+/// sources, so other notes keep it.
+fn remember(context: &Context<'_>, first: bool) -> anyhow::Result<()> {
+    let output = context.output;
+    let config = context.config()?;
+    let Some(model) = config.model() else {
+        return Ok(());
+    };
+    if first {
+        let _lock = edit::lock(&context.config_path, "add")?;
+        edit::set_model(&context.config_path, NO_MODEL)?;
+        output.notice(&format!(
+            "semantic search is off; `kodiak model use {model}` turns it on"
+        ));
+    } else {
+        output
+            .notice("the next `kodiak index` embeds these notes along with those of other sources");
+    }
+    Ok(())
+}
 
 pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let wanted = Wanted {
@@ -16,7 +38,11 @@ pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Re
     };
     let no_semantic = arguments.no_semantic;
     let purpose = Purpose::of("add").without_model(no_semantic);
+    let first = context.config()?.sources.is_empty();
     register(context, &wanted, purpose)?;
+    if no_semantic {
+        remember(context, first)?;
+    }
     let config = context.config()?;
     let engine = context.engine(&config, purpose)?;
     embedding::embed(context, &config, &engine, no_semantic, None);

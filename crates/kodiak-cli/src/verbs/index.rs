@@ -41,6 +41,9 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
     };
     let purpose = Purpose::of(verb).without_model(arguments.no_semantic);
     let engine = context.engine(&config, purpose)?;
+    if arguments.allow_empty {
+        forget_empty(&config, &engine, &arguments.sources)?;
+    }
     let outcome = if arguments.rebuild {
         rebuild(context, &config, &engine, arguments)?
     } else {
@@ -51,6 +54,21 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
         return watch(context, config, arguments, purpose);
     }
     Ok(outcome)
+}
+
+/// Forgets the documents of sources that list no notes any more.
+fn forget_empty(config: &Config, engine: &Engine, names: &[String]) -> anyhow::Result<()> {
+    for source in registry::named(config, names)? {
+        // A folder that is missing altogether keeps its documents.
+        let Ok(opened) = assemble::source(config, source) else {
+            continue;
+        };
+        if opened.list()?.entries.is_empty() {
+            let job = Job::new(&|_| {});
+            engine.forget_source(&Guard::local(), &source.name, &job)?;
+        }
+    }
+    Ok(())
 }
 
 /// Syncs the sources of these names. If `names` is empty, it syncs all sources

@@ -10,13 +10,14 @@ mod get;
 mod index;
 mod man;
 mod model;
+mod printing;
 mod remove;
 mod search;
 mod similar;
 mod sources;
 mod status;
 
-use crate::arguments::{Arguments, ConfigVerb, Verb};
+use crate::arguments::{Arguments, ConfigVerb, ModelVerb, Verb};
 use crate::context::Context;
 use crate::output::Output;
 
@@ -40,7 +41,12 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<Outc
         Verb::Man(arguments) => return man::run(arguments, output),
         _ => {}
     }
-    let context = Context::new(output, &arguments.everywhere)?;
+    let writes_config = match &arguments.verb {
+        Verb::Add(_) | Verb::Model(ModelVerb::Use(_)) => true,
+        Verb::Search(arguments) => arguments.folder.is_some(),
+        _ => false,
+    };
+    let context = Context::new(output, &arguments.everywhere, writes_config)?;
     match &arguments.verb {
         Verb::Search(arguments) => search::run(arguments, &context),
         Verb::Get(arguments) => get::run(arguments, &context),

@@ -1,11 +1,11 @@
 //! `kodiak search`: finds notes.
 //!
 //! [`folder`] implements `--in`, which registers the folder and brings it up to
-//! date first.
+//! date first, and [`prefix`] `--path`.
 
+mod excluded;
 mod folder;
-
-use std::collections::HashSet;
+mod prefix;
 
 use kodiak::access::Guard;
 use kodiak::rank::Weights;
@@ -13,18 +13,17 @@ use kodiak::search::{Answer, Mode, Notices, Request};
 use kodiak::store::Filter;
 use kodiak::{Engine, Error};
 
-use super::Outcome;
+use super::{Outcome, printing};
 use crate::arguments::SearchArguments;
 use crate::assemble::Purpose;
 use crate::config::Config;
 use crate::context::{Context, explain_missing_index};
 use crate::failure::refusal;
 use crate::output::Output;
-use crate::output::escape::escaped;
-use crate::output::hits::hits;
 use crate::output::phrases::{counted, shortened};
 
 pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    printing::check(&arguments.printing)?;
     let mut filter = filter(arguments)?;
     let query = arguments.query.join(" ");
     if arguments.query.is_empty() && filter.is_empty() && arguments.folder.is_none() {
@@ -34,14 +33,25 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         ));
     }
     let mut notices = Vec::new();
+    let mut everything = Filter::default();
     if let Some(typed) = &arguments.folder {
         let wants_meaning = !arguments.no_semantic && arguments.mode.may_compare_meanings();
         let scope = folder::prepare(context, typed, wants_meaning)?;
         filter.sources = vec![scope.source];
         filter.paths = within(&scope.inside, filter.paths);
+        everything.sources = filter.sources.clone();
+        everything.paths = within(&scope.inside, Vec::new());
         notices.extend(scope.notice);
     }
     let config = context.config()?;
+    if arguments.folder.is_none() {
+        let here = std::env::current_dir().ok();
+        let prefixes = prefix::resolve(&filter.paths, &config, here.as_deref());
+        filter.paths = prefixes.paths;
+        if filter.sources.is_empty() {
+            filter.sources = prefixes.sources;
+        }
+    }
     let purpose = Purpose::of("search").without_model(arguments.no_semantic);
     let engine = context.engine(&config, purpose)?;
     let missing_index = |error| explain_missing_index(error, &config);
@@ -62,7 +72,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         filter,
         all: arguments.all,
         exact: arguments.exact,
-        explain: arguments.explain,
+        explain: arguments.printing.explain,
         fusion: arguments.fusion.unwrap_or(settings.fusion),
         weights: Weights {
             lexical: settings.lexical_weight,
@@ -75,20 +85,9 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     answer.notices = Notices(notices);
 
     let output = context.output;
-    if arguments.json {
-        output.json(&answer)?;
-    } else {
-        print_notices(&answer, &engine, output)?;
-        if arguments.files {
-            output.answer(&files(&answer, &config, output))?;
-        } else {
-            output.answer(&hits(&answer, output.painter()))?;
-        }
-    }
-    Ok(if answer.hits.is_empty() {
-        Outcome::Nothing
-    } else {
-        Outcome::Done
+    printing::print(answer, &arguments.printing, &config, output, |answer| {
+        let excluded = || excluded::reason(arguments, &request, everything, &engine);
+        print_notices(answer, &engine, excluded, output)
     })
 }
 
@@ -97,6 +96,20 @@ fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
         let date = date.as_deref();
         date.map(kodiak::date::parse_limit).transpose()
     };
+    let (after, before) = (limit(&arguments.after)?, limit(&arguments.before)?);
+    if let (Some(first), Some(end)) = (after, before)
+        && first >= end
+    {
+        let typed = |date: &Option<String>| date.clone().unwrap_or_default();
+        return Err(refusal(
+            format!(
+                "no date is on or after {} and before {}",
+                typed(&arguments.after),
+                typed(&arguments.before)
+            ),
+            "--after is the earlier date, --before the later one",
+        ));
+    }
     let without = |texts: &[String], prefix: &str| -> Vec<String> {
         let strip = |text: &String| text.strip_prefix(prefix).unwrap_or(text).to_owned();
         texts.iter().map(strip).collect()
@@ -106,8 +119,8 @@ fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
         tags: without(&arguments.tags, "#"),
         kinds: arguments.kinds.clone(),
         categories: arguments.categories.clone(),
-        after: limit(&arguments.after)?,
-        before: limit(&arguments.before)?,
+        after,
+        before,
         paths: without(&arguments.paths, "./"),
         fields: arguments.fields.clone(),
         ..Filter::default()
@@ -149,7 +162,12 @@ pub(super) fn require_known(
 }
 
 /// Prints what a person should know beside the hits.
-fn print_notices(answer: &Answer, engine: &Engine, output: &Output) -> anyhow::Result<()> {
+fn print_notices(
+    answer: &Answer,
+    engine: &Engine,
+    excluded: impl FnOnce() -> Option<String>,
+    output: &Output,
+) -> anyhow::Result<()> {
     if let Some(corrected) = &answer.corrected {
         output.notice(&format!("showing results for \"{}\"", shortened(corrected)));
     }
@@ -168,6 +186,9 @@ fn print_notices(answer: &Answer, engine: &Engine, output: &Output) -> anyhow::R
             "" => "nothing found".to_owned(),
             _ => format!("nothing found for \"{query}\""),
         });
+        if let Some(reason) = excluded() {
+            output.notice(&reason);
+        }
         for suggestion in &answer.suggestions {
             output.notice(&format!(
                 "did you mean: {} ({})",
@@ -194,33 +215,6 @@ fn print_notices(answer: &Answer, engine: &Engine, output: &Output) -> anyhow::R
         ran.join(", "),
     ));
     Ok(())
-}
-
-/// Renders the paths of the hits' files, each once.
-fn files(answer: &Answer, config: &Config, output: &Output) -> String {
-    let mut seen = HashSet::new();
-    let mut text = String::new();
-    for hit in &answer.hits {
-        let Some(source) = config.source(&hit.source) else {
-            output.notice(&format!(
-                "the source '{}' is no longer registered: its folder is unknown",
-                hit.source
-            ));
-            continue;
-        };
-        let path = source.path.join(&hit.path);
-        let path = path.to_string_lossy();
-        if seen.insert(path.clone().into_owned()) {
-            // Other programs need the path as it is; on a terminal it is escaped.
-            text.push_str(&if output.on_terminal {
-                escaped(&path)
-            } else {
-                path
-            });
-            text.push('\n');
-        }
-    }
-    text
 }
 
 #[cfg(test)]

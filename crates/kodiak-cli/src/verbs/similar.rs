@@ -4,15 +4,14 @@ use kodiak::access::Guard;
 use kodiak::search::Request;
 use kodiak::store::Filter;
 
-use super::Outcome;
-use super::get;
 use super::search::require_known;
+use super::{Outcome, get, printing};
 use crate::arguments::SimilarArguments;
 use crate::assemble::Purpose;
 use crate::context::{Context, explain_missing_index};
-use crate::output::hits::hits;
 
 pub(super) fn run(arguments: &SimilarArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    printing::check(&arguments.printing)?;
     let config = context.config()?;
     let engine = context.engine(&config, Purpose::of("similar"))?;
     require_known(&arguments.sources, &config, &engine)
@@ -26,25 +25,18 @@ pub(super) fn run(arguments: &SimilarArguments, context: &Context<'_>) -> anyhow
             sources: arguments.sources.clone(),
             ..Filter::default()
         },
-        explain: arguments.explain,
+        explain: arguments.printing.explain,
         ..Request::default()
     };
     let answer = engine.similar(&Guard::local(), &reference, &request)?;
     let output = context.output;
-    if arguments.json {
-        output.json(&answer)?;
-    } else {
+    printing::print(answer, &arguments.printing, &config, output, |answer| {
         for notice in answer.notices.sentences() {
             output.notice(&notice);
         }
         if answer.hits.is_empty() {
             output.notice(&format!("nothing similar to \"{}\" found", answer.query));
         }
-        output.answer(&hits(&answer, output.painter()))?;
-    }
-    Ok(if answer.hits.is_empty() {
-        Outcome::Nothing
-    } else {
-        Outcome::Done
+        Ok(())
     })
 }

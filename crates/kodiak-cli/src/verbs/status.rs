@@ -83,7 +83,18 @@ pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> anyhow:
         } else {
             "run `kodiak index`"
         });
-    } else if status.sources.iter().any(SourceState::is_behind) || status.embeddings.is_behind() {
+        return Ok(Outcome::Done);
+    }
+    let changed = status.sources.iter().any(SourceState::is_behind);
+    let holder = if status.embeddings.is_behind() {
+        engine.embedding_holder(&Guard::local())?
+    } else {
+        None
+    };
+    if let Some(holder) = &holder {
+        context.output.notice(&format!("{holder} is embedding"));
+    }
+    if changed || (status.embeddings.is_behind() && holder.is_none()) {
         context
             .output
             .hint("run `kodiak index` to bring the index up to date");

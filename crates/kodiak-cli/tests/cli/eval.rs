@@ -420,7 +420,7 @@ fn filters_of_a_query_are_applied() {
     assert_eq!(run.code, Some(2));
     assert!(
         run.stderr.starts_with(
-            "error: line 1 of judged/queries_filters.jsonl: \"after\": 'soon' is not a date\n"
+            "error: line 1 of judged/queries_filters.jsonl: \"after\": 'soon' is not a valid date\n"
         ),
         "{run}"
     );

@@ -25,6 +25,11 @@ fn a_note_by_everything_it_goes_by() {
         "kodiak://notes/productivity/inbox-zero.md",
         "Inbox zero",
         "inbox ZERO",
+        "inbox-zero",
+        "Inbox_Zero",
+        "inbox",
+        &id[1..5],
+        &id[..5],
     ] {
         let run = desk.ok(&["get", name]);
         assert_eq!(run.stdout, text, "{name}");
@@ -153,6 +158,29 @@ fn a_name_that_fits_several() {
     hint: one of them is #970ea2 notes/one/same.md
     hint: one of them is #a8de77 notes/two/same.md
     ");
+}
+
+#[test]
+fn a_title_wins_over_a_file_name() {
+    let desk = Desk::new();
+    desk.write("notes/ramen.md", "# Soup\n");
+    desk.write("notes/a.md", "# Ramen\n");
+    desk.write("notes/b.md", "# Ramen broth, light\n");
+    desk.write("notes/c.md", "# Ramen broth, rich\n");
+    desk.ok(&["add", "notes"]);
+    assert_eq!(desk.ok(&["get", "ramen"]).stdout, "# Ramen\n");
+    assert_eq!(
+        desk.ok(&["get", "RAMEN broth, rich"]).stdout,
+        "# Ramen broth, rich\n"
+    );
+    assert_snapshot!(desk.run(&["get", "ramen broth"]), @"
+    exit: 2
+    --- stderr
+    error: 'ramen broth' matches 2 notes
+    hint: one of them is #c482aa notes/b.md
+    hint: one of them is #82e814 notes/c.md
+    ");
+    assert_eq!(desk.run(&["similar", "ramen broth"]).code, Some(2));
 }
 
 #[test]

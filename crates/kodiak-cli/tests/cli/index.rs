@@ -11,6 +11,36 @@ use kodiak::store::WriteLock;
 use crate::desk::Desk;
 
 #[test]
+fn a_folder_without_its_drive_keeps_its_notes() {
+    let desk = Desk::new();
+    desk.write("drive/a.md", "# Wombat\n\nThe wombat digs.\n");
+    desk.ok(&["add", "drive"]);
+    std::fs::rename(desk.path("drive"), desk.path("unplugged")).unwrap();
+    std::fs::create_dir(desk.path("drive")).unwrap();
+    assert_snapshot!(desk.run(&["index"]), @"
+    exit: 2
+    --- stderr
+    warning: drive: not indexed, 1 note kept: there are no notes in [DESK]/drive any more
+    hint: connect its drive; if the notes were deleted on purpose, run `kodiak index --allow-empty`
+    ");
+    assert_eq!(desk.run(&["index", "--rebuild"]).code, Some(2));
+    std::fs::remove_dir(desk.path("drive")).unwrap();
+    std::fs::rename(desk.path("unplugged"), desk.path("drive")).unwrap();
+    assert_eq!(desk.found(&["wombat"]), ["a.md"]);
+    std::fs::remove_file(desk.path("drive/a.md")).unwrap();
+    assert_snapshot!(desk.run(&["index", "--allow-empty"]), @"
+    exit: 0
+    --- stderr
+    drive: 0 notes (nothing changed)
+    warning: no notes found in [DESK]/drive
+    ");
+    assert!(desk.found(&["wombat"]).is_empty());
+    desk.write("drive/b.md", "wombat\n");
+    desk.ok(&["index"]);
+    assert_eq!(desk.found(&["wombat"]), ["b.md"]);
+}
+
+#[test]
 fn what_changed_is_summed_up() {
     let desk = Desk::indexed();
     desk.write("notes/new.md", "new");
@@ -155,11 +185,13 @@ fn one_writer_at_a_time_and_readers_never_wait() {
     exit: 0
     --- stdout
     1. Inbox zero
-       notes/productivity/inbox-zero.md:1  #390e20  [email, gtd]
-       # Inbox zero Not zero messages, but zero messages about which I have not decided: delete, delegate, reply, defer or do. #email #gtd
+       notes/productivity/inbox-zero.md:3  #390e20  [email, gtd]
+       Not zero messages, but zero messages about which I have not decided: delete,
+       delegate, reply, defer or do. #email #gtd
     --- stderr
     waiting for process [ID] (kodiak index) to finish writing the index
     'notes' could not be updated, so its notes may be out of date: the index is being written by process [ID] (kodiak index)
+    1 of 6 notes
     ");
     let answer = desk.json(&["search", "inbox", "--in", "notes", "--json"]);
     assert!(

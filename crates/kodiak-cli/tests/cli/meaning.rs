@@ -73,6 +73,42 @@ pub(crate) fn notices(answer: &Value) -> String {
 pub(crate) const PRODUCTIVITY: [&str; 2] = ["gtd.md", "pomodoro.md"];
 
 #[test]
+fn notes_added_without_a_model_stay_without_one() {
+    let desk = Desk::with_model();
+    desk.write("notes/a.md", "# Wombat\n\nThe wombat digs.\n");
+    let plain = |arguments: &[&str]| {
+        let mut command = desk.command(arguments);
+        desk.finish(command.env_remove("KODIAK_MODEL"))
+    };
+    plain(&["model", "use", "tiny"]);
+    let run = plain(&["add", "notes", "--no-semantic"]);
+    assert!(
+        run.stderr.contains("`kodiak model use tiny` turns it on"),
+        "{run}"
+    );
+    let run = plain(&["index"]);
+    assert!(!run.stderr.contains("embedding"), "{run}");
+}
+
+#[test]
+fn status_does_not_advise_what_is_being_done() {
+    let desk = Desk::with_model();
+    desk.write("notes/a.md", "# Wombat\n\nThe wombat digs.\n");
+    desk.ok(&["add", "notes"]);
+    desk.write("notes/b.md", "# Another\n\nA second wombat.\n");
+    desk.ok(&["index", "--no-semantic"]);
+    let behind = desk.ok(&["status"]);
+    assert!(behind.stderr.contains("run `kodiak index`"), "{behind}");
+    let index = desk.index();
+    let embedding = index.with_file_name("index.db.embedding");
+    let lock = kodiak::store::WriteLock::acquire(&embedding, "process 4711 (kodiak index)");
+    let run = desk.ok(&["status"]);
+    assert!(run.stderr.contains("(kodiak index) is embedding"), "{run}");
+    assert!(!run.stderr.contains("run `kodiak index`"), "{run}");
+    drop(lock);
+}
+
+#[test]
 fn a_note_is_found_by_what_it_means() {
     let desk = Desk::with_model();
     write_notes(&desk);
@@ -207,6 +243,7 @@ fn the_ranking_can_be_explained() {
          nearest chunk: lines 1-3, Sourdough
     --- stderr
     searched by words and meaning (tiny)
+    2 of about 3 notes
     ");
     assert_snapshot!(desk.run(&["search", "task management", "--explain", "-n", "1"]), @"
     exit: 0
@@ -218,6 +255,7 @@ fn the_ranking_can_be_explained() {
          nearest chunk: lines 1-3, GTD methodology
     --- stderr
     searched by words and meaning (tiny)
+    1 of about 2 notes
     ");
     let answer = desk.json(&[
         "search",

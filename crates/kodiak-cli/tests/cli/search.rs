@@ -12,7 +12,9 @@ fn a_folder_is_searched_without_having_been_added() {
     --- stdout
     1. Rust ownership notes
        notes/programming/rust-ownership.md:13  #76f384  [rust, programming, memory]
-       - Many shared borrows `&T`, or one exclusive borrow `&mut T`, never both at once. - A lifetime describes a region of code; it does not keep anything alive. ```rust fn longest<'a>(a: &'a str, b:…
+       Many shared borrows &T, or one exclusive borrow &mut T, never both at once. A
+       lifetime describes a region of code; it does not keep anything alive. fn
+       longest<'a>(a: &'a str, b: &'a str) -> &'a str…
     --- stderr
     indexing notes: 42 files to read
     added [DESK]/notes as 'notes'
@@ -92,9 +94,11 @@ fn a_typing_error_is_corrected_and_said() {
     --- stdout
     1. Pomodoro technique
        notes/productivity/pomodoro.md:2  #8d3b0c  [focus, timeboxing, habits]
-       Pomodoro technique
+       Work against a kitchen timer: 25 minutes on one thing, 5 minutes away from
+       the desk. After four rounds take a long pause of 20 to 30 minutes.
     --- stderr
     showing results for "pomodoro technique"
+    1 of 2 notes
     "#);
     let answer = desk.json(&["search", "--json", "pomodorro"]);
     assert_eq!(answer["corrected"], "pomodoro");
@@ -119,7 +123,9 @@ fn every_language_is_found() {
     --- stdout
     1. दाल तड़का
        notes/cooking/dal-tadka.md:13  #37274a  [दाल, शाकाहारी, dinner, खाना]
-       - एक कप अरहर की दाल, आधा कप मसूर - हल्दी आधा चम्मच, नमक स्वाद के अनुसार - दो टमाटर, एक प्याज़, अदरक और लहसुन - घी दो बड़े चम्मच, जीरा, राई, सूखी लाल मिर्च, हींग चुटकी भर ## बनाने का तरीका 1. दाल…
+       एक कप अरहर की दाल, आधा कप मसूर; हल्दी आधा चम्मच, नमक स्वाद के अनुसार; दो टमाटर, एक
+       प्याज़, अदरक और लहसुन; घी दो बड़े चम्मच, जीरा, राई, सूखी लाल मिर्च, हींग चुटकी भर ·
+       बनाने का तरीका: दाल को धोकर आधे…
     ");
 }
 
@@ -173,8 +179,8 @@ fn dates_limit_by_when_notes_were_changed() {
     assert_snapshot!(desk.run(&["search", "gtd", "--after", "next week"]), @"
     exit: 2
     --- stderr
-    error: 'next week' is not a date
-    hint: write dates as 2026-01-31, 2026-01, 2026 or 2026-01-31T09:00:00Z
+    error: 'next week' is not a valid date
+    hint: write dates as 2026-01-31, 2026-01, 2026, today, yesterday, 7d, 2w, 3m or 1y
     ");
 }
 
@@ -219,9 +225,7 @@ fn json_is_the_answer_and_nothing_else() {
     "#);
     let hit = answer["hits"][0].as_object().unwrap();
     let keys: Vec<&String> = hit.keys().collect();
-    assert_snapshot!(format!("{keys:?}"), @r#"
-    ["category", "created_at", "found_by", "id", "kind", "line", "marks", "path", "score", "snippet", "source", "tags", "title", "updated_at", "uri"]
-    "#);
+    assert_snapshot!(format!("{keys:?}"), @r#"["category", "created_at", "file", "found_by", "id", "kind", "line", "marks", "path", "score", "snippet", "source", "tags", "title", "updated_at", "uri"]"#);
     let snippet = hit["snippet"].as_str().unwrap();
     let mark = &hit["marks"][0];
     let range = mark[0].as_u64().unwrap() as usize..mark[1].as_u64().unwrap() as usize;
@@ -254,9 +258,11 @@ fn literal_text_is_found_inside_of_words() {
     --- stdout
     1. Pomodoro technique
        notes/productivity/pomodoro.md:2  #8d3b0c  [focus, timeboxing, habits]
-       Pomodoro technique
+       Work against a kitchen timer: 25 minutes on one thing, 5 minutes away from
+       the desk. After four rounds take a long pause of 20 to 30 minutes.
     --- stderr
     2 notes matched in [MS] ms (lexical: like)
+    1 of 2 notes
     ");
 }
 
@@ -285,6 +291,99 @@ fn operators_reach_the_search() {
     assert_eq!(all, ["productivity/pomodoro.md"]);
     let without = desk.run(&["search", "--", "-gtd", "pomodoro"]);
     assert_eq!(without.code, Some(0), "{without}");
+}
+
+#[test]
+fn a_word_with_a_dash_is_excluded_as_typed() {
+    let desk = Desk::indexed();
+    let all = desk.found(&["water"]);
+    let some = desk.found(&["water", "-ramen", "-n", "40"]);
+    assert!(all.contains(&"cooking/ramen-broth.md".to_owned()));
+    assert!(!some.contains(&"cooking/ramen-broth.md".to_owned()) && !some.is_empty());
+    assert_eq!(some, desk.found(&["-n40", "--", "water", "-ramen"]));
+    assert_eq!(desk.run(&["search", "water", "--ramen"]).code, Some(2));
+}
+
+#[test]
+fn dates_may_be_relative() {
+    let desk = Desk::indexed();
+    desk.write("notes/new.md", "# New\n\nA new wombat.\n");
+    let now = std::fs::File::options()
+        .append(true)
+        .open(desk.path("notes/new.md"))
+        .unwrap();
+    now.set_modified(std::time::SystemTime::now()).unwrap();
+    desk.ok(&["index"]);
+    for date in ["today", "yesterday", "7d", "2w", "1m", "1y"] {
+        let found = desk.found(&["wombat", "--after", date]);
+        // A test that runs over midnight has a note from yesterday.
+        assert!(found == ["new.md"] || date == "today", "{date}");
+        assert!(desk.found(&["wombat", "--before", date]).is_empty() || date == "today");
+    }
+    assert_snapshot!(desk.run(&["search", "x", "--after", "2025", "--before", "2024"]), @"
+    exit: 2
+    --- stderr
+    error: no date is on or after 2025 and before 2024
+    hint: --after is the earlier date, --before the later one
+    ");
+}
+
+#[test]
+fn a_filter_that_excludes_everything_is_named() {
+    let desk = Desk::indexed();
+    assert_snapshot!(desk.run(&["search", "pomodoro", "--tag", "nosuch", "--after", "2020"]), @r#"
+    exit: 1
+    --- stderr
+    nothing found for "pomodoro"
+    no note passes --tag nosuch --after 2020
+    "#);
+    assert_snapshot!(desk.run(&["search", "pomodoro", "--tag", "coffee"]), @r#"
+    exit: 1
+    --- stderr
+    nothing found for "pomodoro"
+    2 notes match without --tag coffee
+    "#);
+    assert_snapshot!(desk.run(&["search", "--exact", "xylophone", "--tag", "coffee"]), @r#"
+    exit: 1
+    --- stderr
+    nothing found for "xylophone"
+    "#);
+}
+
+#[test]
+fn what_is_gone_or_excluded_is_not_suggested() {
+    let desk = Desk::indexed();
+    let offered = |arguments: &[&str]| {
+        let run = desk.run(&[&["search", "--exact", "pomodorro"], arguments].concat());
+        run.stderr.contains("did you mean: Pomodoro technique")
+    };
+    assert!(offered(&[]));
+    assert!(offered(&["--tag", "focus"]));
+    assert!(!offered(&["--tag", "coffee"]));
+    std::fs::remove_file(desk.path("notes/productivity/pomodoro.md")).unwrap();
+    assert!(!offered(&[]));
+}
+
+#[test]
+fn what_is_typed_has_to_exist() {
+    let desk = Desk::indexed();
+    assert_snapshot!(desk.run(&["search", "pomodoro", "--model", "nosuch"]), @"
+    exit: 2
+    --- stderr
+    error: there is no model named 'nosuch'
+    hint: known models: all-minilm-l6-v2
+    hint: to install your own model, run `kodiak model install --from FOLDER`
+    ");
+    assert_snapshot!(desk.run(&["search", "pomodoro", "--config", "nosuch.toml"]), @"
+    exit: 2
+    --- stderr
+    error: the config [DESK]/nosuch.toml does not exist
+    hint: check the spelling, or leave out --config to use the default one
+    ");
+    assert_eq!(desk.run(&["index", "--model", "nosuch"]).code, Some(2));
+    // Verbs that write the config may begin one.
+    desk.ok(&["add", "notes", "--config", "new.toml", "--index", "new.db"]);
+    assert!(desk.path("new.toml").exists());
 }
 
 #[test]

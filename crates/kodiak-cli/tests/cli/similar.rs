@@ -15,6 +15,8 @@ fn notes_like_a_note() {
     1. Pomodoro
        notes/pomodoro.md:3  #1c4394
        A timer and focus, with pauses in between.
+    --- stderr
+    1 of about 3 notes
     ");
     let answer = desk.json(&["similar", "Sourdough", "--json", "--explain"]);
     assert_eq!(answer["query"], "Sourdough");

@@ -35,6 +35,12 @@ impl WriteAccess for Turns<'_> {
 }
 
 impl Engine {
+    /// Returns the process that is embedding these documents now, if one is.
+    pub fn embedding_holder(&self, guard: &Guard) -> Result<Option<String>> {
+        guard.require(Capability::Admin)?;
+        Ok(self.shared.store.embedding_holder())
+    }
+
     /// Embeds every chunk that lacks a vector, for at most `within`. Returns
     /// `None` if no model is configured. Others may write in the meantime. The
     /// next call continues with what is left.

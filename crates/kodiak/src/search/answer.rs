@@ -71,6 +71,10 @@ pub struct Hit {
     pub source: String,
     /// Its path from the source's root.
     pub path: String,
+    /// The absolute path of its file, if who shows the hit knows where the sources'
+    /// files are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Its kind, such as `note`.
     pub kind: String,
     /// Its title.
@@ -85,9 +89,9 @@ pub struct Hit {
     pub created_at: Option<String>,
     /// When it was last changed.
     pub updated_at: String,
-    /// The line the snippet begins on.
+    /// The line of the first match in the snippet, or the one it begins on.
     pub line: usize,
-    /// The excerpt that matches best.
+    /// The excerpt that matches best, as prose without markup.
     pub snippet: String,
     /// The matched words, as byte ranges of the snippet.
     #[serde(serialize_with = "pairs")]

@@ -1,4 +1,4 @@
-//! Lookup of one document by id, address, path or title.
+//! Lookup of one document by id, address, path, title or file name.
 
 use percent_encoding::percent_decode_str;
 
@@ -8,6 +8,7 @@ use crate::document::{LineRange, Reference};
 use crate::error::{Error, Result};
 use crate::source::Source;
 use crate::store::{Filter, Name, Reader, StoredDocument};
+use crate::text::fold_into;
 
 /// The minimum number of hexadecimal digits that are tried as an id. Fewer would
 /// match too many documents.
@@ -31,6 +32,54 @@ pub struct Found {
     pub line_count: usize,
     /// Whether it has changed since it was indexed.
     pub freshness: Freshness,
+}
+
+/// A name as it is compared: without case, accents and the signs that stand for
+/// spaces in file names.
+struct Folded(String);
+
+/// How a name fits another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    No,
+    /// It is the beginning, up to the end of a word.
+    Beginning,
+    Whole,
+}
+
+impl Folded {
+    fn new(name: &str) -> Self {
+        let mut folded = String::new();
+        fold_into(name, &mut folded);
+        let words: Vec<&str> = folded
+            .split(|sign: char| sign.is_whitespace() || matches!(sign, '-' | '_'))
+            .filter(|word| !word.is_empty())
+            .collect();
+        Self(words.join(" "))
+    }
+
+    fn fits(&self, name: &Self) -> Fit {
+        let Some(rest) = name.0.strip_prefix(&self.0) else {
+            return Fit::No;
+        };
+        let mut rest = rest.chars();
+        match (rest.next(), rest.next()) {
+            (None, _) => Fit::Whole,
+            // What comes before a time of day is not a name.
+            (Some(':'), Some(digit)) if digit.is_numeric() => Fit::No,
+            (Some(sign), _) if sign.is_alphanumeric() => Fit::No,
+            _ => Fit::Beginning,
+        }
+    }
+}
+
+/// Returns the name of a file without its folder and its extension.
+fn stem(key: &str) -> &str {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    match name.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem,
+        _ => name,
+    }
 }
 
 /// Finds documents by name, inside a scope.
@@ -98,7 +147,7 @@ impl Lookup<'_> {
     }
 
     /// Returns the documents with this name. An address is taken as such; anything
-    /// else is tried as an id, then as a path, then as a title.
+    /// else is tried as an id, then as a path, then as a title or a file name.
     fn find(&self, target: &str) -> Result<Vec<Name>> {
         let (store, scope) = (self.store, &self.scope);
         if let Some(address) = target.strip_prefix("kodiak://") {
@@ -120,7 +169,39 @@ impl Lookup<'_> {
                 return Ok(found);
             }
         }
-        store.with_title(target, scope, MAX_CANDIDATES)
+        let found = store.with_title(target, scope, MAX_CANDIDATES)?;
+        if found.is_empty() {
+            return self.similarly_named(target);
+        }
+        Ok(found)
+    }
+
+    /// Returns the documents that come closest to a name, whatever its case and
+    /// accents: those with this title, else with this file name, else those whose
+    /// title begins with it, else whose file name does.
+    fn similarly_named(&self, target: &str) -> Result<Vec<Name>> {
+        let wanted = Folded::new(target);
+        if wanted.0.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found: [Vec<Name>; 4] = Default::default();
+        self.store.each_name(&self.scope, &mut |name| {
+            let (_, _, key, title) = &name;
+            let title = wanted.fits(&Folded::new(title));
+            let stem = wanted.fits(&Folded::new(stem(key)));
+            let rank = match (title, stem) {
+                (Fit::Whole, _) => 0,
+                (_, Fit::Whole) => 1,
+                (Fit::Beginning, _) => 2,
+                (_, Fit::Beginning) => 3,
+                (Fit::No, Fit::No) => return,
+            };
+            if found[rank].len() < MAX_CANDIDATES {
+                found[rank].push(name);
+            }
+        })?;
+        let best = found.into_iter().find(|names| !names.is_empty());
+        Ok(best.unwrap_or_default())
     }
 
     /// Returns the ways to read a text as a path, each with its source if known:
@@ -151,5 +232,33 @@ impl Lookup<'_> {
             )
         });
         Ok(described.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fit_whole_or_up_to_the_end_of_a_word() {
+        let fit = |wanted: &str, name: &str| match Folded::new(wanted).fits(&Folded::new(name)) {
+            Fit::No => "no",
+            Fit::Beginning => "beginning",
+            Fit::Whole => "whole",
+        };
+        for (wanted, name, expected) in [
+            ("ramen broth", "Ramen-Broth", "whole"),
+            ("RAMEN", "ramen_broth", "beginning"),
+            ("ramen", "Ramen: a soup", "beginning"),
+            ("ram", "ramen", "no"),
+            ("café", "Cafe Müller", "beginning"),
+            ("Standup 9", "Standup 9:30", "no"),
+            ("broth", "ramen broth", "no"),
+        ] {
+            assert_eq!(fit(wanted, name), expected, "{wanted} {name}");
+        }
+        assert_eq!(stem("a/b.c/d.e.md"), "d.e");
+        assert_eq!(stem(".hidden"), ".hidden");
+        assert_eq!(stem("plain"), "plain");
     }
 }

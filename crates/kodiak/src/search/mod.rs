@@ -56,16 +56,14 @@ use crate::access::{Capability, Guard};
 use crate::document::Reference;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::rank::relevance::relevance_model;
 use crate::rank::{Fusion, Tuning, Weights};
 use crate::source::Source;
 use crate::store::{Filter, Reader, Snapshot};
 use candidate::{Ranked, join};
-use lexical::{LexicalCandidates, LexicalRetriever, Terms};
+use lexical::{LexicalCandidates, LexicalRetriever};
 use lookup::Lookup;
 use plan::{Plan, Route};
 use present::Presenter;
-use relevance::Judge;
 use score::Scoring;
 use semantic::{Available, Pending, SemanticCandidates, SemanticRetriever};
 
@@ -328,7 +326,8 @@ impl<'a> Searching<'a> {
             .present(&outcome.ranked, judge)?
             .collect(&mut self.notices);
         let suggestions = if shown.hits.is_empty() {
-            self.suggestions()?
+            let (store, sources) = (self.router.store, self.router.sources);
+            suggest::suggestions(store, sources, &self.request.query, self.filter)?
         } else {
             Vec::new()
         };
@@ -555,61 +554,6 @@ impl<'a> Searching<'a> {
             terms,
         };
         Ok(outcome)
-    }
-
-    /// Returns the terms of a query that was searched semantically only, which
-    /// nothing has planned yet.
-    fn judged_terms(&self, plan: &Plan, outcome: &Outcome) -> Result<Option<Terms>> {
-        if !matches!(plan.route, Route::Semantic) || outcome.retrievers.lexical.is_some() {
-            return Ok(None);
-        }
-        let store = self.router.store;
-        let planned = terms::plan(store, &plan.query, store.corpus()?, &self.router.tuning)?;
-        Ok(Some(Terms::Planned(planned.terms)))
-    }
-
-    /// Returns what judges the hits: nothing where nothing was asked, and nothing
-    /// for an embedding model whose similarities are not known to mean anything.
-    fn judge<'b>(
-        &mut self,
-        plan: &Plan,
-        outcome: &'b Outcome,
-        terms: Option<&'b Terms>,
-    ) -> Option<Judge<'b>> {
-        if matches!(plan.route, Route::Literal | Route::Listing) {
-            return None;
-        }
-        let model = match &outcome.retrievers.semantic {
-            None => None,
-            Some(name) => match relevance_model(name) {
-                Some(model) => Some(model),
-                None => {
-                    let model = name.clone();
-                    self.notices.push(Notice::RelevanceUnknown { model });
-                    return None;
-                }
-            },
-        };
-        Judge::new(
-            terms.unwrap_or(&outcome.ranked.terms),
-            model,
-            self.router.store.stemming(),
-        )
-    }
-
-    /// Returns documents with names similar to the query.
-    fn suggestions(&self) -> Result<Vec<Suggestion>> {
-        let store = self.router.store;
-        let scope = self.filter.scope_only();
-        let rows = suggest::similar_names(store, &self.request.query, &scope, 3)?;
-        let documents = store.documents(&rows)?;
-        let suggestions = documents.into_iter().map(|document| Suggestion {
-            id: format!("#{}", document.short_id),
-            title: document.title,
-            source: document.source,
-            path: document.key,
-        });
-        Ok(suggestions.collect())
     }
 }
 

@@ -168,6 +168,7 @@ fn hit(
         uri: uri(&document.source, &document.key),
         source: document.source.clone(),
         path: document.key.clone(),
+        file: None,
         kind: document.kind.clone(),
         title: document.title.clone(),
         category: document.category.clone(),

@@ -6,11 +6,14 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use super::Hit;
 use super::lexical::Terms;
-use super::terms::PlannedTerm;
+use super::notice::Notice;
+use super::plan::{Plan, Route};
+use super::terms::{self, PlannedTerm};
+use super::{Hit, Outcome, Searching};
+use crate::error::Result;
 use crate::rank::relevance::{
-    ANSWERED, AnswerEvidence, LEXICAL_RELEVANCE, RELEVANT, RelevanceModel,
+    ANSWERED, AnswerEvidence, LEXICAL_RELEVANCE, RELEVANT, RelevanceModel, relevance_model,
 };
 use crate::store::StoredDocument;
 use crate::text::{Purpose, Stemming, Tokenizer};
@@ -40,6 +43,48 @@ pub(super) struct Judgement {
     pub(super) relevant: usize,
     /// Whether a hit contains every informative word of the query.
     pub(super) contained: bool,
+}
+
+impl Searching<'_> {
+    /// Returns the terms of a query that was searched semantically only, which
+    /// nothing has planned yet.
+    pub(super) fn judged_terms(&self, plan: &Plan, outcome: &Outcome) -> Result<Option<Terms>> {
+        if !matches!(plan.route, Route::Semantic) || outcome.retrievers.lexical.is_some() {
+            return Ok(None);
+        }
+        let store = self.router.store;
+        let planned = terms::plan(store, &plan.query, store.corpus()?, &self.router.tuning)?;
+        Ok(Some(Terms::Planned(planned.terms)))
+    }
+
+    /// Returns what judges the hits: nothing where nothing was asked, and nothing
+    /// for an embedding model whose similarities are not known to mean anything.
+    pub(super) fn judge<'b>(
+        &mut self,
+        plan: &Plan,
+        outcome: &'b Outcome,
+        terms: Option<&'b Terms>,
+    ) -> Option<Judge<'b>> {
+        if matches!(plan.route, Route::Literal | Route::Listing) {
+            return None;
+        }
+        let model = match &outcome.retrievers.semantic {
+            None => None,
+            Some(name) => match relevance_model(name) {
+                Some(model) => Some(model),
+                None => {
+                    let model = name.clone();
+                    self.notices.push(Notice::RelevanceUnknown { model });
+                    return None;
+                }
+            },
+        };
+        Judge::new(
+            terms.unwrap_or(&outcome.ranked.terms),
+            model,
+            self.router.store.stemming(),
+        )
+    }
 }
 
 impl<'a> Judge<'a> {

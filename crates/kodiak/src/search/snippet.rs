@@ -1,20 +1,22 @@
 //! Snippets: the excerpt of a document that shows why it was found.
 //!
 //! The full-text index keeps no copy of the text, so the document is tokenized
-//! again, and the window whose matches weigh most is shown. An excerpt begins and
-//! ends between characters, never between a letter and its combining mark.
+//! again, and the window whose matches weigh most is shown. Owns finding the matches
+//! and choosing the window; `excerpt` makes prose of it.
+
+mod excerpt;
 
 use std::ops::{ControlFlow, Range};
 
 use rustc_hash::FxHashMap;
 
 use super::terms::PlannedTerm;
-use crate::document::newlines;
+use crate::analysis::markup::{heading, markdown, plain};
+use crate::document::{Markup, newlines};
 use crate::store::StoredDocument;
-use crate::text::{Class, Purpose, Stemming, Term, Tokenizer, is_mark, words};
+use crate::text::{Class, Purpose, Stemming, Term, Tokenizer, words};
+use excerpt::{excerpt, excerpt_of_line};
 
-/// The maximum length of a snippet, in characters.
-pub(super) const MAX_CHARACTERS: usize = 200;
 /// The maximum length of the window of matches, in characters. The rest of the
 /// snippet is for the text around it.
 const TOGETHER: usize = 150;
@@ -25,9 +27,10 @@ const MAX_MATCHES: usize = 2_000;
 /// An excerpt with its matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Snippet {
-    /// The line of the file it begins on, counted from one.
+    /// The line of the file with its first match, counted from one. Without a match,
+    /// the line it begins on.
     pub(super) line: usize,
-    /// The excerpt, on one line.
+    /// The excerpt as prose, on one line.
     pub(super) text: String,
     /// The matched words, as byte ranges of `text`.
     pub(super) marks: Vec<Range<usize>>,
@@ -106,6 +109,7 @@ fn begins(written: &[u8], kept: &[u8]) -> bool {
     true
 }
 
+#[derive(Clone)]
 struct Match {
     range: Range<usize>,
     term: usize,
@@ -144,32 +148,50 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns the snippet of a document: from its body, else its tags, else its
-    /// title. If nothing matches, the snippet is the beginning of the body.
+    /// Returns the snippet of a document: around the best matches in its body, else
+    /// its tags if only they match, else the beginning of the body. The title is
+    /// shown with every hit, so the heading that repeats it is never the snippet.
     pub(super) fn snippet(&self, document: &StoredDocument) -> Snippet {
+        let body = &document.body;
         let front_lines = newlines(&document.front);
-        let matches = self.matches(&document.body);
+        let heading = title_heading(document);
+        let (titles, matches): (Vec<Match>, Vec<Match>) = self
+            .matches(body)
+            .into_iter()
+            .partition(|found| heading.contains(&found.range.start));
+        let (in_tags, matches): (Vec<Match>, Vec<Match>) = matches
+            .into_iter()
+            .partition(|found| is_in_tag_line(document, found.range.start));
         if !matches.is_empty() {
-            let mut snippet = excerpt(&document.body, &matches);
+            let mut snippet = excerpt_of_best(document, &matches);
             snippet.line += front_lines;
             return snippet;
         }
-        let tags = tag_line(&document.tags);
-        for text in [&tags, &document.title] {
-            let matches = self.matches(text);
-            if !matches.is_empty() {
-                let mut snippet = excerpt(text, &matches);
-                snippet.line = self.line_in(&document.front);
-                return snippet;
-            }
+        let mut opening = excerpt(document, &[], &(heading.end..heading.end));
+        opening.line += front_lines;
+        if let Some(first) = titles.first() {
+            opening.line = 1 + front_lines + newlines(&body[..first.range.start]);
+            return opening;
         }
-        let mut snippet = excerpt(&document.body, &[]);
-        snippet.line += front_lines;
-        snippet
+        if !self.matches(&document.title).is_empty() {
+            opening.line = self.line_in(&document.front);
+            return opening;
+        }
+        let tags = tag_line(&document.tags);
+        let matches = self.matches(&tags);
+        if !matches.is_empty() {
+            let mut snippet = excerpt_of_line(&tags, &matches);
+            snippet.line = match in_tags.first() {
+                Some(first) => 1 + front_lines + newlines(&body[..first.range.start]),
+                None => self.line_in(&document.front),
+            };
+            return snippet;
+        }
+        opening
     }
 
     /// Returns the snippet of a part of the body: around the matches there, else
-    /// from its first line that is no heading.
+    /// from its first line that is not a heading.
     pub(super) fn snippet_within(&self, document: &StoredDocument, range: Range<usize>) -> Snippet {
         let body = &document.body;
         let Some(part) = body.get(range.clone()) else {
@@ -179,11 +201,13 @@ impl<'a> Finder<'a> {
         for found in &mut matches {
             found.range = found.range.start + range.start..found.range.end + range.start;
         }
+        let heading = title_heading(document);
+        matches.retain(|found| !heading.contains(&found.range.start));
         let mut snippet = if matches.is_empty() {
             let start = range.start + first_said(part);
-            excerpt_at(body, &[], start..start)
+            excerpt(document, &[], &(start..start))
         } else {
-            excerpt(body, &matches)
+            excerpt_of_best(document, &matches)
         };
         snippet.line += newlines(&document.front);
         snippet
@@ -336,166 +360,75 @@ fn first_said(text: &str) -> usize {
     text.len() - text.trim_start().len()
 }
 
-/// Returns the excerpt around the best window of matches.
-fn excerpt(text: &str, matches: &[Match]) -> Snippet {
-    let window = best_window(text, matches);
-    let shown = &matches[window];
-    let span = match (shown.first(), shown.last()) {
-        (Some(first), Some(last)) => first.range.start..last.range.end,
+/// Returns the excerpt around the best window of matches. Matches in addresses,
+/// which are not shown, count only if there are no others.
+fn excerpt_of_best(document: &StoredDocument, matches: &[Match]) -> Snippet {
+    let body = document.body.as_str();
+    let is_shown = |found: &&Match| !is_in_address(body, found.range.start);
+    let shown: Vec<Match> = match document.markup {
+        Markup::Markdown => matches.iter().filter(is_shown).cloned().collect(),
+        Markup::Org | Markup::Plain => Vec::new(),
+    };
+    let counted = if shown.is_empty() { matches } else { &shown };
+    let window = &counted[best_window(body, counted)];
+    let span = match (window.first(), window.last()) {
+        (Some(first), Some(last)) => first.range.start..last.range.end.max(first.range.start),
         _ => 0..0,
     };
-    excerpt_at(text, shown, span)
+    excerpt(document, matches, &span)
 }
 
-/// Returns the excerpt around `span`, with the matches `shown` marked.
-fn excerpt_at(text: &str, shown: &[Match], span: Range<usize>) -> Snippet {
-    let (start, end) = (span.start, span.end);
-    let (from, to) = surroundings(text, start, end);
-    let to = to.max(from);
-    let leading = text[from..to].len() - text[from..to].trim_start().len();
-    let from = whole_after(text, from + leading).min(start.max(from + leading));
-    let line = 1 + newlines(&text[..start.max(from)]);
-
-    let mut snippet = Snippet {
-        line,
-        ..Snippet::default()
+/// Returns the range of the heading that repeats the title, if the body begins with
+/// it; otherwise the empty range at the beginning.
+fn title_heading(document: &StoredDocument) -> Range<usize> {
+    if document.markup != Markup::Markdown {
+        return 0..0;
+    }
+    let body = document.body.as_str();
+    let start = body.len() - body.trim_start().len();
+    let mut lines = body[start..].split_inclusive('\n');
+    let first = lines.next().unwrap_or_default();
+    let (text, end) = match markdown::numbered_heading(first.trim_end()) {
+        Some((_, text)) => (heading::without_closing(text), start + first.len()),
+        None => match lines.next() {
+            Some(under) if under.starts_with(['=', '-']) => {
+                (first, start + first.len() + under.len())
+            }
+            _ => return 0..0,
+        },
     };
-    if from > 0 && !text[..from].trim().is_empty() && !starts_paragraph(text, from) {
-        snippet.text.push('…');
-    }
-    let shown: Vec<Range<usize>> = shown
-        .iter()
-        .map(|found| found.range.start.max(from)..found.range.end.min(to))
-        .filter(|range| range.start < range.end)
-        .collect();
-    squeeze(&text[from..to], from, &shown, &mut snippet);
-    if !text[to..].trim().is_empty() {
-        snippet.text.push('…');
-    }
-    snippet
-}
-
-fn starts_paragraph(text: &str, at: usize) -> bool {
-    text[..at].ends_with('\n')
-}
-
-/// Returns the range of the excerpt around `start..end`: back to the start of the
-/// line or by a third of the room, then forward to the limit, ending at spaces if
-/// there are any.
-fn surroundings(text: &str, start: usize, end: usize) -> (usize, usize) {
-    let length = text[start..end].chars().take(MAX_CHARACTERS).count();
-    // Two characters are reserved for the ellipses.
-    let room = MAX_CHARACTERS.saturating_sub(length + 2);
-    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    let before = text[line_start..start].char_indices().rev();
-    let mut from = start;
-    for (taken, (at, _)) in before.enumerate() {
-        if taken >= room / 3 {
-            break;
-        }
-        from = line_start + at;
-    }
-    if from > line_start
-        && let Some(space) = text[from..start].find(char::is_whitespace)
-    {
-        from += space;
-    }
-    let used = text[from..start].chars().count();
-    let to = forward(
-        text,
-        end.min(start + byte_length(&text[start..end], MAX_CHARACTERS - 2)),
-        room.saturating_sub(used),
-    );
-    (whole_after(text, from), whole_before(text, to))
-}
-
-fn byte_length(text: &str, characters: usize) -> usize {
-    text.char_indices()
-        .nth(characters)
-        .map_or(text.len(), |(at, _)| at)
-}
-
-fn forward(text: &str, end: usize, room: usize) -> usize {
-    let to = end + byte_length(&text[end..], room);
-    if to == text.len() {
-        return to;
-    }
-    // Not in the middle of a word, unless there are no spaces.
-    match text[end..to].rfind(char::is_whitespace) {
-        Some(space) => end + space,
-        None => to,
+    if heading::title(text).is_some_and(|text| text == document.title) {
+        0..end
+    } else {
+        0..0
     }
 }
 
-/// Tells whether a cut at `at` would separate a character from its combining marks
-/// or joiners.
-fn parts_a_character(text: &str, at: usize) -> bool {
-    let next = text[at..].chars().next();
-    next.is_some_and(|character| is_mark(character) || character == '\u{200d}')
-        || text[..at].ends_with('\u{200d}')
+/// Tells whether an offset of the body is in a line of tags, which is not prose.
+fn is_in_tag_line(document: &StoredDocument, at: usize) -> bool {
+    const LONGEST: usize = 500;
+    let body = document.body.as_str();
+    let start = body[..at].rfind('\n').map_or(0, |end| end + 1);
+    let end = body[at..].find('\n').map_or(body.len(), |end| at + end);
+    document.markup == Markup::Markdown
+        && body[start..].starts_with(['#', ' '])
+        && end - start < LONGEST
+        && plain::is_tag_line(&body[start..end])
 }
 
-/// Returns the nearest clean cut at or after `at`.
-fn whole_after(text: &str, mut at: usize) -> usize {
-    while at > 0 && at < text.len() && parts_a_character(text, at) {
-        at += text[at..].chars().next().map_or(1, char::len_utf8);
-    }
-    at
-}
-
-/// Returns the nearest clean cut at or before `at`.
-fn whole_before(text: &str, mut at: usize) -> usize {
-    while at > 0 && at < text.len() && parts_a_character(text, at) {
-        at -= text[..at].chars().next_back().map_or(1, char::len_utf8);
-    }
-    at
-}
-
-/// Appends `text` to the snippet with every run of white space and control
-/// characters as one space, and adds the marks where the matches end up. `offset`
-/// is where `text` starts in the text that `matches` refer to.
-fn squeeze(text: &str, offset: usize, matches: &[Range<usize>], snippet: &mut Snippet) {
-    let mut marks = matches.iter().peekable();
-    let mut open: Option<(usize, usize)> = None;
-    let mut space = false;
-    for (at, character) in text.char_indices() {
-        let at = at + offset;
-        if let Some((start, end)) = open
-            && at >= end
-        {
-            push_mark(&mut snippet.marks, start..snippet.text.len());
-            open = None;
-        }
-        let blank = character.is_whitespace() || character.is_control();
-        if blank {
-            space = !snippet.text.is_empty();
-            continue;
-        }
-        if space {
-            snippet.text.push(' ');
-            space = false;
-        }
-        while let Some(next) = marks.peek()
-            && next.start <= at
-        {
-            let end = open.map_or(next.end, |(_, end)| end.max(next.end));
-            open = Some((open.map_or(snippet.text.len(), |(start, _)| start), end));
-            marks.next();
-        }
-        snippet.text.push(character);
-    }
-    if let Some((start, _)) = open {
-        push_mark(&mut snippet.marks, start..snippet.text.len());
-    }
-}
-
-/// Adds a mark, merged with the last one if they touch: overlapping n-grams of one
-/// run make one mark.
-fn push_mark(marks: &mut Vec<Range<usize>>, mark: Range<usize>) {
-    match marks.last_mut() {
-        Some(last) if last.end >= mark.start => last.end = last.end.max(mark.end),
-        _ => marks.push(mark),
-    }
+/// Tells whether an offset of a body is inside the address of a link or behind the
+/// host of an address.
+fn is_in_address(body: &str, at: usize) -> bool {
+    const LONGEST: usize = 300;
+    let before = &body.as_bytes()[at.saturating_sub(LONGEST)..at];
+    let space = before.iter().rposition(u8::is_ascii_whitespace);
+    let before = &before[space.map_or(0, |space| space + 1)..];
+    let after = |opening: &[u8]| {
+        let found = before.windows(opening.len()).rposition(|at| at == opening);
+        found.map(|at| &before[at + opening.len()..])
+    };
+    after(b"](").is_some_and(|address| !address.contains(&b')'))
+        || after(b"://").is_some_and(|address| address.contains(&b'/'))
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
+use super::excerpt::MAX_CHARACTERS;
 use super::*;
-use crate::document::Markup;
+use crate::text::is_mark;
 
 fn term(term: &str, weight: f64) -> PlannedTerm {
     PlannedTerm {
@@ -56,38 +57,146 @@ fn the_line_and_the_words_that_match() {
     let terms = [term("week", 1.0), term("review", 1.0)];
     assert_eq!(
         shown(&terms, &note),
-        (7, "Then weekly [reviews] of it.".into())
+        (7, "First the inbox. Then weekly [reviews] of it.".into())
     );
     let terms = [term("weekli", 1.0), term("review", 1.0)];
     assert_eq!(
         shown(&terms, &note),
-        (7, "Then [weekly] [reviews] of it.".into())
+        (7, "First the inbox. Then [weekly] [reviews] of it.".into())
     );
 }
 
 #[test]
 fn the_excerpt_with_the_rarest_words_wins() {
-    let filler = "nothing to see here. ".repeat(40);
+    let filler = "Nothing to see here. ".repeat(40);
     let note = document(&format!(
-        "common common common {filler}\nrare common word\n{filler}"
+        "common common common {filler}\nRare common word\n{filler}"
     ));
     let (line, text) = shown(&[term("common", 0.1), term("rare", 5.0)], &note);
     assert_eq!(line, 2);
-    assert!(text.starts_with("[rare] [common] word nothing"), "{text}");
-    assert!(text.ends_with('…'));
+    assert!(text.starts_with("[Rare] [common] word Nothing"), "{text}");
+    assert!(text.ends_with("Nothing to see here."), "{text}");
 }
 
 #[test]
-fn tags_and_title_stand_in_for_the_body() {
+fn tags_and_the_opening_stand_in_for_the_body() {
     let note = document("Something else altogether.");
     assert_eq!(shown(&[term("focu", 1.0)], &note).1, "#deep-work #[focus]");
-    assert_eq!(shown(&[term("titl", 1.0)], &note).1, "The [title]");
+    assert_eq!(
+        shown(&[term("titl", 1.0)], &note).1,
+        "Something else altogether."
+    );
     let mut note = note;
     note.front = "---\ntitle: The title\ntags: [deep-work, focus]\n---\n".into();
     assert_eq!(shown(&[term("focu", 1.0)], &note).0, 3);
     assert_eq!(
         shown(&[term("zzz", 1.0)], &note).1,
         "Something else altogether."
+    );
+}
+
+#[test]
+fn the_title_is_not_shown_again() {
+    for (body, line, expected) in [
+        (
+            "# The title\n\nOpening words. More.",
+            4,
+            "Opening words. More.",
+        ),
+        ("The title\n===\n\nOpening words.", 4, "Opening words."),
+        ("\n\n# *The* title #\n\n## Part\n\nText", 6, "Part: Text"),
+        ("# The title\n", 4, ""),
+        ("Some text, no title.", 1, "Some text, no [title]."),
+    ] {
+        let mut note = document(body);
+        note.front = "---\nx: y\n---\n".into();
+        let found = shown(&[term("titl", 1.0)], &note);
+        let line = if line == 1 { 4 } else { line };
+        assert_eq!(found, (line, expected.to_owned()), "{body}");
+    }
+    let note = document("# The title\n\nOpening. The title again.");
+    let found = shown(&[term("titl", 1.0)], &note);
+    assert_eq!(found, (3, "Opening. The [title] again.".into()));
+    assert_eq!(shown(&[term("zzz", 1.0)], &document("")).1, "");
+}
+
+#[test]
+fn a_line_of_tags_is_not_prose() {
+    let mut note = document("# The title\n\nOpening words.\n\n#deep-work #focus\n");
+    assert_eq!(
+        shown(&[term("focu", 1.0)], &note),
+        (5, "#deep-work #[focus]".into())
+    );
+    note.title = "Focus".into();
+    assert_eq!(
+        shown(&[term("focu", 1.0)], &note).1,
+        "The title: Opening words."
+    );
+}
+
+#[test]
+fn snippets_are_prose() {
+    let note = document(
+        "# The title\n\n## Five steps\n\n1. **Capture** everything: a *paper* slip.\n\
+         2. [Clarify](https://example.org/clarify) each item\n3. Organise\n",
+    );
+    assert_eq!(
+        shown(&[term("captur", 1.0), term("clarifi", 1.0)], &note),
+        (
+            5,
+            "[Capture] everything: a paper slip. [Clarify] each item; Organise".into()
+        )
+    );
+}
+
+#[test]
+fn a_match_that_is_seen_wins_over_one_in_an_address() {
+    let links = "- [one](https://example.org/wombat-pages/wombat.html)\n".repeat(20);
+    let note = document(&format!("{links}\nThe wombat digs.\n"));
+    let (line, text) = shown(&[term("wombat", 1.0)], &note);
+    assert_eq!((line, text.as_str()), (22, "The [wombat] digs."));
+    let (line, text) = shown(&[term("wombat", 1.0)], &document(&links));
+    assert_eq!(line, 1);
+    assert!(text.starts_with("one; one; one"), "{text}");
+}
+
+#[test]
+fn snippets_begin_and_end_with_sentences() {
+    let note = document(
+        "The first sentence is only here to be left out of the answer. It is followed by a \
+         second, e.g. this one, which nobody needs. The kettle boils on Mr. Smith's stove at noon. \
+         A fourth sentence tells what became of the tea afterwards, which is too long to be \
+         shown in full, since it goes on for more words than there is room for in one snippet.",
+    );
+    assert_eq!(
+        shown(&[term("kettl", 1.0)], &note).1,
+        "The [kettle] boils on Mr. Smith's stove at noon. A fourth sentence tells what became of \
+         the tea afterwards, which is too long to be shown in full, since it goes on for more \
+         words than there is room…"
+    );
+    assert_eq!(
+        shown(&[term("second", 1.0)], &note).1,
+        "It is followed by a [second], e.g. this one, which nobody needs. The kettle boils on \
+         Mr. Smith's stove at noon."
+    );
+    let endless = "word ".repeat(100) + "kettle " + &"word ".repeat(100);
+    let (_, text) = shown(&[term("kettl", 1.0)], &document(&endless));
+    assert!(
+        text.starts_with("…word word") && text.ends_with("word…"),
+        "{text}"
+    );
+    assert!(text.contains("[kettle]"));
+}
+
+#[test]
+fn a_snippet_of_a_long_body_is_made_from_what_is_near() {
+    let filler = "Nothing *to see* here.\n\n".repeat(50_000);
+    let note = document(&format!("{filler}The **kettle** boils.\n\n{filler}"));
+    let (line, text) = shown(&[term("kettl", 1.0)], &note);
+    assert_eq!(line, 100_001);
+    assert!(
+        text.starts_with("The [kettle] boils. Nothing to see"),
+        "{text}"
     );
 }
 
@@ -135,6 +244,39 @@ proptest! {
         // The body itself may begin with a mark, but an excerpt cut from it not.
         let after_cut = snippet.text.strip_prefix('…').unwrap_or("");
         prop_assert!(!after_cut.starts_with(is_mark));
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_marked_was_matched(
+        pieces in prop::collection::vec(
+            (0..15_usize, "(alpha|Beta|gamma|delta|数据库)", "( |\\. |\\n|\\n\\n|\\n- |\\n> |, )"),
+            1..60,
+        ),
+    ) {
+        let mut body = String::new();
+        let mut seen = false;
+        for (wrapping, word, space) in pieces {
+            let (before, after) = [
+                ("", ""), ("**", "**"), ("*", "*"), ("`", "`"), ("[", "](https://x.org/gamma)"),
+                ("[[page|", "]]"), ("~~", "~~"), ("<b>", "</b>"), ("![", "](x.png)"), ("", "[^1]"),
+                ("| ", " |"), ("_", "_"), ("<!-- gamma -->", ""), ("## ", ""), ("&amp; ", " &lt;"),
+            ][wrapping];
+            seen |= matches!(word.as_str(), "alpha" | "Beta");
+            body.extend([before, &word, after, &space]);
+        }
+        let note = document(&body);
+        let terms = [term("alpha", 1.0), term("beta", 1.0)];
+        let snippet = Finder::terms(&terms, Stemming::English).snippet(&note);
+        for mark in &snippet.marks {
+            let marked = snippet.text.get(mark.clone());
+            let rest = marked.unwrap().to_lowercase().replace("alpha", "").replace("beta", "");
+            prop_assert_eq!(rest, "", "{} in {}", marked.unwrap(), snippet.text);
+        }
+        prop_assert_eq!(!snippet.marks.is_empty(), seen, "{} from {}", snippet.text, body);
+        let line = body.lines().nth(snippet.line - 1).unwrap_or_default().to_lowercase();
+        prop_assert!(!seen || line.contains("alpha") || line.contains("beta"), "{}", line);
     }
 }
 

@@ -2,7 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
+use super::Suggestion;
+use super::freshness::{Freshness, freshness};
 use crate::error::Result;
+use crate::source::Source;
 use crate::store::{Filter, Reader, Row};
 use crate::text::fold_into;
 
@@ -10,6 +13,36 @@ use crate::text::fold_into;
 const LEAST_ALIKE: f64 = 0.25;
 /// The number of characters of a text that are compared.
 const MAX_NAME_CHARACTERS: usize = 200;
+
+/// The number of documents that are suggested.
+const MAX_SUGGESTIONS: usize = 3;
+
+/// Returns the documents that meet `filter`, still exist, and have a name similar to
+/// `text`.
+pub(super) fn suggestions(
+    store: &dyn Reader,
+    sources: &[Box<dyn Source>],
+    text: &str,
+    filter: &Filter,
+) -> Result<Vec<Suggestion>> {
+    // Looks at more than are shown, since some may be gone.
+    let rows = similar_names(store, text, filter, 3 * MAX_SUGGESTIONS)?;
+    let mut suggestions = Vec::new();
+    for document in store.documents(&rows)? {
+        if suggestions.len() == MAX_SUGGESTIONS {
+            break;
+        }
+        if freshness(store, sources, &document)? != Freshness::Gone {
+            suggestions.push(Suggestion {
+                id: format!("#{}", document.short_id),
+                title: document.title,
+                source: document.source,
+                path: document.key,
+            });
+        }
+    }
+    Ok(suggestions)
+}
 
 /// Returns the documents whose title or file name is most similar to `text`, best
 /// first.

@@ -37,13 +37,7 @@ impl WriteLock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                // The name is a courtesy: without it the message is still true.
-                let _ = file.read_to_string(&mut holder);
-                let holder = match holder.trim() {
-                    "" => "another process".to_owned(),
-                    named => named.to_owned(),
-                };
+                let holder = named_in(&mut file);
                 return Err(Error::Locked { holder, path });
             }
             Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path)(source)),
@@ -53,6 +47,27 @@ impl WriteLock {
             .and_then(|()| file.write_all(holder.as_bytes()));
         named.map_err(Error::io("write", &path))?;
         Ok(Self { _file: file })
+    }
+
+    /// Returns who holds the lock of the index at `index`, if anybody does. Takes no
+    /// lock for longer than it takes to ask.
+    pub fn holder(index: &Path) -> Option<String> {
+        let mut file = File::open(lock_path(index)).ok()?;
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Some(named_in(&mut file)),
+            Ok(()) | Err(TryLockError::Error(_)) => None,
+        }
+    }
+}
+
+/// Returns the name in a lock's file. It is a courtesy: without it the message is
+/// still true.
+fn named_in(file: &mut File) -> String {
+    let mut holder = String::new();
+    let _ = file.read_to_string(&mut holder);
+    match holder.trim() {
+        "" => "another process".to_owned(),
+        named => named.to_owned(),
     }
 }
 
@@ -97,7 +112,11 @@ mod tests {
         let first = WriteLock::acquire(&index, "process 4711 (kodiak index)").unwrap();
         let refused = WriteLock::acquire(&index, "me").unwrap_err();
         assert!(refused.to_string().contains("process 4711"), "{refused}");
+        let holder = WriteLock::holder(&index);
+        assert_eq!(holder.as_deref(), Some("process 4711 (kodiak index)"));
         drop(first);
+        assert_eq!(WriteLock::holder(&index), None);
+        assert_eq!(WriteLock::holder(&folder.path().join("other.db")), None);
         WriteLock::acquire(&index, "me").unwrap();
     }
 }

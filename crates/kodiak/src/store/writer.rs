@@ -27,6 +27,11 @@ pub trait Store: std::fmt::Debug + Send + Sync {
     /// the same text. Returns `None` if no other process can open the store.
     fn embedding_lock(&self, holder: &str) -> Result<Option<WriteLock>>;
 
+    /// Returns the process that is embedding, if one is.
+    fn embedding_holder(&self) -> Option<String> {
+        None
+    }
+
     /// Moves a damaged index out of the way, so that a new one can take its
     /// place, and returns its new path.
     fn set_aside(&self, holder: &str) -> Result<PathBuf>;

@@ -8,6 +8,7 @@ pub(crate) mod lines;
 pub(crate) mod markdown;
 pub(crate) mod noise;
 pub(crate) mod org;
+pub(crate) mod plain;
 pub(crate) mod reader;
 pub(crate) mod tags;
 

@@ -61,6 +61,10 @@ impl Store for SqliteIndex {
         WriteLock::acquire(&with_suffix(&self.path, ".embedding"), holder).map(Some)
     }
 
+    fn embedding_holder(&self) -> Option<String> {
+        WriteLock::holder(&with_suffix(&self.path, ".embedding"))
+    }
+
     /// Moves the index and its log out of the way. The log goes first: an old
     /// log beside a new index would be replayed into it.
     fn set_aside(&self, holder: &str) -> Result<PathBuf> {

@@ -1,0 +1,127 @@
+//! Where the files of hits are, and how to name them from the current folder.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use kodiak::search::Hit;
+
+use crate::config::Config;
+
+/// The folders of the sources, and the current folder.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    roots: HashMap<String, PathBuf>,
+    here: Option<PathBuf>,
+}
+
+impl Places {
+    /// Takes the folders from the config and asks for the current one.
+    pub(crate) fn new(config: &Config) -> Self {
+        let roots = config.sources.iter();
+        Self {
+            roots: roots
+                .map(|source| (source.name.clone(), source.path.clone()))
+                .collect(),
+            here: std::env::current_dir().ok(),
+        }
+    }
+
+    /// Returns the absolute path of a hit's file, if its source is registered.
+    pub(crate) fn file(&self, hit: &Hit) -> Option<PathBuf> {
+        Some(self.roots.get(&hit.source)?.join(&hit.path))
+    }
+
+    /// Returns the path to show for a hit: its source and path, or the path from the
+    /// current folder if that is no longer.
+    pub(crate) fn shown(&self, hit: &Hit) -> String {
+        let named = format!("{}/{}", hit.source, hit.path);
+        match self.relative(hit) {
+            Some(relative) if relative.len() <= named.len() => relative,
+            _ => named,
+        }
+    }
+
+    /// Returns a path of a hit's file that other programs can open from the current
+    /// folder: the relative one unless the absolute one is shorter.
+    pub(crate) fn usable(&self, hit: &Hit) -> Option<String> {
+        let file = self.file(hit)?.to_string_lossy().into_owned();
+        match self.relative(hit) {
+            Some(relative) if relative.len() < file.len() => Some(relative),
+            _ => Some(file),
+        }
+    }
+
+    fn relative(&self, hit: &Hit) -> Option<String> {
+        let file = self.file(hit)?;
+        let path = relative_to(&file, self.here.as_deref()?)?;
+        let path = path.to_string_lossy().into_owned();
+        // A name that begins with a dash would be taken for an option.
+        Some(if path.starts_with('-') {
+            format!("./{path}")
+        } else {
+            path
+        })
+    }
+}
+
+/// Returns the path of `file` as seen from the folder `here`. Both are absolute.
+fn relative_to(file: &Path, here: &Path) -> Option<PathBuf> {
+    let mut wanted = file.components().peekable();
+    let mut from = here.components().peekable();
+    let mut shared = 0;
+    while let (Some(one), Some(other)) = (wanted.peek(), from.peek())
+        && one == other
+    {
+        wanted.next();
+        from.next();
+        shared += 1;
+    }
+    // Paths that share nothing but the root are clearer as they are.
+    if shared < 2 {
+        return None;
+    }
+    let up = from.map(|_| Component::ParentDir);
+    Some(up.chain(wanted).collect())
+}
+
+/// Returns the `file://` address of a path.
+pub(crate) fn file_address(path: &Path) -> String {
+    let mut address = "file://".to_owned();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                address.push(char::from(byte));
+            }
+            _ => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    address
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_seen_from_a_folder() {
+        for (file, here, expected) in [
+            ("/home/me/notes/a.md", "/home/me/notes", Some("a.md")),
+            ("/home/me/notes/a/b.md", "/home/me", Some("notes/a/b.md")),
+            (
+                "/home/me/notes/a.md",
+                "/home/me/work",
+                Some("../notes/a.md"),
+            ),
+            ("/mnt/a.md", "/home/me", None),
+        ] {
+            let found = relative_to(Path::new(file), Path::new(here));
+            assert_eq!(found, expected.map(PathBuf::from), "{file} {here}");
+        }
+    }
+
+    #[test]
+    fn addresses_have_no_sign_with_a_meaning() {
+        let address = file_address(Path::new("/a b/ü#?%\u{1b}\\.md"));
+        assert_eq!(address, "file:///a%20b/%C3%BC%23%3F%25%1B%5C.md");
+    }
+}

@@ -1,0 +1,142 @@
+//! Prints an answer in the format that was asked for. Used by `search` and
+//! `similar`.
+
+use std::collections::HashSet;
+
+use kodiak::search::{Answer, Hit};
+
+use super::Outcome;
+use crate::arguments::{Format, PrintArguments, Sort};
+use crate::config::Config;
+use crate::failure::refusal;
+use crate::output::Output;
+use crate::output::escape::escaped;
+use crate::output::hits::{Layout, hits};
+use crate::output::phrases::counted;
+use crate::places::Places;
+
+/// Fails if the options contradict each other.
+pub(super) fn check(arguments: &PrintArguments) -> anyhow::Result<()> {
+    if arguments.null && !matches!(arguments.format(), Format::Line | Format::Files) {
+        return Err(refusal(
+            "--null is for lists of files and lines",
+            "add --format files or --format line",
+        ));
+    }
+    Ok(())
+}
+
+/// Prints the answer. `notices` prints what a person should know beside the hits;
+/// in JSON, the answer contains it.
+pub(super) fn print(
+    mut answer: Answer,
+    arguments: &PrintArguments,
+    config: &Config,
+    output: &Output,
+    notices: impl FnOnce(&Answer) -> anyhow::Result<()>,
+) -> anyhow::Result<Outcome> {
+    let places = Places::new(config);
+    sort(&mut answer.hits, arguments.sort);
+    for hit in &mut answer.hits {
+        let file = places.file(hit);
+        hit.file = file.map(|file| file.to_string_lossy().into_owned());
+    }
+    let format = arguments.format();
+    if format == Format::Json {
+        output.json(&answer)?;
+    } else {
+        notices(&answer)?;
+        let end = if arguments.null { '\0' } else { '\n' };
+        match format {
+            Format::Line => output.answer(&lines(&answer, &places, end, output))?,
+            Format::Files => output.answer(&files(&answer, end, output))?,
+            Format::Text | Format::Json => {
+                let layout = Layout {
+                    painter: output.painter(),
+                    width: output.width(),
+                    links: output.shows_links(),
+                    places: &places,
+                };
+                output.answer(&hits(&answer, layout))?;
+                if let Some(footer) = footer(&answer) {
+                    output.notice(&footer);
+                }
+            }
+        }
+    }
+    Ok(if answer.hits.is_empty() {
+        Outcome::Nothing
+    } else {
+        Outcome::Done
+    })
+}
+
+fn sort(hits: &mut [Hit], order: Sort) {
+    match order {
+        Sort::Score => {}
+        Sort::Date => hits.sort_by(|one, other| other.updated_at.cmp(&one.updated_at)),
+        Sort::Title => hits.sort_by_cached_key(|hit| hit.title.to_lowercase()),
+    }
+}
+
+/// Renders how many of the notes that match are shown, if not all are. How many
+/// are similar in meaning is known only roughly.
+fn footer(answer: &Answer) -> Option<String> {
+    let shown = answer.hits.len();
+    if shown == 0 || answer.total <= shown {
+        return None;
+    }
+    let about = match answer.retrievers.semantic {
+        Some(_) => "about ",
+        None => "",
+    };
+    let all = counted(answer.total as u64, "note");
+    Some(format!("{shown} of {about}{all}"))
+}
+
+/// Renders a line for each hit, as compilers do for each error.
+fn lines(answer: &Answer, places: &Places, end: char, output: &Output) -> String {
+    let mut text = String::new();
+    for hit in &answer.hits {
+        let Some(path) = places.usable(hit) else {
+            report_unknown(hit, output);
+            continue;
+        };
+        let path = for_programs(&path, output);
+        text.push_str(&format!("{path}:{}:{}{end}", hit.line, escaped(&hit.title)));
+    }
+    text
+}
+
+/// Renders the paths of the hits' files, each once.
+fn files(answer: &Answer, end: char, output: &Output) -> String {
+    let mut seen = HashSet::new();
+    let mut text = String::new();
+    for hit in &answer.hits {
+        let Some(file) = &hit.file else {
+            report_unknown(hit, output);
+            continue;
+        };
+        if seen.insert(file) {
+            text.push_str(&for_programs(file, output));
+            text.push(end);
+        }
+    }
+    text
+}
+
+/// Returns a path as it is for other programs, and escaped on a terminal.
+fn for_programs(path: &str, output: &Output) -> String {
+    if output.on_terminal {
+        escaped(path).into_owned()
+    } else {
+        path.to_owned()
+    }
+}
+
+fn report_unknown(hit: &Hit, output: &Output) {
+    output.notice(&format!(
+        "the source '{}' is no longer registered: its folder is unknown",
+        hit.source
+    ));
+}

@@ -1,0 +1,67 @@
+//! Tells which filter is to blame where a search finds nothing.
+
+use kodiak::Engine;
+use kodiak::access::Guard;
+use kodiak::search::Request;
+use kodiak::store::Filter;
+
+use crate::arguments::SearchArguments;
+use crate::output::phrases::counted;
+
+/// Returns what to say if the filters exclude every note, or every note that matches
+/// the query. `everything` is the filter without what was typed.
+pub(super) fn reason(
+    arguments: &SearchArguments,
+    request: &Request,
+    everything: Filter,
+    engine: &Engine,
+) -> Option<String> {
+    let typed = typed(arguments);
+    if typed.is_empty() {
+        return None;
+    }
+    let typed = typed.join(" ");
+    let count = |query: &str, filter: Filter| {
+        let request = Request {
+            query: query.to_owned(),
+            filter,
+            limit: 1,
+            explain: false,
+            ..request.clone()
+        };
+        let answer = engine.search(&Guard::local(), &request).ok()?;
+        Some((!answer.hits.is_empty()).then_some(answer.total as u64))
+    };
+    if count("", request.filter.clone())?.is_none() {
+        return Some(format!("no note passes {typed}"));
+    }
+    let matching = count(&request.query, everything)??;
+    let notes = match matching {
+        1 => "1 note matches".to_owned(),
+        _ => format!("{} match", counted(matching, "note")),
+    };
+    Some(format!("{notes} without {typed}"))
+}
+
+/// Returns the filters as they were typed.
+fn typed(arguments: &SearchArguments) -> Vec<String> {
+    let many = |option: &str, values: &[String]| -> Vec<String> {
+        let one = |value: &String| format!("{option} {value}");
+        values.iter().map(one).collect()
+    };
+    let fields = arguments.fields.iter();
+    let fields: Vec<String> = fields
+        .map(|(field, value)| format!("{field}={value}"))
+        .collect();
+    [
+        many("--source", &arguments.sources),
+        many("--path", &arguments.paths),
+        many("--tag", &arguments.tags),
+        many("--kind", &arguments.kinds),
+        many("--category", &arguments.categories),
+        many("--after", arguments.after.as_slice()),
+        many("--before", arguments.before.as_slice()),
+        many("--where", &fields),
+    ]
+    .concat()
+}

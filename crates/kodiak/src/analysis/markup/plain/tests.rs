@@ -1,0 +1,142 @@
+//! Tests of prose made from markdown.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn prose(body: &str) -> String {
+    render(Markup::Markdown, body, 0..body.len(), "The title").text
+}
+
+#[test]
+fn inline_markup_is_rendered() {
+    for (body, expected) in [
+        ("**Bold** and *slanted*", "Bold and slanted"),
+        ("__bold__ snake_case_name", "bold snake_case_name"),
+        ("**over\ntwo lines** go on", "over two lines go on"),
+        ("2 * 3 * 4, 2 ** 3", "2 * 3 * 4, 2 ** 3"),
+        ("~~gone~~ ==marked==", "gone marked"),
+        ("the `*code*` ``a ` b``", "the *code* a ` b"),
+        ("[text](https://example.org/a_(b)) end", "text end"),
+        ("[**bold** text][name] end", "bold text end"),
+        ("[![alt text](a.png)](https://example.org)", "alt text"),
+        ("![a *cat*](cat.png \"title\")", "a cat"),
+        ("[[page|shown]], [[page]]", "shown, page"),
+        ("a claim[^1] is made[^note].", "a claim is made."),
+        ("[just brackets] [x]", "[just brackets] [x]"),
+        ("see https://www.example.org/a/b?c=d.", "see example.org."),
+        ("(http://example.org/x)", "(example.org)"),
+        (
+            "<https://example.org/x> <me@example.org>",
+            "example.org me@example.org",
+        ),
+        (
+            "[https://example.org/long](https://example.org/long)",
+            "example.org",
+        ),
+        ("a <b>c</b><br>d <!-- not\nshown --> e", "a c d e"),
+        ("Vec<String> and 1 < 2 > 1", "Vec<String> and 1 < 2 > 1"),
+        ("fish &amp; chips&nbsp;&lt;3", "fish & chips <3"),
+        (r"\*stars\* and \[x]", "*stars* and [x]"),
+        ("日本**語**", "日本語"),
+        ("![](logo.png)", ""),
+    ] {
+        assert_eq!(prose(body), expected, "{body}");
+    }
+}
+
+#[test]
+fn blocks_are_joined_as_prose() {
+    for (body, expected) in [
+        ("# The title\n\nText.", "Text."),
+        ("The title\n=========\n\nText.", "Text."),
+        (
+            "## Steps ##\n\n1. Capture\n2. Clarify\n",
+            "Steps: Capture; Clarify",
+        ),
+        ("Two\n---\nText", "Two: Text"),
+        ("- [x] done.\n- [ ] open\n  goes on\n", "done. open goes on"),
+        ("> quoted\n> text\n\nafter", "quoted text · after"),
+        ("> [!note] Heading\n> text", "Heading text"),
+        ("Buy\n- eggs\n- milk", "Buy: eggs; milk"),
+        ("One.\n\nTwo\n\n***\n\nThree", "One. Two · Three"),
+        (
+            "```rust\nlet *x = **y;\n```\nAfter.",
+            "let *x = **y; · After.",
+        ),
+        ("Run:\n\n    git log\n\nDone.", "Run: git log · Done."),
+        ("<!--\nhidden\n-->\nshown", "shown"),
+        (
+            "Text\n\n#one #two/three\n\nMore #tags.",
+            "Text · More #tags.",
+        ),
+        ("[name]: https://example.org\nText [name].", "Text [name]."),
+        ("Text.\n\n[^1]: The note.", "Text. The note."),
+        (
+            "| Week | Rounds |\n|------|:------:|\n| 1 | **5** |\n| 2 | |\n",
+            "Week · Rounds; 1 · 5; 2",
+        ),
+        (
+            "a | b\n--- | ---\nc | `d|e`\n\nAfter | all",
+            "a · b; c · d|e · After | all",
+        ),
+    ] {
+        assert_eq!(prose(body), expected, "{body}");
+    }
+}
+
+#[test]
+fn other_markup_is_kept() {
+    let body = "* Headline\n\nSome *bold*  text.\n";
+    for markup in [Markup::Org, Markup::Plain] {
+        let prose = render(markup, body, 0..body.len(), "");
+        assert_eq!(prose.text, "* Headline Some *bold* text.");
+        assert_eq!((prose.starts, prose.ends), (vec![0, 11], vec![10]));
+    }
+}
+
+#[test]
+fn a_part_keeps_the_blocks_around_it() {
+    let body = "Before.\n\n```\nlet a = *b;\nlet c = *d;\n```\n\nAfter *all*.";
+    let at = body.find("let c").unwrap();
+    let part = render(Markup::Markdown, body, at..body.len(), "");
+    assert_eq!(part.text, "let c = *d; · After all.");
+    let within = body.find("ter").unwrap();
+    let part = render(Markup::Markdown, body, within..body.len(), "");
+    assert_eq!((part.text.as_str(), part.starts.len()), ("ter all.", 0));
+}
+
+proptest! {
+    #[test]
+    fn every_byte_is_where_it_is_from(
+        body in "([a-z]{1,5}|[*_`~=\\[\\]()|<>!\\\\#&-]{1,3}|\\n| |\\n\\n|https://a.b/c|数据|\\PC){0,60}",
+        from in 0..80_usize,
+        length in 0..200_usize,
+    ) {
+        let from = (0..=from.min(body.len())).rev().find(|&at| body.is_char_boundary(at)).unwrap();
+        let to = (0..=(from + length).min(body.len())).rev().find(|&at| body.is_char_boundary(at));
+        let to = to.unwrap().max(from);
+        for markup in [Markup::Markdown, Markup::Plain] {
+            let prose = render(markup, &body, from..to, "");
+            prop_assert_eq!(prose.text.len(), prose.origins.len());
+            prop_assert!(prose.starts.is_sorted() && prose.ends.is_sorted());
+            for (at, character) in prose.text.char_indices() {
+                if let Some(origin) = prose.origin(at) {
+                    prop_assert!((from..to).contains(&origin) || character == ' ');
+                    prop_assert!(character == ' ' || body[origin..].starts_with(character));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn hostile_text_takes_no_time() {
+    for piece in [
+        "*a ", "[", "`", "<", "**[", "[[", "![", "&", "\\", "| ", "> ", "- ",
+    ] {
+        let body = piece.repeat(30_000 / piece.len());
+        let prose = prose(&body);
+        assert!(prose.len() <= body.len() * 2);
+    }
+}

@@ -1,0 +1,355 @@
+//! The excerpt: renders the text around the matches as prose and chooses where to
+//! begin and to end.
+//!
+//! An excerpt begins and ends with a sentence where one is within reach, otherwise
+//! between words and with an ellipsis. It never parts a letter from its combining
+//! mark. Which matches it is about is left to the finder.
+
+use std::ops::Range;
+
+use super::{Match, Snippet};
+use crate::analysis::markup::plain::{self, Prose};
+use crate::document::newlines;
+use crate::store::StoredDocument;
+use crate::text::is_mark;
+
+/// The maximum length of a snippet, in characters.
+pub(in crate::search) const MAX_CHARACTERS: usize = 200;
+/// The minimum length of a snippet that ends with a sentence, in characters, if
+/// there is more to show.
+const MIN_CHARACTERS: usize = 80;
+/// How much of the body before the matches is rendered, in bytes.
+const BEFORE: usize = 1_000;
+/// How much of the body after the matches is rendered at first, in bytes.
+const AFTER: usize = 2_000;
+/// How much of the body after the matches is rendered at most: long addresses may
+/// leave little to show of the first bytes.
+const MAX_AFTER: usize = 32_000;
+
+/// Returns the excerpt around `span` of the body, with all its matches marked.
+pub(super) fn excerpt(
+    document: &StoredDocument,
+    matches: &[Match],
+    span: &Range<usize>,
+) -> Snippet {
+    let body = document.body.as_str();
+    let from = region_start(body, span.start);
+    let mut after = AFTER;
+    loop {
+        let to = floor(body, span.end.saturating_add(after));
+        let prose = plain::render(document.markup, body, from..to, &document.title);
+        let anchor = anchor(&prose, span);
+        let short = prose.text.len() < anchor.end + MAX_CHARACTERS;
+        if to < body.len() && short && after < MAX_AFTER {
+            after *= 4;
+            continue;
+        }
+        // Without a match, the line is that of the first text shown.
+        let place = if span.is_empty() {
+            (anchor.start..prose.text.len()).find_map(|at| prose.origin(at))
+        } else {
+            None
+        };
+        let mut snippet =
+            Cut::around(&prose, anchor, to == body.len()).snippet(&prose, &disjoint(matches));
+        snippet.line = 1 + newlines(&body[..place.unwrap_or(span.start)]);
+        return snippet;
+    }
+}
+
+/// Returns the excerpt of a text without markup, such as a list of tags.
+pub(super) fn excerpt_of_line(text: &str, matches: &[Match]) -> Snippet {
+    let first = matches.first().map_or(0, |found| found.range.start);
+    let last = matches.last().map_or(first, |found| found.range.end);
+    let prose = plain::render(crate::document::Markup::Plain, text, 0..text.len(), "");
+    let anchor = anchor(&prose, &(first..last));
+    Cut::around(&prose, anchor, true).snippet(&prose, &disjoint(matches))
+}
+
+/// Returns where to start rendering: with the paragraph of the match, or as far
+/// before it as can be shown.
+fn region_start(body: &str, at: usize) -> usize {
+    let earliest = floor(body, at.saturating_sub(BEFORE));
+    let before = &body[earliest..at];
+    let start = match before.rfind("\n\n").or_else(|| before.rfind("\n\r\n")) {
+        Some(blank) => blank + 1,
+        None if earliest == 0 => 0,
+        None => before
+            .find('\n')
+            .or_else(|| before.find(char::is_whitespace))
+            .map_or(0, |space| space + 1),
+    };
+    floor(body, earliest + start)
+}
+
+/// Returns the nearest character boundary at or before `at`.
+fn floor(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at)
+        .rev()
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(0)
+}
+
+/// Returns the range of the prose that is from `span` of the body; the empty range
+/// before what follows the span if nothing of it is shown.
+fn anchor(prose: &Prose, span: &Range<usize>) -> Range<usize> {
+    let from = |at: usize| prose.origin(at);
+    let all = 0..prose.text.len();
+    let inside = |at: &usize| from(*at).is_some_and(|origin| span.contains(&origin));
+    let boundary = |at: &usize| prose.text.is_char_boundary(*at);
+    let first = all.clone().filter(boundary).find(inside);
+    let last = all.clone().rev().find(inside);
+    if let (Some(first), Some(last)) = (first, last) {
+        let mut end = last + 1;
+        while !boundary(&end) {
+            end += 1;
+        }
+        return first..end;
+    }
+    let follows = |at: &usize| from(*at).is_some_and(|origin| origin >= span.start);
+    let at = all.filter(boundary).find(follows);
+    let at = at.unwrap_or(prose.text.len());
+    at..at
+}
+
+/// Merges overlapping matches.
+fn disjoint(matches: &[Match]) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::with_capacity(matches.len());
+    for found in matches {
+        match ranges.last_mut() {
+            Some(last) if found.range.start < last.end => last.end = last.end.max(found.range.end),
+            _ => ranges.push(found.range.clone()),
+        }
+    }
+    ranges
+}
+
+/// The part of the prose to show.
+struct Cut {
+    range: Range<usize>,
+    /// Whether it begins in the middle of a sentence.
+    opens_within: bool,
+    /// Whether it ends in the middle of a sentence.
+    ends_within: bool,
+}
+
+impl Cut {
+    /// Chooses the part around `anchor`. `last` tells whether the prose goes to the
+    /// very end of the body.
+    fn around(prose: &Prose, anchor: Range<usize>, last: bool) -> Self {
+        let text = prose.text.as_str();
+        // Two characters are reserved for the ellipses.
+        let most = MAX_CHARACTERS - 2;
+        let end = anchor.start + byte_length(&text[anchor.clone()], most);
+        let room = most - text[anchor.start..end].chars().count();
+        let (from, opens_within) = beginning(prose, anchor.start, room);
+        let room = room.saturating_sub(text[from..anchor.start].chars().count());
+        let limit = end + byte_length(&text[end..], room);
+        if limit == text.len() {
+            return Self {
+                range: from..limit,
+                opens_within,
+                ends_within: !last,
+            };
+        }
+        let shortest = from + byte_length(&text[from..], MIN_CHARACTERS);
+        let sentence = boundaries(text, shortest.max(end)..limit)
+            .rev()
+            .find(|&at| ends_sentence(prose, at));
+        if let Some(to) = sentence {
+            return Self {
+                range: from..to,
+                opens_within,
+                ends_within: false,
+            };
+        }
+        // Not in the middle of a word, unless there are no spaces.
+        let to = if text[limit..].starts_with(char::is_whitespace) {
+            limit
+        } else {
+            let space = text[end..limit].rfind(char::is_whitespace);
+            space.map_or_else(|| whole_before(text, limit), |space| end + space)
+        };
+        Self {
+            range: from..to.max(from),
+            opens_within,
+            ends_within: true,
+        }
+    }
+
+    /// Makes the snippet, with what is from `matches` of the body marked.
+    fn snippet(self, prose: &Prose, matches: &[Range<usize>]) -> Snippet {
+        const SEPARATORS: [char; 6] = [' ', '·', ';', ':', ',', '…'];
+        let Range { mut start, mut end } = self.range;
+        let shown = &prose.text[start..end];
+        if self.opens_within {
+            start += shown.len() - shown.trim_start_matches(SEPARATORS).len();
+            start = whole_after(&prose.text, start);
+        }
+        if self.ends_within && start < end {
+            end = start + prose.text[start..end].trim_end_matches(SEPARATORS).len();
+        }
+        let mut snippet = Snippet {
+            line: 1,
+            ..Snippet::default()
+        };
+        if start >= end {
+            return snippet;
+        }
+        if self.opens_within {
+            snippet.text.push('…');
+        }
+        let offset = snippet.text.len();
+        let shown = &prose.text[start..end];
+        let mut next = 0;
+        for (at, character) in shown.char_indices() {
+            let Some(origin) = prose.origin(start + at) else {
+                continue;
+            };
+            while matches.get(next).is_some_and(|range| range.end <= origin) {
+                next += 1;
+            }
+            if matches
+                .get(next)
+                .is_some_and(|range| range.contains(&origin))
+            {
+                let at = offset + at;
+                push_mark(&mut snippet.marks, at..at + character.len_utf8());
+            }
+        }
+        snippet.text.push_str(shown);
+        if self.ends_within {
+            snippet.text.push('…');
+        }
+        snippet
+    }
+}
+
+/// Returns where an excerpt begins, and whether that is in the middle of a sentence:
+/// with the block or else the sentence of the match if that leaves room, else a few
+/// words before it.
+fn beginning(prose: &Prose, at: usize, room: usize) -> (usize, bool) {
+    let text = prose.text.as_str();
+    let back = |characters: usize| {
+        let before = text[..at].char_indices().rev().take(characters);
+        before.last().map_or(at, |(at, _)| at)
+    };
+    let block = prose.starts.iter().rev().find(|&&start| start <= at);
+    if let Some(&start) = block.filter(|&&start| start >= back(room / 3)) {
+        return (start, false);
+    }
+    let sentence = boundaries(text, back(room * 3 / 4)..at)
+        .rev()
+        .find(|&at| starts_sentence(prose, at));
+    if let Some(start) = sentence {
+        return (start, false);
+    }
+    let few = back(room / 3);
+    if few == 0 || text[..few].ends_with(char::is_whitespace) {
+        return (few, true);
+    }
+    let space = text[few..at].find(char::is_whitespace);
+    let few = space.map_or_else(|| whole_after(text, few).min(at), |space| few + space);
+    (few, true)
+}
+
+/// Returns the character boundaries of a range, its end included.
+fn boundaries(text: &str, range: Range<usize>) -> impl DoubleEndedIterator<Item = usize> {
+    (range.start..=range.end).filter(|&at| text.is_char_boundary(at))
+}
+
+/// Tells whether a sentence starts here.
+fn starts_sentence(prose: &Prose, at: usize) -> bool {
+    if prose.starts.binary_search(&at).is_ok() {
+        return true;
+    }
+    let before = prose.text[..at].trim_end();
+    let apart = before.len() < at || before.ends_with(is_wide_end);
+    apart
+        && !prose.text[at..].starts_with(char::is_whitespace)
+        && ends_sentence(prose, before.len())
+}
+
+/// Tells whether a sentence ends here.
+fn ends_sentence(prose: &Prose, at: usize) -> bool {
+    if prose.ends.binary_search(&at).is_ok() {
+        return true;
+    }
+    let (text, rest) = prose.text.split_at(at);
+    let text = text.trim_end_matches(['"', '\'', ')', ']', '”', '’', '»', '」', '』', '）']);
+    if text.ends_with(is_wide_end) {
+        return !rest.starts_with(['」', '』', '）']);
+    }
+    let Some(said) = text.strip_suffix(['.', '!', '?', '…']) else {
+        return false;
+    };
+    let next = rest.trim_start();
+    if next.len() == rest.len() || next.starts_with(char::is_lowercase) {
+        return false;
+    }
+    !text.ends_with('.') || !is_abbreviation(said)
+}
+
+/// Tells whether a character ends a sentence even if no space follows.
+fn is_wide_end(character: char) -> bool {
+    matches!(character, '。' | '！' | '？' | '．' | '｡' | '।' | '॥')
+}
+
+/// Tells whether what comes before a full stop is an initial, part of an
+/// abbreviation such as "e.g.", a form of address, or the number of a day.
+fn is_abbreviation(said: &str) -> bool {
+    const ABBREVIATED: [&str; 12] = [
+        "Mr", "Mrs", "Ms", "Dr", "Prof", "St", "No", "Nr", "vs", "bzw", "ca", "cf",
+    ];
+    let word = said.rsplit(|sign: char| !sign.is_alphanumeric()).next();
+    let word = word.unwrap_or_default();
+    if ABBREVIATED.contains(&word) {
+        return true;
+    }
+    let mut letters = word.chars();
+    match (letters.next(), letters.next(), letters.next()) {
+        (Some(_), None, _) => true,
+        (Some(first), Some(second), None) => first.is_numeric() && second.is_numeric(),
+        _ => false,
+    }
+}
+
+fn byte_length(text: &str, characters: usize) -> usize {
+    text.char_indices()
+        .nth(characters)
+        .map_or(text.len(), |(at, _)| at)
+}
+
+/// Tells whether a cut at `at` would separate a character from its combining marks
+/// or joiners.
+fn parts_a_character(text: &str, at: usize) -> bool {
+    let next = text[at..].chars().next();
+    next.is_some_and(|character| is_mark(character) || character == '\u{200d}')
+        || text[..at].ends_with('\u{200d}')
+}
+
+/// Returns the nearest clean cut at or after `at`.
+fn whole_after(text: &str, mut at: usize) -> usize {
+    while at > 0 && at < text.len() && parts_a_character(text, at) {
+        at += text[at..].chars().next().map_or(1, char::len_utf8);
+    }
+    at
+}
+
+/// Returns the nearest clean cut at or before `at`.
+fn whole_before(text: &str, mut at: usize) -> usize {
+    while at > 0 && at < text.len() && parts_a_character(text, at) {
+        at -= text[..at].chars().next_back().map_or(1, char::len_utf8);
+    }
+    at
+}
+
+/// Adds a mark, merged with the last one if they touch: overlapping n-grams of one
+/// run make one mark.
+fn push_mark(marks: &mut Vec<Range<usize>>, mark: Range<usize>) {
+    match marks.last_mut() {
+        Some(last) if last.end >= mark.start => last.end = last.end.max(mark.end),
+        _ => marks.push(mark),
+    }
+}
