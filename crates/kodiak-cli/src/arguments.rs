@@ -200,6 +200,9 @@ pub(crate) struct SearchArguments {
     /// Search for the words as typed, without correcting typing errors
     #[arg(long)]
     pub(crate) exact: bool,
+    /// Leave out hits that are less likely relevant than this, from 0 to 1
+    #[arg(long, value_name = "P", default_value_t = 0.0, hide_default_value = true, value_parser = probability)]
+    pub(crate) min_relevance: f64,
 
     /// Search this folder, after registering it (if it is new) and bringing it up to date
     #[arg(
@@ -436,6 +439,13 @@ fn field_and_value(text: &str) -> Result<(String, String), String> {
         }
         _ => Err("expected FIELD=VALUE, such as status=open".to_owned()),
     }
+}
+
+/// Parses a probability.
+fn probability(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    let number = number.filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "it must be a number from 0 to 1, such as 0.2".to_owned())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use kodiak::search::{Answer, Explanation, Hit};
 use unicode_width::UnicodeWidthStr;
 
 use super::escape::escaped;
-use super::phrases::counted;
+use super::phrases::{counted, shortened};
 use super::style::{BOLD, DIM, MATCH, Painter};
 use super::wrap::{Marked, wrap};
 use crate::places::{Places, file_address};
@@ -41,16 +41,42 @@ impl Layout<'_> {
     }
 }
 
-/// Renders the hits, with a blank line between them.
+/// Renders the hits, with a blank line between them. Those that are probably not
+/// relevant are set apart if they are all at the end.
 pub(crate) fn hits(answer: &Answer, layout: Layout<'_>) -> String {
     let mut text = String::new();
+    let apart = answer.hits.is_sorted_by_key(|hit| !hit.probable);
     for (number, hit) in answer.hits.iter().enumerate() {
         if number > 0 {
             text.push('\n');
         }
+        let first = number == 0 || answer.hits[number - 1].probable;
+        if apart && first && !hit.probable {
+            let line = match number {
+                0 => nothing_relevant(answer),
+                _ => "less likely:".to_owned(),
+            };
+            let _ = writeln!(text, "{}\n", layout.painter.paint(DIM, &line));
+        }
         one(&mut text, number + 1, hit, layout);
     }
     text
+}
+
+/// Says that no hit is probably relevant, and how those shown were found.
+fn nothing_relevant(answer: &Answer) -> String {
+    let query = shortened(answer.query.trim());
+    let query = escaped(&query);
+    let what = if query.contains(' ') {
+        format!("no note seems to be about \"{query}\"")
+    } else {
+        format!("no note contains \"{query}\"")
+    };
+    let nearest = match answer.retrievers.semantic {
+        Some(_) => "nearest in meaning",
+        None => "closest",
+    };
+    format!("{what}; {nearest}:")
 }
 
 fn one(text: &mut String, number: usize, hit: &Hit, layout: Layout<'_>) {
@@ -152,6 +178,12 @@ fn painted(line: &[Marked], painter: Painter) -> String {
 
 fn explain(hit: &Hit, explanation: &Explanation) -> Vec<String> {
     let mut facts = vec![format!("score {:.4}", hit.score)];
+    if let Some(relevance) = hit.relevance {
+        facts.push(format!("relevance {relevance:.4}"));
+    }
+    if let Some(coverage) = explanation.coverage {
+        facts.push(format!("coverage {coverage:.4}"));
+    }
     if let (Some(rank), Some(score)) = (explanation.lexical_rank, explanation.lexical_score) {
         facts.push(format!("lexical rank {rank}, lexical score {score:.4}"));
     }

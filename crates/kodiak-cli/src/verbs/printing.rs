@@ -64,7 +64,8 @@ pub(super) fn print(
             }
         }
     }
-    Ok(if answer.hits.is_empty() {
+    let unanswered = answer.relevant == Some(0) && answer.contained != Some(true);
+    Ok(if answer.hits.is_empty() || unanswered {
         Outcome::Nothing
     } else {
         Outcome::Done

@@ -9,7 +9,7 @@ mod prefix;
 
 use kodiak::access::Guard;
 use kodiak::rank::Weights;
-use kodiak::search::{Answer, Mode, Notices, Request};
+use kodiak::search::{Answer, Mode, Notice, Notices, Request};
 use kodiak::store::Filter;
 use kodiak::{Engine, Error};
 
@@ -72,6 +72,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         filter,
         all: arguments.all,
         exact: arguments.exact,
+        min_relevance: arguments.min_relevance,
         explain: arguments.printing.explain,
         fusion: arguments.fusion.unwrap_or(settings.fusion),
         weights: Weights {
@@ -171,8 +172,11 @@ fn print_notices(
     if let Some(corrected) = &answer.corrected {
         output.notice(&format!("showing results for \"{}\"", shortened(corrected)));
     }
-    for notice in answer.notices.sentences() {
-        output.notice(&notice);
+    for notice in &answer.notices.0 {
+        // Programs need to know; a person sees hits as ever.
+        if !matches!(notice, Notice::RelevanceUnknown { .. }) {
+            output.notice(&notice.to_string());
+        }
     }
     if let Some(model) = &answer.retrievers.semantic {
         output.notice(&match &answer.retrievers.lexical {

@@ -102,6 +102,9 @@ pub struct Hit {
     /// be compared between queries. Absent where relevance is not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relevance: Option<f64>,
+    /// Whether it is probably relevant; true where relevance is not judged.
+    #[serde(skip)]
+    pub probable: bool,
     /// The cosine between the query and its nearest chunk, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,

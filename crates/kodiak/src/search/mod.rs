@@ -86,6 +86,8 @@ pub struct Request {
     pub all: bool,
     /// Whether words are taken as typed and never corrected.
     pub exact: bool,
+    /// The lowest relevance of a hit. Where relevance is not judged, all are shown.
+    pub min_relevance: f64,
     /// Whether each hit explains how it was ranked.
     pub explain: bool,
     /// How lexical and semantic evidence are fused.
@@ -106,6 +108,7 @@ impl Default for Request {
             filter: Filter::default(),
             all: false,
             exact: false,
+            min_relevance: 0.0,
             explain: false,
             fusion: Fusion::default(),
             weights: Weights::default(),

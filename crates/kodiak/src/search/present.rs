@@ -92,6 +92,8 @@ impl Presenter<'_> {
             }
         }
         let judgement = judge.map(|judge| judge.judge(&mut hits));
+        let shown = |hit: &Hit| hit.relevance.is_none_or(|it| it >= request.min_relevance);
+        hits.retain(shown);
         let told = [
             (gone, Notice::DocumentsGone { count: gone }),
             (unknown, Notice::DocumentsUnchecked { count: unknown }),
@@ -183,6 +185,7 @@ fn hit(
         found_by: found_by.map(|(_, name)| name).collect(),
         changed: false,
         relevance: None,
+        probable: true,
         explanation: None,
     }
 }

@@ -139,7 +139,7 @@ impl<'a> Judge<'a> {
         coverage
     }
 
-    /// Gives every hit its relevance.
+    /// Gives every hit its relevance, and says which are probably relevant.
     pub(super) fn judge(&self, hits: &mut [Hit]) -> Judgement {
         // Nothing that was shown has a vector: they were not compared.
         let model = match self.evidence.similarity {
@@ -152,7 +152,9 @@ impl<'a> Judge<'a> {
         let mut relevant = 0;
         for hit in hits {
             let relevance = model.relevance(answered, hit.score);
-            relevant += usize::from((answered >= ANSWERED || contained) && relevance >= RELEVANT);
+            let probable = (answered >= ANSWERED || contained) && relevance >= RELEVANT;
+            relevant += usize::from(probable);
+            hit.probable = probable;
             hit.relevance = Some((relevance * 10_000.0).round() / 10_000.0);
         }
         Judgement {
