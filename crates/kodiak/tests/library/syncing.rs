@@ -58,6 +58,34 @@ fn every_kind_of_change_is_noticed_once() {
 }
 
 #[test]
+fn a_source_that_lists_nothing_keeps_its_documents() {
+    let notes = Collection::new(&[("a.md", "apple"), ("b.md", "banana")]);
+    notes.sync();
+    notes.remove("a.md");
+    notes.remove("b.md");
+    let synced = sync::sync(
+        &mut notes.writer(),
+        &notes.source(),
+        &Cancel::new(),
+        &mut |_| {},
+    );
+    let error = synced.unwrap_err();
+    assert!(matches!(error, Error::SourceEmpty { .. }) && error.concerns_source());
+    let rebuilt = sync::rebuild(
+        &mut notes.writer(),
+        &[&notes.source()],
+        None,
+        &Cancel::new(),
+        &mut |_, _| {},
+    );
+    assert!(matches!(rebuilt, Err(Error::SourceEmpty { .. })));
+    notes.write("a.md", "apple");
+    assert_eq!(notes.found("apple"), ["a.md"]);
+    // One note left is enough to believe that the others were deleted.
+    assert_eq!(changes(notes.sync()).removed, 1);
+}
+
+#[test]
 fn an_edit_of_the_same_size_right_after_indexing_is_noticed() {
     let notes = Collection::new(&[]);
     // A time ahead of the clock is always right after indexing.
