@@ -63,6 +63,7 @@ struct State {
 struct Source {
     location: String,
     synced_at: Option<i64>,
+    containers: BTreeMap<String, Version>,
 }
 
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 //! This module keeps the records from which a sync can tell what to read again.
 //! The sync decides what to do with them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::{OptionalExtension, params};
 
@@ -12,6 +12,10 @@ use super::read::fixed;
 use super::{SqliteStore, SqliteWriter};
 use crate::document::{Document, Version};
 use crate::error::Result;
+use crate::source::KnownEntry;
+
+/// The number of documents whose entries are most likely to have changed.
+const NEWEST: usize = 1_000;
 
 /// The number of an entry in one index.
 pub type EntryRow = i64;
@@ -58,6 +62,59 @@ impl SqliteStore {
                 Ok((row.get(0)?, state))
             })?;
             rows.collect()
+        })
+    }
+
+    /// Returns the recorded state of an entry.
+    pub fn entry_state(&self, source: &str, key: &str) -> Result<Option<EntryState>> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT id, version, size, skipped IS NOT NULL
+                     FROM entries WHERE source = ?1 AND key = ?2",
+                )?
+                .query_row([source, key], |row| {
+                    Ok(EntryState {
+                        row: row.get(0)?,
+                        version: Version(fixed(row.get_ref(1)?.as_blob()?)),
+                        size: row.get(2)?,
+                        skipped: row.get(3)?,
+                    })
+                })
+                .optional()
+        })
+    }
+
+    /// Returns every entry of a source: those of the most recently changed
+    /// documents first, then those that were added last.
+    pub fn entries_by_age(&self, source: &str) -> Result<Vec<KnownEntry>> {
+        self.with(|connection| {
+            // Sorting all of them would take as long as reading them.
+            let newest: Vec<Option<EntryRow>> = connection
+                .prepare_cached("SELECT entry FROM documents ORDER BY updated_at DESC LIMIT ?1")?
+                .query_map([NEWEST], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            let newest: HashSet<EntryRow> = newest.into_iter().flatten().collect();
+            let mut statement = connection.prepare_cached(
+                "SELECT key, version, size, skipped IS NOT NULL, id
+                 FROM entries WHERE source = ?1 ORDER BY id DESC",
+            )?;
+            let mut rows = statement.query([source])?;
+            let (mut first, mut rest) = (Vec::new(), Vec::new());
+            while let Some(row) = rows.next()? {
+                let entry = KnownEntry {
+                    key: row.get(0)?,
+                    version: Version(fixed(row.get_ref(1)?.as_blob()?)),
+                    size: row.get(2)?,
+                    skipped: row.get(3)?,
+                };
+                match row.get::<_, Option<EntryRow>>(4)? {
+                    Some(id) if newest.contains(&id) => first.push(entry),
+                    _ => rest.push(entry),
+                }
+            }
+            first.append(&mut rest);
+            Ok(first)
         })
     }
 

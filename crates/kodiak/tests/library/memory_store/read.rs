@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kodiak::document::SHORTEST_ID;
 use kodiak::rank::{Bm25, Corpus};
+use kodiak::source::KnownEntry;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
@@ -278,6 +279,38 @@ impl Reader for MemoryReader {
             (entry.key.clone(), known)
         });
         Ok(states.collect())
+    }
+
+    fn entry_state(&self, source: &str, key: &str) -> Result<Option<EntryState>> {
+        Ok(self.entry_states(source)?.remove(key))
+    }
+
+    fn entries_by_age(&self, source: &str) -> Result<Vec<KnownEntry>> {
+        let state = self.state()?;
+        let changed = |row: EntryRow| {
+            let documents = state.documents.values().filter(|one| one.entry == row);
+            documents.map(|one| one.document.updated_at).max()
+        };
+        let mut entries: Vec<_> = state
+            .entries
+            .iter()
+            .filter(|(_, entry)| entry.source == source)
+            .collect();
+        entries.sort_by_key(|(row, _)| std::cmp::Reverse((changed(**row), **row)));
+        let known = entries.into_iter().map(|(_, entry)| KnownEntry {
+            key: entry.key.clone(),
+            version: entry.version,
+            size: entry.size,
+            skipped: entry.skipped.is_some(),
+        });
+        Ok(known.collect())
+    }
+
+    fn containers(&self, source: &str) -> Result<HashMap<String, Version>> {
+        let state = self.state()?;
+        let known = state.sources.get(source);
+        let containers = known.map(|source| source.containers.clone());
+        Ok(containers.unwrap_or_default().into_iter().collect())
     }
 
     fn documents_of_source(&self, source: &str) -> Result<u64> {

@@ -1,0 +1,341 @@
+//! A quick look at a folder: what has changed since it was indexed.
+//!
+//! Creating, deleting and renaming a file changes its folder; editing it in
+//! place changes only the file. So all folders are checked first, those that
+//! changed are listed again by the rules of `walk`, and then every other file is
+//! checked, those first that are most likely to have changed. What is decided
+//! here rests on times and sizes; no file is read.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use super::version::FileState;
+use super::walk::{IGNORE_FILES, Scope, Walked, parent_of};
+use super::{MarkdownFolder, require_folder};
+use crate::document::Version;
+use crate::error::Result;
+use crate::source::{Entry, Known, KnownEntry, Listing, Look};
+
+/// The number of files that are checked between two looks at the clock.
+const BLOCK: usize = 32;
+/// The maximum number of threads that check files.
+const MAX_THREADS: usize = 4;
+
+/// The state of an indexed file.
+enum Checked {
+    Same,
+    Changed(Entry),
+    Gone,
+    Unreadable,
+}
+
+/// What is known of the files in a folder after the walk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cover {
+    /// The folder was listed.
+    Listed,
+    /// The folder is gone or no longer listed.
+    Vanished,
+    /// The folder is unchanged, so its files must be checked one by one.
+    Unlisted,
+}
+
+impl MarkdownFolder {
+    /// Looks for changes until `deadline`.
+    pub(super) fn look(&self, known: &dyn Known, deadline: Instant) -> Result<Look> {
+        require_folder(&self.root)?;
+        let containers = known.containers()?;
+        let mut look = Look::default();
+        if containers.is_empty() {
+            return Ok(look);
+        }
+        let Some(scope) = self.changed_folders(&containers, deadline) else {
+            return Ok(look);
+        };
+        let mut relisted = Relisted::new(&containers, &scope);
+        if !scope.is_empty() {
+            let (listing, walked) = self.walk(Some(scope));
+            relisted.take(listing, walked, &mut look);
+        }
+        let entries = known.entries()?;
+        let mut unlisted = Vec::with_capacity(entries.len());
+        for entry in entries {
+            if let Some(entry) = relisted.settle(entry, &mut look) {
+                unlisted.push(entry);
+            }
+        }
+        let all = self.check_all(&unlisted, deadline, &mut look);
+        relisted.finish(&mut look);
+        look.finished = all && !relisted.cut;
+        // If the folder is missing, for example because a drive is unplugged,
+        // its files do not count as gone.
+        require_folder(&self.root)?;
+        Ok(look)
+    }
+
+    /// Returns the folders that must be listed again, or `None` if the time is
+    /// up.
+    fn changed_folders(
+        &self,
+        containers: &HashMap<String, Version>,
+        deadline: Instant,
+    ) -> Option<Scope> {
+        let folders = containers.keys().filter(|key| is_folder(key)).cloned();
+        let mut scope = Scope::new(folders.collect(), deadline);
+        for (at, (key, version)) in containers.iter().enumerate() {
+            if at % BLOCK == 0 && Instant::now() >= deadline {
+                return None;
+            }
+            let now = self.container_version(key);
+            if version.is_known() && now == Some(*version) {
+                continue;
+            }
+            if !is_folder(key) {
+                // Rules that changed decide anew about everything below.
+                scope.list_whole(parent_of(key).unwrap_or_default());
+            } else if now.is_some() {
+                scope.list(key);
+                let new_rules = |name: &&str| {
+                    let rules = format!("{key}{name}");
+                    !containers.contains_key(&rules) && self.container_version(&rules).is_some()
+                };
+                if IGNORE_FILES.iter().any(|name| new_rules(&name)) {
+                    scope.list_whole(key);
+                }
+            }
+            // A folder that is gone has changed the one it was in.
+        }
+        Some(scope)
+    }
+
+    /// Checks files one by one, on several threads. Returns whether there was
+    /// time for all.
+    fn check_all(&self, entries: &[KnownEntry], deadline: Instant, look: &mut Look) -> bool {
+        let next = AtomicUsize::new(0);
+        let check = || {
+            let mut found = Look {
+                finished: true,
+                ..Look::default()
+            };
+            loop {
+                let start = next.fetch_add(BLOCK, Ordering::Relaxed);
+                let Some(rest) = entries.get(start..).filter(|rest| !rest.is_empty()) else {
+                    return found;
+                };
+                if Instant::now() >= deadline {
+                    found.finished = false;
+                    return found;
+                }
+                for entry in rest.iter().take(BLOCK) {
+                    match self.check(entry) {
+                        Checked::Same => {}
+                        Checked::Changed(entry) => found.entries.push(entry),
+                        Checked::Gone => found.gone.push(entry.key.clone()),
+                        Checked::Unreadable => found.unreadable += 1,
+                    }
+                }
+            }
+        };
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads.min(MAX_THREADS).min(entries.len() / (8 * BLOCK));
+        let parts: Vec<Look> = thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(check)).collect();
+            let own = check();
+            let others = others.into_iter().filter_map(|other| other.join().ok());
+            std::iter::once(own).chain(others).collect()
+        });
+        let mut all = parts.len() >= threads;
+        for part in parts {
+            look.entries.extend(part.entries);
+            look.gone.extend(part.gone);
+            look.unreadable += part.unreadable;
+            all &= part.finished;
+        }
+        all
+    }
+
+    fn check(&self, known: &KnownEntry) -> Checked {
+        let path = self.root.join(&known.key);
+        let metadata = match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_file() => metadata,
+            Ok(_) => return Checked::Gone,
+            Err(error) => {
+                return match error.kind() {
+                    ErrorKind::NotFound | ErrorKind::NotADirectory => Checked::Gone,
+                    _ => Checked::Unreadable,
+                };
+            }
+        };
+        let state = FileState::of(&metadata);
+        let version = state.version(self.options.max_bytes);
+        if known.version.is_known() && known.version == version {
+            return Checked::Same;
+        }
+        // A file that could not be read has no version. Only trying shows
+        // whether it can be read now.
+        if known.skipped && !known.version.is_known() && File::open(&path).is_err() {
+            return Checked::Unreadable;
+        }
+        Checked::Changed(Entry {
+            key: known.key.clone(),
+            version,
+            size_hint: state.size,
+        })
+    }
+}
+
+/// The folders that were listed again, compared with what is indexed.
+struct Relisted<'a> {
+    containers: &'a HashMap<String, Version>,
+    /// How the files of each known folder are covered.
+    covers: HashMap<&'a str, Cover>,
+    files: HashMap<String, Entry>,
+    /// What the walk could not list.
+    unlisted: Listing,
+    /// What it could not list before either.
+    no_news: HashSet<String>,
+    /// Whether the walk was cut short, so that nothing is known of what it did
+    /// not find.
+    cut: bool,
+}
+
+impl<'a> Relisted<'a> {
+    fn new(containers: &'a HashMap<String, Version>, scope: &Scope) -> Self {
+        let folders = containers.keys().filter(|key| is_folder(key));
+        let cover = |key: &str| match scope.lists(key) {
+            true => Cover::Listed,
+            false => Cover::Unlisted,
+        };
+        Self {
+            containers,
+            covers: folders.map(|key| (key.as_str(), cover(key))).collect(),
+            files: HashMap::new(),
+            unlisted: Listing::default(),
+            no_news: HashSet::new(),
+            cut: false,
+        }
+    }
+
+    /// Takes over the result of the walk.
+    fn take(&mut self, mut listing: Listing, walked: Walked, look: &mut Look) {
+        self.cut = walked.cut;
+        let files = std::mem::take(&mut listing.entries).into_iter();
+        self.files = files.map(|file| (file.key.clone(), file)).collect();
+        if self.cut {
+            return;
+        }
+        self.mark_vanished(&walked.folders);
+        let mut kept = HashSet::new();
+        for container in std::mem::take(&mut listing.containers) {
+            kept.insert(container.key.clone());
+            if self.containers.get(&container.key) != Some(&container.version) {
+                look.containers.push(container);
+            }
+        }
+        for key in self.containers.keys() {
+            let folder = if is_folder(key) {
+                key
+            } else {
+                parent_of(key).unwrap_or_default()
+            };
+            let gone = match self.covers.get(folder) {
+                Some(Cover::Listed) => !kept.contains(key),
+                Some(Cover::Vanished) => true,
+                _ => false,
+            };
+            if gone {
+                look.containers_gone.push(key.clone());
+            }
+        }
+        self.unlisted = listing;
+    }
+
+    /// Marks the known folders that the walk no longer found in a listed one,
+    /// with everything below them.
+    fn mark_vanished(&mut self, found: &HashSet<String>) {
+        let vanished: HashSet<&str> = self
+            .covers
+            .keys()
+            .copied()
+            .filter(|key| {
+                let parent = parent_of(key).and_then(|parent| self.covers.get(parent));
+                parent == Some(&Cover::Listed) && !found.contains(*key)
+            })
+            .collect();
+        if vanished.is_empty() {
+            return;
+        }
+        for (key, cover) in &mut self.covers {
+            let mut above = Some(*key);
+            while let Some(folder) = above {
+                if vanished.contains(folder) {
+                    *cover = Cover::Vanished;
+                    break;
+                }
+                above = parent_of(folder);
+            }
+        }
+    }
+
+    /// Settles an indexed entry as far as the walk has. Returns it if its file
+    /// must be checked.
+    fn settle(&mut self, known: KnownEntry, look: &mut Look) -> Option<KnownEntry> {
+        // What could not be listed has a name that leads to no file.
+        let nameless = known.key.ends_with('/') || known.key.contains('\u{fffd}');
+        let folder = match known.key.as_str() {
+            folder if is_folder(folder) && self.covers.contains_key(folder) => folder,
+            key => parent_of(key).unwrap_or_default(),
+        };
+        match self.covers.get(folder) {
+            Some(Cover::Listed) if self.cut => match self.files.remove(&known.key) {
+                Some(now) if now.version == known.version => {}
+                Some(now) => look.entries.push(now),
+                // Not found yet.
+                None => {}
+            },
+            Some(Cover::Listed) => match self.files.remove(&known.key) {
+                Some(now) if known.version.is_known() && now.version == known.version => {}
+                // It had no version when it could not be read.
+                Some(_) if known.skipped && !known.version.is_known() => return Some(known),
+                Some(now) => look.entries.push(now),
+                None if self.is_left_out(&known.key) => look.unreadable += 1,
+                None if self.unlisted.may_hide(&known.key) => {}
+                None => look.gone.push(known.key),
+            },
+            Some(Cover::Vanished) => look.gone.push(known.key),
+            _ if nameless => look.unreadable += 1,
+            _ => return Some(known),
+        }
+        None
+    }
+
+    /// Tells whether the walk could not list this again, which is no news.
+    fn is_left_out(&mut self, key: &str) -> bool {
+        let again = self.unlisted.left_out.iter().any(|one| one.key == key);
+        if again {
+            self.no_news.insert(key.to_owned());
+        }
+        again
+    }
+
+    /// Adds what is left of the walk: everything that is new.
+    fn finish(&mut self, look: &mut Look) {
+        let mut new: Vec<Entry> = self.files.drain().map(|(_, file)| file).collect();
+        new.sort_unstable_by(|one, other| one.key.cmp(&other.key));
+        // What is new comes first: nothing of it can be found yet.
+        new.append(&mut look.entries);
+        look.entries = new;
+        let mut news = std::mem::take(&mut self.unlisted.left_out);
+        news.retain(|one| !self.no_news.contains(&one.key));
+        look.unreadable += news.len();
+        look.left_out.append(&mut news);
+    }
+}
+
+fn is_folder(key: &str) -> bool {
+    key.is_empty() || key.ends_with('/')
+}
