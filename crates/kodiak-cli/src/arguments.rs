@@ -164,6 +164,9 @@ pub(crate) struct SearchArguments {
     /// Search for the words as typed, without correcting typing errors
     #[arg(long)]
     pub(crate) exact: bool,
+    /// Search the index as it is, without looking for changed files
+    #[arg(long)]
+    pub(crate) no_refresh: bool,
 
     /// Search this folder, after registering it (if it is new) and bringing it up to date
     #[arg(

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use kodiak::access::Guard;
 use kodiak::rank::Weights;
-use kodiak::search::{Answer, Mode, Notices, Request};
+use kodiak::search::{Answer, Incomplete, Mode, Notices, Request};
 use kodiak::store::Filter;
 use kodiak::{Engine, Error};
 
@@ -63,6 +63,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         all: arguments.all,
         exact: arguments.exact,
         explain: arguments.explain,
+        refresh: !arguments.no_refresh,
         fusion: arguments.fusion.unwrap_or(settings.fusion),
         weights: Weights {
             lexical: settings.lexical_weight,
@@ -71,6 +72,9 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     };
     let searched = engine.search(&Guard::local(), &request);
     let mut answer = searched.map_err(missing_index)?;
+    for reason in notices.iter().filter_map(Incomplete::of) {
+        answer.completeness.add(reason);
+    }
     notices.append(&mut answer.notices.0);
     answer.notices = Notices(notices);
 

@@ -20,6 +20,7 @@ mod answer;
 mod candidate;
 mod compare;
 mod freshness;
+mod incomplete;
 mod intent;
 mod lexical;
 mod limits;
@@ -45,6 +46,7 @@ use std::time::{Duration, Instant};
 
 pub use answer::{Answer, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
 pub use freshness::Freshness;
+pub use incomplete::{Completeness, Incomplete, NotIndexed, NotLookedFor};
 pub use intent::Intent;
 pub use lookup::Found;
 pub use mode::Mode;
@@ -87,6 +89,9 @@ pub struct Request {
     pub exact: bool,
     /// Whether each hit explains how it was ranked.
     pub explain: bool,
+    /// Whether changes are looked for and indexed while the search runs. A router
+    /// does not do that; an engine does.
+    pub refresh: bool,
     /// How lexical and semantic evidence are fused.
     pub fusion: Fusion,
     /// The weight of each in the fusion.
@@ -106,6 +111,7 @@ impl Default for Request {
             all: false,
             exact: false,
             explain: false,
+            refresh: true,
             fusion: Fusion::default(),
             weights: Weights::default(),
         }
@@ -334,6 +340,7 @@ impl<'a> Searching<'a> {
             intent: plan.intent,
             retrievers: outcome.retrievers,
             embedded: outcome.embedded,
+            completeness: unrefreshed(&self.notices),
             notices: Notices(self.notices),
             total: outcome.ranked.total - shown.gone,
             took_ms: self.started.elapsed().as_millis() as u64,
@@ -563,6 +570,13 @@ impl<'a> Searching<'a> {
         });
         Ok(suggestions.collect())
     }
+}
+
+/// Returns the completeness of an answer from an index that was not refreshed.
+fn unrefreshed(notices: &[Notice]) -> Completeness {
+    let mut completeness = Completeness::of(notices);
+    completeness.add(Incomplete::ChangesNotLookedFor(NotLookedFor::Off));
+    completeness
 }
 
 /// The result of waiting for a model.

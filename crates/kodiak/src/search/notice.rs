@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::incomplete::{Incomplete, NotIndexed};
+
 /// Something a reader should know about an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -61,6 +63,13 @@ pub enum Notice {
         /// The number of hits.
         count: usize,
     },
+    /// Changes were found and are not indexed yet.
+    ChangesNotIndexed {
+        /// The number of changed entries.
+        count: usize,
+        /// Why they are not indexed.
+        reason: NotIndexed,
+    },
     /// Similar documents were searched for lexically instead of semantically.
     ComparedByWords {
         /// Why the document could not be compared semantically.
@@ -110,6 +119,7 @@ impl Notice {
             Self::DocumentsGone { .. } => "documents-gone",
             Self::DocumentsUnchecked { .. } => "documents-unchecked",
             Self::DocumentsChanged { .. } => "documents-changed",
+            Self::ChangesNotIndexed { .. } => "changes-not-indexed",
             Self::ComparedByWords { .. } => "compared-by-words",
         }
     }
@@ -198,6 +208,11 @@ impl fmt::Display for Notice {
                     "{count} {have} changed since {they} indexed; index again"
                 )
             }
+            Self::ChangesNotIndexed { count, reason } => Incomplete::ChangesNotIndexed {
+                count: *count,
+                reason: reason.clone(),
+            }
+            .fmt(formatter),
             Self::ComparedByWords { reason } => {
                 write!(
                     formatter,
