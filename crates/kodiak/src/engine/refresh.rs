@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -133,9 +134,10 @@ impl Engine {
             Ok((look, supported))
         })?;
         if !look.finished {
-            lacking.push(Incomplete::ChangesNotLookedFor(match supported {
-                true => NotLookedFor::OutOfTime,
-                false => NotLookedFor::Unsupported(name.to_owned()),
+            lacking.push(Incomplete::ChangesNotLookedFor(if supported {
+                NotLookedFor::OutOfTime
+            } else {
+                NotLookedFor::Unsupported(name.to_owned())
             }));
         }
         if look.unreadable > 0 {
@@ -199,8 +201,8 @@ impl Known for Indexed<'_> {
         self.reader.containers(self.name)
     }
 
-    fn entries(&self) -> Result<Vec<KnownEntry>> {
-        self.reader.entries_by_age(self.name)
+    fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>) -> Result<()> {
+        self.reader.each_entry_by_age(self.name, visit)
     }
 }
 

@@ -74,6 +74,7 @@ pub const DEADLINE: Duration = Duration::from_secs(2);
 
 /// A request to search.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Request {
     /// The query as typed.
     pub query: String,

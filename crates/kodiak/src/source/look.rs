@@ -4,6 +4,7 @@
 //! Each source decides how to look; `sync::refresh` stores what was found.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use super::{Container, Entry, LeftOut};
 use crate::document::Version;
@@ -16,9 +17,9 @@ pub trait Known {
     /// was last synced by a version of the program that did not store them.
     fn containers(&self) -> Result<HashMap<String, Version>>;
 
-    /// Returns all entries, roughly those first that are most likely to have
-    /// changed.
-    fn entries(&self) -> Result<Vec<KnownEntry>>;
+    /// Calls `visit` with every entry until it breaks off, roughly with those
+    /// first that are most likely to have changed.
+    fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>) -> Result<()>;
 }
 
 /// What the index knows of an entry.

@@ -5,6 +5,7 @@
 //! positions of terms and hands them to [`crate::rank`].
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::vectors::Bitmap;
@@ -172,9 +173,13 @@ pub trait Reader: Send {
     /// Returns the stored state of an entry, if it is known.
     fn entry_state(&self, source: &str, key: &str) -> Result<Option<EntryState>>;
 
-    /// Returns every entry of a source, roughly those first whose documents
-    /// changed last.
-    fn entries_by_age(&self, source: &str) -> Result<Vec<KnownEntry>>;
+    /// Calls `visit` with every entry of a source until it breaks off, roughly
+    /// with those first whose documents changed last.
+    fn each_entry_by_age(
+        &self,
+        source: &str,
+        visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
+    ) -> Result<()>;
 
     /// Returns the stored version of every container of a source, by key.
     fn containers(&self, source: &str) -> Result<HashMap<String, Version>>;

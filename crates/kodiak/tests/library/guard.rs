@@ -2,6 +2,7 @@
 //! count.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use kodiak::access::{Capability, Guard};
@@ -314,7 +315,7 @@ impl Reader for Untouchable {
         sources() -> Vec<SourceStatus>;
         entry_states(&str) -> HashMap<String, EntryState>;
         entry_state(&str, &str) -> Option<EntryState>;
-        entries_by_age(&str) -> Vec<KnownEntry>;
+        each_entry_by_age(&str, &mut dyn FnMut(KnownEntry) -> ControlFlow<()>) -> ();
         containers(&str) -> HashMap<String, Version>;
         documents_of_entry(EntryRow) -> Vec<KnownDocument>;
         vocabulary_size() -> u64;

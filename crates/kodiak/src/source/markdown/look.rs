@@ -7,13 +7,16 @@
 //! here rests on times and sizes; no file is read.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
-use std::io::ErrorKind;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
-use super::version::FileState;
+use super::version::{FileState, FolderStates};
 use super::walk::{IGNORE_FILES, Scope, Walked, parent_of};
 use super::{MarkdownFolder, require_folder};
 use crate::document::Version;
@@ -21,7 +24,7 @@ use crate::error::Result;
 use crate::source::{Entry, Known, KnownEntry, Listing, Look};
 
 /// The number of files that are checked between two looks at the clock.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
 /// The maximum number of threads that check files.
 const MAX_THREADS: usize = 4;
 
@@ -59,16 +62,9 @@ impl MarkdownFolder {
         let mut relisted = Relisted::new(&containers, &scope);
         if !scope.is_empty() {
             let (listing, walked) = self.walk(Some(scope));
-            relisted.take(listing, walked, &mut look);
+            relisted.take(listing, &walked, &mut look);
         }
-        let entries = known.entries()?;
-        let mut unlisted = Vec::with_capacity(entries.len());
-        for entry in entries {
-            if let Some(entry) = relisted.settle(entry, &mut look) {
-                unlisted.push(entry);
-            }
-        }
-        let all = self.check_all(&unlisted, deadline, &mut look);
+        let all = self.check_all(known, &mut relisted, deadline, &mut look)?;
         relisted.finish(&mut look);
         look.finished = all && !relisted.cut;
         // If the folder is missing, for example because a drive is unplugged,
@@ -99,11 +95,11 @@ impl MarkdownFolder {
                 scope.list_whole(parent_of(key).unwrap_or_default());
             } else if now.is_some() {
                 scope.list(key);
-                let new_rules = |name: &&str| {
+                let new_rules = |name: &str| {
                     let rules = format!("{key}{name}");
                     !containers.contains_key(&rules) && self.container_version(&rules).is_some()
                 };
-                if IGNORE_FILES.iter().any(|name| new_rules(&name)) {
+                if IGNORE_FILES.iter().any(|name| new_rules(name)) {
                     scope.list_whole(key);
                 }
             }
@@ -112,57 +108,90 @@ impl MarkdownFolder {
         Some(scope)
     }
 
-    /// Checks files one by one, on several threads. Returns whether there was
-    /// time for all.
-    fn check_all(&self, entries: &[KnownEntry], deadline: Instant, look: &mut Look) -> bool {
-        let next = AtomicUsize::new(0);
+    /// Settles all indexed files: by the walk or, one by one, by their own state.
+    /// Several threads check files while the index is still being read. Returns
+    /// whether there was time for all.
+    fn check_all(
+        &self,
+        known: &dyn Known,
+        relisted: &mut Relisted<'_>,
+        deadline: Instant,
+        look: &mut Look,
+    ) -> Result<bool> {
+        let (sender, receiver) = mpsc::channel::<Vec<KnownEntry>>();
+        let receiver = Mutex::new(receiver);
+        let late = AtomicBool::new(false);
         let check = || {
-            let mut found = Look {
-                finished: true,
-                ..Look::default()
-            };
+            let mut found = Look::default();
             loop {
-                let start = next.fetch_add(BLOCK, Ordering::Relaxed);
-                let Some(rest) = entries.get(start..).filter(|rest| !rest.is_empty()) else {
+                let next = receiver.lock().map(|receiver| receiver.recv());
+                let Ok(Ok(block)) = next else {
                     return found;
                 };
                 if Instant::now() >= deadline {
-                    found.finished = false;
-                    return found;
+                    late.store(true, Ordering::Relaxed);
+                    continue;
                 }
-                for entry in rest.iter().take(BLOCK) {
-                    match self.check(entry) {
-                        Checked::Same => {}
-                        Checked::Changed(entry) => found.entries.push(entry),
-                        Checked::Gone => found.gone.push(entry.key.clone()),
-                        Checked::Unreadable => found.unreadable += 1,
-                    }
+                let same_folder = |one: &KnownEntry, other: &KnownEntry| {
+                    parent_of(&one.key) == parent_of(&other.key)
+                };
+                for group in block.chunk_by(same_folder) {
+                    self.check_group(group, &mut found);
                 }
             }
         };
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        let threads = threads.min(MAX_THREADS).min(entries.len() / (8 * BLOCK));
-        let parts: Vec<Look> = thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(check)).collect();
+        let (read, parts) = thread::scope(|scope| {
+            let others = (1..threads.min(MAX_THREADS)).map(|_| scope.spawn(check));
+            let others: Vec<_> = others.collect();
+            let mut block = Vec::with_capacity(BLOCK);
+            let read = known.each_entry(&mut |entry| {
+                block.extend(relisted.settle(entry, look));
+                if block.len() == BLOCK {
+                    let _ = sender.send(std::mem::replace(&mut block, Vec::with_capacity(BLOCK)));
+                }
+                if late.load(Ordering::Relaxed) {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            });
+            let _ = sender.send(block);
+            drop(sender);
             let own = check();
-            let others = others.into_iter().filter_map(|other| other.join().ok());
-            std::iter::once(own).chain(others).collect()
+            let others = others.into_iter().map(thread::ScopedJoinHandle::join);
+            let parts: thread::Result<Vec<Look>> = std::iter::once(Ok(own)).chain(others).collect();
+            (read, parts)
         });
-        let mut all = parts.len() >= threads;
-        for part in parts {
+        read?;
+        let finished = parts.is_ok() && !late.load(Ordering::Relaxed);
+        for part in parts.unwrap_or_default() {
             look.entries.extend(part.entries);
             look.gone.extend(part.gone);
             look.unreadable += part.unreadable;
-            all &= part.finished;
         }
-        all
+        Ok(finished)
     }
 
-    fn check(&self, known: &KnownEntry) -> Checked {
-        let path = self.root.join(&known.key);
-        let metadata = match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_file() => metadata,
-            Ok(_) => return Checked::Gone,
+    /// Checks files that are in the same folder.
+    fn check_group(&self, group: &[KnownEntry], found: &mut Look) {
+        let folder = group.first().and_then(|one| parent_of(&one.key));
+        let path = self.root.join(folder.unwrap_or_default());
+        let states = FolderStates::open(&path, group.len());
+        for known in group {
+            let name = known.key.rsplit('/').next().unwrap_or(&known.key);
+            match self.check(known, states.of(name)) {
+                Checked::Same => {}
+                Checked::Changed(entry) => found.entries.push(entry),
+                Checked::Gone => found.gone.push(known.key.clone()),
+                Checked::Unreadable => found.unreadable += 1,
+            }
+        }
+    }
+
+    fn check(&self, known: &KnownEntry, state: io::Result<Option<FileState>>) -> Checked {
+        let state = match state {
+            Ok(Some(state)) => state,
+            Ok(None) => return Checked::Gone,
             Err(error) => {
                 return match error.kind() {
                     ErrorKind::NotFound | ErrorKind::NotADirectory => Checked::Gone,
@@ -170,14 +199,14 @@ impl MarkdownFolder {
                 };
             }
         };
-        let state = FileState::of(&metadata);
         let version = state.version(self.options.max_bytes);
         if known.version.is_known() && known.version == version {
             return Checked::Same;
         }
         // A file that could not be read has no version. Only trying shows
         // whether it can be read now.
-        if known.skipped && !known.version.is_known() && File::open(&path).is_err() {
+        let unread = known.skipped && !known.version.is_known();
+        if unread && File::open(self.root.join(&known.key)).is_err() {
             return Checked::Unreadable;
         }
         Checked::Changed(Entry {
@@ -206,9 +235,12 @@ struct Relisted<'a> {
 impl<'a> Relisted<'a> {
     fn new(containers: &'a HashMap<String, Version>, scope: &Scope) -> Self {
         let folders = containers.keys().filter(|key| is_folder(key));
-        let cover = |key: &str| match scope.lists(key) {
-            true => Cover::Listed,
-            false => Cover::Unlisted,
+        let cover = |key: &str| {
+            if scope.lists(key) {
+                Cover::Listed
+            } else {
+                Cover::Unlisted
+            }
         };
         Self {
             containers,
@@ -221,7 +253,7 @@ impl<'a> Relisted<'a> {
     }
 
     /// Takes over the result of the walk.
-    fn take(&mut self, mut listing: Listing, walked: Walked, look: &mut Look) {
+    fn take(&mut self, mut listing: Listing, walked: &Walked, look: &mut Look) {
         self.cut = walked.cut;
         let files = std::mem::take(&mut listing.entries).into_iter();
         self.files = files.map(|file| (file.key.clone(), file)).collect();

@@ -5,6 +5,7 @@
 //! The sync decides what to do with them.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 
 use rusqlite::{OptionalExtension, params};
 
@@ -85,36 +86,50 @@ impl SqliteStore {
         })
     }
 
-    /// Returns every entry of a source: those of the most recently changed
-    /// documents first, then those that were added last.
-    pub fn entries_by_age(&self, source: &str) -> Result<Vec<KnownEntry>> {
+    /// Calls `visit` with every entry of a source until it breaks off: with those
+    /// of the most recently changed documents first, then with those that were
+    /// added last.
+    pub fn each_entry_by_age(
+        &self,
+        source: &str,
+        visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
+    ) -> Result<()> {
         self.with(|connection| {
-            // Sorting all of them would take as long as reading them.
-            let newest: Vec<Option<EntryRow>> = connection
-                .prepare_cached("SELECT entry FROM documents ORDER BY updated_at DESC LIMIT ?1")?
-                .query_map([NEWEST], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            let newest: HashSet<EntryRow> = newest.into_iter().flatten().collect();
-            let mut statement = connection.prepare_cached(
-                "SELECT key, version, size, skipped IS NOT NULL, id
-                 FROM entries WHERE source = ?1 ORDER BY id DESC",
+            let known = |row: &rusqlite::Row<'_>| -> rusqlite::Result<KnownEntry> {
+                Ok(KnownEntry {
+                    key: row.get(1)?,
+                    version: Version(fixed(row.get_ref(2)?.as_blob()?)),
+                    size: row.get(3)?,
+                    skipped: row.get(4)?,
+                })
+            };
+            let mut visited: HashSet<Option<EntryRow>> = HashSet::new();
+            let mut newest = connection.prepare_cached(
+                "SELECT e.id, e.key, e.version, e.size, e.skipped IS NOT NULL
+                 FROM (SELECT entry FROM documents WHERE +source = ?1
+                       ORDER BY updated_at DESC LIMIT ?2) AS d
+                 CROSS JOIN entries AS e ON e.id = d.entry",
             )?;
-            let mut rows = statement.query([source])?;
-            let (mut first, mut rest) = (Vec::new(), Vec::new());
+            let mut rows = newest.query(params![source, NEWEST])?;
             while let Some(row) = rows.next()? {
-                let entry = KnownEntry {
-                    key: row.get(0)?,
-                    version: Version(fixed(row.get_ref(1)?.as_blob()?)),
-                    size: row.get(2)?,
-                    skipped: row.get(3)?,
-                };
-                match row.get::<_, Option<EntryRow>>(4)? {
-                    Some(id) if newest.contains(&id) => first.push(entry),
-                    _ => rest.push(entry),
+                if visited.insert(row.get(0)?) && visit(known(row)?).is_break() {
+                    return Ok(());
                 }
             }
-            first.append(&mut rest);
-            Ok(first)
+            // In the order of the table, which the sign before `source` asks for:
+            // sorting all of them, or looking each up by an index, would take
+            // longer than reading them.
+            let mut all = connection.prepare_cached(
+                "SELECT id, key, version, size, skipped IS NOT NULL
+                 FROM entries WHERE +source = ?1 ORDER BY id DESC",
+            )?;
+            let mut rows = all.query([source])?;
+            while let Some(row) = rows.next()? {
+                if !visited.contains(&row.get(0)?) && visit(known(row)?).is_break() {
+                    return Ok(());
+                }
+            }
+            Ok(())
         })
     }
 

@@ -1,6 +1,7 @@
 //! SQLite as a store for searching.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::SqliteStore;
@@ -96,7 +97,10 @@ impl Reader for SqliteStore {
         sources() -> Result<Vec<SourceStatus>>;
         entry_states(source: &str) -> Result<HashMap<String, EntryState>>;
         entry_state(source: &str, key: &str) -> Result<Option<EntryState>>;
-        entries_by_age(source: &str) -> Result<Vec<KnownEntry>>;
+        each_entry_by_age(
+            source: &str,
+            visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
+        ) -> Result<()>;
         containers(source: &str) -> Result<HashMap<String, Version>>;
         documents_of_source(source: &str) -> Result<u64>;
         documents_of_entry(entry: EntryRow) -> Result<Vec<KnownDocument>>;

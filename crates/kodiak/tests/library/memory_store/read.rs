@@ -1,6 +1,7 @@
 //! Answers from a state.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use kodiak::document::SHORTEST_ID;
@@ -285,7 +286,11 @@ impl Reader for MemoryReader {
         Ok(self.entry_states(source)?.remove(key))
     }
 
-    fn entries_by_age(&self, source: &str) -> Result<Vec<KnownEntry>> {
+    fn each_entry_by_age(
+        &self,
+        source: &str,
+        visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
+    ) -> Result<()> {
         let state = self.state()?;
         let changed = |row: EntryRow| {
             let documents = state.documents.values().filter(|one| one.entry == row);
@@ -297,13 +302,15 @@ impl Reader for MemoryReader {
             .filter(|(_, entry)| entry.source == source)
             .collect();
         entries.sort_by_key(|(row, _)| std::cmp::Reverse((changed(**row), **row)));
-        let known = entries.into_iter().map(|(_, entry)| KnownEntry {
-            key: entry.key.clone(),
-            version: entry.version,
-            size: entry.size,
-            skipped: entry.skipped.is_some(),
+        let _ = entries.into_iter().try_for_each(|(_, entry)| {
+            visit(KnownEntry {
+                key: entry.key.clone(),
+                version: entry.version,
+                size: entry.size,
+                skipped: entry.skipped.is_some(),
+            })
         });
-        Ok(known.collect())
+        Ok(())
     }
 
     fn containers(&self, source: &str) -> Result<HashMap<String, Version>> {
