@@ -10,6 +10,7 @@ mod embed;
 mod folder;
 mod picture;
 mod quality;
+mod refresh;
 mod report;
 mod scale;
 mod typos;
@@ -56,6 +57,8 @@ enum What {
         #[arg(long, default_value_t = 15)]
         runs: usize,
     },
+    /// Change notes and search for them at once, each time in a new process of the program.
+    Refresh(refresh::Options),
     /// Search generated documents whose word frequencies are those of real text.
     Scale {
         /// The number of documents; may be repeated.
@@ -114,6 +117,7 @@ fn main() -> anyhow::Result<()> {
             program,
             runs,
         } => folder::measure(&path, &program, runs, &mut report)?,
+        What::Refresh(options) => refresh::measure(&options, &mut report)?,
         What::Scale {
             documents,
             queries,
