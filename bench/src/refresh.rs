@@ -66,6 +66,10 @@ struct Searched {
 
 impl Place {
     fn new(options: &Options) -> Result<Self> {
+        let program = &options.program;
+        let program = program
+            .canonicalize()
+            .with_context(|| format!("could not find {}", program.display()))?;
         let home = tempfile::tempdir()?;
         let mut generator = Generator::new(SEED);
         let mut notes = Vec::new();
@@ -84,7 +88,7 @@ impl Place {
             notes.push(path);
         }
         let place = Self {
-            program: options.program.clone(),
+            program,
             home,
             notes,
         };

@@ -291,25 +291,8 @@ impl Reader for MemoryReader {
         source: &str,
         visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
     ) -> Result<()> {
-        let state = self.state()?;
-        let changed = |row: EntryRow| {
-            let documents = state.documents.values().filter(|one| one.entry == row);
-            documents.map(|one| one.document.updated_at).max()
-        };
-        let mut entries: Vec<_> = state
-            .entries
-            .iter()
-            .filter(|(_, entry)| entry.source == source)
-            .collect();
-        entries.sort_by_key(|(row, _)| std::cmp::Reverse((changed(**row), **row)));
-        let _ = entries.into_iter().try_for_each(|(_, entry)| {
-            visit(KnownEntry {
-                key: entry.key.clone(),
-                version: entry.version,
-                size: entry.size,
-                skipped: entry.skipped.is_some(),
-            })
-        });
+        let entries = self.state()?.entries_by_age(source);
+        let _ = entries.into_iter().try_for_each(visit);
         Ok(())
     }
 
