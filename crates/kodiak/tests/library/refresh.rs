@@ -203,7 +203,7 @@ fn nobody_waits_for_a_writer() {
         count: 2,
         reason: NotIndexed::Busy,
     };
-    assert_eq!(answer.completeness.0, [busy.clone()]);
+    assert_eq!(answer.completeness.0, std::slice::from_ref(&busy));
     assert!(answer.notices.sentences().contains(&busy.to_string()));
     drop(lock);
     assert_found(&engine, "bread", &["a.md", "b.md"]);
@@ -231,7 +231,7 @@ fn large_notes_are_left_to_the_next_sync() {
     for _ in 0..2 {
         let answer = search(&engine, "bread");
         assert_eq!(paths(&answer), ["a.md"]);
-        assert_eq!(answer.completeness.0, [left.clone()]);
+        assert_eq!(answer.completeness.0, std::slice::from_ref(&left));
     }
     engine.sync(&me(), &Job::default()).unwrap();
     assert_found(&engine, "bread", &["a.md", "large.md"]);
@@ -315,9 +315,9 @@ struct Shelf(Arc<Mutex<BTreeMap<String, (u64, String)>>>);
 
 impl Shelf {
     fn put(&self, key: &str, text: &str) {
-        let mut shelf = self.0.lock().unwrap();
-        let version = shelf.get(key).map_or(1, |(version, _)| version + 1);
-        shelf.insert(key.to_owned(), (version, text.to_owned()));
+        let mut texts = self.0.lock().unwrap();
+        let version = texts.get(key).map_or(1, |(version, _)| version + 1);
+        texts.insert(key.to_owned(), (version, text.to_owned()));
     }
 }
 
@@ -343,8 +343,8 @@ impl Source for Shelf {
     }
 
     fn list(&self) -> Result<Listing> {
-        let shelf = self.0.lock().unwrap();
-        let entries = shelf.iter().map(|(key, (number, text))| Entry {
+        let texts = self.0.lock().unwrap();
+        let entries = texts.iter().map(|(key, (number, text))| Entry {
             key: key.clone(),
             version: version(*number),
             size_hint: text.len() as u64,
@@ -353,15 +353,15 @@ impl Source for Shelf {
             entries: entries.collect(),
             containers: vec![Container {
                 key: String::new(),
-                version: version(shelf.values().map(|(number, _)| number).sum()),
+                version: version(texts.values().map(|(number, _)| number).sum()),
             }],
             ..Listing::default()
         })
     }
 
     fn read(&self, entry: &Entry, emit: &mut dyn FnMut(Document)) -> Result<Reading> {
-        let shelf = self.0.lock().unwrap();
-        let Some((number, text)) = shelf.get(&entry.key) else {
+        let texts = self.0.lock().unwrap();
+        let Some((number, text)) = texts.get(&entry.key) else {
             return Ok(Reading::Gone);
         };
         let document = kodiak::source::markdown::document_from_text("shelf", &entry.key, text, 0);

@@ -371,3 +371,7 @@ impl<'a> Relisted<'a> {
 fn is_folder(key: &str) -> bool {
     key.is_empty() || key.ends_with('/')
 }
+
+#[cfg(test)]
+#[path = "look_tests.rs"]
+mod tests;
