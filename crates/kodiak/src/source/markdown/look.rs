@@ -7,7 +7,7 @@
 //! here rests on times and sizes; no file is read.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -62,10 +62,10 @@ impl MarkdownFolder {
         let mut relisted = Relisted::new(&containers, &scope);
         if !scope.is_empty() {
             let (listing, walked) = self.walk(Some(scope));
-            relisted.take(listing, &walked, &mut look);
+            relisted.take(listing, walked, &mut look);
         }
         let all = self.check_all(known, &mut relisted, deadline, &mut look)?;
-        relisted.finish(&mut look);
+        self.add_new(&mut relisted, &mut look);
         look.finished = all && !relisted.cut;
         // If the folder is missing, for example because a drive is unplugged,
         // its files do not count as gone.
@@ -172,6 +172,30 @@ impl MarkdownFolder {
         Ok(finished)
     }
 
+    /// Adds what is left of the walk: everything that is new.
+    fn add_new(&self, relisted: &mut Relisted<'_>, look: &mut Look) {
+        let mut new: Vec<Entry> = Vec::new();
+        for key in relisted.files.drain() {
+            // A file that vanished since it was found counts as gone.
+            let metadata = fs::symlink_metadata(self.root.join(&key));
+            if let Ok(metadata) = metadata.as_ref()
+                && metadata.is_file()
+            {
+                let state = FileState::of(metadata);
+                new.push(Entry {
+                    key,
+                    version: state.version(self.options.max_bytes),
+                    size_hint: state.size,
+                });
+            }
+        }
+        new.sort_unstable_by(|one, other| one.key.cmp(&other.key));
+        // What is new comes first: nothing of it can be found yet.
+        new.append(&mut look.entries);
+        look.entries = new;
+        relisted.finish(look);
+    }
+
     /// Checks files that are in the same folder.
     fn check_group(&self, group: &[KnownEntry], found: &mut Look) {
         let folder = group.first().and_then(|one| parent_of(&one.key));
@@ -222,7 +246,8 @@ struct Relisted<'a> {
     containers: &'a HashMap<String, Version>,
     /// How the files of each known folder are covered.
     covers: HashMap<&'a str, Cover>,
-    files: HashMap<String, Entry>,
+    /// The files that the walk found and that are not settled yet.
+    files: HashSet<String>,
     /// What the walk could not list.
     unlisted: Listing,
     /// What it could not list before either.
@@ -245,7 +270,7 @@ impl<'a> Relisted<'a> {
         Self {
             containers,
             covers: folders.map(|key| (key.as_str(), cover(key))).collect(),
-            files: HashMap::new(),
+            files: HashSet::new(),
             unlisted: Listing::default(),
             no_news: HashSet::new(),
             cut: false,
@@ -253,10 +278,9 @@ impl<'a> Relisted<'a> {
     }
 
     /// Takes over the result of the walk.
-    fn take(&mut self, mut listing: Listing, walked: &Walked, look: &mut Look) {
+    fn take(&mut self, mut listing: Listing, walked: Walked, look: &mut Look) {
         self.cut = walked.cut;
-        let files = std::mem::take(&mut listing.entries).into_iter();
-        self.files = files.map(|file| (file.key.clone(), file)).collect();
+        self.files = walked.files;
         if self.cut {
             return;
         }
@@ -322,22 +346,13 @@ impl<'a> Relisted<'a> {
             folder if is_folder(folder) && self.covers.contains_key(folder) => folder,
             key => parent_of(key).unwrap_or_default(),
         };
-        match self.covers.get(folder) {
-            Some(Cover::Listed) if self.cut => match self.files.remove(&known.key) {
-                Some(now) if now.version == known.version => {}
-                Some(now) => look.entries.push(now),
-                // Not found yet.
-                None => {}
-            },
-            Some(Cover::Listed) => match self.files.remove(&known.key) {
-                Some(now) if known.version.is_known() && now.version == known.version => {}
-                // It had no version when it could not be read.
-                Some(_) if known.skipped && !known.version.is_known() => return Some(known),
-                Some(now) => look.entries.push(now),
-                None if self.is_left_out(&known.key) => look.unreadable += 1,
-                None if self.unlisted.may_hide(&known.key) => {}
-                None => look.gone.push(known.key),
-            },
+        match self.covers.get(folder).copied() {
+            Some(Cover::Listed) if self.files.remove(&known.key) => return Some(known),
+            // The walk did not get to it. It may be gone or ignored by now.
+            Some(Cover::Listed) if self.cut => {}
+            Some(Cover::Listed) if self.is_left_out(&known.key) => look.unreadable += 1,
+            Some(Cover::Listed) if self.unlisted.may_hide(&known.key) => {}
+            Some(Cover::Listed) => look.gone.push(known.key),
             Some(Cover::Vanished) => look.gone.push(known.key),
             _ if nameless => look.unreadable += 1,
             _ => return Some(known),
@@ -354,13 +369,8 @@ impl<'a> Relisted<'a> {
         again
     }
 
-    /// Adds what is left of the walk: everything that is new.
+    /// Adds what the walk could not list and could list before.
     fn finish(&mut self, look: &mut Look) {
-        let mut new: Vec<Entry> = self.files.drain().map(|(_, file)| file).collect();
-        new.sort_unstable_by(|one, other| one.key.cmp(&other.key));
-        // What is new comes first: nothing of it can be found yet.
-        new.append(&mut look.entries);
-        look.entries = new;
         let mut news = std::mem::take(&mut self.unlisted.left_out);
         news.retain(|one| !self.no_news.contains(&one.key));
         look.unreadable += news.len();

@@ -7,12 +7,13 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use ignore::overrides::Override;
 use ignore::{DirEntry, Match, WalkBuilder, WalkState};
 
 use super::version::FileState;
@@ -119,6 +120,9 @@ pub(super) fn parent_of(key: &str) -> Option<&str> {
 pub(super) struct Walked {
     /// The folders that were seen in listed folders.
     pub(super) folders: HashSet<String>,
+    /// The files that were seen in listed folders. They are not in the listing:
+    /// checking known files one by one is faster.
+    pub(super) files: HashSet<String>,
     /// Whether the deadline cut the walk short.
     pub(super) cut: bool,
 }
@@ -126,12 +130,14 @@ pub(super) struct Walked {
 /// What is recorded of folders before they are read.
 #[derive(Debug)]
 struct Trail {
-    root: std::path::PathBuf,
+    root: PathBuf,
     globs: Vec<String>,
+    rules: Override,
     scope: Option<Scope>,
     /// The containers of each folder, by the folder's key.
     containers: Mutex<HashMap<String, Vec<Container>>>,
     folders: Mutex<HashSet<String>>,
+    files: Mutex<HashSet<String>>,
     cut: AtomicBool,
 }
 
@@ -156,7 +162,16 @@ impl Trail {
         }
         if !is_folder {
             let key = key_of(&self.root, entry.path());
-            return parent_of(&key).is_some_and(|parent| scope.lists(parent));
+            let listed = parent_of(&key).is_some_and(|parent| scope.lists(parent));
+            if !listed || !takes(&self.rules, entry) {
+                return false;
+            }
+            if entry.path().to_str().is_some() {
+                lock(&self.files).insert(key.into_owned());
+                return false;
+            }
+            // A name that is not text is left out of the listing.
+            return true;
         }
         let key = folder_key(&self.root, entry.path());
         lock(&self.folders).insert(key.clone());
@@ -189,15 +204,17 @@ impl Trail {
 }
 
 impl MarkdownFolder {
-    /// Lists the files in `scope`, or all files. An entry that cannot be
+    /// Lists all files, or finds those in `scope`. An entry that cannot be
     /// accessed, such as a folder without permission, does not stop the walk.
     pub(super) fn walk(&self, scope: Option<Scope>) -> (Listing, Walked) {
         let trail = Arc::new(Trail {
             root: self.root.clone(),
             globs: self.options.globs.clone(),
+            rules: self.globs.clone(),
             scope,
             containers: Mutex::default(),
             folders: Mutex::default(),
+            files: Mutex::default(),
             cut: AtomicBool::new(false),
         });
         if trail.scope.as_ref().is_none_or(|scope| scope.lists("")) {
@@ -226,7 +243,7 @@ impl MarkdownFolder {
                     batch.found.containers.extend(taken(trail, ""));
                     WalkState::Continue
                 }
-                Ok(found) if self.takes(&found) => {
+                Ok(found) if takes(&self.globs, &found) => {
                     if found.file_type().is_some_and(|kind| kind.is_file()) {
                         self.add(&found, &mut batch.found);
                     } else {
@@ -244,6 +261,7 @@ impl MarkdownFolder {
         });
         let walked = Walked {
             folders: std::mem::take(&mut lock(&trail.folders)),
+            files: std::mem::take(&mut lock(&trail.files)),
             cut: trail.cut.load(Ordering::Relaxed),
         };
         let listing = listed.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -260,29 +278,6 @@ impl MarkdownFolder {
             true => None,
             false => Some(state.version(u64::MAX)),
         }
-    }
-
-    /// Tells whether the walk takes this entry: a folder to enter or a file to
-    /// list.
-    fn takes(&self, entry: &DirEntry) -> bool {
-        // The walker skips hidden entries too, but `!*/` in a gitignore would
-        // bring them back, including `.git`.
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
-            return false;
-        }
-        let Some(kind) = entry.file_type() else {
-            return false;
-        };
-        if kind.is_dir() {
-            return !self.globs.matched(entry.path(), true).is_ignore();
-        }
-        // A link is neither a folder nor a file here.
-        kind.is_file()
-            && match self.globs.matched(entry.path(), false) {
-                Match::Whitelist(_) => true,
-                Match::Ignore(_) => false,
-                Match::None => is_note(entry.path()),
-            }
     }
 
     fn add(&self, file: &DirEntry, listing: &mut Listing) {
@@ -318,6 +313,29 @@ impl MarkdownFolder {
                 .map_or_else(|| "could not be read".to_owned(), unreadable),
         })
     }
+}
+
+/// Tells whether the walk takes this entry: a folder to enter or a file to
+/// list.
+fn takes(globs: &Override, entry: &DirEntry) -> bool {
+    // The walker skips hidden entries too, but `!*/` in a gitignore would
+    // bring them back, including `.git`.
+    if entry.file_name().as_encoded_bytes().starts_with(b".") {
+        return false;
+    }
+    let Some(kind) = entry.file_type() else {
+        return false;
+    };
+    if kind.is_dir() {
+        return !globs.matched(entry.path(), true).is_ignore();
+    }
+    // A link is neither a folder nor a file here.
+    kind.is_file()
+        && match globs.matched(entry.path(), false) {
+            Match::Whitelist(_) => true,
+            Match::Ignore(_) => false,
+            Match::None => is_note(entry.path()),
+        }
 }
 
 /// Returns the version of a folder that is about to be listed. It is unknown if
@@ -358,11 +376,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Returns the key of a path under the root. Invalid UTF-8 is replaced.
 fn key_of<'a>(root: &Path, path: &'a Path) -> Cow<'a, str> {
-    let inside = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
-    if std::path::MAIN_SEPARATOR == '/' {
+    // Comparing component by component takes longer than reading a folder.
+    let inside = match (root.to_str(), path.to_str()) {
+        (Some(root), Some(path)) if path.starts_with(root) => {
+            let inside = &path[root.len()..];
+            Cow::Borrowed(inside.strip_prefix(MAIN_SEPARATOR).unwrap_or(inside))
+        }
+        _ => path.strip_prefix(root).unwrap_or(path).to_string_lossy(),
+    };
+    if MAIN_SEPARATOR == '/' {
         return inside;
     }
-    Cow::Owned(inside.replace(std::path::MAIN_SEPARATOR, "/"))
+    Cow::Owned(inside.replace(MAIN_SEPARATOR, "/"))
 }
 
 fn folder_key(root: &Path, path: &Path) -> String {
