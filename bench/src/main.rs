@@ -11,6 +11,7 @@ mod embed;
 mod folder;
 mod picture;
 mod quality;
+mod refresh;
 mod report;
 mod scale;
 mod typos;
@@ -57,6 +58,8 @@ enum What {
         #[arg(long, default_value_t = 15)]
         runs: usize,
     },
+    /// Change notes and search for them at once, each time in a new process of the program.
+    Refresh(refresh::Options),
     /// Search generated documents whose word frequencies are those of real text.
     Scale {
         /// The number of documents; may be repeated.
@@ -122,6 +125,7 @@ fn main() -> anyhow::Result<()> {
             program,
             runs,
         } => folder::measure(&path, &program, runs, &mut report)?,
+        What::Refresh(options) => refresh::measure(&options, &mut report)?,
         What::Scale {
             documents,
             queries,

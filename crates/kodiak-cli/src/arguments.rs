@@ -203,6 +203,9 @@ pub(crate) struct SearchArguments {
     /// Leave out hits that are less likely relevant than this, from 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.0, hide_default_value = true, value_parser = probability)]
     pub(crate) min_relevance: f64,
+    /// Search the index as it is, without looking for changed files
+    #[arg(long)]
+    pub(crate) no_refresh: bool,
 
     /// Search this folder, after registering it (if it is new) and bringing it up to date
     #[arg(

@@ -96,6 +96,7 @@ pub(crate) fn engine(
         .holder(holder(purpose.verb))
         .patience(purpose.patience)
         .deadline(Duration::from_millis(config.search.deadline_ms))
+        .refresh(Duration::from_millis(config.search.refresh_ms))
         .tuning(Tuning {
             minimum_similarity: config.search.minimum_similarity,
             ..Tuning::default()

@@ -242,7 +242,7 @@ mod tests {
         let config = parse(
             "max_file_size = \"2 MiB\"\nmodel = \"mine\"\noffline = true\n\
              [search]\nlimit = 5\nfusion = \"rrf\"\n\
-             semantic_weight = 0.7\nminimum_similarity = 0.3\ndeadline_ms = 500\n\
+             semantic_weight = 0.7\nminimum_similarity = 0.3\ndeadline_ms = 500\nrefresh_ms = 0\n\
              [[source]]\nname = \"notes\"\nkind = \"markdown\"\npath = \"/notes\"\nglob = [\"*.md\"]\n\
              [[source]]\nname = \"near\"\npath = \"near/by\"\n",
         )
@@ -253,6 +253,7 @@ mod tests {
         assert_eq!(config.search.fusion, kodiak::rank::Fusion::Rrf);
         assert_eq!(config.search.minimum_similarity, Some(0.3));
         assert_eq!(config.search.deadline_ms, 500);
+        assert_eq!(config.search.refresh_ms, 0);
         assert_eq!(config.sources[0].globs, ["*.md"]);
         assert_eq!(config.sources[1].path, Path::new("/config/kodiak/near/by"));
         assert_eq!(config.names(), ["notes", "near"]);

@@ -46,7 +46,7 @@ impl Source for TestDocuments {
         };
         Ok(Listing {
             entries: self.0.iter().enumerate().map(entry).collect(),
-            left_out: Vec::new(),
+            ..Listing::default()
         })
     }
 

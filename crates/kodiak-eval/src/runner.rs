@@ -122,7 +122,9 @@ impl Collection {
             .with_stemming(stemming);
         let mut builder = Engine::builder_over(Arc::new(store))
             .source(TestDocuments(documents))
-            .deadline(NO_HURRY);
+            .deadline(NO_HURRY)
+            // Nothing changes in the middle of a measurement.
+            .refresh(Duration::ZERO);
         if let Some(embedder) = embedder {
             let model: Arc<dyn Embedder> = embedder.clone();
             builder = builder.model(model).cache(embedder.cache_path());

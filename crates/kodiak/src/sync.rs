@@ -8,6 +8,7 @@ mod access;
 mod changes;
 mod embedding;
 mod queue;
+mod refresh;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,7 +18,7 @@ use crate::date;
 use crate::document::{Document, Version};
 use crate::embed::Identity;
 use crate::error::{Error, Result};
-use crate::source::{LeftOut, Reading, Source};
+use crate::source::{Container, LeftOut, Reading, Source};
 use crate::store::{EmbeddingCache, EntryState, KnownDocument, Writer};
 pub(crate) use access::KeptWriter;
 pub use access::{HeldWriter, WriteAccess};
@@ -25,6 +26,7 @@ use changes::{Candidate, compare};
 pub use changes::{Changes, changes};
 pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
 use queue::{Closing, ReadingQueue};
+pub(crate) use refresh::{certain_changes, refresh};
 
 /// The number of documents or bytes, whichever comes first, at which a batch
 /// ends. Each batch writes the counts of all its words and a segment of the
@@ -139,8 +141,9 @@ fn run(
     cancel: &Cancel,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
-    let listing = source.list()?;
+    let mut listing = source.list()?;
     let left_out = listing.left_out.clone();
+    let containers = std::mem::take(&mut listing.containers);
     let states = writer.reader().entry_states(source.name())?;
     let before = writer.reader().documents_of_source(source.name())?;
     let mut report = Report {
@@ -177,6 +180,9 @@ fn run(
         )?;
         remove_gone(source, compared.gone, &mut batches, &mut report)?;
         note_left_out(source, left_out, &mut batches)?;
+        // Last, with everything that was listed in them: until then a search
+        // must still see that they have changed.
+        replace_containers(source, &containers, batches.writer)?;
         batches.writer.mark_synced(source.name(), date::now())?;
         batches.finish()
     };
@@ -398,6 +404,25 @@ fn note_left_out(
             .writer
             .put_entry(name, &key, unknown, 0, Some(&reason))?;
         batches.count(1, 0)?;
+    }
+    Ok(())
+}
+
+/// Records the containers that were listed, and removes the records of others.
+fn replace_containers(
+    source: &dyn Source,
+    containers: &[Container],
+    writer: &mut dyn Writer,
+) -> Result<()> {
+    let name = source.name();
+    let mut before = writer.reader().containers(name)?;
+    for Container { key, version } in containers {
+        if before.remove(key) != Some(*version) {
+            writer.put_container(name, key, *version)?;
+        }
+    }
+    for key in before.keys() {
+        writer.remove_container(name, key)?;
     }
     Ok(())
 }

@@ -17,6 +17,9 @@ pub(crate) struct SearchSettings {
     pub(crate) minimum_similarity: Option<f32>,
     /// How long a search waits for semantic retrieval, in milliseconds.
     pub(crate) deadline_ms: u64,
+    /// How long a search looks for changed files, in milliseconds; 0 for not at
+    /// all.
+    pub(crate) refresh_ms: u64,
 }
 
 impl Default for SearchSettings {
@@ -29,6 +32,7 @@ impl Default for SearchSettings {
             semantic_weight: weights.semantic,
             minimum_similarity: None,
             deadline_ms: kodiak::search::DEADLINE.as_millis() as u64,
+            refresh_ms: kodiak::engine::REFRESH.as_millis() as u64,
         }
     }
 }
@@ -42,6 +46,7 @@ pub(super) struct WrittenSearch {
     semantic_weight: Option<f64>,
     minimum_similarity: Option<f32>,
     deadline_ms: Option<u64>,
+    refresh_ms: Option<u64>,
 }
 
 impl WrittenSearch {
@@ -54,6 +59,7 @@ impl WrittenSearch {
             semantic_weight: self.semantic_weight.unwrap_or(default.semantic_weight),
             minimum_similarity: self.minimum_similarity.or(default.minimum_similarity),
             deadline_ms: self.deadline_ms.unwrap_or(default.deadline_ms),
+            refresh_ms: self.refresh_ms.unwrap_or(default.refresh_ms),
         }
     }
 }

@@ -9,7 +9,7 @@ mod prefix;
 
 use kodiak::access::Guard;
 use kodiak::rank::Weights;
-use kodiak::search::{Answer, Mode, Notice, Notices, Request};
+use kodiak::search::{Answer, Incomplete, Mode, Notice, Notices, Request};
 use kodiak::store::Filter;
 use kodiak::{Engine, Error};
 
@@ -74,6 +74,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         exact: arguments.exact,
         min_relevance: arguments.min_relevance,
         explain: arguments.printing.explain,
+        refresh: !arguments.no_refresh,
         fusion: arguments.fusion.unwrap_or(settings.fusion),
         weights: Weights {
             lexical: settings.lexical_weight,
@@ -82,6 +83,9 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     };
     let searched = engine.search(&Guard::local(), &request);
     let mut answer = searched.map_err(missing_index)?;
+    for reason in notices.iter().filter_map(Incomplete::of) {
+        answer.completeness.add(reason);
+    }
     notices.append(&mut answer.notices.0);
     answer.notices = Notices(notices);
 

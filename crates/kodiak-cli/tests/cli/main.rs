@@ -21,6 +21,7 @@ mod length;
 mod meaning;
 mod model;
 mod real_model;
+mod refresh;
 mod repair;
 mod search;
 mod similar;

@@ -60,8 +60,9 @@ fn a_part_that_its_source_leaves_out_is_a_source_of_its_own() {
 fn what_changed_is_found_at_once() {
     let desk = Desk::indexed();
     desk.write("notes/new.md", "# Brand new\n\nAll about wombats.\n");
-    assert!(desk.found(&["wombats"]).is_empty());
-    assert_eq!(desk.found(&["wombats", "--in", "notes"]), ["new.md"]);
+    assert!(desk.found(&["wombats", "--no-refresh"]).is_empty());
+    let within = ["wombats", "--no-refresh", "--in", "notes"];
+    assert_eq!(desk.found(&within), ["new.md"]);
 }
 
 #[test]
@@ -199,6 +200,7 @@ fn a_source_that_is_not_known() {
 #[test]
 fn json_is_the_answer_and_nothing_else() {
     let desk = Desk::with_notes();
+    desk.configure("refresh_ms", 60_000);
     let run = desk.run(&[
         "search",
         "certificate",
@@ -221,7 +223,7 @@ fn json_is_the_answer_and_nothing_else() {
     let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
     assert_snapshot!(format!("{keys:?}"), @r#"
-    ["embedded", "hits", "intent", "notice_codes", "notices", "query", "retrievers", "took_ms", "total"]
+    ["complete", "embedded", "hits", "incomplete", "intent", "notice_codes", "notices", "query", "retrievers", "took_ms", "total"]
     "#);
     let hit = answer["hits"][0].as_object().unwrap();
     let keys: Vec<&String> = hit.keys().collect();
@@ -478,7 +480,7 @@ fn hits_that_are_gone_are_left_out_and_changed_ones_are_marked() {
         "notes/productivity/deep-work.md",
         "# Deep work\n\nNothing about timers.\n",
     );
-    let run = desk.run(&["search", "pomodoro", "-n", "50"]);
+    let run = desk.run(&["search", "pomodoro", "-n", "50", "--no-refresh"]);
     assert!(!run.stdout.contains("productivity/pomodoro.md"), "{run}");
     assert!(
         run.stdout.contains("(changed since it was indexed)"),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::models::{Models, NoModel, OneModel};
 use super::queue::WriteQueue;
 use super::readers::Readers;
+use super::refresh::{REFRESH, Refresher};
 use super::{AbsentSource, Engine, Shared};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
@@ -43,10 +44,12 @@ impl EngineBuilder {
                 holder: format!("process {}", std::process::id()),
                 patience: PATIENCE,
                 deadline: DEADLINE,
+                refresh: REFRESH,
                 cache,
                 readers: Readers::default(),
                 queue: WriteQueue::default(),
                 workers: Arc::new(Workers::for_this_machine()),
+                refresher: Refresher::default(),
             },
             tuning: Tuning::default(),
         }
@@ -120,6 +123,16 @@ impl EngineBuilder {
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.shared.deadline = deadline;
+        self
+    }
+
+    /// Sets how long a search looks for changes in its sources, beside the
+    /// search itself; the default is [`REFRESH`](super::REFRESH). What it finds
+    /// is indexed before the answer, unless somebody else writes. Zero turns
+    /// this off.
+    #[must_use]
+    pub fn refresh(mut self, budget: Duration) -> Self {
+        self.shared.refresh = budget;
         self
     }
 

@@ -8,6 +8,7 @@
 //! * readers come from a pool (`readers`) and never wait;
 //! * writers wait in a queue (`queue`), which is also the only place that waits
 //!   for other processes;
+//! * `refresh` brings the index up to date beside a search, and never waits;
 //! * `sync`, `embed`, `documents`, `status` and `doctor` contain the methods.
 
 mod builder;
@@ -18,23 +19,26 @@ mod event;
 mod models;
 mod queue;
 mod readers;
+mod refresh;
 mod status;
 mod sync;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use builder::EngineBuilder;
 pub use doctor::{Check, Diagnosis, Repair, Subject};
 pub use documents::{Saved, Summary};
 pub use event::{Event, Job};
 pub use models::{Models, NoModel, OneModel};
+pub use refresh::REFRESH;
 pub use status::{CacheStatus, SourceState, Status};
 pub use sync::{SourceFailure, SyncReport};
 
 use queue::{WriteQueue, patiently};
 use readers::Readers;
+use refresh::Refresher;
 
 use crate::access::{Capability, Guard};
 use crate::document::Reference;
@@ -65,10 +69,15 @@ struct Shared {
     holder: String,
     patience: Duration,
     deadline: Duration,
+    /// How long a search looks for changes.
+    refresh: Duration,
     cache: Option<PathBuf>,
     readers: Readers,
     queue: WriteQueue,
     workers: Arc<Workers>,
+    /// Dropped after the readers: the connection that closes last empties the
+    /// write-ahead log, and a reader cannot do that.
+    refresher: Refresher,
 }
 
 /// A source that is registered but could not be opened.
@@ -102,15 +111,39 @@ impl Engine {
     }
 
     /// Searches the index. No query, however malformed, is an error.
+    ///
+    /// Unless the request says otherwise, changes in the searched sources are
+    /// looked for meanwhile, and indexed before the answer if that takes no
+    /// longer than the engine's budget. The answer tells whether that is so.
     pub fn search(&self, guard: &Guard, request: &Request) -> Result<Answer> {
         guard.require(Capability::Search)?;
+        let started = Instant::now();
         let mut answer = self.read(|reader| {
-            let (embedder, absence) = self.for_queries(reader);
-            self.router(reader, guard)
-                .with_embedder(embedder)
-                .explaining_absence(absence)
-                .search(request)
+            let mut answer = if request.refresh && !self.shared.refresh.is_zero() {
+                self.search_refreshed(reader, guard, request)?
+            } else {
+                self.search_as_is(reader, guard, request)?
+            };
+            self.add_unsynced(reader, guard, request, &mut answer)?;
+            Ok(answer)
         })?;
+        answer.took_ms = started.elapsed().as_millis() as u64;
+        Ok(answer)
+    }
+
+    /// Searches the index in its present state.
+    fn search_as_is(
+        &self,
+        reader: &dyn Reader,
+        guard: &Guard,
+        request: &Request,
+    ) -> Result<Answer> {
+        let (embedder, absence) = self.for_queries(reader);
+        let mut answer = self
+            .router(reader, guard)
+            .with_embedder(embedder)
+            .explaining_absence(absence)
+            .search(request)?;
         // Hits of an absent source could not be checked against it.
         for absent in &self.shared.absent {
             if answer.hits.iter().any(|hit| hit.source == absent.name) {
@@ -199,6 +232,7 @@ impl Engine {
         // The last connection that closes empties the write-ahead log, and a
         // reader cannot do that.
         shared.readers.clear();
+        shared.refresher.clear();
         work(&mut *writer)
     }
 

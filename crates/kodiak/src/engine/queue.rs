@@ -44,6 +44,21 @@ impl WriteQueue {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes its turn if nobody else has one or waits for one.
+    pub(super) fn try_enter(&self) -> Option<Turn<'_>> {
+        let mut line = self.lock();
+        if !line.waiting.is_empty() {
+            return None;
+        }
+        let ticket = line.next_ticket;
+        line.next_ticket += 1;
+        line.waiting.push_back(ticket);
+        Some(Turn {
+            queue: self,
+            ticket,
+        })
+    }
+
     /// Waits for its turn, unless the job is cancelled.
     pub(super) fn enter(&self, job: &Job<'_>) -> Result<Turn<'_>> {
         let mut line = self.lock();
@@ -125,6 +140,15 @@ mod tests {
             drop(first);
         });
         assert_eq!(order.into_inner().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn whoever_cannot_wait_gets_no_turn_while_another_has_one() {
+        let queue = WriteQueue::default();
+        let first = queue.try_enter().unwrap();
+        assert!(queue.try_enter().is_none());
+        drop(first);
+        assert!(queue.try_enter().is_some());
     }
 
     #[test]

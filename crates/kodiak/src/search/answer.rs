@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
+use super::incomplete::Completeness;
 use super::intent::Intent;
 use super::notice::Notices;
 
@@ -24,6 +25,9 @@ pub struct Answer {
     /// The share of the searched chunks with embeddings, from 0 to 1; 0 if
     /// semantic search did not run.
     pub embedded: f64,
+    /// Whether it covers everything, and if not, why.
+    #[serde(flatten)]
+    pub completeness: Completeness,
     /// What a reader should know about this answer.
     #[serde(flatten)]
     pub notices: Notices,
@@ -47,6 +51,14 @@ pub struct Answer {
     /// Documents with similar titles, if there is no hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<Suggestion>,
+}
+
+impl Answer {
+    /// Tells whether every known change can be found by word and nothing was cut
+    /// short.
+    pub fn is_complete(&self) -> bool {
+        self.completeness.is_complete()
+    }
 }
 
 /// The names of the retrievers that ran; absent for one that did not.

@@ -20,6 +20,7 @@ mod answer;
 mod candidate;
 mod compare;
 mod freshness;
+mod incomplete;
 mod intent;
 mod lexical;
 mod limits;
@@ -46,6 +47,7 @@ use std::time::{Duration, Instant};
 
 pub use answer::{Answer, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
 pub use freshness::Freshness;
+pub use incomplete::{Completeness, Incomplete, NotIndexed, NotLookedFor};
 pub use intent::Intent;
 pub use lookup::Found;
 pub use mode::Mode;
@@ -73,6 +75,7 @@ pub const DEADLINE: Duration = Duration::from_secs(2);
 
 /// A request to search.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Request {
     /// The query as typed.
     pub query: String,
@@ -90,6 +93,9 @@ pub struct Request {
     pub min_relevance: f64,
     /// Whether each hit explains how it was ranked.
     pub explain: bool,
+    /// Whether changes are looked for and indexed while the search runs. A router
+    /// does not do that; an engine does.
+    pub refresh: bool,
     /// How lexical and semantic evidence are fused.
     pub fusion: Fusion,
     /// The weight of each in the fusion.
@@ -110,6 +116,7 @@ impl Default for Request {
             exact: false,
             min_relevance: 0.0,
             explain: false,
+            refresh: true,
             fusion: Fusion::default(),
             weights: Weights::default(),
         }
@@ -341,6 +348,7 @@ impl<'a> Searching<'a> {
             intent: plan.intent,
             retrievers: outcome.retrievers,
             embedded: outcome.embedded,
+            completeness: unrefreshed(&self.notices),
             notices: Notices(self.notices),
             total: outcome.ranked.total - shown.gone,
             answered: shown.judgement.map(|judgement| judgement.answered),
@@ -558,6 +566,13 @@ impl<'a> Searching<'a> {
         };
         Ok(outcome)
     }
+}
+
+/// Returns the completeness of an answer from an index that was not refreshed.
+fn unrefreshed(notices: &[Notice]) -> Completeness {
+    let mut completeness = Completeness::of(notices);
+    completeness.add(Incomplete::ChangesNotLookedFor(NotLookedFor::Off));
+    completeness
 }
 
 /// The result of waiting for a model.

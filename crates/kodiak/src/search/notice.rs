@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::incomplete::{Incomplete, NotIndexed};
+
 /// Something a reader should know about an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -66,6 +68,13 @@ pub enum Notice {
         /// The name of the model.
         model: String,
     },
+    /// Changes were found and are not indexed yet.
+    ChangesNotIndexed {
+        /// The number of changed entries.
+        count: usize,
+        /// Why they are not indexed.
+        reason: NotIndexed,
+    },
     /// Similar documents were searched for lexically instead of semantically.
     ComparedByWords {
         /// Why the document could not be compared semantically.
@@ -116,6 +125,7 @@ impl Notice {
             Self::DocumentsUnchecked { .. } => "documents-unchecked",
             Self::DocumentsChanged { .. } => "documents-changed",
             Self::RelevanceUnknown { .. } => "relevance-unknown",
+            Self::ChangesNotIndexed { .. } => "changes-not-indexed",
             Self::ComparedByWords { .. } => "compared-by-words",
         }
     }
@@ -208,6 +218,11 @@ impl fmt::Display for Notice {
                 formatter,
                 "how relevant the hits are is not known for the model {model}"
             ),
+            Self::ChangesNotIndexed { count, reason } => Incomplete::ChangesNotIndexed {
+                count: *count,
+                reason: reason.clone(),
+            }
+            .fmt(formatter),
             Self::ComparedByWords { reason } => {
                 write!(
                     formatter,

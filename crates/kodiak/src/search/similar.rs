@@ -46,6 +46,7 @@ impl Router<'_> {
             corrected: None,
             retrievers: outcome.retrievers,
             embedded: outcome.embedded,
+            completeness: super::unrefreshed(&notices),
             notices: Notices(notices),
             total: outcome.ranked.total - presented.gone,
             answered: None,

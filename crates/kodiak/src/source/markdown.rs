@@ -1,38 +1,32 @@
 //! A folder of notes: Markdown, plain text, Org.
 //!
-//! This module handles the files: which there are, how to read one safely, and
-//! how never to leave the folder. `note` interprets the text of a file,
-//! `version` determines its version, and `save` writes notes.
+//! This module reads files safely and never leaves the folder. `walk` finds
+//! them, `look` finds what has changed among them, `version` determines their
+//! versions, `note` interprets the text of a file, and `save` writes notes.
 
 mod compose;
+mod look;
 mod names;
 mod save;
 mod version;
+mod walk;
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::time::Instant;
 
 use ignore::overrides::{Override, OverrideBuilder};
-use ignore::{DirEntry, Match, WalkBuilder, WalkState};
 
 use crate::document::{Document, Version};
 use crate::error::{Error, Result};
 
 pub use super::note::document_from_text;
-use super::{Entry, LeftOut, Listing, Presence, Reading, Source, WritableSource};
+use super::{Entry, Known, Listing, Look, Presence, Reading, Source, WritableSource};
 use version::FileState;
 
 /// The default size limit of files: 10 MiB.
 pub const DEFAULT_MAX_BYTES: u64 = 10 * 1024 * 1024;
-
-/// The extensions of notes, unless globs say otherwise.
-const EXTENSIONS: [&str; 5] = ["md", "markdown", "mdx", "txt", "org"];
-
-/// The maximum number of threads. More would only wait for the same disk.
-const MAX_THREADS: usize = 8;
 
 /// Which files of a folder to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,69 +93,6 @@ impl MarkdownFolder {
         inside.fold(self.root.clone(), |path, part| path.join(part))
     }
 
-    /// Tells whether the walk takes this entry: a folder to enter or a file to
-    /// list.
-    fn takes(&self, entry: &DirEntry) -> bool {
-        // The walker skips hidden entries too, but `!*/` in a gitignore would
-        // bring them back, including `.git`.
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
-            return false;
-        }
-        let Some(kind) = entry.file_type() else {
-            return false;
-        };
-        if kind.is_dir() {
-            return !self.globs.matched(entry.path(), true).is_ignore();
-        }
-        // A link is neither a folder nor a file here.
-        kind.is_file()
-            && match self.globs.matched(entry.path(), false) {
-                Match::Whitelist(_) => true,
-                Match::Ignore(_) => false,
-                Match::None => is_note(entry.path()),
-            }
-    }
-
-    fn add(&self, file: &DirEntry, listing: &mut Listing) {
-        let Some(key) = self.key_of(file.path()) else {
-            return;
-        };
-        if file.path().to_str().is_none() {
-            listing.left_out.push(LeftOut {
-                key,
-                reason: "its name is not valid UTF-8".to_owned(),
-            });
-        } else if let Ok(metadata) = file.metadata() {
-            // A file that vanished since it was found counts as gone.
-            let state = FileState::of(&metadata);
-            listing.entries.push(Entry {
-                key,
-                version: state.version(self.options.max_bytes),
-                size_hint: state.size,
-            });
-        }
-    }
-
-    /// Returns the key of a path under the root. Invalid UTF-8 is replaced.
-    fn key_of(&self, path: &Path) -> Option<String> {
-        let inside = path.strip_prefix(&self.root).ok()?.to_string_lossy();
-        Some(inside.replace(std::path::MAIN_SEPARATOR, "/"))
-    }
-
-    /// Returns what an error of the walk keeps from being listed: the folder it
-    /// is about, if that still exists.
-    fn left_out(&self, error: &ignore::Error) -> Option<LeftOut> {
-        let path = path_of_error(error)?;
-        let folder = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
-        let key = self.key_of(path).filter(|_| folder)?;
-        Some(LeftOut {
-            key: format!("{key}/"),
-            reason: error
-                .io_error()
-                .map_or_else(|| "could not be read".to_owned(), unreadable),
-        })
-    }
-
     /// Interprets a system error for one file. If the whole folder is missing,
     /// for example because a drive is unplugged, the file does not count as
     /// gone.
@@ -196,42 +127,10 @@ impl Source for MarkdownFolder {
         // the index would count as deleted.
         require_folder(&self.root)?;
         fs::read_dir(&self.root).map_err(Error::io("read", &self.root))?;
-
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let listed = Mutex::new(Listing::default());
-        let mut walk = WalkBuilder::new(&self.root);
-        walk.threads(threads.min(MAX_THREADS))
-            .follow_links(false)
-            .require_git(false)
-            .parents(false)
-            .git_global(false)
-            // In a worktree, `.git` is a file that points out of the folder.
-            .git_exclude(false);
-        walk.build_parallel().run(|| {
-            let mut batch = Batch {
-                found: Listing::default(),
-                listed: &listed,
-            };
-            // An entry that cannot be accessed, such as a folder without
-            // permission, does not stop the walk.
-            Box::new(move |found| match found {
-                Ok(found) if found.depth() == 0 => WalkState::Continue,
-                Ok(found) if self.takes(&found) => {
-                    if found.file_type().is_some_and(|kind| kind.is_file()) {
-                        self.add(&found, &mut batch.found);
-                    }
-                    WalkState::Continue
-                }
-                Ok(_) => WalkState::Skip,
-                Err(error) => {
-                    batch.found.left_out.extend(self.left_out(&error));
-                    WalkState::Continue
-                }
-            })
-        });
+        let (listing, _) = self.walk(None);
         // Nor must a root that vanished in the meantime.
         require_folder(&self.root)?;
-        Ok(listed.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(listing)
     }
 
     fn read(&self, entry: &Entry, emit: &mut dyn FnMut(Document)) -> Result<Reading> {
@@ -269,6 +168,10 @@ impl Source for MarkdownFolder {
                 _ => Presence::Unknown,
             },
         }
+    }
+
+    fn changes_since(&self, known: &dyn Known, deadline: Instant) -> Result<Look> {
+        self.look(known, deadline)
     }
 
     fn writable(&self) -> Option<&dyn WritableSource> {
@@ -342,20 +245,6 @@ impl MarkdownFolder {
     }
 }
 
-/// The results of one thread of the walk, handed over when the thread is done.
-struct Batch<'list> {
-    found: Listing,
-    listed: &'list Mutex<Listing>,
-}
-
-impl Drop for Batch<'_> {
-    fn drop(&mut self) {
-        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        listed.entries.append(&mut self.found.entries);
-        listed.left_out.append(&mut self.found.left_out);
-    }
-}
-
 fn compile(root: &Path, globs: &[String]) -> Result<Override> {
     let bad = |pattern: &str, detail: String| Error::BadGlob {
         pattern: pattern.to_owned(),
@@ -398,30 +287,10 @@ fn require_folder(path: &Path) -> Result<()> {
     }
 }
 
-fn is_note(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    extension.is_some_and(|extension| {
-        EXTENSIONS
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(extension))
-    })
-}
-
 /// Tells whether a key is a plain path downwards.
 fn stays_inside(key: &str) -> bool {
     let mut parts = Path::new(key).components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
-}
-
-fn path_of_error(error: &ignore::Error) -> Option<&Path> {
-    match error {
-        ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
-            path_of_error(err)
-        }
-        ignore::Error::Partial(errors) => errors.iter().find_map(path_of_error),
-        _ => None,
-    }
 }
 
 fn unreadable(error: &io::Error) -> String {

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 use super::*;
+use crate::source::LeftOut;
 
 /// Makes a folder with these files. A name that ends in `/` makes a folder.
 fn folder(files: &[(&str, &str)]) -> TempDir {

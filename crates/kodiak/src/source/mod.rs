@@ -3,22 +3,26 @@
 //! A source lists its entries cheaply, each with a version, and reads one entry
 //! at a time into any number of documents. It knows its medium: what counts as
 //! one entry, when a version can be trusted, and what can be read at all. The
-//! sync finds out what has changed since the last time.
+//! sync finds out what has changed since the last time. A search has less time:
+//! it asks the source for changes with [`Source::changes_since`].
 
 mod draft;
 mod fields;
 pub mod frontmatter;
+mod look;
 pub mod markdown;
 mod note;
 mod speaker;
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use crate::document::Document;
 use crate::error::Result;
 
 pub use crate::document::Version;
 pub use draft::Draft;
+pub use look::{Known, KnownEntry, Look};
 pub use markdown::{FolderOptions, MarkdownFolder};
 pub use speaker::speaker;
 
@@ -53,6 +57,15 @@ pub trait Source: Send + Sync {
     /// Tells whether an entry still exists, and in which version.
     fn presence(&self, entry_key: &str) -> Presence;
 
+    /// Looks for changes since the index was last brought up to date, until
+    /// `deadline`, and reads no entry. The changes that are most likely come
+    /// first. A source that cannot look for changes any faster than it lists
+    /// its entries leaves this as it is.
+    fn changes_since(&self, known: &dyn Known, deadline: Instant) -> Result<Look> {
+        let _ = (known, deadline);
+        Ok(Look::default())
+    }
+
     /// Returns the source as a writable one, if it is.
     fn writable(&self) -> Option<&dyn WritableSource> {
         None
@@ -84,6 +97,9 @@ pub struct Listing {
     pub entries: Vec<Entry>,
     /// Everything that could not be listed.
     pub left_out: Vec<LeftOut>,
+    /// The containers that were listed, for [`Source::changes_since`]. Empty if
+    /// the source does not use them.
+    pub containers: Vec<Container>,
 }
 
 impl Listing {
@@ -93,6 +109,19 @@ impl Listing {
         let mut folders = self.left_out.iter().filter(|one| one.key.ends_with('/'));
         folders.any(|folder| entry_key.starts_with(&folder.key))
     }
+}
+
+/// Something whose version changes when an entry appears in it or vanishes from
+/// it, or when the rules for its entries change: a folder, a file with ignore
+/// rules, a table. The index stores its version, so that the entries of an
+/// unchanged container need not be listed again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Container {
+    /// Its name inside the source.
+    pub key: String,
+    /// Its version before its entries were listed. It is
+    /// [`Version::UNKNOWN`] if it cannot be trusted.
+    pub version: Version,
 }
 
 /// Something in a source that could not be listed.

@@ -5,6 +5,7 @@
 //! positions of terms and hands them to [`crate::rank`].
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::vectors::Bitmap;
@@ -16,6 +17,7 @@ use super::{
 use crate::document::Version;
 use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
+use crate::source::KnownEntry;
 use crate::text::Stemming;
 
 /// A state of an index. It differs after every change to the index.
@@ -167,6 +169,20 @@ pub trait Reader: Send {
 
     /// Returns the stored state of every entry of a source, by key.
     fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>>;
+
+    /// Returns the stored state of an entry, if it is known.
+    fn entry_state(&self, source: &str, key: &str) -> Result<Option<EntryState>>;
+
+    /// Calls `visit` with every entry of a source until it breaks off, roughly
+    /// with those first whose documents changed last.
+    fn each_entry_by_age(
+        &self,
+        source: &str,
+        visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
+    ) -> Result<()>;
+
+    /// Returns the stored version of every container of a source, by key.
+    fn containers(&self, source: &str) -> Result<HashMap<String, Version>>;
 
     /// Returns the number of documents indexed from a source.
     fn documents_of_source(&self, source: &str) -> Result<u64>;

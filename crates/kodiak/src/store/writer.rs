@@ -121,6 +121,12 @@ pub trait Writer: Send {
         skipped: Option<&str>,
     ) -> Result<EntryRow>;
 
+    /// Records the version of a container.
+    fn put_container(&mut self, source: &str, key: &str, version: Version) -> Result<()>;
+
+    /// Removes the record of a container. The entries in it stay.
+    fn remove_container(&mut self, source: &str, key: &str) -> Result<()>;
+
     /// Removes all documents of an entry and returns their number.
     fn clear_entry(&mut self, source: &str, entry: EntryRow) -> Result<usize>;
 

@@ -161,6 +161,7 @@ mod tests {
                 key: "closed/".into(),
                 reason: String::new(),
             }],
+            containers: Vec::new(),
         };
         let states = HashMap::from([
             ("same".to_owned(), state(one, 10)),

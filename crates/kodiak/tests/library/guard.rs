@@ -2,13 +2,14 @@
 //! count.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use kodiak::access::{Capability, Guard};
 use kodiak::rank::{Bm25, Corpus};
 use kodiak::search::{Answer, Mode, Request, Router};
-use kodiak::source::MarkdownFolder;
 use kodiak::source::markdown::FolderOptions;
+use kodiak::source::{KnownEntry, MarkdownFolder};
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
@@ -313,6 +314,9 @@ impl Reader for Untouchable {
         format() -> u32;
         sources() -> Vec<SourceStatus>;
         entry_states(&str) -> HashMap<String, EntryState>;
+        entry_state(&str, &str) -> Option<EntryState>;
+        each_entry_by_age(&str, &mut dyn FnMut(KnownEntry) -> ControlFlow<()>) -> ();
+        containers(&str) -> HashMap<String, Version>;
         documents_of_entry(EntryRow) -> Vec<KnownDocument>;
         vocabulary_size() -> u64;
         examine() -> Vec<Finding>;

@@ -20,6 +20,7 @@ mod meaning;
 mod memory_store;
 mod models;
 mod pruning;
+mod refresh;
 mod repair;
 mod sources;
 mod stemming;

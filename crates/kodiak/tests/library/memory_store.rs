@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kodiak::chunk::Chunk;
+use kodiak::source::KnownEntry;
 use kodiak::store::{EntryRow, ModelNumber, Reader, Row, Serving, Store, WriteLock, Writer};
 use kodiak::{Document, Error, Result, Version};
 
@@ -63,6 +64,7 @@ struct State {
 struct Source {
     location: String,
     synced_at: Option<i64>,
+    containers: BTreeMap<String, Version>,
 }
 
 #[derive(Clone, Debug)]
@@ -99,6 +101,28 @@ struct Embedding {
     chunk: i64,
     model: ModelNumber,
     vector: Vec<f32>,
+}
+
+impl State {
+    /// Returns the entries of a source, those of the newest documents first.
+    fn entries_by_age(&self, source: &str) -> Vec<KnownEntry> {
+        let changed = |row: EntryRow| {
+            let documents = self.documents.values().filter(|one| one.entry == row);
+            documents.map(|one| one.document.updated_at).max()
+        };
+        let entries = self.entries.iter();
+        let mut entries: Vec<_> = entries
+            .filter(|(_, entry)| entry.source == source)
+            .collect();
+        entries.sort_by_key(|(row, _)| std::cmp::Reverse((changed(**row), **row)));
+        let known = entries.into_iter().map(|(_, entry)| KnownEntry {
+            key: entry.key.clone(),
+            version: entry.version,
+            size: entry.size,
+            skipped: entry.skipped.is_some(),
+        });
+        known.collect()
+    }
 }
 
 impl MemoryStore {

@@ -3,7 +3,9 @@
 //! This module knows the rules of file systems: what changes when a file is
 //! written, and for how long after a write another one may leave no trace.
 
-use std::fs::Metadata;
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::document::{Timestamp, Version};
@@ -72,6 +74,77 @@ impl FileState {
     }
 }
 
+/// The states of the files in one folder. Where the system can look a file up
+/// from its open folder, the path to the folder is walked only once.
+#[derive(Debug)]
+pub(super) struct FolderStates<'a> {
+    path: &'a Path,
+    #[cfg(unix)]
+    folder: Option<rustix::fd::OwnedFd>,
+}
+
+impl<'a> FolderStates<'a> {
+    /// Opens the folder at `path`, if that pays for this number of files.
+    pub(super) fn open(path: &'a Path, files: usize) -> Self {
+        #[cfg(not(unix))]
+        let _ = files;
+        Self {
+            path,
+            #[cfg(unix)]
+            folder: (files > OPENING_PAYS)
+                .then(|| {
+                    use rustix::fs::{Mode, OFlags};
+                    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                    rustix::fs::open(path, flags, Mode::empty()).ok()
+                })
+                .flatten(),
+        }
+    }
+
+    /// Returns the state of the file with this name; `None` if it is not a file.
+    pub(super) fn of(&self, name: &str) -> io::Result<Option<FileState>> {
+        #[cfg(unix)]
+        if let Some(folder) = &self.folder {
+            use rustix::fs::{AtFlags, FileType, statat};
+            let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+                return Ok(None);
+            }
+            return Ok(Some(FileState::of_stat(&stat)));
+        }
+        let metadata = fs::symlink_metadata(self.path.join(name))?;
+        Ok(metadata.is_file().then(|| FileState::of(&metadata)))
+    }
+}
+
+/// The number of files above which opening their folder costs less than walking
+/// the path to each.
+#[cfg(unix)]
+const OPENING_PAYS: usize = 4;
+
+#[cfg(unix)]
+impl FileState {
+    /// Converts what the system says of a file. The result is the same as that
+    /// of [`FileState::of`].
+    #[expect(
+        clippy::unnecessary_cast,
+        reason = "the types of these numbers differ between systems"
+    )]
+    fn of_stat(stat: &rustix::fs::Stat) -> Self {
+        let time = |seconds: i64, nanoseconds: i64| {
+            seconds
+                .saturating_mul(NANOSECONDS)
+                .saturating_add(nanoseconds)
+        };
+        Self {
+            size: stat.st_size as u64,
+            modified_ns: time(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed_ns: time(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+            file: stat.st_ino as u64,
+        }
+    }
+}
+
 #[cfg(unix)]
 fn system(metadata: &Metadata) -> (i64, u64) {
     use std::os::unix::fs::MetadataExt;
@@ -106,6 +179,32 @@ mod tests {
             modified_ns: 1,
             changed_ns: 2,
             file: 3,
+        }
+    }
+
+    #[test]
+    fn a_state_is_the_same_whichever_way_it_is_looked_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("note.md");
+        fs::write(&path, "text").unwrap();
+        // Before 1970, and not a whole second.
+        let odd = UNIX_EPOCH - std::time::Duration::from_millis(1_500);
+        fs::File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(odd)
+            .unwrap();
+        let expected = FileState::of(&fs::symlink_metadata(&path).unwrap());
+        for files in [1, 1_000] {
+            let states = FolderStates::open(folder.path(), files);
+            assert_eq!(states.of("note.md").unwrap(), Some(expected));
+            assert!(states.of("missing.md").is_err());
+        }
+        fs::create_dir(folder.path().join("folder.md")).unwrap();
+        for files in [1, 1_000] {
+            let states = FolderStates::open(folder.path(), files);
+            assert_eq!(states.of("folder.md").unwrap(), None);
         }
     }
 

@@ -4,7 +4,8 @@
 //! This module keeps the records from which a sync can tell what to read again.
 //! The sync decides what to do with them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 
 use rusqlite::{OptionalExtension, params};
 
@@ -12,6 +13,10 @@ use super::read::fixed;
 use super::{SqliteStore, SqliteWriter};
 use crate::document::{Document, Version};
 use crate::error::Result;
+use crate::source::KnownEntry;
+
+/// The number of documents whose entries are most likely to have changed.
+const NEWEST: usize = 1_000;
 
 /// The number of an entry in one index.
 pub type EntryRow = i64;
@@ -58,6 +63,73 @@ impl SqliteStore {
                 Ok((row.get(0)?, state))
             })?;
             rows.collect()
+        })
+    }
+
+    /// Returns the recorded state of an entry.
+    pub fn entry_state(&self, source: &str, key: &str) -> Result<Option<EntryState>> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT id, version, size, skipped IS NOT NULL
+                     FROM entries WHERE source = ?1 AND key = ?2",
+                )?
+                .query_row([source, key], |row| {
+                    Ok(EntryState {
+                        row: row.get(0)?,
+                        version: Version(fixed(row.get_ref(1)?.as_blob()?)),
+                        size: row.get(2)?,
+                        skipped: row.get(3)?,
+                    })
+                })
+                .optional()
+        })
+    }
+
+    /// Calls `visit` with every entry of a source until it breaks off: with those
+    /// of the most recently changed documents first, then with those that were
+    /// added last.
+    pub fn each_entry_by_age(
+        &self,
+        source: &str,
+        visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.with(|connection| {
+            let known = |row: &rusqlite::Row<'_>| -> rusqlite::Result<KnownEntry> {
+                Ok(KnownEntry {
+                    key: row.get(1)?,
+                    version: Version(fixed(row.get_ref(2)?.as_blob()?)),
+                    size: row.get(3)?,
+                    skipped: row.get(4)?,
+                })
+            };
+            let mut visited: HashSet<Option<EntryRow>> = HashSet::new();
+            let mut newest = connection.prepare_cached(
+                "SELECT e.id, e.key, e.version, e.size, e.skipped IS NOT NULL
+                 FROM (SELECT entry FROM documents WHERE +source = ?1
+                       ORDER BY updated_at DESC LIMIT ?2) AS d
+                 CROSS JOIN entries AS e ON e.id = d.entry",
+            )?;
+            let mut rows = newest.query(params![source, NEWEST])?;
+            while let Some(row) = rows.next()? {
+                if visited.insert(row.get(0)?) && visit(known(row)?).is_break() {
+                    return Ok(());
+                }
+            }
+            // In the order of the table, which the sign before `source` asks for:
+            // sorting all of them, or looking each up by an index, would take
+            // longer than reading them.
+            let mut all = connection.prepare_cached(
+                "SELECT id, key, version, size, skipped IS NOT NULL
+                 FROM entries WHERE +source = ?1 ORDER BY id DESC",
+            )?;
+            let mut rows = all.query([source])?;
+            while let Some(row) = rows.next()? {
+                if !visited.contains(&row.get(0)?) && visit(known(row)?).is_break() {
+                    return Ok(());
+                }
+            }
+            Ok(())
         })
     }
 

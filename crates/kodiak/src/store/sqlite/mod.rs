@@ -3,6 +3,7 @@
 //! Readers open it read-only and never wait. The [`SqliteWriter`] holds the
 //! lock.
 
+mod containers;
 mod counts;
 mod coverage;
 mod doctor;
@@ -57,6 +58,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_meaning.sql"),
     include_str!("migrations/0003_entries.sql"),
+    include_str!("migrations/0004_containers.sql"),
 ];
 
 /// The mark of an index: "Kodi" in ASCII.

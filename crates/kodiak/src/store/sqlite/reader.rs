@@ -1,12 +1,14 @@
 //! SQLite as a store for searching.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::SqliteStore;
 use crate::document::Version;
 use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
+use crate::source::KnownEntry;
 use crate::store::vectors::Bitmap;
 use crate::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
@@ -94,6 +96,12 @@ impl Reader for SqliteStore {
         incomplete_sources(filter: &Filter) -> Result<Vec<String>>;
         sources() -> Result<Vec<SourceStatus>>;
         entry_states(source: &str) -> Result<HashMap<String, EntryState>>;
+        entry_state(source: &str, key: &str) -> Result<Option<EntryState>>;
+        each_entry_by_age(
+            source: &str,
+            visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
+        ) -> Result<()>;
+        containers(source: &str) -> Result<HashMap<String, Version>>;
         documents_of_source(source: &str) -> Result<u64>;
         documents_of_entry(entry: EntryRow) -> Result<Vec<KnownDocument>>;
         vocabulary_size() -> Result<u64>;

@@ -244,6 +244,7 @@ impl SqliteWriter {
             }
         }
         self.with(|connection| {
+            connection.execute("DELETE FROM containers WHERE source = ?1", [name])?;
             connection.execute("DELETE FROM sources WHERE name = ?1", [name])?;
             connection.execute(
                 "DELETE FROM tags WHERE id NOT IN (SELECT tag FROM document_tags)",

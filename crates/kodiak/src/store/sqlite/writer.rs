@@ -66,6 +66,8 @@ impl Writer for SqliteWriter {
             size: u64,
             skipped: Option<&str>,
         ) -> Result<EntryRow>;
+        put_container(source: &str, key: &str, version: Version) -> Result<()>;
+        remove_container(source: &str, key: &str) -> Result<()>;
         clear_entry(source: &str, entry: EntryRow) -> Result<usize>;
         remove_entry(source: &str, entry: EntryRow) -> Result<usize>;
         remove_from_entry(source: &str, entry: EntryRow, key: &str) -> Result<bool>;

@@ -1,10 +1,12 @@
 //! Answers from a state.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use kodiak::document::SHORTEST_ID;
 use kodiak::rank::{Bm25, Corpus};
+use kodiak::source::KnownEntry;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
@@ -278,6 +280,27 @@ impl Reader for MemoryReader {
             (entry.key.clone(), known)
         });
         Ok(states.collect())
+    }
+
+    fn entry_state(&self, source: &str, key: &str) -> Result<Option<EntryState>> {
+        Ok(self.entry_states(source)?.remove(key))
+    }
+
+    fn each_entry_by_age(
+        &self,
+        source: &str,
+        visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let entries = self.state()?.entries_by_age(source);
+        let _ = entries.into_iter().try_for_each(visit);
+        Ok(())
+    }
+
+    fn containers(&self, source: &str) -> Result<HashMap<String, Version>> {
+        let state = self.state()?;
+        let known = state.sources.get(source);
+        let containers = known.map(|source| source.containers.clone());
+        Ok(containers.unwrap_or_default().into_iter().collect())
     }
 
     fn documents_of_source(&self, source: &str) -> Result<u64> {

@@ -157,6 +157,21 @@ impl Writer for MemoryWriter {
         })
     }
 
+    fn put_container(&mut self, source: &str, key: &str, version: Version) -> Result<()> {
+        self.change(|state| {
+            let source = state.sources.entry(source.to_owned()).or_default();
+            source.containers.insert(key.to_owned(), version);
+        })
+    }
+
+    fn remove_container(&mut self, source: &str, key: &str) -> Result<()> {
+        self.change(|state| {
+            if let Some(source) = state.sources.get_mut(source) {
+                source.containers.remove(key);
+            }
+        })
+    }
+
     fn clear_entry(&mut self, _source: &str, entry: EntryRow) -> Result<usize> {
         self.change(|state| state.remove_where(|indexed| indexed.entry == entry))
     }

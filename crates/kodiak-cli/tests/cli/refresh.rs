@@ -1,0 +1,140 @@
+//! `kodiak search` finds what was written, edited or deleted a moment before,
+//! and says so when it cannot.
+
+use std::fs;
+use std::time::Duration;
+
+use kodiak::store::WriteLock;
+
+use crate::desk::Desk;
+
+/// An indexed desk whose searches take all the time they need.
+fn desk() -> Desk {
+    let desk = Desk::indexed();
+    desk.configure("refresh_ms", 60_000);
+    desk
+}
+
+fn answer(desk: &Desk, query: &str) -> serde_json::Value {
+    desk.json(&["search", "--json", query])
+}
+
+#[track_caller]
+fn assert_found(desk: &Desk, query: &str, expected: &[&str]) {
+    let answer = answer(desk, query);
+    let hits = answer["hits"].as_array().unwrap();
+    let paths: Vec<&str> = hits
+        .iter()
+        .map(|hit| hit["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(paths, expected, "{answer}");
+    assert_eq!(answer["complete"], true, "{answer}");
+    assert_eq!(answer["incomplete"], serde_json::json!([]), "{answer}");
+}
+
+#[test]
+fn a_note_is_found_edited_renamed_and_gone_at_once() {
+    let desk = desk();
+    let path = desk.path("notes/cooking/new.md");
+    fs::write(&path, "# New\n\nquokka\n").unwrap();
+    assert_found(&desk, "quokka", &["cooking/new.md"]);
+    fs::write(&path, "# New\n\nnumbat\n").unwrap();
+    assert_found(&desk, "numbat", &["cooking/new.md"]);
+    assert_found(&desk, "quokka", &[]);
+    fs::create_dir(desk.path("notes/animals")).unwrap();
+    fs::rename(&path, desk.path("notes/animals/numbat.md")).unwrap();
+    assert_found(&desk, "numbat", &["animals/numbat.md"]);
+    fs::remove_dir_all(desk.path("notes/animals")).unwrap();
+    assert_found(&desk, "numbat", &[]);
+}
+
+#[test]
+fn ignored_and_hidden_files_stay_out() {
+    let desk = desk();
+    desk.write("notes/.gitignore", "private/\n");
+    desk.write("notes/private/new.md", "quokka");
+    desk.write("notes/.new.md", "quokka");
+    assert_found(&desk, "quokka", &[]);
+}
+
+#[test]
+fn a_search_answers_while_another_process_writes() {
+    let desk = desk();
+    let lock = WriteLock::acquire(&desk.index(), "process 4711 (kodiak index)").unwrap();
+    desk.write("notes/new.md", "quokka");
+    let answer = answer(&desk, "quokka OR ramen");
+    assert_eq!(answer["complete"], false, "{answer}");
+    let codes = serde_json::json!(["changes_not_indexed"]);
+    assert_eq!(answer["incomplete"], codes, "{answer}");
+    assert!(!answer["hits"].as_array().unwrap().is_empty());
+    let run = desk.ok(&["search", "ramen"]);
+    let told = "1 note changed and is not indexed yet, because another process is writing";
+    assert!(run.stderr.contains(told), "{run}");
+    drop(lock);
+    assert_found(&desk, "quokka", &["new.md"]);
+}
+
+#[test]
+fn a_search_can_be_told_not_to_look() {
+    let desk = desk();
+    desk.write("notes/new.md", "quokka");
+    let off = serde_json::json!(["changes_not_looked_for"]);
+    let answer = desk.json(&["search", "--json", "--no-refresh", "quokka"]);
+    assert_eq!(answer["hits"], serde_json::json!([]));
+    assert_eq!(answer["incomplete"], off);
+    desk.configure("refresh_ms", 0);
+    let answer = desk.json(&["search", "--json", "quokka"]);
+    assert_eq!(answer["hits"], serde_json::json!([]));
+    assert_eq!(answer["incomplete"], off);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_index_that_cannot_be_written_still_answers() {
+    let desk = desk();
+    desk.ok(&["search", "ramen"]);
+    // Whoever runs the tests may be allowed to write anywhere, but nobody can
+    // create a file where a folder is.
+    let lock = desk.path("data/kodiak/index.db.lock");
+    let _ = fs::remove_file(&lock);
+    fs::create_dir(&lock).unwrap();
+    desk.write("notes/new.md", "quokka");
+    let answer = answer(&desk, "ramen OR quokka");
+    assert!(!answer["hits"].as_array().unwrap().is_empty(), "{answer}");
+    let codes = serde_json::json!(["changes_not_indexed"]);
+    assert_eq!(answer["incomplete"], codes, "{answer}");
+}
+
+#[test]
+fn the_log_is_empty_after_a_refresh() {
+    // Otherwise an index on a disk that becomes read-only would lose it.
+    let desk = desk();
+    desk.write("notes/new.md", "quokka");
+    assert_found(&desk, "quokka", &["new.md"]);
+    let log = desk.path("data/kodiak/index.db-wal");
+    assert!(fs::metadata(log).map_or(0, |metadata| metadata.len()) == 0);
+}
+
+#[test]
+fn a_refresh_leaves_the_notes_alone() {
+    let desk = desk();
+    let path = desk.write("notes/new.md", "quokka");
+    let folder = desk.path("notes");
+    let state = || {
+        let file = fs::metadata(&path).unwrap();
+        let times = (file.modified().unwrap(), file.len());
+        let names: Vec<_> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        (
+            times,
+            fs::metadata(&folder).unwrap().modified().unwrap(),
+            names,
+        )
+    };
+    let before = state();
+    std::thread::sleep(Duration::from_millis(20));
+    assert_found(&desk, "quokka", &["new.md"]);
+    assert_eq!(state(), before);
+}

@@ -1,0 +1,255 @@
+//! Refreshing: a search that finds what was written a moment ago.
+//!
+//! While a search runs, changes are looked for beside it. What has changed is
+//! indexed before the answer and the search runs again. This never waits for
+//! another writer, and no failure of it is a failure of the search: the answer
+//! says what it lacks instead.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::Engine;
+use crate::access::Guard;
+use crate::document::Version;
+use crate::error::{Error, Result};
+use crate::search::{Answer, Incomplete, NotIndexed, NotLookedFor, Notice, Request};
+use crate::source::{Known, KnownEntry, Look, Source};
+use crate::store::{Filter, Reader, Store, Writer};
+use crate::sync;
+
+/// The time that a search looks for changes by default. People forgive 20 ms
+/// more easily than an answer that lacks what they have just written.
+pub const REFRESH: Duration = Duration::from_millis(30);
+
+/// The longest time to look for changes, whatever the engine is told.
+const LONGEST: Duration = Duration::from_hours(1);
+
+impl Engine {
+    /// Searches while changes are looked for, and again if there were any.
+    pub(super) fn search_refreshed(
+        &self,
+        reader: &dyn Reader,
+        guard: &Guard,
+        request: &Request,
+    ) -> Result<Answer> {
+        let budget = self.shared.refresh.min(LONGEST);
+        let deadline = Instant::now() + budget;
+        let filter = guard.narrow(&request.filter);
+        let before = reader.revision()?;
+        let (answer, incomplete) = std::thread::scope(|scope| {
+            let looking = scope.spawn(|| self.refresh(&filter, deadline));
+            let answer = self.search_as_is(reader, guard, request);
+            let failed = |_| vec![not_looked_for("the search for changes stopped early")];
+            (answer, looking.join().unwrap_or_else(failed))
+        });
+        let mut answer = answer?;
+        // Whoever has written meanwhile: what was looked for was compared with
+        // the index as it is now, so that is what must be searched.
+        if reader.revision()? != before {
+            answer = self.search_as_is(reader, guard, request)?;
+        }
+        let off = Incomplete::ChangesNotLookedFor(NotLookedFor::Off);
+        answer.completeness.0.retain(|reason| *reason != off);
+        for reason in incomplete {
+            if let Incomplete::ChangesNotIndexed { count, reason } = &reason {
+                // It says what is to be said of hits that have changed, too.
+                let of_hits = |notice: &Notice| matches!(notice, Notice::DocumentsChanged { .. });
+                answer.notices.0.retain(|notice| !of_hits(notice));
+                answer.notices.0.push(Notice::ChangesNotIndexed {
+                    count: *count,
+                    reason: reason.clone(),
+                });
+            }
+            answer.completeness.add(reason);
+        }
+        Ok(answer)
+    }
+
+    /// Adds the searched sources that are registered but were never indexed or
+    /// are absent.
+    pub(super) fn add_unsynced(
+        &self,
+        reader: &dyn Reader,
+        guard: &Guard,
+        request: &Request,
+        answer: &mut Answer,
+    ) -> Result<()> {
+        let filter = guard.narrow(&request.filter);
+        let indexed = reader.locations(&filter)?;
+        for source in self.names(guard) {
+            if !filter.admits_source(&source) {
+                continue;
+            }
+            if self.shared.absent.iter().any(|one| one.name == source) {
+                let source = source.clone();
+                answer
+                    .completeness
+                    .add(Incomplete::SourceUnreadable { source });
+            }
+            if !indexed.iter().any(|(name, _)| *name == source) {
+                answer
+                    .completeness
+                    .add(Incomplete::SourceNeverSynced { source });
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for changes in the sources that a search covers, and indexes them.
+    /// Returns what the index still lacks.
+    fn refresh(&self, filter: &Filter, deadline: Instant) -> Vec<Incomplete> {
+        let mut lacking = Vec::new();
+        for source in &self.shared.sources {
+            let name = source.name();
+            if !filter.admits_source(name) {
+                continue;
+            }
+            if let Err(error) = self.refresh_one(&**source, deadline, &mut lacking) {
+                lacking.push(if error.concerns_source() {
+                    Incomplete::SourceUnreadable {
+                        source: name.to_owned(),
+                    }
+                } else {
+                    not_looked_for(&error.to_string())
+                });
+            }
+        }
+        lacking
+    }
+
+    fn refresh_one(
+        &self,
+        source: &dyn Source,
+        deadline: Instant,
+        lacking: &mut Vec<Incomplete>,
+    ) -> Result<()> {
+        let name = source.name();
+        let (look, supported) = self.read(|reader| {
+            let index = Indexed { reader, name };
+            let look = source.changes_since(&index, deadline)?;
+            let supported = look.finished || !reader.containers(name)?.is_empty();
+            Ok((look, supported))
+        })?;
+        if !look.finished {
+            lacking.push(Incomplete::ChangesNotLookedFor(if supported {
+                NotLookedFor::OutOfTime
+            } else {
+                NotLookedFor::Unsupported(name.to_owned())
+            }));
+        }
+        if look.unreadable > 0 {
+            lacking.push(Incomplete::EntriesUnreadable {
+                source: name.to_owned(),
+                count: look.unreadable,
+            });
+        }
+        if look.is_empty() {
+            return Ok(());
+        }
+        let (count, reason) = match self.store_look(source, &look, deadline) {
+            Ok(left) => (left, NotIndexed::TooMuch),
+            Err(error) => {
+                let count = self.read(|reader| sync::certain_changes(reader, name, &look))?;
+                (count, why_not(error))
+            }
+        };
+        if count > 0 {
+            lacking.push(Incomplete::ChangesNotIndexed { count, reason });
+        }
+        Ok(())
+    }
+
+    /// Stores what was found, unless somebody else writes. Returns the number of
+    /// changes that are left.
+    fn store_look(&self, source: &dyn Source, look: &Look, deadline: Instant) -> Result<usize> {
+        let shared = &*self.shared;
+        let Some(_turn) = shared.queue.try_enter() else {
+            return Err(Error::Locked {
+                holder: shared.holder.clone(),
+                path: shared.store.path().to_owned(),
+            });
+        };
+        let mut writer = shared.refresher.take(&*shared.store, &shared.holder)?;
+        let left = sync::refresh(&mut *writer, source, look, deadline);
+        shared.refresher.keep(writer);
+        left
+    }
+}
+
+fn not_looked_for(reason: &str) -> Incomplete {
+    Incomplete::ChangesNotLookedFor(NotLookedFor::Failed(reason.to_owned()))
+}
+
+fn why_not(error: Error) -> NotIndexed {
+    match error {
+        Error::Locked { .. } => NotIndexed::Busy,
+        error => NotIndexed::Failed(error.to_string()),
+    }
+}
+
+/// What the index knows of one source.
+struct Indexed<'a> {
+    reader: &'a dyn Reader,
+    name: &'a str,
+}
+
+impl Known for Indexed<'_> {
+    fn containers(&self) -> Result<HashMap<String, Version>> {
+        self.reader.containers(self.name)
+    }
+
+    fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>) -> Result<()> {
+        self.reader.each_entry_by_age(self.name, visit)
+    }
+}
+
+/// The writer of refreshes. It stays open between them, without the lock.
+#[derive(Default)]
+pub(super) struct Refresher {
+    kept: Mutex<Option<Box<dyn Writer>>>,
+}
+
+impl Refresher {
+    /// Takes the lock with the kept writer, or opens one. Fails if somebody else
+    /// has the lock.
+    fn take(&self, store: &dyn Store, holder: &str) -> Result<Box<dyn Writer>> {
+        let kept = self.lock().take();
+        // Another file may have replaced the index.
+        let Some(mut writer) = kept.filter(|kept| kept.reader().is_current()) else {
+            return store.writer(holder);
+        };
+        match writer.take_up() {
+            Ok(()) => Ok(writer),
+            Err(error) => {
+                *self.lock() = Some(writer);
+                Err(error)
+            }
+        }
+    }
+
+    fn keep(&self, mut writer: Box<dyn Writer>) {
+        writer.let_go();
+        *self.lock() = Some(writer);
+    }
+
+    /// Closes the kept writer.
+    pub(super) fn clear(&self) {
+        *self.lock() = None;
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Box<dyn Writer>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Refresher {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Refresher")
+            .field("open", &self.lock().is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,70 @@
+//! A quick look at a source: what the index knows of it, and what has changed.
+//!
+//! Owns the values that a source and the engine exchange while a search runs.
+//! Each source decides how to look; `sync::refresh` stores what was found.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use super::{Container, Entry, LeftOut};
+use crate::document::Version;
+use crate::error::Result;
+
+/// What the index knows of a source. Each method reads the index, so that a
+/// source asks only for what it needs.
+pub trait Known {
+    /// Returns the version of each container, by key. It is empty if the source
+    /// was last synced by a version of the program that did not store them.
+    fn containers(&self) -> Result<HashMap<String, Version>>;
+
+    /// Calls `visit` with every entry until it breaks off, roughly with those
+    /// first that are most likely to have changed.
+    fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>) -> Result<()>;
+}
+
+/// What the index knows of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownEntry {
+    /// Its name inside the source.
+    pub key: String,
+    /// The version that was indexed.
+    pub version: Version,
+    /// Its size when it was listed.
+    pub size: u64,
+    /// Whether it was skipped or could not be listed.
+    pub skipped: bool,
+}
+
+/// What a quick look found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Whether the source was looked at completely. Otherwise there may be more
+    /// changes.
+    pub finished: bool,
+    /// The entries that must be read: new ones, changed ones, and those whose
+    /// indexed version is unknown.
+    pub entries: Vec<Entry>,
+    /// The keys of the entries that no longer exist.
+    pub gone: Vec<String>,
+    /// Everything that was found and could not be listed.
+    pub left_out: Vec<LeftOut>,
+    /// The new and changed containers. They may be stored only together with
+    /// all entries of this look.
+    pub containers: Vec<Container>,
+    /// The keys of the containers that no longer exist.
+    pub containers_gone: Vec<String>,
+    /// The number of entries that cannot be read at present, whether or not the
+    /// index knows that.
+    pub unreadable: usize,
+}
+
+impl Look {
+    /// Tells whether the index has everything that was found.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+            && self.gone.is_empty()
+            && self.left_out.is_empty()
+            && self.containers.is_empty()
+            && self.containers_gone.is_empty()
+    }
+}
