@@ -9,13 +9,14 @@
 //! before it and returns its own, with notices for the answer. No stage sees the
 //! answer itself.
 //!
-//! * `plan`, `query`, `token`, `intent`, `typo`: the query, parsed, corrected and
-//!   routed;
+//! * `plan`, `query`, `token`, `intent`, `typo`, `address`: the query, parsed,
+//!   corrected and routed;
 //! * `lexical`, `terms`: lexical retrieval, with idf and pruning;
 //! * `semantic`, `compare`, `workers`: semantic retrieval, with exact cosines;
 //! * `candidate`, `score`, `turn`: both joined, fused and rescored by `rank`;
 //! * `present`, `snippet`, `freshness`: hits made of the best candidates.
 
+mod address;
 mod answer;
 mod candidate;
 mod compare;
@@ -65,6 +66,7 @@ use plan::{Plan, Route};
 use present::Presenter;
 use score::Scoring;
 use semantic::{Available, Pending, SemanticCandidates, SemanticRetriever};
+use typo::Speller;
 
 /// The time semantic retrieval has before lexical retrieval answers alone. It is
 /// five times as long if lexical retrieval finds nothing or does not run.
@@ -220,7 +222,7 @@ impl<'a> Router<'a> {
         Searching {
             router: self,
             request,
-            filter: &filter,
+            filter,
             started: Instant::now(),
             notices: Vec::new(),
         }
@@ -238,7 +240,16 @@ impl<'a> Router<'a> {
     /// would look for the word as typed.
     pub fn spelling(&self, word: &str) -> Result<Option<String>> {
         self.guard.require(Capability::Search)?;
-        typo::suggestion(self.store, word, &self.guard.narrow(&Filter::default()))
+        self.speller(&self.guard.narrow(&Filter::default()))
+            .suggestion(word)
+    }
+
+    fn speller<'b>(&'b self, filter: &'b Filter) -> Speller<'b> {
+        Speller {
+            store: self.store,
+            filter,
+            embedder: self.embedder.as_deref(),
+        }
     }
 
     fn lookup(&self) -> Lookup<'a> {
@@ -281,7 +292,7 @@ impl<'a> Router<'a> {
 struct Searching<'a> {
     router: &'a Router<'a>,
     request: &'a Request,
-    filter: &'a Filter,
+    filter: Filter,
     started: Instant,
     notices: Vec<Notice>,
 }
@@ -311,14 +322,15 @@ impl<'a> Searching<'a> {
     fn answer(mut self) -> Result<Answer> {
         let store = self.router.store;
         let snapshot = Snapshot::begin(store)?;
-        let plan = Plan::of(store, self.request, self.filter, &self.router.tuning)?
-            .collect(&mut self.notices);
+        let speller = self.router.speller(&self.filter);
+        let plan =
+            Plan::of(speller, self.request, &self.router.tuning)?.collect(&mut self.notices);
         let (snapshot, outcome) = self.run(&plan, snapshot)?;
-        let sources = store.incomplete_sources(self.filter)?;
+        let sources = store.incomplete_sources(&self.filter)?;
         let incomplete = sources.into_iter();
         self.notices
             .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
-        let presenter = self.router.presenter(self.request, self.filter);
+        let presenter = self.router.presenter(self.request, &self.filter);
         let shown = presenter
             .present(&outcome.ranked)?
             .collect(&mut self.notices);
@@ -350,11 +362,11 @@ impl<'a> Searching<'a> {
         let lexical = self.router.lexical();
         match route {
             Route::Literal => {
-                let found = lexical.retrieve_like(self.request, self.filter, *limits)?;
+                let found = lexical.retrieve_like(self.request, &self.filter, *limits)?;
                 Ok((snapshot, Outcome::lexical(found)))
             }
             Route::Listing => {
-                let found = lexical.list(self.request, self.filter, *limits)?;
+                let found = lexical.list(self.request, &self.filter, *limits)?;
                 Ok((snapshot, Outcome::lexical(found)))
             }
             Route::Lexical => {
@@ -419,7 +431,7 @@ impl<'a> Searching<'a> {
     fn words(&mut self, plan: &Plan, keep: usize) -> Result<LexicalCandidates> {
         let Plan { query, limits, .. } = plan;
         let lexical = self.router.lexical();
-        let found = lexical.retrieve_words(self.request, query, self.filter, *limits, keep)?;
+        let found = lexical.retrieve_words(self.request, query, &self.filter, *limits, keep)?;
         Ok(found.collect(&mut self.notices))
     }
 
@@ -444,7 +456,7 @@ impl<'a> Searching<'a> {
     /// Starts semantic retrieval of `keep` documents.
     fn begin(&self, plan: &Plan, keep: usize) -> Result<Available<Pending>> {
         let semantic = self.router.semantic();
-        semantic.begin(&plan.texts, &plan.query, self.filter, keep, self.started)
+        semantic.begin(&plan.texts, &plan.query, &self.filter, keep, self.started)
     }
 
     /// Waits for the model without holding a snapshot, then reads the semantic
@@ -475,7 +487,7 @@ impl<'a> Searching<'a> {
         let changed = store.revision()? != before;
         let semantic = self.router.semantic();
         let found = match vectors {
-            Ok(vectors) => semantic.candidates(vectors, changed, &plan.query, self.filter)?,
+            Ok(vectors) => semantic.candidates(vectors, changed, &plan.query, &self.filter)?,
             Err(absence) => Err(absence),
         };
         let candidates = match found {
@@ -495,7 +507,7 @@ impl<'a> Searching<'a> {
     /// Records in the outcome which model ran and the share of embedded chunks.
     fn note_model(&mut self, outcome: &mut Outcome, semantic: &SemanticCandidates) -> Result<()> {
         outcome.retrievers.semantic = Some(semantic.model.clone());
-        outcome.embedded = self.router.store.coverage(self.filter)?.share();
+        outcome.embedded = self.router.store.coverage(&self.filter)?.share();
         if outcome.embedded < 1.0 {
             // Rounded down, so that 100 % always means all.
             let percent = (outcome.embedded * 100.0).floor() as u8;

@@ -4,10 +4,10 @@
 use super::limits::Limits;
 use super::notice::{Noted, Notice};
 use super::query::{self, Query};
-use super::{Intent, Mode, Request, typo};
+use super::typo::{self, Speller};
+use super::{Intent, Mode, Request};
 use crate::error::{Error, Result};
 use crate::rank::{KeywordRoute, Tuning};
-use crate::store::{Filter, Reader};
 
 /// A query, ready for the retrievers.
 #[derive(Clone, Debug)]
@@ -47,9 +47,8 @@ pub(super) enum Route {
 impl Plan {
     /// Plans a search: parses and corrects the query and chooses a route.
     pub(super) fn of(
-        store: &dyn Reader,
+        speller: Speller<'_>,
         request: &Request,
-        filter: &Filter,
         tuning: &Tuning,
     ) -> Result<Noted<Self>> {
         let limits = Limits::of(request.limit, tuning);
@@ -75,7 +74,7 @@ impl Plan {
         let corrected = if request.exact {
             None
         } else {
-            correct(store, request, &mut query, filter)?
+            correct(speller, request, &mut query)?
         };
         let mut texts = vec![typed];
         texts.extend(corrected.as_deref().map(|text| query.wanted_text(text)));
@@ -89,12 +88,12 @@ impl Plan {
             texts,
             limits,
         };
-        Ok(if truncated {
+        let mut noted = Noted::from(plan);
+        if truncated {
             let words = query::MAX_WORDS;
-            Noted::with(plan, Notice::QueryTruncated { words })
-        } else {
-            plan.into()
-        })
+            noted.notices.push(Notice::QueryTruncated { words });
+        }
+        Ok(noted)
     }
 }
 
@@ -106,13 +105,8 @@ fn is_listing(text: &str) -> bool {
 
 /// Corrects the query in place. Returns its text with the corrections, if there
 /// are any.
-fn correct(
-    store: &dyn Reader,
-    request: &Request,
-    query: &mut Query,
-    filter: &Filter,
-) -> Result<Option<String>> {
-    let corrections = match typo::correct(store, query, &filter.scope_only()) {
+fn correct(speller: Speller<'_>, request: &Request, query: &mut Query) -> Result<Option<String>> {
+    let corrections = match speller.correct(query) {
         // Words that cannot be looked up are taken as typed.
         Err(Error::Database { .. }) => Vec::new(),
         other => other?,

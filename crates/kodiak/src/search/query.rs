@@ -77,6 +77,8 @@ pub(super) struct Clause {
     pub(super) text: String,
     /// Whether the text is one word, a phrase, or the beginning of a word.
     pub(super) form: Form,
+    /// Whether the text is a correction of what was typed.
+    pub(super) corrected: bool,
 }
 
 /// How the text of a clause is matched.

@@ -184,6 +184,7 @@ impl Router<'_> {
             column: None,
             text,
             form: Form::Word,
+            corrected: false,
         };
         Ok(words.map(clause).collect())
     }

@@ -43,6 +43,7 @@ impl Unit {
             column: self.column,
             text: text.to_owned(),
             form,
+            corrected: false,
         };
         let found: Vec<Word> = words(&self.text).collect();
         let together = self.quoted || self.negated || self.column.is_some();

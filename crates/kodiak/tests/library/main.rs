@@ -22,6 +22,7 @@ mod models;
 mod pruning;
 mod repair;
 mod sources;
+mod spelling;
 mod stemming;
 mod store_contract;
 mod syncing;
