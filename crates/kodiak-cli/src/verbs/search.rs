@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use kodiak::access::Guard;
 use kodiak::rank::Weights;
-use kodiak::search::{Answer, Mode, Notices, Request};
+use kodiak::search::{Answer, Mode, Notice, Notices, Request};
 use kodiak::store::Filter;
 use kodiak::{Engine, Error};
 
@@ -85,11 +85,15 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
             output.answer(&hits(&answer, output.painter()))?;
         }
     }
-    Ok(if answer.hits.is_empty() {
-        Outcome::Nothing
-    } else {
-        Outcome::Done
-    })
+    // Notes with some words of a phrase are not what was asked for.
+    let loosened = |notice: &Notice| matches!(notice, Notice::PhraseNotFound { .. });
+    Ok(
+        if answer.hits.is_empty() || answer.notices.iter().any(loosened) {
+            Outcome::Nothing
+        } else {
+            Outcome::Done
+        },
+    )
 }
 
 fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {

@@ -9,8 +9,8 @@
 //! before it and returns its own, with notices for the answer. No stage sees the
 //! answer itself.
 //!
-//! * `plan`, `query`, `token`, `intent`, `typo`, `address`: the query, parsed,
-//!   corrected and routed;
+//! * `plan`, `query`, `token`, `intent`, `typo`, `address`, `surface`: the query,
+//!   parsed, corrected and routed;
 //! * `lexical`, `terms`: lexical retrieval, with idf and pruning;
 //! * `semantic`, `compare`, `workers`: semantic retrieval, with exact cosines;
 //! * `candidate`, `score`, `turn`: both joined, fused and rescored by `rank`;
@@ -35,6 +35,7 @@ mod semantic;
 mod similar;
 mod snippet;
 mod suggest;
+mod surface;
 mod terms;
 mod token;
 mod turn;
@@ -323,8 +324,9 @@ impl<'a> Searching<'a> {
         let store = self.router.store;
         let snapshot = Snapshot::begin(store)?;
         let speller = self.router.speller(&self.filter);
-        let plan =
+        let mut plan =
             Plan::of(speller, self.request, &self.router.tuning)?.collect(&mut self.notices);
+        self.filter.without = std::mem::take(&mut plan.unwanted);
         let (snapshot, outcome) = self.run(&plan, snapshot)?;
         let sources = store.incomplete_sources(&self.filter)?;
         let incomplete = sources.into_iter();

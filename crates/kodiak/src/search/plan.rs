@@ -4,10 +4,12 @@
 use super::limits::Limits;
 use super::notice::{Noted, Notice};
 use super::query::{self, Query};
+use super::surface::Surface;
 use super::typo::{self, Speller};
 use super::{Intent, Mode, Request};
 use crate::error::{Error, Result};
 use crate::rank::{KeywordRoute, Tuning};
+use crate::store::Row;
 
 /// A query, ready for the retrievers.
 #[derive(Clone, Debug)]
@@ -25,6 +27,8 @@ pub(super) struct Plan {
     pub(super) route: Route,
     /// The number of documents each stage handles.
     pub(super) limits: Limits,
+    /// The documents that must not be found, whatever else they match.
+    pub(super) unwanted: Vec<Row>,
 }
 
 /// Which retrievers run.
@@ -67,9 +71,15 @@ impl Plan {
                     Route::Literal
                 },
                 limits,
+                unwanted: Vec::new(),
             }
             .into());
         }
+        let notices = if request.exact {
+            Vec::new()
+        } else {
+            loosen_phrases(speller, request, &mut query)?
+        };
         let typed = query.wanted_text(&request.query);
         let corrected = if request.exact {
             None
@@ -80,15 +90,31 @@ impl Plan {
         texts.extend(corrected.as_deref().map(|text| query.wanted_text(text)));
         texts.dedup();
         let truncated = query.cut_short;
+        let route = Route::of(request, &query, intent, tuning.keyword);
+        let surface = Surface {
+            store: speller.store,
+            filter: speller.filter,
+            tuning,
+        };
+        let mut exact = query.clone();
+        let (query, unwanted) = match surface.unwanted(&mut exact) {
+            // What cannot be read is matched by stem.
+            Err(Error::Database { .. }) => (query, Vec::new()),
+            other => (exact, other?),
+        };
         let plan = Self {
-            route: Route::of(request, &query, intent, tuning.keyword),
+            route,
             query,
             intent,
             corrected,
             texts,
             limits,
+            unwanted,
         };
-        let mut noted = Noted::from(plan);
+        let mut noted = Noted {
+            value: plan,
+            notices,
+        };
         if truncated {
             let words = query::MAX_WORDS;
             noted.notices.push(Notice::QueryTruncated { words });
@@ -101,6 +127,28 @@ impl Plan {
 /// matched literally.
 fn is_listing(text: &str) -> bool {
     matches!(text.trim(), "" | "*")
+}
+
+/// Replaces each quoted phrase that no admitted document has by its words, and
+/// returns a notice for each.
+fn loosen_phrases(
+    speller: Speller<'_>,
+    request: &Request,
+    query: &mut Query,
+) -> Result<Vec<Notice>> {
+    let mut notices = Vec::new();
+    for phrase in std::mem::take(&mut query.phrases) {
+        let found = match speller.has_phrase(&phrase) {
+            // A phrase that cannot be looked up stays required.
+            Err(Error::Database { .. }) => true,
+            other => other?,
+        };
+        if !found {
+            query.loosen(&phrase, request.all);
+            notices.push(Notice::PhraseNotFound { phrase });
+        }
+    }
+    Ok(notices)
 }
 
 /// Corrects the query in place. Returns its text with the corrections, if there

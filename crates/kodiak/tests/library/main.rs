@@ -10,6 +10,7 @@ mod collection;
 mod concurrency;
 mod contract;
 mod degradation;
+mod demanded;
 mod embedders;
 mod embedding;
 mod engine;
