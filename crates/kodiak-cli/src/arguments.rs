@@ -161,7 +161,7 @@ pub(crate) struct SearchArguments {
     /// Require every word, not just some of them
     #[arg(long)]
     pub(crate) all: bool,
-    /// Search for the words as typed, without correcting typing errors
+    /// Search for the words as typed: correct no typing errors, keep phrases whole
     #[arg(long)]
     pub(crate) exact: bool,
 

@@ -196,7 +196,7 @@ impl fmt::Debug for OnnxEmbedder {
             .debug_struct("OnnxEmbedder")
             .field("model", &self.model)
             .field("loaded", &loaded)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

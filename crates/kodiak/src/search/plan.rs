@@ -103,11 +103,11 @@ impl Plan {
             other => (exact, other?),
         };
         let plan = Self {
-            route,
             query,
             intent,
             corrected,
             texts,
+            route,
             limits,
             unwanted,
         };

@@ -138,7 +138,7 @@ impl Query {
         if unit.negated {
             self.excluded.extend(one_condition(conditions().collect()));
         } else if unit.prefix && unit.column.is_none() {
-            // Nothing before the last word ends where the compound does.
+            // The compound as a whole ends in the middle of a word.
             let parts = clauses.into_iter().filter(|part| part.form != Form::Phrase);
             self.required.extend(parts.map(Condition::Clause));
         } else if unit.column.is_some() || (unit.quoted && !sentence) {

@@ -143,6 +143,8 @@ impl Speller<'_> {
     /// another form of it, and the word not only inside addresses. It occurs in
     /// this many documents.
     fn is_target(&self, folded: &str, documents: u64) -> Result<bool> {
+        // Fails if the full text is missing, which would look like a damaged index.
+        self.store.corpus()?;
         let rows = self
             .store
             .rows(self.filter, Some(&expression(folded)), None)?;
