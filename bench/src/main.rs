@@ -72,16 +72,8 @@ enum What {
         #[arg(long, default_value_t = 10)]
         limit: usize,
     },
-    /// Correct misspelt words against the vocabulary of a folder.
-    Typos {
-        /// The folder whose words are known; it is only read.
-        path: PathBuf,
-        /// Lines of a misspelling, a tab and the right word.
-        pairs: PathBuf,
-        /// The number of pairs to try, evenly spread over those that can be used.
-        #[arg(long, default_value_t = 1_000)]
-        most: usize,
-    },
+    /// Correct misspelt and right words against the vocabulary of a folder.
+    Typos(typos::Options),
     /// Count the chunks of a folder, or of generated lists of links, with and without
     /// link targets, whole addresses and markup.
     Chunks {
@@ -135,7 +127,7 @@ fn main() -> anyhow::Result<()> {
                 scale::measure(count, queries, limit, &mut report)?;
             }
         }
-        What::Typos { path, pairs, most } => typos::measure(&path, &pairs, most, &mut report)?,
+        What::Typos(options) => typos::measure(&options, &mut report)?,
         What::Vectors {
             count,
             large,

@@ -197,7 +197,7 @@ pub(crate) struct SearchArguments {
     /// Require every word, not just some of them
     #[arg(long)]
     pub(crate) all: bool,
-    /// Search for the words as typed, without correcting typing errors
+    /// Search for the words as typed: correct no typing errors, keep phrases whole
     #[arg(long)]
     pub(crate) exact: bool,
     /// Leave out hits that are less likely relevant than this, from 0 to 1

@@ -82,6 +82,10 @@ impl Embedder for CachedEmbedder {
         self.inner.limits()
     }
 
+    fn knows_word(&self, word: &str) -> bool {
+        self.inner.knows_word(word)
+    }
+
     fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, EmbedError> {
         if role == Role::Document {
             return self.inner.embed(texts, role);

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use kodiak::search::{Answer, Hit};
+use kodiak::search::{Answer, Hit, Notice};
 
 use super::Outcome;
 use crate::arguments::{Format, PrintArguments, Sort};
@@ -65,7 +65,10 @@ pub(super) fn print(
         }
     }
     let unanswered = answer.relevant == Some(0) && answer.contained != Some(true);
-    Ok(if answer.hits.is_empty() || unanswered {
+    // Notes with some words of a phrase are not what was asked for.
+    let loosened = |notice: &Notice| matches!(notice, Notice::PhraseNotFound { .. });
+    let loosened = answer.notices.iter().any(loosened);
+    Ok(if answer.hits.is_empty() || unanswered || loosened {
         Outcome::Nothing
     } else {
         Outcome::Done

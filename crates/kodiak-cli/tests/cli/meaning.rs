@@ -62,6 +62,39 @@ pub(crate) fn without_vectors() -> Desk {
     desk
 }
 
+#[test]
+fn what_is_demanded_holds_for_hits_by_meaning() {
+    let desk = Desk::with_model();
+    desk.copy_examples();
+    desk.ok(&["add", "notes"]);
+    let texts = |query: &str| {
+        let found = desk.found(&[query, "-n", "50"]).into_iter();
+        let text = |path: String| std::fs::read_to_string(desk.path("notes").join(path)).unwrap();
+        found
+            .map(|path| text(path).to_lowercase())
+            .collect::<Vec<_>>()
+    };
+    let has = |text: &str, test: &dyn Fn(&str) -> bool| {
+        text.split(|letter: char| !letter.is_alphanumeric())
+            .any(test)
+    };
+    for query in ["sqlite -wal", "how to use sqlite -wal"] {
+        for text in texts(query) {
+            assert!(!has(&text, &|word| word == "wal"), "{query}: {text}");
+        }
+    }
+    for query in ["sqli*", "notes on a database sqli*"] {
+        let texts = texts(query);
+        assert!(!texts.is_empty(), "{query}");
+        for text in texts {
+            assert!(
+                has(&text, &|word| word.starts_with("sqli")),
+                "{query}: {text}"
+            );
+        }
+    }
+}
+
 /// What an answer says about itself.
 pub(crate) fn notices(answer: &Value) -> String {
     let notices = answer["notices"].as_array().unwrap();

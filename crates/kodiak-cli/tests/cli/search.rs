@@ -106,6 +106,20 @@ fn a_typing_error_is_corrected_and_said() {
 }
 
 #[test]
+fn a_phrase_that_no_note_has_falls_back_to_its_words() {
+    let desk = Desk::indexed();
+    let run = desk.run(&["search", "\"technique pomodoro\"", "--files"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stdout.contains("pomodoro.md"), "{}", run.stdout);
+    let said = "no note has the phrase \"technique pomodoro\"; its words were searched for instead";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let run = desk.run(&["search", "\"technique pomodoro\"", "--files", "--exact"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
+    let run = desk.run(&["search", "\"pomodoro technique\"", "--files"]);
+    assert_eq!(run.code, Some(0));
+}
+
+#[test]
 fn every_language_is_found() {
     let desk = Desk::indexed();
     for (query, path) in [

@@ -66,6 +66,14 @@ pub trait Embedder: Send + Sync {
     /// Returns the limits of the embedder.
     fn limits(&self) -> Limits;
 
+    /// Tells whether a lower-case word is a whole token of the model's
+    /// vocabulary, which holds the most common words of what it was trained on.
+    /// Must be quick: a search asks before the model is loaded. Returns `false`
+    /// if that is not known.
+    fn knows_word(&self, _word: &str) -> bool {
+        false
+    }
+
     /// Embeds texts and returns one vector for each, in order. Text beyond the
     /// model's limit is ignored. A text that the model cannot read gets the
     /// zero vector, which is similar to nothing. The vector of a text does not

@@ -14,7 +14,7 @@ use super::out_of_vocabulary::{is_in_vocabulary, is_mostly_in_vocabulary};
 use super::pooling::{Fault, pool, wrong_length};
 use super::{EmbedError, Embedder, Identity, InstalledModel, Limits, Role};
 use crate::error::{Error, Result};
-use crate::runtime::{Cores, Options, Runtime, RuntimeError};
+use crate::runtime::{Cores, Options, Runtime, RuntimeError, Vocabulary};
 
 /// The name of the graph's file in a model's folder.
 const GRAPH_FILE: &str = "model.onnx";
@@ -39,6 +39,9 @@ pub struct OnnxEmbedder {
     /// The loaded model. A failure is kept and returned to every caller, so
     /// that the files are not read twice.
     loaded: OnceLock<Result<Runtime, RuntimeError>>,
+    /// The words of the tokenizer's file, read when first asked for; `None` if
+    /// they cannot be read.
+    vocabulary: OnceLock<Option<Vocabulary>>,
 }
 
 impl OnnxEmbedder {
@@ -47,6 +50,7 @@ impl OnnxEmbedder {
         Self {
             model,
             loaded: OnceLock::new(),
+            vocabulary: OnceLock::new(),
         }
     }
 
@@ -168,6 +172,14 @@ impl Embedder for OnnxEmbedder {
         }
     }
 
+    fn knows_word(&self, word: &str) -> bool {
+        let read = || Vocabulary::read(&self.model.folder.join(TOKENIZER_FILE));
+        let vocabulary = self.vocabulary.get_or_init(read);
+        vocabulary
+            .as_ref()
+            .is_some_and(|known| known.contains(word))
+    }
+
     fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, EmbedError> {
         let embed = |(index, text): (usize, &&str)| {
             self.vector(text, role)
@@ -184,7 +196,7 @@ impl fmt::Debug for OnnxEmbedder {
             .debug_struct("OnnxEmbedder")
             .field("model", &self.model)
             .field("loaded", &loaded)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Owns the costs of edits and how cost is weighed against document frequency,
 //! all measured on lists of real misspellings. The vocabulary supplies the
-//! candidates, and the search decides whether to correct at all.
+//! candidates, and the search says how well known the typed word is.
 
 /// The minimum number of letters of a word that is corrected: shorter words have
 /// too many similar words to guess from.
@@ -21,6 +21,43 @@ const COST_OFFSET: f64 = 0.65;
 /// The weight of the edit cost against the logarithm of the document frequency:
 /// an edit of cost 1 counts as much as being three thousand times rarer.
 const COST_WEIGHT: f64 = 8.0;
+
+/// The weight of a corrected term relative to a typed one.
+pub(crate) const CORRECTED_WEIGHT: f64 = 0.8;
+
+/// The likelihood from which a word of the language is corrected although it may
+/// be spelt right: a doubled letter and three documents, or swapped letters and
+/// five. Without a model nothing tells a common word from a rare one.
+const LISTED_LIKELIHOOD: f64 = -4.0;
+/// The same for a word that is known to be rare: also another letter and eight
+/// documents.
+const RARE_LIKELIHOOD: f64 = -6.0;
+
+/// How well known a word is that the index lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// In no list of words: a misspelling or a name.
+    Unlisted,
+    /// A word of the language, common or rare.
+    Listed,
+    /// A word of the language that is not in the model's vocabulary.
+    Rare,
+    /// A whole token of the model's vocabulary.
+    Common,
+}
+
+impl Standing {
+    /// Returns the likelihood that a correction must reach to replace such a word;
+    /// `None` if nothing may replace it.
+    pub(crate) fn least_likelihood(self) -> Option<f64> {
+        match self {
+            Self::Unlisted => Some(f64::NEG_INFINITY),
+            Self::Listed => Some(LISTED_LIKELIHOOD),
+            Self::Rare => Some(RARE_LIKELIHOOD),
+            Self::Common => None,
+        }
+    }
+}
 
 /// The cost of doubling a letter or of dropping one of a double. Other edits
 /// cost 1.
@@ -123,6 +160,20 @@ mod tests {
         assert!(likelihood(1, 0.7) > likelihood(2_000, 1.7));
         assert!(likelihood(1, 0.7) < likelihood(4_000, 1.7));
         assert!(likelihood(2, 1.0) > likelihood(1, 1.0));
+    }
+
+    #[test]
+    fn the_better_known_a_word_is_the_more_its_correction_must_be_likely() {
+        let corrected = |standing: Standing, documents, cost| {
+            let least = standing.least_likelihood();
+            least.is_some_and(|least| likelihood(documents, cost) >= least)
+        };
+        assert!(corrected(Standing::Unlisted, 1, 2.5));
+        // "stoping" and "stopping", "entires" and "entries".
+        assert!(corrected(Standing::Listed, 3, DOUBLED) && corrected(Standing::Listed, 5, SWAPPED));
+        // "collet" and "collect", "ankle" and "angle".
+        assert!(corrected(Standing::Rare, 8, 1.0) && !corrected(Standing::Listed, 50, 1.0));
+        assert!(!corrected(Standing::Common, 1_000_000, DOUBLED));
     }
 
     #[test]

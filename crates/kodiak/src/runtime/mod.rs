@@ -1,7 +1,8 @@
 //! Runs ONNX models on text, with the tokenizer that comes with each.
 //!
 //! This module turns text into a model's raw numbers: `tokens` encodes a text
-//! or a pair of texts, `graph` runs the model. `wire` checks a file before it
+//! or a pair of texts, `graph` runs the model. `vocabulary` looks words up
+//! without loading anything. `wire` checks a file before it
 //! is loaded, and `isolation` turns a panic in third-party code into an error.
 //! The caller interprets the numbers: `embed` makes vectors of them, a
 //! cross-encoder would read a score.
@@ -9,6 +10,7 @@
 mod graph;
 mod isolation;
 mod tokens;
+mod vocabulary;
 mod wire;
 
 use std::fmt;
@@ -17,6 +19,7 @@ use std::thread;
 
 pub use graph::Output;
 pub use tokens::Tokens;
+pub use vocabulary::Vocabulary;
 
 use graph::Graph;
 use isolation::isolated;

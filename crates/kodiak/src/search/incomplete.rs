@@ -125,6 +125,7 @@ impl Incomplete {
             | Notice::PartlyEmbedded { .. }
             | Notice::DocumentsGone { .. }
             | Notice::RelevanceUnknown { .. }
+            | Notice::PhraseNotFound { .. }
             | Notice::ComparedByWords { .. } => return None,
         })
     }

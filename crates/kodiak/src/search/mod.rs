@@ -9,13 +9,14 @@
 //! before it and returns its own, with notices for the answer. No stage sees the
 //! answer itself.
 //!
-//! * `plan`, `query`, `token`, `intent`, `typo`: the query, parsed, corrected and
-//!   routed;
+//! * `plan`, `query`, `token`, `intent`, `typo`, `address`, `surface`: the query,
+//!   parsed, corrected and routed;
 //! * `lexical`, `terms`: lexical retrieval, with idf and pruning;
 //! * `semantic`, `compare`, `workers`: semantic retrieval, with exact cosines;
 //! * `candidate`, `score`, `turn`: both joined, fused and rescored by `rank`;
 //! * `present`, `snippet`, `freshness`: hits made of the best candidates.
 
+mod address;
 mod answer;
 mod candidate;
 mod compare;
@@ -36,6 +37,7 @@ mod semantic;
 mod similar;
 mod snippet;
 mod suggest;
+mod surface;
 mod terms;
 mod token;
 mod turn;
@@ -68,6 +70,7 @@ use plan::{Plan, Route};
 use present::Presenter;
 use score::Scoring;
 use semantic::{Available, Pending, SemanticCandidates, SemanticRetriever};
+use typo::Speller;
 
 /// The time semantic retrieval has before lexical retrieval answers alone. It is
 /// five times as long if lexical retrieval finds nothing or does not run.
@@ -231,7 +234,7 @@ impl<'a> Router<'a> {
         Searching {
             router: self,
             request,
-            filter: &filter,
+            filter,
             started: Instant::now(),
             notices: Vec::new(),
         }
@@ -249,7 +252,16 @@ impl<'a> Router<'a> {
     /// would look for the word as typed.
     pub fn spelling(&self, word: &str) -> Result<Option<String>> {
         self.guard.require(Capability::Search)?;
-        typo::suggestion(self.store, word, &self.guard.narrow(&Filter::default()))
+        self.speller(&self.guard.narrow(&Filter::default()))
+            .suggestion(word)
+    }
+
+    fn speller<'b>(&'b self, filter: &'b Filter) -> Speller<'b> {
+        Speller {
+            store: self.store,
+            filter,
+            embedder: self.embedder.as_deref(),
+        }
     }
 
     fn lookup(&self) -> Lookup<'a> {
@@ -292,7 +304,7 @@ impl<'a> Router<'a> {
 struct Searching<'a> {
     router: &'a Router<'a>,
     request: &'a Request,
-    filter: &'a Filter,
+    filter: Filter,
     started: Instant,
     notices: Vec<Notice>,
 }
@@ -322,22 +334,24 @@ impl<'a> Searching<'a> {
     fn answer(mut self) -> Result<Answer> {
         let store = self.router.store;
         let snapshot = Snapshot::begin(store)?;
-        let plan = Plan::of(store, self.request, self.filter, &self.router.tuning)?
-            .collect(&mut self.notices);
+        let speller = self.router.speller(&self.filter);
+        let mut plan =
+            Plan::of(speller, self.request, &self.router.tuning)?.collect(&mut self.notices);
+        self.filter.without = std::mem::take(&mut plan.unwanted);
         let (snapshot, outcome) = self.run(&plan, snapshot)?;
-        let sources = store.incomplete_sources(self.filter)?;
+        let sources = store.incomplete_sources(&self.filter)?;
         let incomplete = sources.into_iter();
         self.notices
             .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
-        let presenter = self.router.presenter(self.request, self.filter);
         let terms = self.judged_terms(&plan, &outcome)?;
         let judge = self.judge(&plan, &outcome, terms.as_ref());
+        let presenter = self.router.presenter(self.request, &self.filter);
         let shown = presenter
             .present(&outcome.ranked, judge)?
             .collect(&mut self.notices);
         let suggestions = if shown.hits.is_empty() {
             let (store, sources) = (self.router.store, self.router.sources);
-            suggest::suggestions(store, sources, &self.request.query, self.filter)?
+            suggest::suggestions(store, sources, &self.request.query, &self.filter)?
         } else {
             Vec::new()
         };
@@ -368,11 +382,11 @@ impl<'a> Searching<'a> {
         let lexical = self.router.lexical();
         match route {
             Route::Literal => {
-                let found = lexical.retrieve_like(self.request, self.filter, *limits)?;
+                let found = lexical.retrieve_like(self.request, &self.filter, *limits)?;
                 Ok((snapshot, Outcome::lexical(found)))
             }
             Route::Listing => {
-                let found = lexical.list(self.request, self.filter, *limits)?;
+                let found = lexical.list(self.request, &self.filter, *limits)?;
                 Ok((snapshot, Outcome::lexical(found)))
             }
             Route::Lexical => {
@@ -437,7 +451,7 @@ impl<'a> Searching<'a> {
     fn words(&mut self, plan: &Plan, keep: usize) -> Result<LexicalCandidates> {
         let Plan { query, limits, .. } = plan;
         let lexical = self.router.lexical();
-        let found = lexical.retrieve_words(self.request, query, self.filter, *limits, keep)?;
+        let found = lexical.retrieve_words(self.request, query, &self.filter, *limits, keep)?;
         Ok(found.collect(&mut self.notices))
     }
 
@@ -462,7 +476,7 @@ impl<'a> Searching<'a> {
     /// Starts semantic retrieval of `keep` documents.
     fn begin(&self, plan: &Plan, keep: usize) -> Result<Available<Pending>> {
         let semantic = self.router.semantic();
-        semantic.begin(&plan.texts, &plan.query, self.filter, keep, self.started)
+        semantic.begin(&plan.texts, &plan.query, &self.filter, keep, self.started)
     }
 
     /// Waits for the model without holding a snapshot, then reads the semantic
@@ -493,7 +507,7 @@ impl<'a> Searching<'a> {
         let changed = store.revision()? != before;
         let semantic = self.router.semantic();
         let found = match vectors {
-            Ok(vectors) => semantic.candidates(vectors, changed, &plan.query, self.filter)?,
+            Ok(vectors) => semantic.candidates(vectors, changed, &plan.query, &self.filter)?,
             Err(absence) => Err(absence),
         };
         let candidates = match found {
@@ -513,7 +527,7 @@ impl<'a> Searching<'a> {
     /// Records in the outcome which model ran and the share of embedded chunks.
     fn note_model(&mut self, outcome: &mut Outcome, semantic: &SemanticCandidates) -> Result<()> {
         outcome.retrievers.semantic = Some(semantic.model.clone());
-        outcome.embedded = self.router.store.coverage(self.filter)?.share();
+        outcome.embedded = self.router.store.coverage(&self.filter)?.share();
         if outcome.embedded < 1.0 {
             // Rounded down, so that 100 % always means all.
             let percent = (outcome.embedded * 100.0).floor() as u8;

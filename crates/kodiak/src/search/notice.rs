@@ -17,6 +17,11 @@ pub enum Notice {
         /// The number of words that were looked for.
         words: usize,
     },
+    /// A quoted phrase occurs nowhere, so its words were looked for.
+    PhraseNotFound {
+        /// The phrase.
+        phrase: String,
+    },
     /// Full-text search failed.
     FullTextFailed {
         /// The error of the store.
@@ -115,6 +120,7 @@ impl Notice {
     pub fn code(&self) -> &'static str {
         match self {
             Self::QueryTruncated { .. } => "query-truncated",
+            Self::PhraseNotFound { .. } => "phrase-not-found",
             Self::FullTextFailed { .. } => "full-text-failed",
             Self::SemanticUnavailable(absence) => absence.code(),
             Self::PartlyEmbedded { .. } => "partly-embedded",
@@ -154,6 +160,10 @@ impl fmt::Display for Notice {
                     "the query is too long: only its first {words} words were looked for"
                 )
             }
+            Self::PhraseNotFound { phrase } => write!(
+                formatter,
+                "no note has the phrase \"{phrase}\"; its words were searched for instead"
+            ),
             Self::FullTextFailed {
                 detail,
                 matched_literally,

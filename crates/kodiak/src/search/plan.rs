@@ -4,10 +4,12 @@
 use super::limits::Limits;
 use super::notice::{Noted, Notice};
 use super::query::{self, Query};
-use super::{Intent, Mode, Request, typo};
+use super::surface::Surface;
+use super::typo::{self, Speller};
+use super::{Intent, Mode, Request};
 use crate::error::{Error, Result};
 use crate::rank::{KeywordRoute, Tuning};
-use crate::store::{Filter, Reader};
+use crate::store::Row;
 
 /// A query, ready for the retrievers.
 #[derive(Clone, Debug)]
@@ -25,6 +27,8 @@ pub(super) struct Plan {
     pub(super) route: Route,
     /// The number of documents each stage handles.
     pub(super) limits: Limits,
+    /// The documents that must not be found, whatever else they match.
+    pub(super) unwanted: Vec<Row>,
 }
 
 /// Which retrievers run.
@@ -47,9 +51,8 @@ pub(super) enum Route {
 impl Plan {
     /// Plans a search: parses and corrects the query and chooses a route.
     pub(super) fn of(
-        store: &dyn Reader,
+        speller: Speller<'_>,
         request: &Request,
-        filter: &Filter,
         tuning: &Tuning,
     ) -> Result<Noted<Self>> {
         let limits = Limits::of(request.limit, tuning);
@@ -68,33 +71,55 @@ impl Plan {
                     Route::Literal
                 },
                 limits,
+                unwanted: Vec::new(),
             }
             .into());
         }
+        let notices = if request.exact {
+            Vec::new()
+        } else {
+            loosen_phrases(speller, request, &mut query)?
+        };
         let typed = query.wanted_text(&request.query);
         let corrected = if request.exact {
             None
         } else {
-            correct(store, request, &mut query, filter)?
+            correct(speller, request, &mut query)?
         };
         let mut texts = vec![typed];
         texts.extend(corrected.as_deref().map(|text| query.wanted_text(text)));
         texts.dedup();
         let truncated = query.cut_short;
+        let route = Route::of(request, &query, intent, tuning.keyword);
+        let surface = Surface {
+            store: speller.store,
+            filter: speller.filter,
+            tuning,
+        };
+        let mut exact = query.clone();
+        let (query, unwanted) = match surface.unwanted(&mut exact) {
+            // What cannot be read is matched by stem.
+            Err(Error::Database { .. }) => (query, Vec::new()),
+            other => (exact, other?),
+        };
         let plan = Self {
-            route: Route::of(request, &query, intent, tuning.keyword),
             query,
             intent,
             corrected,
             texts,
+            route,
             limits,
+            unwanted,
         };
-        Ok(if truncated {
+        let mut noted = Noted {
+            value: plan,
+            notices,
+        };
+        if truncated {
             let words = query::MAX_WORDS;
-            Noted::with(plan, Notice::QueryTruncated { words })
-        } else {
-            plan.into()
-        })
+            noted.notices.push(Notice::QueryTruncated { words });
+        }
+        Ok(noted)
     }
 }
 
@@ -104,15 +129,32 @@ fn is_listing(text: &str) -> bool {
     matches!(text.trim(), "" | "*")
 }
 
-/// Corrects the query in place. Returns its text with the corrections, if there
-/// are any.
-fn correct(
-    store: &dyn Reader,
+/// Replaces each quoted phrase that no admitted document has by its words, and
+/// returns a notice for each.
+fn loosen_phrases(
+    speller: Speller<'_>,
     request: &Request,
     query: &mut Query,
-    filter: &Filter,
-) -> Result<Option<String>> {
-    let corrections = match typo::correct(store, query, &filter.scope_only()) {
+) -> Result<Vec<Notice>> {
+    let mut notices = Vec::new();
+    for phrase in std::mem::take(&mut query.phrases) {
+        let found = match speller.has_phrase(&phrase) {
+            // A phrase that cannot be looked up stays required.
+            Err(Error::Database { .. }) => true,
+            other => other?,
+        };
+        if !found {
+            query.loosen(&phrase, request.all);
+            notices.push(Notice::PhraseNotFound { phrase });
+        }
+    }
+    Ok(notices)
+}
+
+/// Corrects the query in place. Returns its text with the corrections, if there
+/// are any.
+fn correct(speller: Speller<'_>, request: &Request, query: &mut Query) -> Result<Option<String>> {
+    let corrections = match speller.correct(query) {
         // Words that cannot be looked up are taken as typed.
         Err(Error::Database { .. }) => Vec::new(),
         other => other?,

@@ -29,6 +29,9 @@ pub(super) struct Query {
     pub(super) optional: Vec<Clause>,
     /// The conditions a document must not meet, none of them.
     pub(super) excluded: Vec<Condition>,
+    /// The texts of the quoted phrases among the required conditions. An operator's
+    /// operands are not among them.
+    pub(super) phrases: Vec<String>,
     /// Whether the query was truncated because it was too long.
     pub(super) cut_short: bool,
 }
@@ -77,6 +80,8 @@ pub(super) struct Clause {
     pub(super) text: String,
     /// Whether the text is one word, a phrase, or the beginning of a word.
     pub(super) form: Form,
+    /// Whether the text is a correction of what was typed.
+    pub(super) corrected: bool,
 }
 
 /// How the text of a clause is matched.
@@ -132,7 +137,15 @@ impl Query {
         let conditions = || clauses.iter().cloned().map(Condition::Clause);
         if unit.negated {
             self.excluded.extend(one_condition(conditions().collect()));
+        } else if unit.prefix && unit.column.is_none() {
+            // The compound as a whole ends in the middle of a word.
+            let parts = clauses.into_iter().filter(|part| part.form != Form::Phrase);
+            self.required.extend(parts.map(Condition::Clause));
         } else if unit.column.is_some() || (unit.quoted && !sentence) {
+            let quoted = clauses.iter().filter(|_| unit.column.is_none());
+            let phrases = quoted.filter(|clause| clause.form == Form::Phrase);
+            self.phrases
+                .extend(phrases.map(|clause| clause.text.clone()));
             self.required.extend(conditions());
         } else if unit.quoted {
             let words = Unit {
@@ -144,6 +157,27 @@ impl Query {
         } else {
             self.optional.extend(clauses);
         }
+    }
+
+    /// Replaces a quoted phrase by its words: all are required if `all` says so.
+    pub(super) fn loosen(&mut self, phrase: &str, all: bool) {
+        let is_phrase = |condition: &Condition| {
+            matches!(condition, Condition::Clause(clause)
+                if clause.form == Form::Phrase && clause.column.is_none() && clause.text == phrase)
+        };
+        self.required.retain(|condition| !is_phrase(condition));
+        let unit = Unit {
+            text: phrase.to_owned(),
+            ..Unit::default()
+        };
+        let words = unit.clauses().into_iter();
+        let words = words.filter(|clause| clause.form != Form::Phrase);
+        if all {
+            self.required.extend(words.map(Condition::Clause));
+        } else {
+            self.optional.extend(words);
+        }
+        self.shorten();
     }
 
     /// Drops repeated clauses and those past the limit.

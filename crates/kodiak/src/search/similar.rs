@@ -188,6 +188,7 @@ impl Router<'_> {
             column: None,
             text,
             form: Form::Word,
+            corrected: false,
         };
         Ok(words.map(clause).collect())
     }

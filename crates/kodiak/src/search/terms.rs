@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
+use crate::rank::spelling::CORRECTED_WEIGHT;
 use crate::rank::{Corpus, Tuning, idf};
 use crate::store::{Expression, Phrase, Reader};
 use crate::text::{Purpose, Tokenizer, fold_into, is_stop_word};
@@ -38,7 +39,7 @@ pub(super) struct PlannedTerm {
     pub(super) prefix: bool,
     /// Its document frequency.
     pub(super) documents: u64,
-    /// Its idf, capped for stop words.
+    /// Its idf, capped for stop words and lower for corrections.
     pub(super) weight: f64,
     /// Whether it is a stop word; the others are informative.
     pub(super) common: bool,
@@ -114,6 +115,22 @@ pub(super) fn constraints(
     Ok((required.expression, excluded.only_excluded))
 }
 
+/// Returns the expression that matches a clause.
+pub(super) fn clause_expression(
+    store: &dyn Reader,
+    clause: &Clause,
+    tuning: &Tuning,
+) -> Result<Expression> {
+    let mut planner = Planner {
+        store,
+        corpus: store.corpus()?,
+        tuning,
+        tokenizer: Tokenizer::new(store.stemming()),
+        terms: Vec::new(),
+    };
+    Ok(planner.clause(clause)?.0)
+}
+
 struct Planner<'a> {
     store: &'a dyn Reader,
     corpus: Corpus,
@@ -142,7 +159,7 @@ impl Planner<'_> {
             Condition::Near(texts, distance) => {
                 let mut phrases = Vec::new();
                 for text in texts {
-                    let (weight, _) = self.weigh(text)?;
+                    let (weight, _) = self.weigh(text, 1.0)?;
                     phrases.push(Phrase {
                         text: text.clone(),
                         prefix: false,
@@ -161,7 +178,12 @@ impl Planner<'_> {
         if clause.form == Form::Prefix {
             return self.prefix(clause);
         }
-        let (weight, documents) = self.weigh(&clause.text)?;
+        let factor = if clause.corrected {
+            CORRECTED_WEIGHT
+        } else {
+            1.0
+        };
+        let (weight, documents) = self.weigh(&clause.text, factor)?;
         let phrase = Phrase {
             text: clause.text.clone(),
             prefix: false,
@@ -209,8 +231,9 @@ impl Planner<'_> {
     }
 
     /// Returns the weight and the document frequency of a text: those of its rarest
-    /// term. The weight is the idf, capped if the text is a stop word.
-    fn weigh(&mut self, text: &str) -> Result<(f64, u64)> {
+    /// term. The weight is the idf, capped if the text is a stop word, times
+    /// `factor`.
+    fn weigh(&mut self, text: &str, factor: f64) -> Result<(f64, u64)> {
         let terms = self.terms_of(text);
         let names: Vec<&str> = terms.iter().map(String::as_str).collect();
         let counts = self.store.document_frequencies(&names)?;
@@ -225,7 +248,7 @@ impl Planner<'_> {
         let mut fewest = u64::MAX;
         for (term, documents) in terms.into_iter().zip(counts) {
             fewest = fewest.min(documents);
-            let weight = idf(documents, self.corpus).min(most);
+            let weight = factor * idf(documents, self.corpus).min(most);
             self.terms.push(PlannedTerm {
                 term,
                 prefix: false,
@@ -237,7 +260,7 @@ impl Planner<'_> {
         if fewest == u64::MAX {
             fewest = 0;
         }
-        Ok((idf(fewest, self.corpus).min(most), fewest))
+        Ok((factor * idf(fewest, self.corpus).min(most), fewest))
     }
 
     fn terms_of(&mut self, text: &str) -> Vec<String> {

@@ -43,6 +43,7 @@ impl Unit {
             column: self.column,
             text: text.to_owned(),
             form,
+            corrected: false,
         };
         let found: Vec<Word> = words(&self.text).collect();
         let together = self.quoted || self.negated || self.column.is_some();
@@ -186,9 +187,16 @@ fn unit_or_operator(text: &str) -> (Option<Token>, &str) {
     if operator.is_some() {
         return (operator, after);
     }
-    unit.prefix = word.len() > 1 && word.ends_with('*');
+    unit.prefix = is_prefix(word);
     unit.text = word.to_owned();
     (Some(Token::Unit(unit)), after)
+}
+
+/// Tells whether a word is written as a prefix: with one asterisk at its end. An
+/// asterisk before it, or a second one, is markup.
+fn is_prefix(word: &str) -> bool {
+    let beginning = word.strip_suffix('*');
+    beginning.is_some_and(|text| !text.starts_with('*') && text.ends_with(char::is_alphanumeric))
 }
 
 /// Returns the phrase in double or single quotes at the start of `text`, and the

@@ -2,13 +2,31 @@
 //! vocabulary.
 //!
 //! Only a word that the index lacks is corrected, so that a correction never hides
-//! an exact hit.
+//! an exact hit. A word of the language is not a misspelling because nobody wrote
+//! it: it is corrected only if `rank::spelling` finds that likely enough. A
+//! correction occurs in a document that the filter admits, and not only inside
+//! addresses.
 
+use super::address::Occurrence;
 use super::query::{Clause, Condition, Form, Query};
+use crate::embed::Embedder;
 use crate::error::Result;
-use crate::rank::spelling::{SHORTEST_CORRECTED, edit_cost, likelihood, most_cost, most_edits};
-use crate::store::{Expression, Filter, Phrase, Reader};
+use crate::rank::spelling::{
+    SHORTEST_CORRECTED, Standing, edit_cost, likelihood, most_cost, most_edits,
+};
+use crate::store::{Expression, Filter, Phrase, Reader, SimilarWord};
 use crate::text::{Class, Stemming, fold_into, is_plain, is_stop_word, words};
+
+/// The number of similar words that are looked up, the likeliest first.
+const MAX_CANDIDATES: usize = 16;
+/// The number of documents that are read to see whether a word occurs outside of
+/// addresses.
+const MAX_READ: usize = 32;
+/// The number of documents that are read at a time.
+const BATCH: usize = 4;
+/// The number of documents with a word only inside addresses from which the others
+/// are taken to be like them.
+const MAX_INSIDE: u64 = 8;
 
 /// A word as typed and as corrected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,37 +37,160 @@ pub(super) struct Correction {
     pub(super) corrected: String,
 }
 
-/// Corrects the words of `query` that the index lacks, in place, and returns the
-/// corrections. If the index has another form of the word as typed, the query
-/// looks for both.
-pub(super) fn correct(
-    store: &dyn Reader,
-    query: &mut Query,
-    scope: &Filter,
-) -> Result<Vec<Correction>> {
-    let mut corrector = Corrector {
-        store,
-        scope,
-        corrections: Vec::new(),
-    };
-    let mut added = Vec::new();
-    for clause in &mut query.optional {
-        match corrector.clause(clause)? {
-            Change::None => {}
-            Change::Instead(corrected) => *clause = corrected,
-            Change::Beside(corrected) => added.push(corrected),
+/// Corrects the words of a query.
+#[derive(Clone, Copy)]
+pub(super) struct Speller<'a> {
+    pub(super) store: &'a dyn Reader,
+    /// The documents that a correction must occur in.
+    pub(super) filter: &'a Filter,
+    /// The model whose vocabulary tells which words are common.
+    pub(super) embedder: Option<&'a dyn Embedder>,
+}
+
+impl Speller<'_> {
+    /// Corrects the words of `query` that the index lacks, in place, and returns
+    /// the corrections. If the index has another form of the word as typed, the
+    /// query looks for both.
+    pub(super) fn correct(&self, query: &mut Query) -> Result<Vec<Correction>> {
+        let mut corrector = Corrector {
+            speller: *self,
+            corrections: Vec::new(),
+        };
+        let mut added = Vec::new();
+        for clause in &mut query.optional {
+            match corrector.clause(clause)? {
+                Change::None => {}
+                Change::Instead(corrected) => *clause = corrected,
+                Change::Beside(corrected) => added.push(corrected),
+            }
+        }
+        query.optional.extend(added);
+        for condition in &mut query.required {
+            corrector.condition(condition)?;
+        }
+        Ok(corrector.corrections)
+    }
+
+    /// Returns the likeliest correction of `typed`. Returns `None` if the index has
+    /// the word, or if it is a stop word, too short, too well known, or too
+    /// different from every word of the documents that the filter admits.
+    pub(super) fn suggestion(&self, typed: &str) -> Result<Option<String>> {
+        let mut folded = String::new();
+        fold_into(typed, &mut folded);
+        let length = folded.chars().count();
+        let correctable = length >= SHORTEST_CORRECTED
+            && is_plain(&folded)
+            && words(typed).all(|word| word.class == Class::Spaced);
+        if !correctable || is_stop_word(&folded) || self.is_known(&folded)? {
+            return Ok(None);
+        }
+        // In an index without stems, another form of a word is a correction of it,
+        // however well known the word is.
+        let whole = self.store.stemming() == Stemming::None;
+        let stem = term_of(&folded, Stemming::English);
+        let is_form = |word: &str| whole && term_of(word, Stemming::English) == stem;
+        let least = self.standing(&folded).least_likelihood();
+        if least.is_none() && !whole {
+            return Ok(None);
+        }
+        let least = least.unwrap_or(f64::INFINITY);
+        let near = self.store.similar_words(&folded, most_edits(length))?;
+        let most = most_cost(length);
+        let mut likely: Vec<(f64, SimilarWord)> = near
+            .into_iter()
+            .filter_map(|near| {
+                let cost = edit_cost(&folded, &near.word);
+                let likelihood = likelihood(near.documents, cost);
+                let likely = cost <= most && (likelihood >= least || is_form(&near.word));
+                likely.then_some((likelihood, near))
+            })
+            .collect();
+        likely.sort_by(|one, other| {
+            other
+                .0
+                .total_cmp(&one.0)
+                .then(one.1.word.cmp(&other.1.word))
+        });
+        for (_, near) in likely.into_iter().take(MAX_CANDIDATES) {
+            if self.is_target(&near.word, near.documents)? {
+                return Ok(Some(near.word));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns how well known a folded word is outside of the index.
+    fn standing(&self, folded: &str) -> Standing {
+        match self.embedder {
+            Some(embedder) if embedder.knows_word(folded) => Standing::Common,
+            _ if !is_listed(folded) => Standing::Unlisted,
+            // A model that knows no stop word has no vocabulary to ask.
+            Some(embedder) if embedder.knows_word("the") => Standing::Rare,
+            _ => Standing::Listed,
         }
     }
-    query.optional.extend(added);
-    for condition in &mut query.required {
-        corrector.condition(condition)?;
+
+    /// Tells whether any document that the caller may see contains this word.
+    fn is_known(&self, folded: &str) -> Result<bool> {
+        if self.store.word_frequency(folded)? == 0 {
+            return Ok(false);
+        }
+        let scope = self.filter.scope_only();
+        Ok(scope.is_empty() || self.store.count(&expression(folded), &scope)? > 0)
     }
-    Ok(corrector.corrections)
+
+    /// Tells whether a document that the filter admits contains this word or
+    /// another form of it, and the word not only inside addresses. It occurs in
+    /// this many documents.
+    fn is_target(&self, folded: &str, documents: u64) -> Result<bool> {
+        // Fails if the full text is missing, which would look like a damaged index.
+        self.store.corpus()?;
+        let rows = self
+            .store
+            .rows(self.filter, Some(&expression(folded)), None)?;
+        // They have the word or another with its stem.
+        let read: Vec<_> = rows.iter().take(MAX_READ).collect();
+        let mut inside = 0;
+        for batch in read.chunks(BATCH) {
+            for document in self.store.documents(batch)? {
+                let tags = document.tags.iter().map(String::as_str);
+                let texts = tags.chain([document.title.as_str(), &document.body]);
+                match texts.map(|text| Occurrence::of(folded, text)).max() {
+                    Some(Occurrence::Outside) => return Ok(true),
+                    Some(Occurrence::Inside) => inside += 1,
+                    _ => {}
+                }
+            }
+            if inside >= documents.min(MAX_INSIDE) {
+                return Ok(false);
+            }
+        }
+        Ok(!rows.is_empty())
+    }
+
+    /// Tells whether a document that the filter admits contains this phrase.
+    pub(super) fn has_phrase(&self, phrase: &str) -> Result<bool> {
+        Ok(self.store.count(&expression(phrase), self.filter)? > 0)
+    }
+}
+
+/// Tells whether a folded word is in the list of English words.
+fn is_listed(folded: &str) -> bool {
+    folded.bytes().all(|byte| byte.is_ascii_lowercase()) && wordnik_list::word_exists(folded)
+}
+
+/// Returns the expression that matches documents with this word or phrase.
+fn expression(text: &str) -> Expression {
+    Expression::Phrase(Phrase {
+        text: text.to_owned(),
+        prefix: false,
+        column: None,
+        weight: 1.0,
+    })
 }
 
 struct Corrector<'a> {
-    store: &'a dyn Reader,
-    scope: &'a Filter,
+    speller: Speller<'a>,
     corrections: Vec<Correction>,
 }
 
@@ -86,10 +227,11 @@ impl Corrector<'_> {
         if clause.form != Form::Word {
             return Ok(Change::None);
         }
-        let Some(corrected) = suggestion(self.store, &clause.text, self.scope)? else {
+        let Some(corrected) = self.speller.suggestion(&clause.text)? else {
             return Ok(Change::None);
         };
-        let stemming = self.store.stemming();
+        let store = self.speller.store;
+        let stemming = store.stemming();
         let terms = [clause.text.as_str(), &corrected].map(|word| term_of(word, stemming));
         if terms[0] == terms[1] {
             // Another form of the same word, with the same term.
@@ -99,9 +241,10 @@ impl Corrector<'_> {
             typed: clause.text.clone(),
             corrected: corrected.clone(),
         });
-        let having = self.store.document_frequencies(&[terms[0].as_str()])?;
+        let having = store.document_frequencies(&[terms[0].as_str()])?;
         let corrected = Clause {
             text: corrected,
+            corrected: true,
             ..clause.clone()
         };
         Ok(if having[0] > 0 {
@@ -118,58 +261,6 @@ fn term_of(word: &str, stemming: Stemming) -> String {
     fold_into(word, &mut folded);
     stemming.stem(&mut folded);
     folded
-}
-
-/// Returns the likeliest correction of `typed`. Returns `None` if the index has the
-/// word, or if it is a stop word, too short, or too different from every word of
-/// the index. Only documents that `scope` admits are considered.
-pub(super) fn suggestion(
-    store: &dyn Reader,
-    typed: &str,
-    scope: &Filter,
-) -> Result<Option<String>> {
-    let mut folded = String::new();
-    fold_into(typed, &mut folded);
-    let length = folded.chars().count();
-    let correctable = length >= SHORTEST_CORRECTED
-        && is_plain(&folded)
-        && words(typed).all(|word| word.class == Class::Spaced);
-    if !correctable || is_stop_word(&folded) || is_known(store, &folded, scope)? {
-        return Ok(None);
-    }
-    let near = store.similar_words(&folded, most_edits(length))?;
-    let most = most_cost(length);
-    let mut likely: Vec<(f64, String)> = near
-        .into_iter()
-        .filter_map(|near| {
-            let cost = edit_cost(&folded, &near.word);
-            (cost <= most).then(|| (likelihood(near.documents, cost), near.word))
-        })
-        .collect();
-    likely.sort_by(|one, other| other.0.total_cmp(&one.0));
-    for (_, word) in likely {
-        if scope.is_empty() || is_known(store, &word, scope)? {
-            return Ok(Some(word));
-        }
-    }
-    Ok(None)
-}
-
-/// Tells whether a document that `scope` admits contains this word.
-fn is_known(store: &dyn Reader, folded: &str, scope: &Filter) -> Result<bool> {
-    if store.word_frequency(folded)? == 0 {
-        return Ok(false);
-    }
-    if scope.is_empty() {
-        return Ok(true);
-    }
-    let phrase = Expression::Phrase(Phrase {
-        text: folded.to_owned(),
-        prefix: false,
-        column: None,
-        weight: 1.0,
-    });
-    Ok(store.count(&phrase, scope)? > 0)
 }
 
 /// Returns the query's text with its words corrected, for display.

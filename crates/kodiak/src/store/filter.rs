@@ -1,5 +1,6 @@
 //! The filter that limits a search before anything is ranked.
 
+use super::Row;
 use crate::document::Timestamp;
 
 /// Limits on the documents that a search may find. Empty lists and `None` set
@@ -23,6 +24,8 @@ pub struct Filter {
     pub paths: Vec<String>,
     /// The document has all of these frontmatter fields with these values.
     pub fields: Vec<(String, String)>,
+    /// The document is none of these.
+    pub without: Vec<Row>,
     /// The sources that exist for the caller, whatever else the filter asks
     /// for.
     pub scope: Scope,

@@ -69,6 +69,11 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
     for (name, value) in &filter.fields {
         field(name, value, &mut sql, &mut values);
     }
+    if !filter.without.is_empty() {
+        sql.push_str(" AND d.id NOT IN (SELECT value FROM json_each(?))");
+        let rows: Vec<String> = filter.without.iter().map(i64::to_string).collect();
+        values.push(format!("[{}]", rows.join(",")).into());
+    }
     (sql, values)
 }
 

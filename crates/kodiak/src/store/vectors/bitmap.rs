@@ -53,6 +53,15 @@ impl Bitmap {
         self.len
     }
 
+    /// Returns the documents, those in range first and in order.
+    pub fn iter(&self) -> impl Iterator<Item = Row> {
+        let bits = self.words.iter().enumerate().flat_map(|(word, &bits)| {
+            let set = (0..64).filter(move |bit| bits & (1 << bit) != 0);
+            set.map(move |bit| (word * 64 + bit) as Row)
+        });
+        bits.chain(self.strays.iter().copied())
+    }
+
     /// Tells whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -114,6 +123,7 @@ mod tests {
             let bitmap: Bitmap = rows.iter().copied().collect();
             let set: BTreeSet<i64> = rows.into_iter().collect();
             prop_assert_eq!(bitmap.len(), set.len());
+            prop_assert_eq!(bitmap.iter().collect::<BTreeSet<i64>>(), set.clone());
             for row in -5..310 {
                 prop_assert_eq!(bitmap.contains(row), set.contains(&row));
             }

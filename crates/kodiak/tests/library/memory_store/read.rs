@@ -488,7 +488,7 @@ impl State {
     /// Returns the documents that a filter admits, by row.
     fn admitted(&self, filter: &Filter) -> impl Iterator<Item = (Row, &Indexed)> {
         let all = self.documents.iter().map(|(row, indexed)| (*row, indexed));
-        all.filter(|(_, indexed)| indexed.is_admitted(filter))
+        all.filter(|(row, indexed)| !filter.without.contains(row) && indexed.is_admitted(filter))
     }
 
     /// Returns the best of the admitted documents that score at all, of equals

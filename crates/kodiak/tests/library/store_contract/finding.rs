@@ -171,6 +171,24 @@ fn expressions_find_the_documents_that_meet_them() {
 }
 
 #[test]
+fn a_filter_leaves_out_single_documents() {
+    on_each(|store| {
+        write(store, corpus);
+        let reader = store.reader().unwrap();
+        let all: Vec<_> = rows(&*reader).into_values().collect();
+        for out in [&all[..1], &all[1..], &all[..]] {
+            let filter = Filter {
+                without: out.to_vec(),
+                ..Filter::default()
+            };
+            let left = reader.rows(&filter, None, None).unwrap();
+            assert_eq!(left.len(), all.len() - out.len());
+            assert!(out.iter().all(|&row| !left.contains(row)));
+        }
+    });
+}
+
+#[test]
 fn filters_admit_what_they_say() {
     let (bear, honey, database) = ("animals/bear.md", "honey.md", "tech/database.md");
     let everything = vec![bear, "chat", honey, "river.md", database];
