@@ -9,7 +9,7 @@ mod prefix;
 
 use kodiak::access::Guard;
 use kodiak::rank::Weights;
-use kodiak::search::{Answer, Incomplete, Mode, Notice, Notices, Request};
+use kodiak::search::{Answer, Incomplete, Mode, Notices, Request};
 use kodiak::store::Filter;
 use kodiak::{Engine, Error};
 
@@ -176,11 +176,8 @@ fn print_notices(
     if let Some(corrected) = &answer.corrected {
         output.notice(&format!("showing results for \"{}\"", shortened(corrected)));
     }
-    for notice in &answer.notices.0 {
-        // Programs need to know; a person sees hits as ever.
-        if !matches!(notice, Notice::RelevanceUnknown { .. }) {
-            output.notice(&notice.to_string());
-        }
+    for notice in answer.notices.sentences() {
+        output.notice(&notice);
     }
     if let Some(model) = &answer.retrievers.semantic {
         output.notice(&match &answer.retrievers.lexical {

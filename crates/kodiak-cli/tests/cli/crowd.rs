@@ -30,7 +30,7 @@ fn ten_processes_share_one_index() {
         &["search", "noodles", "--in", "folder3", "--no-semantic"],
         &["index", "--rebuild"],
         &["index"],
-        &["search", "cook noodles for dinner"],
+        &["search", "ramen noodles"],
         &["search", "noodles", "--in", "folder0"],
         &["status"],
         &["search", "ramen"],

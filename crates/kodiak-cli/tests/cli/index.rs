@@ -165,7 +165,7 @@ fn the_status_tells_what_changed_and_what_was_left_out() {
     assert_snapshot!(desk.run(&["status", "--json"]), @r#"
     exit: 0
     --- stdout
-    {"index":"[DESK]/data/kodiak/index.db","exists":true,"bytes":[SIZE],"documents":43,"words":1930,"format":4,"semantic":null,"embeddings":{"chunks":74,"embedded":0,"sources":[{"name":"notes","chunks":74,"embedded":0}],"failures":[],"cache":null},"sources":[{"name":"notes","path":"[DESK]/notes","registered":true,"documents":43,"indexed_at":"[TIME]","new":1,"changed":1,"gone":1,"skipped":[{"reason":"binary","count":1,"files":["binary.md"]},{"reason":"not valid UTF-8","count":1,"files":["latin.md"]}],"problems":[{"reason":"frontmatter could not be read: unclosed bracket '[' at line 2, column 7","count":1,"files":["broken.md"]}]}]}
+    {"index":"[DESK]/data/kodiak/index.db","exists":true,"bytes":[SIZE],"documents":43,"words":1930,"format":4,"semantic":null,"embeddings":{"chunks":69,"embedded":0,"sources":[{"name":"notes","chunks":69,"embedded":0}],"failures":[],"cache":null},"sources":[{"name":"notes","path":"[DESK]/notes","registered":true,"documents":43,"indexed_at":"[TIME]","new":1,"changed":1,"gone":1,"skipped":[{"reason":"binary","count":1,"files":["binary.md"]},{"reason":"not valid UTF-8","count":1,"files":["latin.md"]}],"problems":[{"reason":"frontmatter could not be read: unclosed bracket '[' at line 2, column 7","count":1,"files":["broken.md"]}]}]}
     "#);
     fs::rename(desk.path("notes"), desk.path("unplugged")).unwrap();
     let run = desk.ok(&["status"]);
@@ -191,6 +191,7 @@ fn one_writer_at_a_time_and_readers_never_wait() {
     --- stderr
     waiting for process [ID] (kodiak index) to finish writing the index
     'notes' could not be updated, so its notes may be out of date: the index is being written by process [ID] (kodiak index)
+    1 note changed and is not indexed yet, because another process is writing the index; search again
     1 of 6 notes
     ");
     let answer = desk.json(&["search", "inbox", "--in", "notes", "--json"]);

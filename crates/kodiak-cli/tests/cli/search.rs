@@ -236,12 +236,10 @@ fn json_is_the_answer_and_nothing_else() {
     );
     let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
-    assert_snapshot!(format!("{keys:?}"), @r#"
-    ["complete", "embedded", "hits", "incomplete", "intent", "notice_codes", "notices", "query", "retrievers", "took_ms", "total"]
-    "#);
+    assert_snapshot!(format!("{keys:?}"), @r#"["answered", "complete", "contained", "embedded", "hits", "incomplete", "intent", "notice_codes", "notices", "query", "relevant", "retrievers", "took_ms", "total"]"#);
     let hit = answer["hits"][0].as_object().unwrap();
     let keys: Vec<&String> = hit.keys().collect();
-    assert_snapshot!(format!("{keys:?}"), @r#"["category", "created_at", "file", "found_by", "id", "kind", "line", "marks", "path", "score", "snippet", "source", "tags", "title", "updated_at", "uri"]"#);
+    assert_snapshot!(format!("{keys:?}"), @r#"["category", "created_at", "file", "found_by", "id", "kind", "line", "marks", "path", "relevance", "score", "snippet", "source", "tags", "title", "updated_at", "uri"]"#);
     let snippet = hit["snippet"].as_str().unwrap();
     let mark = &hit["marks"][0];
     let range = mark[0].as_u64().unwrap() as usize..mark[1].as_u64().unwrap() as usize;

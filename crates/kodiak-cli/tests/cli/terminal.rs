@@ -21,6 +21,8 @@ fn narrow_and_wide() {
        An essay on personal productivity systems at example.org · Rule for myself:
        no new book about productivity until two novels are read in between.
 
+    less likely:
+
     2. Rust ownership notes
        notes/programming/rust-ownership.md:33  #76f384  [rust, programming, memory]
        No garbage collector, no dangling pointer, and the compiler nags so that
@@ -33,6 +35,8 @@ fn narrow_and_wide() {
        notes/productivity/reading-list.md:16  #090058  [books, productivity, toread]
        An essay on personal productivity systems at example.org · Rule for myself: no new book about
        productivity until two novels are read in between.
+
+    less likely:
 
     2. Rust ownership notes
        notes/programming/rust-ownership.md:33  #76f384  [rust, programming, memory]

@@ -1,7 +1,7 @@
 //! The figures of relevance: coefficients, and how well they hold on sets that
 //! were left out of the fit.
 
-use kodiak::rank::relevance::{ANSWERED, AnswerEvidence, RELEVANT};
+use kodiak::rank::relevance::{AnswerEvidence, LEXICAL_RELEVANCE, RELEVANCE_MODELS, RELEVANT};
 use serde::Serialize;
 
 use super::collect::{Asked, JudgedHit, SetAnswers};
@@ -80,7 +80,7 @@ pub(super) fn figures(sets: &[SetAnswers], with_model: bool) -> RelevanceFigures
         },
         answered: rounded(&fitted.answered),
         relevant: rounded(&fitted.relevant),
-        answered_line: ANSWERED,
+        answered_line: fitted.line,
         relevant_line: RELEVANT,
         sets: rows,
         reliability: fifths(held_out),
@@ -90,6 +90,8 @@ pub(super) fn figures(sets: &[SetAnswers], with_model: bool) -> RelevanceFigures
 /// Both models, fitted to some sets.
 struct Fitted {
     with_model: bool,
+    /// The probability from which a query counts as answered.
+    line: f64,
     answered: Vec<f64>,
     relevant: Vec<f64>,
 }
@@ -116,8 +118,14 @@ impl Fitted {
                 weight,
             }));
         }
+        let current = if with_model {
+            &RELEVANCE_MODELS[0]
+        } else {
+            &LEXICAL_RELEVANCE
+        };
         Self {
             with_model,
+            line: current.answered_from,
             answered: fit(&answers),
             relevant: fit(&hits),
         }
@@ -167,7 +175,7 @@ fn row(set: &SetAnswers, fitted: &Fitted) -> RelevanceRow {
     };
     let baseline = |asked: &Asked| features(&asked.evidence(), fitted.with_model)[0];
     let is_answered =
-        |asked: &Asked| fitted.answered(asked) >= ANSWERED || asked.evidence().contains_query();
+        |asked: &Asked| fitted.answered(asked) >= fitted.line || asked.evidence().contains_query();
     let refused = set.foreign.iter().filter(|asked| !is_answered(asked));
     let (mut ndcg, mut ndcg_relevant) = (0.0, 0.0);
     for asked in &set.own {

@@ -63,6 +63,8 @@ pub struct RelevanceModel {
     pub name: &'static str,
     /// Whether the collection answers the query.
     pub answered: Logistic<2>,
+    /// The probability of being answered from which an answer has relevant hits.
+    pub answered_from: f64,
     /// Whether a hit with this score is relevant if it does.
     pub relevant: Logistic<1>,
 }
@@ -93,6 +95,7 @@ pub const RELEVANCE_MODELS: [RelevanceModel; 1] = [RelevanceModel {
         intercept: -11.0,
         coefficients: [20.5, 6.1],
     },
+    answered_from: 0.4,
     relevant: Logistic {
         intercept: -7.6,
         coefficients: [8.0],
@@ -106,14 +109,13 @@ pub const LEXICAL_RELEVANCE: RelevanceModel = RelevanceModel {
         intercept: -7.9,
         coefficients: [7.3, 1.5],
     },
+    // Words say less: a question may be answered in others.
+    answered_from: 0.2,
     relevant: Logistic {
         intercept: -6.8,
         coefficients: [7.0],
     },
 };
-
-/// The probability of being answered from which an answer has relevant hits.
-pub const ANSWERED: f64 = 0.4;
 
 /// The relevance from which a hit of such an answer counts as relevant. It is low:
 /// one in fifty may still be what is sought.
@@ -148,10 +150,16 @@ mod tests {
             ..weak
         };
         let model = RELEVANCE_MODELS[0];
-        assert!(model.answered(&weak) < ANSWERED && model.answered(&similar) > ANSWERED);
+        assert!(
+            model.answered(&weak) < model.answered_from
+                && model.answered(&similar) > model.answered_from
+        );
         assert!(model.answered(&covering) > model.answered(&weak));
         let lexical = LEXICAL_RELEVANCE;
-        assert!(lexical.answered(&weak) < ANSWERED && lexical.answered(&covering) > ANSWERED);
+        assert!(
+            lexical.answered(&weak) < lexical.answered_from
+                && lexical.answered(&covering) > lexical.answered_from
+        );
         assert!(lexical.answered(&scoring) > lexical.answered(&weak));
         for model in [model, lexical] {
             assert!(model.relevance(0.9, 1.0) > model.relevance(0.9, 0.5));

@@ -343,7 +343,7 @@ impl<'a> Searching<'a> {
         let incomplete = sources.into_iter();
         self.notices
             .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
-        let terms = self.judged_terms(&plan, &outcome)?;
+        let terms = self.judged_terms(&plan, &outcome);
         let judge = self.judge(&plan, &outcome, terms.as_ref());
         let presenter = self.router.presenter(self.request, &self.filter);
         let shown = presenter

@@ -269,15 +269,18 @@ impl fmt::Display for SemanticAbsence {
     }
 }
 
-/// The notices of an answer. In JSON they are two lists of the same length:
-/// `notices` with the sentences, and `notice_codes` with the codes.
+/// The notices of an answer. In JSON they are two lists: `notices` with the
+/// sentences for people, and `notice_codes` with the codes of all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notices(pub Vec<Notice>);
 
 impl Notices {
-    /// Returns the notices as sentences for people.
+    /// Returns the notices as sentences for people. What only matters to programs
+    /// has a code and no sentence here.
     pub fn sentences(&self) -> Vec<String> {
-        self.0.iter().map(ToString::to_string).collect()
+        let people = |notice: &&Notice| !matches!(notice, Notice::RelevanceUnknown { .. });
+        let told = self.0.iter().filter(people);
+        told.map(ToString::to_string).collect()
     }
 }
 
@@ -342,6 +345,9 @@ mod tests {
             Notice::DocumentsGone { count: 1 },
             Notice::DocumentsGone { count: 2 },
             Notice::SemanticUnavailable(SemanticAbsence::Deadline(Duration::from_millis(20))),
+            Notice::RelevanceUnknown {
+                model: "tiny".to_owned(),
+            },
         ]);
         let json = serde_json::to_value(&notices).unwrap();
         assert_eq!(
@@ -352,7 +358,12 @@ mod tests {
                     "2 notes were left out: their files no longer exist",
                     "notes were searched by words only: the model took longer than 20ms",
                 ],
-                "notice_codes": ["documents-gone", "documents-gone", "semantic-deadline"],
+                "notice_codes": [
+                    "documents-gone",
+                    "documents-gone",
+                    "semantic-deadline",
+                    "relevance-unknown",
+                ],
             })
         );
     }

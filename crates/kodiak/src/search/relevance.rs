@@ -11,9 +11,8 @@ use super::notice::Notice;
 use super::plan::{Plan, Route};
 use super::terms::{self, PlannedTerm};
 use super::{Hit, Outcome, Searching};
-use crate::error::Result;
 use crate::rank::relevance::{
-    ANSWERED, AnswerEvidence, LEXICAL_RELEVANCE, RELEVANT, RelevanceModel, relevance_model,
+    AnswerEvidence, LEXICAL_RELEVANCE, RELEVANT, RelevanceModel, relevance_model,
 };
 use crate::store::StoredDocument;
 use crate::text::{Purpose, Stemming, Tokenizer};
@@ -48,13 +47,15 @@ pub(super) struct Judgement {
 impl Searching<'_> {
     /// Returns the terms of a query that was searched semantically only, which
     /// nothing has planned yet.
-    pub(super) fn judged_terms(&self, plan: &Plan, outcome: &Outcome) -> Result<Option<Terms>> {
+    pub(super) fn judged_terms(&self, plan: &Plan, outcome: &Outcome) -> Option<Terms> {
         if !matches!(plan.route, Route::Semantic) || outcome.retrievers.lexical.is_some() {
-            return Ok(None);
+            return None;
         }
-        let store = self.router.store;
-        let planned = terms::plan(store, &plan.query, store.corpus()?, &self.router.tuning)?;
-        Ok(Some(Terms::Planned(planned.terms)))
+        // A semantic search answers even if the terms cannot be read.
+        let (store, tuning) = (self.router.store, &self.router.tuning);
+        let corpus = store.corpus().ok()?;
+        let planned = terms::plan(store, &plan.query, corpus, tuning).ok()?;
+        Some(Terms::Planned(planned.terms))
     }
 
     /// Returns what judges the hits: nothing where nothing was asked, and nothing
@@ -152,7 +153,7 @@ impl<'a> Judge<'a> {
         let mut relevant = 0;
         for hit in hits {
             let relevance = model.relevance(answered, hit.score);
-            let probable = (answered >= ANSWERED || contained) && relevance >= RELEVANT;
+            let probable = (answered >= model.answered_from || contained) && relevance >= RELEVANT;
             relevant += usize::from(probable);
             hit.probable = probable;
             hit.relevance = Some((relevance * 10_000.0).round() / 10_000.0);

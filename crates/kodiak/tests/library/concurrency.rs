@@ -62,8 +62,9 @@ fn searches_never_fail_while_another_indexes_and_embeds() {
             assert!(
                 answer
                     .notices
+                    .sentences()
                     .iter()
-                    .all(|notice| notice.to_string().contains("embedded")),
+                    .all(|notice| notice.contains("embedded")),
                 "{answer:?}"
             );
             searches += 1;

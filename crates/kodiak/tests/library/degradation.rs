@@ -48,7 +48,11 @@ fn assert_by_word(answer: &Answer, retriever: &str, reasons: &[&str]) {
 }
 
 fn assert_notices(answer: &Answer, expected: &[&str]) {
-    assert_eq!(answer.notices.len(), expected.len(), "{answer:?}");
+    assert_eq!(
+        answer.notices.sentences().len(),
+        expected.len(),
+        "{answer:?}"
+    );
     for (notice, expected) in answer.notices.sentences().iter().zip(expected) {
         assert!(notice.contains(expected), "{notice}");
     }
