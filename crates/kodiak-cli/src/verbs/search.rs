@@ -9,7 +9,7 @@ mod prefix;
 
 use kodiak::access::Guard;
 use kodiak::rank::Weights;
-use kodiak::search::{Answer, Incomplete, Mode, Notices, Request};
+use kodiak::search::{Answer, Mode, Notice, Notices, Request};
 use kodiak::store::Filter;
 use kodiak::{Engine, Error};
 
@@ -83,8 +83,10 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     };
     let searched = engine.search(&Guard::local(), &request);
     let mut answer = searched.map_err(missing_index)?;
-    for reason in notices.iter().filter_map(Incomplete::of) {
-        answer.completeness.add(reason);
+    if !notices.is_empty() {
+        // The folder could not be brought up to date, and that is said already.
+        let again = |notice: &Notice| matches!(notice, Notice::ChangesNotIndexed { .. });
+        answer.notices.0.retain(|notice| !again(notice));
     }
     notices.append(&mut answer.notices.0);
     answer.notices = Notices(notices);

@@ -105,11 +105,9 @@ impl Incomplete {
             Notice::SourceIncomplete { source } => Self::SourceNeverSynced {
                 source: source.clone(),
             },
-            Notice::SourceNotSynced { source, .. } | Notice::SourceMissing { source } => {
-                Self::SourceUnreadable {
-                    source: source.clone(),
-                }
-            }
+            Notice::SourceMissing { source } => Self::SourceUnreadable {
+                source: source.clone(),
+            },
             Notice::DocumentsUnchecked { .. } => Self::SourceUnreadable {
                 source: String::new(),
             },
@@ -121,7 +119,10 @@ impl Incomplete {
                 count: *count,
                 reason: reason.clone(),
             },
-            Notice::SemanticUnavailable(_)
+            // What a sync has missed before the search is looked for again while it
+            // runs.
+            Notice::SourceNotSynced { .. }
+            | Notice::SemanticUnavailable(_)
             | Notice::PartlyEmbedded { .. }
             | Notice::DocumentsGone { .. }
             | Notice::RelevanceUnknown { .. }

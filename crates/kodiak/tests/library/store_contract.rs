@@ -1,12 +1,14 @@
 //! What every store promises, tried on SQLite and on the store in memory.
 //!
 //! Owns the fixtures and what concerns transactions, locks and bookkeeping.
-//! `finding` is about expressions, filters and words, `embedding` about models
+//! `finding` is about expressions, filters and words, `looking` about what has
+//! changed, `embedding` about models
 //! and vectors, `random` compares both stores on corpora nobody chose, `story`
 //! runs an engine over each.
 
 mod embedding;
 mod finding;
+mod looking;
 mod random;
 mod story;
 
