@@ -191,7 +191,6 @@ fn one_writer_at_a_time_and_readers_never_wait() {
     --- stderr
     waiting for process [ID] (kodiak index) to finish writing the index
     'notes' could not be updated, so its notes may be out of date: the index is being written by process [ID] (kodiak index)
-    1 note changed and is not indexed yet, because another process is writing the index; search again
     1 of 6 notes
     ");
     let answer = desk.json(&["search", "inbox", "--in", "notes", "--json"]);

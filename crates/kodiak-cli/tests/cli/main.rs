@@ -22,6 +22,7 @@ mod meaning;
 mod model;
 mod real_model;
 mod refresh;
+mod relevance;
 mod repair;
 mod search;
 mod similar;

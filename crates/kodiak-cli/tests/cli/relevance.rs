@@ -1,0 +1,41 @@
+//! Answers that know what they are worth.
+
+use crate::desk::Desk;
+
+#[test]
+fn an_answer_knows_when_it_has_none() {
+    let desk = Desk::indexed();
+    let foreign = "gauge symmetry of quantum chromodynamics in bread";
+    let run = desk.run(&["search", foreign]);
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+    assert!(
+        run.stdout.starts_with("no note seems to be about \"gauge"),
+        "{}",
+        run.stdout
+    );
+    let answer = desk.json(&["search", foreign, "--json"]);
+    assert_eq!(answer["relevant"], 0);
+    assert_eq!(answer["contained"], false);
+    assert!(!answer["hits"].as_array().unwrap().is_empty());
+
+    let answer = desk.json(&["search", "water temperature for coffee", "--json"]);
+    assert!(answer["relevant"].as_u64().unwrap() >= 1, "{answer}");
+    let hits = answer["hits"].as_array().unwrap();
+    let relevance = |hit: &serde_json::Value| hit["relevance"].as_f64().unwrap();
+    assert!(hits.is_sorted_by(|one, other| relevance(one) >= relevance(other)));
+    let best = relevance(&hits[0]);
+    let limited = desk.found(&["water temperature for coffee", "--min-relevance", "0.2"]);
+    assert!(
+        best >= 0.2 && limited.len() < hits.len(),
+        "{best} {limited:?}"
+    );
+    let refused = desk.run(&["search", "x", "--min-relevance", "2"]);
+    assert!(refused.stderr.contains("from 0 to 1"), "{}", refused.stderr);
+
+    // What was typed is there, so it is an answer, however unlikely.
+    let typed = desk.json(&["search", "ownership", "--json"]);
+    assert_eq!(typed["contained"], true);
+    // Nothing was asked, so nothing is judged.
+    let listed = desk.json(&["search", "--tag", "rust", "--json"]);
+    assert!(listed.get("relevant").is_none() && listed["hits"][0].get("relevance").is_none());
+}
