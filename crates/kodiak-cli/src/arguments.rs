@@ -176,6 +176,7 @@ pub(crate) enum Verb {
 }
 
 /// `kodiak search`.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, Args)]
 #[command(after_help = SEARCH_EXAMPLES)]
 pub(crate) struct SearchArguments {

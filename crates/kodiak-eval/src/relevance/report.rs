@@ -204,7 +204,9 @@ fn auc(positive: &[f64], negative: &[f64]) -> f64 {
     all.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (mut below, mut sum, mut at) = (0.0, 0.0, 0);
     while at < all.len() {
-        let ties = all[at..].iter().take_while(|one| one.0 == all[at].0);
+        let ties = all[at..]
+            .iter()
+            .take_while(|one| one.0.total_cmp(&all[at].0).is_eq());
         let (mut positives, mut negatives) = (0.0, 0.0);
         for (_, is_positive) in ties {
             if *is_positive {

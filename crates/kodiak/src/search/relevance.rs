@@ -69,17 +69,13 @@ impl Searching<'_> {
         if matches!(plan.route, Route::Literal | Route::Listing) {
             return None;
         }
-        let model = match &outcome.retrievers.semantic {
-            None => None,
-            Some(name) => match relevance_model(name) {
-                Some(model) => Some(model),
-                None => {
-                    let model = name.clone();
-                    self.notices.push(Notice::RelevanceUnknown { model });
-                    return None;
-                }
-            },
-        };
+        let name = outcome.retrievers.semantic.as_deref();
+        let model = name.and_then(relevance_model);
+        if let (Some(name), None) = (name, model) {
+            let model = name.to_owned();
+            self.notices.push(Notice::RelevanceUnknown { model });
+            return None;
+        }
         Judge::new(
             terms.unwrap_or(&outcome.ranked.terms),
             model,
