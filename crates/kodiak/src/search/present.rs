@@ -69,10 +69,7 @@ impl Presenter<'_> {
                 let span = self.span(candidate)?;
                 let mut hit = hit(&document, candidate, span.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
-                let bm25 = candidate.evidence.lexical_score;
-                let coverage = judge
-                    .as_mut()
-                    .map(|judge| judge.read(&document, &hit, bm25));
+                let coverage = judge.as_mut().map(|judge| judge.read(&document, candidate));
                 if request.explain {
                     let mut explained = explanation(
                         request,

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use super::candidate::Candidate;
 use super::lexical::Terms;
 use super::notice::Notice;
 use super::plan::{Plan, Route};
@@ -30,7 +31,10 @@ pub(super) struct Judge<'a> {
     weights: Vec<f64>,
     whole: f64,
     tokenizer: Tokenizer,
-    evidence: AnswerEvidence,
+    /// The best evidence of all hits.
+    best: AnswerEvidence,
+    /// Of each hit that only fills up a lexical answer, its own evidence.
+    fillers: Vec<Option<AnswerEvidence>>,
 }
 
 /// What is known of the answer once every hit was read.
@@ -104,7 +108,8 @@ impl<'a> Judge<'a> {
             weights: Vec::new(),
             whole: 0.0,
             tokenizer: Tokenizer::new(stemming),
-            evidence: AnswerEvidence::default(),
+            best: AnswerEvidence::default(),
+            fillers: Vec::new(),
         };
         for term in planned.iter().filter(counts) {
             let number = judge.weights.len();
@@ -124,30 +129,39 @@ impl<'a> Judge<'a> {
 
     /// Takes the evidence of a hit into account. Returns the share of the query's
     /// terms that its document contains, weighted by idf.
-    pub(super) fn read(&mut self, document: &StoredDocument, hit: &Hit, bm25: f64) -> f64 {
-        let coverage = self.coverage(document);
-        let evidence = &mut self.evidence;
-        evidence.coverage = evidence.coverage.max(coverage);
-        evidence.lexical_score = evidence.lexical_score.max(bm25);
-        evidence.similarity = match (evidence.similarity, hit.similarity) {
-            (Some(one), Some(other)) => Some(one.max(other)),
-            (one, other) => one.or(other),
+    pub(super) fn read(&mut self, document: &StoredDocument, candidate: &Candidate) -> f64 {
+        let own = AnswerEvidence {
+            similarity: candidate.evidence.similarity,
+            coverage: self.coverage(document),
+            lexical_score: candidate.evidence.lexical_score,
         };
-        coverage
+        let best = &mut self.best;
+        best.coverage = best.coverage.max(own.coverage);
+        best.lexical_score = best.lexical_score.max(own.lexical_score);
+        let similarities = [best.similarity, own.similarity].into_iter().flatten();
+        best.similarity = similarities.reduce(f64::max);
+        // Below lexical hits, a semantic one has its score from its place.
+        let fills = candidate.fused.is_none() && candidate.evidence.lexical_rank.is_none();
+        self.fillers.push(fills.then_some(own));
+        own.coverage
     }
 
     /// Gives every hit its relevance, and says which are probably relevant.
     pub(super) fn judge(&self, hits: &mut [Hit]) -> Judgement {
         // Nothing that was shown has a vector: they were not compared.
-        let model = match self.evidence.similarity {
+        let model = match self.best.similarity {
             Some(_) => self.model,
             None => &LEXICAL_RELEVANCE,
         };
-        let answered = model.answered(&self.evidence);
+        let answered = model.answered(&self.best);
         // A document with every word that was typed is worth a look.
-        let contained = self.evidence.contains_query();
+        let contained = self.best.contains_query();
         let mut relevant = 0;
-        for hit in hits {
+        for (hit, filler) in hits.iter_mut().zip(&self.fillers) {
+            let (answered, contained) = match filler {
+                Some(own) => (model.answered(own).min(answered), own.contains_query()),
+                None => (answered, contained),
+            };
             let relevance = model.relevance(answered, hit.score);
             let probable = (answered >= model.answered_from || contained) && relevance >= RELEVANT;
             relevant += usize::from(probable);
