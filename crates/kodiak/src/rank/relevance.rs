@@ -92,8 +92,8 @@ impl RelevanceModel {
 pub const RELEVANCE_MODELS: [RelevanceModel; 1] = [RelevanceModel {
     name: "all-minilm-l6-v2",
     answered: Logistic {
-        intercept: -11.0,
-        coefficients: [20.5, 6.1],
+        intercept: -10.7,
+        coefficients: [20.6, 6.0],
     },
     answered_from: 0.4,
     relevant: Logistic {
@@ -106,20 +106,20 @@ pub const RELEVANCE_MODELS: [RelevanceModel; 1] = [RelevanceModel {
 pub const LEXICAL_RELEVANCE: RelevanceModel = RelevanceModel {
     name: "",
     answered: Logistic {
-        intercept: -7.9,
-        coefficients: [7.3, 1.5],
+        intercept: -7.5,
+        coefficients: [8.8, 1.3],
     },
     // Words say less: a question may be answered in others.
     answered_from: 0.2,
     relevant: Logistic {
-        intercept: -6.8,
-        coefficients: [7.0],
+        intercept: -6.6,
+        coefficients: [6.8],
     },
 };
 
 /// The relevance from which a hit of such an answer counts as relevant. It is low:
-/// one in fifty may still be what is sought.
-pub const RELEVANT: f64 = 0.02;
+/// one in a hundred may still be what is sought.
+pub const RELEVANT: f64 = 0.01;
 
 /// Returns the coefficients for an embedding model, if it was fitted.
 pub fn relevance_model(name: &str) -> Option<&'static RelevanceModel> {
