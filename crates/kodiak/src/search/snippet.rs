@@ -66,8 +66,10 @@ impl<'a> PrefixFilter<'a> {
             let Some(first) = term.first() else {
                 continue;
             };
-            // The second of two letters may be an i that was a y.
-            let second = term.get(1).filter(|_| term.len() > 2);
+            // The second of two letters may be an i that was a y, and so may that of
+            // a short verb: lying is a form of lie.
+            let changes = term.len() <= 2 || (term.len() == 3 && term.ends_with(b"ie"));
+            let second = term.get(1).filter(|_| !changes);
             let second = second.filter(|second| second.is_ascii_alphanumeric());
             *prefixes.seconds.entry(*first).or_default() |=
                 second.map_or(u128::MAX, |second| 1 << second);

@@ -314,6 +314,15 @@ fn words_are_ruled_out_by_their_first_letters() {
     }
 }
 
+#[test]
+fn a_y_may_have_become_an_i() {
+    for word in [
+        "lying", "Dying", "tying", "untying", "vying", "flies", "cries", "dyes",
+    ] {
+        assert_not_ruled_out(word);
+    }
+}
+
 proptest! {
     #[test]
     fn no_word_is_ruled_out_by_its_own_term(word in "[a-zA-Z0-9äÉ'_-]{1,12}") {
