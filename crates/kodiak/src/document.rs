@@ -70,6 +70,12 @@ impl Version {
         self != Self::UNKNOWN
     }
 
+    /// Tells whether an entry with this indexed version is certainly the same,
+    /// given its version `now`.
+    pub fn is_same_as(self, now: Self) -> bool {
+        self.is_known() && self == now
+    }
+
     /// Tells whether an entry with this indexed version has certainly changed,
     /// given its version `now`. An unknown version is no evidence of a change.
     pub fn differs_from(self, now: Self) -> bool {

@@ -75,15 +75,16 @@ impl Candidate {
     fn change(&self) -> Change {
         match &self.known {
             None => Change::New,
-            Some(known)
-                if known.size != self.entry.size_hint
-                    || known.version.differs_from(self.entry.version) =>
-            {
-                Change::Changed
-            }
+            Some(known) if has_changed(known, &self.entry) => Change::Changed,
             Some(_) => Change::Doubtful,
         }
     }
+}
+
+/// Tells whether an indexed entry has certainly changed. One whose version is
+/// unknown may well be the same.
+pub(super) fn has_changed(known: &EntryState, entry: &Entry) -> bool {
+    known.size != entry.size_hint || known.version.differs_from(entry.version)
 }
 
 /// The result of comparing a listing with the index.
@@ -105,7 +106,7 @@ pub(super) fn compare(mut listing: Listing, mut states: HashMap<String, EntrySta
     for entry in std::mem::take(&mut listing.entries) {
         let known = states.remove(&entry.key);
         match &known {
-            Some(state) if state.version.is_known() && state.version == entry.version => {
+            Some(state) if state.version.is_same_as(entry.version) => {
                 compared.still_skipped += usize::from(state.skipped);
             }
             _ => compared.to_read.push(Candidate { entry, known }),

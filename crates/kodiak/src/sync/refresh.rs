@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use super::changes::Candidate;
+use super::changes::{Candidate, has_changed};
 use super::{Batches, Commit, Report, ToRead, note_left_out, read_one, remove_gone, store_one};
 use crate::error::Result;
 use crate::source::{Entry, Look, Source};
@@ -34,7 +34,7 @@ pub(crate) fn refresh(
         for entry in &look.entries {
             let state = batches.writer.reader();
             let known = state.entry_state(source.name(), &entry.key)?;
-            if known.is_some_and(|known| is_same(&known, entry)) {
+            if known.is_some_and(|known| known.version.is_same_as(entry.version)) {
                 // Somebody has indexed it since.
                 continue;
             }
@@ -85,8 +85,7 @@ pub(crate) fn refresh(
     Ok(left)
 }
 
-/// Counts the changes of a look that are certain. An entry whose indexed version
-/// is unknown may well be the same.
+/// Counts the changes of a look that are certain.
 pub(crate) fn certain_changes(reader: &dyn Reader, source: &str, look: &Look) -> Result<usize> {
     let mut certain = look.gone.len();
     for entry in &look.entries {
@@ -96,12 +95,6 @@ pub(crate) fn certain_changes(reader: &dyn Reader, source: &str, look: &Look) ->
     Ok(certain)
 }
 
-fn is_same(known: &EntryState, entry: &Entry) -> bool {
-    known.version.is_known() && known.version == entry.version
-}
-
 fn is_certain(known: Option<&EntryState>, entry: &Entry) -> bool {
-    known.is_none_or(|known| {
-        known.size != entry.size_hint || known.version.differs_from(entry.version)
-    })
+    known.is_none_or(|known| has_changed(known, entry))
 }

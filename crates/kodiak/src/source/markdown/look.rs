@@ -87,7 +87,7 @@ impl MarkdownFolder {
                 return None;
             }
             let now = self.container_version(key);
-            if version.is_known() && now == Some(*version) {
+            if now.is_some_and(|now| version.is_same_as(now)) {
                 continue;
             }
             if !is_folder(key) {
@@ -224,7 +224,7 @@ impl MarkdownFolder {
             }
         };
         let version = state.version(self.options.max_bytes);
-        if known.version.is_known() && known.version == version {
+        if known.version.is_same_as(version) {
             return Checked::Same;
         }
         // A file that could not be read has no version. Only trying shows
