@@ -35,6 +35,9 @@ fn an_answer_knows_when_it_has_none() {
     // What was typed is there, so it is an answer, however unlikely.
     let typed = desk.json(&["search", "ownership", "--json"]);
     assert_eq!(typed["contained"], true);
+    // So it is where the stem of the word is shorter than the prefix.
+    let begun = desk.json(&["search", "backtrackin*", "--json"]);
+    assert_eq!(begun["contained"], true, "{begun}");
     // Nothing was asked, so nothing is judged.
     let listed = desk.json(&["search", "--tag", "rust", "--json"]);
     assert!(listed.get("relevant").is_none() && listed["hits"][0].get("relevance").is_none());

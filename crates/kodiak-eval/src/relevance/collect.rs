@@ -29,6 +29,11 @@ pub(super) struct Asked {
     judged: Judgements,
 }
 
+/// Returns the first word of a set's name. Sets that share it share a collection.
+pub(super) fn family(name: &str) -> &str {
+    name.split('-').next().unwrap_or_default()
+}
+
 impl Asked {
     /// Returns nDCG@10 of the hits that `shown` admits.
     pub(super) fn ndcg(&self, shown: impl Fn(&JudgedHit) -> bool) -> f64 {
@@ -39,15 +44,8 @@ impl Asked {
 
     /// Returns the best evidence of all hits.
     pub(super) fn evidence(&self) -> AnswerEvidence {
-        let mut best = AnswerEvidence::default();
-        for hit in &self.hits {
-            let one = hit.evidence;
-            best.coverage = best.coverage.max(one.coverage);
-            best.lexical_score = best.lexical_score.max(one.lexical_score);
-            let known = [best.similarity, one.similarity].into_iter().flatten();
-            best.similarity = known.reduce(f64::max);
-        }
-        best
+        let evidence = self.hits.iter().map(|hit| hit.evidence);
+        evidence.fold(AnswerEvidence::default(), AnswerEvidence::max)
     }
 
     /// Returns the answer as it would be without its relevant documents: the best

@@ -2,8 +2,8 @@
 //!
 //! Every set is asked its own questions, and questions of other sets, which it
 //! cannot answer. A third kind, questions whose relevant documents were taken
-//! out, is an own question without its relevant hits: relevance depends on a hit
-//! and its field, not on its rank.
+//! out, is an own question without its relevant hits, with the scores of the others
+//! scaled as if those had never been there.
 
 mod collect;
 mod logistic;
@@ -23,7 +23,7 @@ use crate::metrics::Judgements;
 use crate::query::JudgedQuery;
 use crate::runner::Collection;
 use crate::variant::Variant;
-use collect::{SetAnswers, ask};
+use collect::{SetAnswers, ask, family};
 pub use report::{RelevanceFigures, RelevanceRow};
 
 /// The most questions of one set, and of other sets asked of it.
@@ -94,11 +94,9 @@ pub(crate) fn measure(
     Ok(report::figures(&answers, embedder.is_some()))
 }
 
-/// Returns questions of the other sets, spread evenly. Sets with the same first
-/// word in their names share a collection. A question is asked where a question
-/// of the set itself is.
+/// Returns questions of sets of another family, spread evenly. A question is asked
+/// where a question of the set itself is.
 fn foreign(sets: &[TestSet], questions: &[Vec<JudgedQuery>], at: usize) -> Vec<JudgedQuery> {
-    let family = |name: &str| name.split('-').next().unwrap_or_default().to_owned();
     let own = &questions[at];
     let others: Vec<usize> = (0..sets.len())
         .filter(|&other| family(&sets[other].name) != family(&sets[at].name))

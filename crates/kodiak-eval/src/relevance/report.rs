@@ -4,7 +4,7 @@
 use kodiak::rank::relevance::{AnswerEvidence, LEXICAL_RELEVANCE, RELEVANCE_MODELS, RELEVANT};
 use serde::Serialize;
 
-use super::collect::{Asked, JudgedHit, SetAnswers};
+use super::collect::{Asked, JudgedHit, SetAnswers, family};
 use super::logistic::{Observation, fit, probability};
 use crate::metrics::round;
 
@@ -54,7 +54,6 @@ pub(super) fn figures(sets: &[SetAnswers], with_model: bool) -> RelevanceFigures
     let mut rows = Vec::new();
     let mut held_out = Vec::new();
     for set in sets {
-        let family = |name: &str| name.split('-').next().map(str::to_owned);
         let others = sets
             .iter()
             .filter(|other| family(&other.name) != family(&set.name));

@@ -20,6 +20,17 @@ pub struct AnswerEvidence {
 }
 
 impl AnswerEvidence {
+    /// Returns the best of both, piece by piece.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        let similarities = [self.similarity, other.similarity];
+        Self {
+            similarity: similarities.into_iter().flatten().reduce(f64::max),
+            coverage: self.coverage.max(other.coverage),
+            lexical_score: self.lexical_score.max(other.lexical_score),
+        }
+    }
+
     /// Tells whether one hit contains every informative term of the query.
     pub fn contains_query(&self) -> bool {
         self.coverage >= 1.0 - 1e-4

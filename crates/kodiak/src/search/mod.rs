@@ -14,7 +14,8 @@
 //! * `lexical`, `terms`: lexical retrieval, with idf and pruning;
 //! * `semantic`, `compare`, `workers`: semantic retrieval, with exact cosines;
 //! * `candidate`, `score`, `turn`: both joined, fused and rescored by `rank`;
-//! * `present`, `snippet`, `freshness`: hits made of the best candidates.
+//! * `present`, `snippet`, `freshness`: hits made of the best candidates;
+//! * `relevance`, `incomplete`: what the hits are worth, and what may be lacking.
 
 mod address;
 mod answer;

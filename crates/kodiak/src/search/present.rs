@@ -227,6 +227,7 @@ fn explanation(
     }
 }
 
-fn round(number: f64) -> f64 {
+/// Rounds a number of an answer to four decimal places.
+pub(super) fn round(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
 }

@@ -10,13 +10,15 @@ use super::candidate::Candidate;
 use super::lexical::Terms;
 use super::notice::Notice;
 use super::plan::{Plan, Route};
+use super::present::round;
+use super::snippet::Finder;
 use super::terms::{self, PlannedTerm};
 use super::{Hit, Outcome, Searching};
 use crate::rank::relevance::{
     AnswerEvidence, LEXICAL_RELEVANCE, RELEVANT, RelevanceModel, relevance_model,
 };
 use crate::store::StoredDocument;
-use crate::text::{Purpose, Stemming, Tokenizer};
+use crate::text::Stemming;
 
 /// The bytes of a body that are read. What a query is about is seldom found only
 /// at the end of a long text.
@@ -25,12 +27,10 @@ const MAX_BODY_BYTES: usize = 64 * 1024;
 /// Judges the hits of one answer.
 pub(super) struct Judge<'a> {
     model: &'static RelevanceModel,
-    exact: HashMap<&'a str, usize>,
-    prefixes: Vec<(&'a str, usize)>,
+    finder: Finder<'a>,
     /// The weight of each term that counts, and their sum.
-    weights: Vec<f64>,
+    weights: HashMap<&'a str, f64>,
     whole: f64,
-    tokenizer: Tokenizer,
     /// The best evidence of all hits.
     best: AnswerEvidence,
     /// Of each hit that only fills up a lexical answer, its own evidence.
@@ -101,30 +101,21 @@ impl<'a> Judge<'a> {
         };
         let informative = planned.iter().any(|term| !term.common);
         let counts = |term: &&PlannedTerm| !term.common || !informative;
-        let mut judge = Self {
+        // A repeated word says nothing more.
+        let weights: HashMap<&str, f64> = planned
+            .iter()
+            .filter(counts)
+            .map(|term| (term.term.as_str(), term.weight))
+            .collect();
+        let whole = weights.values().sum();
+        (whole > 0.0).then(|| Self {
             model: model.unwrap_or(&LEXICAL_RELEVANCE),
-            exact: HashMap::new(),
-            prefixes: Vec::new(),
-            weights: Vec::new(),
-            whole: 0.0,
-            tokenizer: Tokenizer::new(stemming),
+            finder: Finder::terms(planned, stemming),
+            weights,
+            whole,
             best: AnswerEvidence::default(),
             fillers: Vec::new(),
-        };
-        for term in planned.iter().filter(counts) {
-            let number = judge.weights.len();
-            if term.prefix {
-                judge.prefixes.push((&term.term, number));
-            } else if judge.exact.contains_key(term.term.as_str()) {
-                // A repeated word says nothing more.
-                continue;
-            } else {
-                judge.exact.insert(&term.term, number);
-            }
-            judge.weights.push(term.weight);
-            judge.whole += term.weight;
-        }
-        (judge.whole > 0.0).then_some(judge)
+        })
     }
 
     /// Takes the evidence of a hit into account. Returns the share of the query's
@@ -135,11 +126,7 @@ impl<'a> Judge<'a> {
             coverage: self.coverage(document),
             lexical_score: candidate.evidence.lexical_score,
         };
-        let best = &mut self.best;
-        best.coverage = best.coverage.max(own.coverage);
-        best.lexical_score = best.lexical_score.max(own.lexical_score);
-        let similarities = [best.similarity, own.similarity].into_iter().flatten();
-        best.similarity = similarities.reduce(f64::max);
+        self.best = self.best.max(own);
         // Below lexical hits, a semantic one has its score from its place.
         let fills = candidate.fused.is_none() && candidate.evidence.lexical_rank.is_none();
         self.fillers.push(fills.then_some(own));
@@ -166,52 +153,31 @@ impl<'a> Judge<'a> {
             let probable = (answered >= model.answered_from || contained) && relevance >= RELEVANT;
             relevant += usize::from(probable);
             hit.probable = probable;
-            hit.relevance = Some((relevance * 10_000.0).round() / 10_000.0);
+            hit.relevance = Some(round(relevance));
         }
         Judgement {
-            answered: (answered * 10_000.0).round() / 10_000.0,
+            answered: round(answered),
             relevant,
             contained,
         }
     }
 
-    fn coverage(&mut self, document: &StoredDocument) -> f64 {
-        let mut seen = vec![false; self.weights.len()];
+    fn coverage(&self, document: &StoredDocument) -> f64 {
+        let mut missing = self.weights.clone();
         let end = document.body.floor_char_boundary(MAX_BODY_BYTES);
         let texts = [document.title.as_str(), &document.body[..end]];
         let tags = document.tags.iter().map(String::as_str);
         for text in texts.into_iter().chain(tags) {
-            self.find(text, &mut seen);
+            self.finder.each_match(text, |term, _, _| {
+                missing.remove(term);
+                if missing.is_empty() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            });
         }
-        let found = self.weights.iter().zip(seen).filter(|(_, seen)| *seen);
-        let covered: f64 = found.map(|(weight, _)| weight).sum();
-        (covered / self.whole).min(1.0)
-    }
-
-    /// Marks the terms that a text contains.
-    fn find(&mut self, text: &str, seen: &mut [bool]) {
-        let Self {
-            tokenizer,
-            exact,
-            prefixes,
-            ..
-        } = self;
-        let mut missing = seen.iter().filter(|seen| !**seen).count();
-        let _ = tokenizer.each_term(text, Purpose::Document, |term| {
-            let whole = exact.get(term.text).copied();
-            let begun = prefixes
-                .iter()
-                .filter(|(prefix, _)| term.text.starts_with(prefix))
-                .map(|&(_, number)| number);
-            for number in whole.into_iter().chain(begun) {
-                missing -= usize::from(!seen[number]);
-                seen[number] = true;
-            }
-            if missing == 0 {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        });
+        let lacking: f64 = missing.values().sum();
+        1.0 - lacking / self.whole
     }
 }

@@ -51,7 +51,7 @@ pub(super) struct Finder<'a> {
 #[derive(Debug, Default)]
 struct PrefixFilter<'a> {
     /// For each first letter of a term, a bit for each second letter. All bits are
-    /// set for a term of one or two letters or with a second letter beyond ASCII.
+    /// set for a term whose second letter may differ or is beyond ASCII.
     /// Words that do not begin with an ASCII character are never ruled out.
     seconds: FxHashMap<u8, u128>,
     /// The terms without their last two letters: the rest of a stem is certain to
@@ -231,31 +231,45 @@ impl<'a> Finder<'a> {
         }
         let mut matches: Vec<Match> = Vec::new();
         let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
-        let mut tokenizer = Tokenizer::new(self.stemming);
-        for word in words(text) {
-            if !self
-                .prefix_filter
-                .allows(text[word.range.clone()].as_bytes())
-            {
-                continue;
-            }
-            let _ = tokenizer.each_term_of(text, &word, Purpose::Document, |term| {
-                if let Some((known, weight, range)) = self.look_up(text, &term, word.class) {
-                    let next = numbers.len();
-                    let number = *numbers.entry(known).or_insert(next);
-                    matches.push(Match {
-                        range,
-                        term: number,
-                        weight,
-                    });
-                }
-                ControlFlow::<()>::Continue(())
+        self.each_match(text, |known, weight, range| {
+            let next = numbers.len();
+            let term = *numbers.entry(known).or_insert(next);
+            matches.push(Match {
+                range,
+                term,
+                weight,
             });
             if matches.len() >= MAX_MATCHES {
-                break;
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        matches
+    }
+
+    /// Calls `visit` with the term, its weight and the range of each match of a
+    /// term in a text, in order, until it breaks.
+    pub(super) fn each_match(
+        &self,
+        text: &str,
+        mut visit: impl FnMut(&'a str, f64, Range<usize>) -> ControlFlow<()>,
+    ) {
+        let mut tokenizer = Tokenizer::new(self.stemming);
+        for word in words(text) {
+            let written = text[word.range.clone()].as_bytes();
+            if !self.prefix_filter.allows(written) {
+                continue;
+            }
+            let visited = tokenizer.each_term_of(text, &word, Purpose::Document, |term| match self
+                .look_up(text, &term, word.class)
+            {
+                Some((known, weight, range)) => visit(known, weight, range),
+                None => ControlFlow::Continue(()),
+            });
+            if visited.is_break() {
+                return;
             }
         }
-        matches
     }
 
     /// Looks up a term of the text. If it is looked for, returns the term it
@@ -301,8 +315,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Returns the number of occurrences of a term in a text, [`MAX_MATCHES`] or a few
-/// more at most.
+/// Returns the number of occurrences of a term in a text, [`MAX_MATCHES`] at most.
 pub(super) fn count(text: &str, term: &PlannedTerm, stemming: Stemming) -> usize {
     let terms = std::slice::from_ref(term);
     Finder::terms(terms, stemming).matches(text).len()
