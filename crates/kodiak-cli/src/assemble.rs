@@ -98,6 +98,7 @@ pub(crate) fn engine(
         .deadline(Duration::from_millis(config.search.deadline_ms))
         .refresh(Duration::from_millis(config.search.refresh_ms))
         .tuning(Tuning {
+            keyword: config.search.keyword,
             minimum_similarity: config.search.minimum_similarity,
             ..Tuning::default()
         })

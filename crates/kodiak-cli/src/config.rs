@@ -241,7 +241,7 @@ mod tests {
     fn everything_that_can_be_set() {
         let config = parse(
             "max_file_size = \"2 MiB\"\nmodel = \"mine\"\noffline = true\n\
-             [search]\nlimit = 5\nfusion = \"rrf\"\n\
+             [search]\nlimit = 5\nfusion = \"rrf\"\nkeyword = \"lexical-first\"\n\
              semantic_weight = 0.7\nminimum_similarity = 0.3\ndeadline_ms = 500\nrefresh_ms = 0\n\
              [[source]]\nname = \"notes\"\nkind = \"markdown\"\npath = \"/notes\"\nglob = [\"*.md\"]\n\
              [[source]]\nname = \"near\"\npath = \"near/by\"\n",
@@ -251,6 +251,10 @@ mod tests {
         assert_eq!((config.model(), config.offline), (Some("mine"), true));
         assert_eq!(config.search.limit, 5);
         assert_eq!(config.search.fusion, kodiak::rank::Fusion::Rrf);
+        assert_eq!(
+            config.search.keyword,
+            kodiak::rank::KeywordRoute::LexicalFirst
+        );
         assert_eq!(config.search.minimum_similarity, Some(0.3));
         assert_eq!(config.search.deadline_ms, 500);
         assert_eq!(config.search.refresh_ms, 0);

@@ -1,6 +1,6 @@
 //! The `[search]` section of the config, as written and as in effect.
 
-use kodiak::rank::{Fusion, Weights};
+use kodiak::rank::{Fusion, KeywordRoute, Weights};
 use serde::{Deserialize, Serialize};
 
 /// The search settings in effect.
@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct SearchSettings {
     pub(crate) limit: usize,
     pub(crate) fusion: Fusion,
+    /// How a query of two words is answered.
+    pub(crate) keyword: KeywordRoute,
     /// The weight of the lexical ranking in a hybrid search.
     pub(crate) lexical_weight: f64,
     /// The weight of the semantic ranking in a hybrid search.
@@ -28,6 +30,7 @@ impl Default for SearchSettings {
         Self {
             limit: kodiak::search::DEFAULT_LIMIT,
             fusion: Fusion::default(),
+            keyword: KeywordRoute::default(),
             lexical_weight: weights.lexical,
             semantic_weight: weights.semantic,
             minimum_similarity: None,
@@ -42,6 +45,7 @@ impl Default for SearchSettings {
 pub(super) struct WrittenSearch {
     limit: Option<usize>,
     fusion: Option<Fusion>,
+    keyword: Option<KeywordRoute>,
     lexical_weight: Option<f64>,
     semantic_weight: Option<f64>,
     minimum_similarity: Option<f32>,
@@ -55,6 +59,7 @@ impl WrittenSearch {
         SearchSettings {
             limit: self.limit.unwrap_or(default.limit),
             fusion: self.fusion.unwrap_or(default.fusion),
+            keyword: self.keyword.unwrap_or(default.keyword),
             lexical_weight: self.lexical_weight.unwrap_or(default.lexical_weight),
             semantic_weight: self.semantic_weight.unwrap_or(default.semantic_weight),
             minimum_similarity: self.minimum_similarity.or(default.minimum_similarity),

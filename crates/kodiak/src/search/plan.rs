@@ -10,6 +10,7 @@ use super::{Intent, Mode, Request};
 use crate::error::{Error, Result};
 use crate::rank::{KeywordRoute, Tuning};
 use crate::store::Row;
+use crate::text::word_count;
 
 /// A query, ready for the retrievers.
 #[derive(Clone, Debug)]
@@ -175,8 +176,8 @@ impl Route {
             // similar documents are no answer to it.
             (Mode::Auto, Intent::Keyword) if !query.required.is_empty() => Self::Lexical,
             (Mode::Auto, Intent::Keyword) => match keyword {
-                KeywordRoute::LexicalFirst => Self::LexicalFirst,
-                KeywordRoute::Fused => Self::Hybrid,
+                KeywordRoute::Fused if word_count(&request.query) > 1 => Self::Hybrid,
+                KeywordRoute::Fused | KeywordRoute::LexicalFirst => Self::LexicalFirst,
             },
         }
     }

@@ -21,33 +21,27 @@ fn answer(notes: &Collection, request: &Request, tuning: Tuning) -> Answer {
 }
 
 #[test]
-fn a_single_word_can_be_answered_by_fusion() {
+fn two_words_are_fused_unless_they_are_to_be_looked_up() {
     let notes = topics();
     notes.sync_and_embed(&*tiny());
-    let fused = Tuning {
-        keyword: KeywordRoute::Fused,
+    let lexical_first = Tuning {
+        keyword: KeywordRoute::LexicalFirst,
         ..Tuning::default()
     };
-    let request = Request {
-        explain: true,
-        ..ask("noodles")
+    let fusion = |query: &str, tuning: Tuning| {
+        let request = Request {
+            explain: true,
+            ..ask(query)
+        };
+        let answer = answer(&notes, &request, tuning);
+        let explanation = answer.hits[0].explanation.as_ref().unwrap();
+        explanation.fusion
     };
-    let by_fusion = |answer: &Answer| {
-        let explanations = answer.hits.iter().map(|hit| hit.explanation.as_ref());
-        explanations
-            .map(|one| one.unwrap().fusion)
-            .collect::<Vec<_>>()
-    };
-    let usual = answer(&notes, &request, Tuning::default());
-    assert_eq!(by_fusion(&usual), [None, None]);
-    let tried = answer(&notes, &request, fused);
-    assert_eq!(by_fusion(&tried), [Some("convex"), Some("convex")]);
-    // A query with required clauses stays lexical.
-    let request = Request {
-        query: "\"noodles\"".to_owned(),
-        ..request
-    };
-    assert_eq!(by_fusion(&answer(&notes, &request, fused)), [None]);
+    assert_eq!(fusion("pork noodles", Tuning::default()), Some("convex"));
+    assert_eq!(fusion("pork noodles", lexical_first), None);
+    // A single word is looked up, and so is a query with required clauses.
+    assert_eq!(fusion("noodles", Tuning::default()), None);
+    assert_eq!(fusion("\"noodles\"", Tuning::default()), None);
 }
 
 #[test]
