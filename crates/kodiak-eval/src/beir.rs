@@ -3,7 +3,7 @@
 //! A set is a folder:
 //!
 //! ```text
-//! corpus.jsonl           {"_id", "title", "text"[, "group"]}
+//! corpus.jsonl           {"_id", "title", "text"[, "group"][, "date"]}
 //! corpus.json            {"notes": "path/to/folder"} instead, for a folder of notes
 //! queries.jsonl          {"_id", "text"[, "group"][, filters of a search]}
 //! qrels.tsv              query-id, corpus-id, score

@@ -9,9 +9,10 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use kodiak::period::Period;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{Entry, MarkdownFolder, Reading, Source, speaker};
-use kodiak::{Document, Thread};
+use kodiak::{Document, Thread, Timestamp, date};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -101,6 +102,7 @@ fn parse_document(line: &str) -> Result<Document> {
     // parts of long texts. A query is limited to one of these groups, whose
     // documents are in order.
     let group = take_identifier(&mut object, "group")?;
+    let created_at = take_text(&mut object, "date")?.and_then(|text| moment(&text));
     let author = group.as_ref().and(speaker(&body)).map(str::to_owned);
     let field = group.clone();
     let field = field.map(|group| (THREAD.to_owned(), Value::String(group)));
@@ -116,8 +118,14 @@ fn parse_document(line: &str) -> Result<Document> {
             position: None,
         }),
         author,
+        created_at,
         ..Document::default()
     })
+}
+
+/// Reads a date, also one that is written out: `1:56 pm on 8 May, 2023`.
+fn moment(text: &str) -> Option<Timestamp> {
+    date::parse(text).or_else(|| Period::named_in(text, 0)?.start())
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub mod embed;
 pub mod engine;
 pub mod error;
 pub mod model;
+pub mod period;
 pub mod rank;
 pub mod runtime;
 pub mod search;

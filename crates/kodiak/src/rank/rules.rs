@@ -12,6 +12,21 @@ pub(crate) const QUESTION_WORDS: usize = 3;
 /// terms say something together.
 pub(crate) const PROXIMITY_TERMS: usize = 3;
 
+/// The bonus of a candidate that has every informative word of the query in the form
+/// it was typed, in standard deviations of the fused score; less in proportion.
+/// "productivity" is not "production".
+pub(crate) const EXACT_BONUS: f64 = 0.5;
+
+/// The bonus of a candidate that tells a time, for a query that asks when.
+pub(crate) const TIME_BONUS: f64 = 1.0;
+
+/// The bonus of a candidate whose date is in the period that the query names.
+pub(crate) const PERIOD_BONUS: f64 = 1.0;
+
+/// The share by which these bonuses raise a BM25 score, which has no standard
+/// deviation to measure by.
+pub(crate) const BONUS_SHARE: f64 = 0.4;
+
 /// The score of the best semantic-only hit, relative to the last lexical hit,
 /// where semantic hits follow below lexical ones.
 pub(crate) const BACKFILL_CEILING: f64 = 0.9;

@@ -11,10 +11,13 @@ use std::collections::HashMap;
 use super::tuning::Tuning;
 use crate::store::Row;
 
-/// The number of steps away in a thread at which a document still counts.
+/// The number of contributions away in a thread at which a document still counts.
 const STEPS: usize = 2;
 
-/// What rescoring needs to know about a document in a thread.
+/// The number of documents on either side of a candidate that are considered.
+pub(crate) const REACH: usize = 6;
+
+/// What rescoring needs to know about a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Turn {
     /// Whether the query names its speaker.
@@ -23,21 +26,29 @@ pub(crate) struct Turn {
     pub(crate) question_share: f64,
 }
 
-/// The indexes of the candidates before and after a candidate in its thread, by
-/// the number of steps; `None` where the document there is no candidate.
-type ThreadNeighbours = [[Option<usize>; 2]; STEPS];
+/// The indexes of the candidates near a candidate in its thread, by the number of
+/// steps. Turns in a row by one speaker are one contribution: the other turns of
+/// the own contribution are one step away, like the contribution of another
+/// speaker before or after it.
+type ThreadNeighbours = [Vec<usize>; STEPS];
 
-/// The candidates that are in threads, with their neighbours there.
+/// The candidates that are turns of threads, with their neighbours there.
 #[derive(Debug)]
 pub(crate) struct Threads {
     neighbours: Vec<Option<ThreadNeighbours>>,
 }
 
 impl Threads {
-    /// Finds the neighbours of each candidate. `rows` are the candidates,
-    /// `threads` the members of each thread in order. A candidate in several
-    /// threads counts as a member of the first.
-    pub(crate) fn of(rows: &[Row], threads: &[Vec<Row>]) -> Self {
+    /// Finds the neighbours of each candidate that is a turn. `rows` are the
+    /// candidates and `turns` says which of them are turns, `threads` holds the
+    /// members of each thread in order, and `authors` who wrote or said them. A
+    /// candidate in several threads counts as a member of the first.
+    pub(crate) fn of(
+        rows: &[Row],
+        turns: &[Option<Turn>],
+        threads: &[Vec<Row>],
+        authors: &HashMap<Row, String>,
+    ) -> Self {
         let mut neighbours = vec![None; rows.len()];
         if threads.is_empty() {
             return Self { neighbours };
@@ -45,24 +56,19 @@ impl Threads {
         let places = rows.iter().enumerate();
         let candidates: HashMap<Row, usize> = places.map(|(at, &row)| (row, at)).collect();
         for thread in threads {
-            let candidate = |place: Option<usize>| candidates.get(thread.get(place?)?).copied();
             for (place, row) in thread.iter().enumerate() {
-                if let Some(&at) = candidates.get(row) {
-                    let sides = |distance: usize| {
-                        [
-                            candidate(place.checked_sub(distance)),
-                            candidate(place.checked_add(distance)),
-                        ]
-                    };
-                    let all = || std::array::from_fn(|nearer| sides(nearer + 1));
-                    neighbours[at].get_or_insert_with(all);
+                if let Some(&at) = candidates.get(row)
+                    && turns[at].is_some()
+                {
+                    let near = || neighbours_at(thread, place, authors, &candidates);
+                    neighbours[at].get_or_insert_with(near);
                 }
             }
         }
         Self { neighbours }
     }
 
-    /// Tells whether this candidate is in a thread.
+    /// Tells whether this candidate is a turn of a thread.
     pub(crate) fn contains(&self, candidate: usize) -> bool {
         self.neighbours[candidate].is_some()
     }
@@ -72,37 +78,70 @@ impl Threads {
     pub(crate) fn favour_named_speakers(
         &self,
         scores: &mut [f64],
-        turns: &[Turn],
+        turns: &[Option<Turn>],
         tuning: &Tuning,
     ) {
         for (at, score) in scores.iter_mut().enumerate() {
-            if self.contains(at) && turns[at].named {
+            if self.contains(at) && turns[at].is_some_and(|turn| turn.named) {
                 *score += tuning.speaker_boost;
             }
         }
     }
 
     /// Adds to each score the thread boosts, and subtracts the question penalty
-    /// times the share of questions. A boost is a share of how far the better
+    /// times the share of questions. A boost is a share of how far the best
     /// neighbour at that distance is above the worst candidate. A neighbour that
     /// is no candidate counts as the worst, and so adds nothing.
-    pub(crate) fn add_context(&self, scores: &mut [f64], turns: &[Turn], tuning: &Tuning) {
+    pub(crate) fn add_context(&self, scores: &mut [f64], turns: &[Option<Turn>], tuning: &Tuning) {
         let before = scores.to_vec();
         let worst = before.iter().copied().fold(f64::INFINITY, f64::min);
         let parts: [f64; STEPS] = [tuning.thread_boost_1, tuning.thread_boost_2];
         for (at, neighbours) in self.neighbours.iter().enumerate() {
-            let Some(neighbours) = neighbours else {
+            let (Some(neighbours), Some(turn)) = (neighbours, turns[at]) else {
                 continue;
             };
-            let gain = |sides: &[Option<usize>; 2]| {
-                let gains = sides.iter().flatten().map(|&other| before[other] - worst);
+            let gain = |near: &Vec<usize>| {
+                let gains = near.iter().map(|&other| before[other] - worst);
                 gains.fold(0.0, f64::max)
             };
             let gains = parts.iter().zip(neighbours);
-            let context: f64 = gains.map(|(part, sides)| part * gain(sides)).sum();
-            scores[at] = before[at] + context - tuning.question_penalty * turns[at].question_share;
+            let context: f64 = gains.map(|(part, near)| part * gain(near)).sum();
+            scores[at] = before[at] + context - tuning.question_penalty * turn.question_share;
         }
     }
+}
+
+/// Returns the candidates near `place` in a thread: of each contribution, the
+/// nearest. Where a speaker is not known, each turn counts as a contribution of
+/// its own.
+fn neighbours_at(
+    thread: &[Row],
+    place: usize,
+    authors: &HashMap<Row, String>,
+    candidates: &HashMap<Row, usize>,
+) -> ThreadNeighbours {
+    let mut near = ThreadNeighbours::default();
+    let mut walk = |side: &mut dyn Iterator<Item = &Row>| {
+        let mut speaker = authors.get(&thread[place]);
+        // The number of contributions passed, and whether one has its turn yet.
+        let (mut passed, mut counted) = (0, false);
+        for row in side.take(REACH) {
+            let author = authors.get(row);
+            if author.is_none() || author != speaker {
+                (speaker, passed, counted) = (author, passed + 1, false);
+            }
+            if passed > STEPS {
+                break;
+            }
+            if !counted {
+                counted = true;
+                near[passed.max(1) - 1].extend(candidates.get(row));
+            }
+        }
+    };
+    walk(&mut thread[..place].iter().rev());
+    walk(&mut thread[place + 1..].iter());
+    near
 }
 
 #[cfg(test)]
@@ -113,12 +152,58 @@ mod tests {
 
     /// Returns the scores after both stages.
     fn rescored(scores: &[f64], threads: &[Vec<Row>], turns: &[Turn]) -> Vec<f64> {
+        let turns: Vec<Option<Turn>> = turns.iter().copied().map(Some).collect();
+        spoken(scores, threads, &turns, "")
+    }
+
+    /// Returns the scores after both stages, where the letters of `speakers` say
+    /// who said the documents from 1 on.
+    fn spoken(
+        scores: &[f64],
+        threads: &[Vec<Row>],
+        turns: &[Option<Turn>],
+        speakers: &str,
+    ) -> Vec<f64> {
         let rows: Vec<Row> = (1..).take(scores.len()).collect();
-        let threads = Threads::of(&rows, threads);
+        let authors = speakers.chars().map(String::from);
+        let authors: HashMap<Row, String> = (1..).zip(authors).collect();
+        let threads = Threads::of(&rows, turns, threads, &authors);
         let (mut scores, tuning) = (scores.to_vec(), Tuning::default());
         threads.favour_named_speakers(&mut scores, turns, &tuning);
         threads.add_context(&mut scores, turns, &tuning);
         scores
+    }
+
+    #[test]
+    fn turns_in_a_row_by_one_speaker_are_one_contribution() {
+        let thread = [vec![1, 2, 3, 4, 5, 6]];
+        let turns = [Some(Turn::default()); 6];
+        let gains = |speakers: &str, best: usize| {
+            let mut scores = [0.0; 6];
+            scores[best] = 1.0;
+            let after = spoken(&scores, &thread, &turns, speakers);
+            let gains: Vec<f64> = after
+                .iter()
+                .zip(scores)
+                .map(|(new, old)| new - old)
+                .collect();
+            gains
+        };
+        // Speakers that alternate: the other one is a step away, the same one two.
+        assert_near(&gains("ababab", 2), &[0.2, 0.3, 0.0, 0.3, 0.2, 0.0]);
+        // The answer follows three turns of the one who asks.
+        assert_near(&gains("aaabaa", 3), &[0.3, 0.3, 0.3, 0.0, 0.3, 0.3]);
+        // The turns right before and after are near, whoever speaks.
+        assert_near(&gains("aaaabb", 1), &[0.3, 0.0, 0.3, 0.0, 0.0, 0.0]);
+        // Nobody is known: each turn counts for itself.
+        assert_near(&gains("", 2), &[0.2, 0.3, 0.0, 0.3, 0.2, 0.0]);
+    }
+
+    #[test]
+    fn a_long_document_gains_nothing_from_its_thread() {
+        let turns = [None, Some(Turn::default()), None];
+        let scores = spoken(&[0.0, 0.0, 1.0], &[vec![1, 2, 3]], &turns, "aba");
+        assert_near(&scores, &[0.0, 0.3, 1.0]);
     }
 
     #[track_caller]

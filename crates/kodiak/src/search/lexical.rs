@@ -1,15 +1,17 @@
 //! Lexical retrieval: by full text, or by literal text if the request asks for
 //! that or full text fails.
 
+use std::collections::HashMap;
+
 use super::Request;
 use super::limits::Limits;
 use super::notice::{Noted, Notice};
 use super::query::Query;
 use super::terms::{self, PlannedTerm, TermPlan};
 use crate::error::{Error, Result};
-use crate::rank::rules::PROXIMITY_TERMS;
+use crate::rank::rules::{BONUS_SHARE, PROXIMITY_TERMS};
 use crate::rank::{Bm25, Tuning};
-use crate::store::{Filter, Matches, Reader};
+use crate::store::{Filter, Matches, Reader, Row};
 use crate::text::words;
 
 /// The number of words of a query that are looked for literally: each of them
@@ -26,6 +28,27 @@ pub(super) struct LexicalCandidates {
     /// The retriever's name in the answer.
     pub(super) retriever: &'static str,
     pub(super) terms: Terms,
+}
+
+impl LexicalCandidates {
+    /// Returns the best documents.
+    pub(super) fn best_rows(&self, most: usize) -> Vec<Row> {
+        let best = self.matches.best.iter().take(most);
+        best.map(|&(row, _)| row).collect()
+    }
+
+    /// Raises the scores of documents by their bonuses, and sorts them again.
+    pub(super) fn raise(&mut self, bonuses: &HashMap<Row, f64>) {
+        if bonuses.is_empty() {
+            return;
+        }
+        let best = &mut self.matches.best;
+        for (row, score) in best.iter_mut() {
+            let bonus = bonuses.get(row).unwrap_or(&0.0);
+            *score *= 1.0 + BONUS_SHARE * bonus;
+        }
+        best.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+    }
 }
 
 /// What a snippet looks for: index terms, or literal text.

@@ -13,7 +13,8 @@
 //!   parsed, corrected and routed;
 //! * `lexical`, `terms`: lexical retrieval, with idf and pruning;
 //! * `semantic`, `compare`, `workers`: semantic retrieval, with exact cosines;
-//! * `candidate`, `score`, `turn`: both joined, fused and rescored by `rank`;
+//! * `candidate`, `score`, `turn`, `inspect`: both joined, fused and rescored by
+//!   `rank`, the best of them after a closer look;
 //! * `present`, `snippet`, `freshness`: hits made of the best candidates;
 //! * `relevance`, `incomplete`: what the hits are worth, and what may be lacking.
 
@@ -23,6 +24,7 @@ mod candidate;
 mod compare;
 mod freshness;
 mod incomplete;
+mod inspect;
 mod intent;
 mod lexical;
 mod limits;
@@ -33,6 +35,7 @@ mod plan;
 mod present;
 mod query;
 mod relevance;
+mod request;
 mod score;
 mod semantic;
 mod similar;
@@ -55,16 +58,18 @@ pub use intent::Intent;
 pub use lookup::Found;
 pub use mode::Mode;
 pub use notice::{Notice, Notices, SemanticAbsence};
+pub use request::{DEFAULT_LIMIT, Request};
 pub(crate) use workers::Workers;
 
 use crate::access::{Capability, Guard};
 use crate::document::Reference;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::rank::{Fusion, Tuning, Weights};
+use crate::rank::Tuning;
 use crate::source::Source;
 use crate::store::{Filter, Reader, Snapshot};
 use candidate::{Ranked, join};
+use inspect::Inspection;
 use lexical::{LexicalCandidates, LexicalRetriever};
 use lookup::Lookup;
 use plan::{Plan, Route};
@@ -76,66 +81,6 @@ use typo::Speller;
 /// The time semantic retrieval has before lexical retrieval answers alone. It is
 /// five times as long if lexical retrieval finds nothing or does not run.
 pub const DEADLINE: Duration = Duration::from_secs(2);
-
-/// A request to search.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
-pub struct Request {
-    /// The query as typed.
-    pub query: String,
-    /// The highest number of hits.
-    pub limit: usize,
-    /// How to search.
-    pub mode: Mode,
-    /// Which documents to search.
-    pub filter: Filter,
-    /// Whether every word must occur.
-    pub all: bool,
-    /// Whether words are taken as typed and never corrected.
-    pub exact: bool,
-    /// The lowest relevance of a hit. Where relevance is not judged, all are shown.
-    pub min_relevance: f64,
-    /// Whether each hit explains how it was ranked.
-    pub explain: bool,
-    /// Whether changes are looked for and indexed while the search runs. A router
-    /// does not do that; an engine does.
-    pub refresh: bool,
-    /// How lexical and semantic evidence are fused.
-    pub fusion: Fusion,
-    /// The weight of each in the fusion.
-    pub weights: Weights,
-}
-
-/// The default number of hits.
-pub const DEFAULT_LIMIT: usize = 10;
-
-impl Default for Request {
-    fn default() -> Self {
-        Self {
-            query: String::new(),
-            limit: DEFAULT_LIMIT,
-            mode: Mode::default(),
-            filter: Filter::default(),
-            all: false,
-            exact: false,
-            min_relevance: 0.0,
-            explain: false,
-            refresh: true,
-            fusion: Fusion::default(),
-            weights: Weights::default(),
-        }
-    }
-}
-
-impl Request {
-    /// Creates a request for the ten best documents, searched as suits the query.
-    pub fn new(query: impl Into<String>) -> Self {
-        Self {
-            query: query.into(),
-            ..Self::default()
-        }
-    }
-}
 
 /// The single way into the index, for the terminal, servers and all others.
 #[derive(Debug)]
@@ -392,18 +337,18 @@ impl<'a> Searching<'a> {
             }
             Route::Lexical => {
                 let found = self.words(plan, limits.fetched)?;
-                Ok((snapshot, Outcome::lexical(found)))
+                Ok((snapshot, self.inspect(plan, found)?))
             }
             Route::LexicalFirst => {
                 let found = self.words(plan, limits.fetched)?;
                 if found.matches.total >= limits.hits {
-                    return Ok((snapshot, Outcome::lexical(found)));
+                    return Ok((snapshot, self.inspect(plan, found)?));
                 }
                 let pending = self.begin(plan, limits.fetched)?;
                 let total = found.matches.total;
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(total)), plan)?;
                 let found = self.again(waited.changed, found, plan, limits.fetched)?;
-                let mut outcome = Outcome::lexical(found);
+                let mut outcome = self.inspect(plan, found)?;
                 if let Some(semantic) = waited.candidates {
                     self.note_model(&mut outcome, &semantic)?;
                     outcome.ranked.append(semantic.chunks);
@@ -423,7 +368,7 @@ impl<'a> Searching<'a> {
                 let found = self.again(waited.changed, found, plan, keep)?;
                 let outcome = match waited.candidates {
                     Some(semantic) => self.fuse(plan, found, semantic)?,
-                    None => Outcome::lexical(found),
+                    None => self.inspect(plan, found)?,
                 };
                 Ok((waited.snapshot, outcome))
             }
@@ -441,11 +386,23 @@ impl<'a> Searching<'a> {
                         outcome.ranked.append(semantic.chunks);
                         outcome
                     }
-                    None => Outcome::lexical(self.words(plan, limits.fetched)?),
+                    None => {
+                        let found = self.words(plan, limits.fetched)?;
+                        self.inspect(plan, found)?
+                    }
                 };
                 Ok((waited.snapshot, outcome))
             }
         }
+    }
+
+    /// Ranks lexical candidates, the best of them after a closer look.
+    fn inspect(&self, plan: &Plan, mut found: LexicalCandidates) -> Result<Outcome> {
+        let inspection = Inspection::of(self.router.store, &self.request.query, &found.terms);
+        let most = inspection.depth().min(plan.limits.fetched);
+        let bonuses = inspection.bonuses(&found.best_rows(most))?;
+        found.raise(&bonuses);
+        Ok(Outcome::lexical(found))
     }
 
     /// Runs lexical retrieval and collects its notices. Keeps `keep` scores.
@@ -567,6 +524,7 @@ impl<'a> Searching<'a> {
             weights: self.request.weights,
             terms: &terms,
             tuning: &self.router.tuning,
+            query: &self.request.query,
         };
         let best = matches.best.first().map_or(0.0, |&(_, score)| score);
         scoring.apply(&mut candidates, best)?;

@@ -3,16 +3,17 @@
 //! A rescoring stage sees all candidates with their scores and changes the
 //! scores. A cross-encoder would be one more stage at the end.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::candidate::{Candidate, Fused};
+use super::inspect::Inspection;
 use super::lexical::Terms;
 use super::turn;
 use crate::error::Result;
 use crate::rank::Tuning;
 use crate::rank::fusion::{Evidence, Fusion, Weights, fuse};
 use crate::rank::neighbourhood::Neighbourhood;
-use crate::rank::thread::{Threads, Turn};
+use crate::rank::thread::{REACH, Threads, Turn};
 use crate::store::{Reader, Row};
 use crate::text::Tokenizer;
 
@@ -23,6 +24,8 @@ pub(super) struct Scoring<'a> {
     pub(super) weights: Weights,
     pub(super) terms: &'a Terms,
     pub(super) tuning: &'a Tuning,
+    /// The query as typed.
+    pub(super) query: &'a str,
 }
 
 impl Scoring<'_> {
@@ -40,6 +43,7 @@ impl Scoring<'_> {
         // Rescoring needs distances, and ranks have none.
         if self.fusion == Fusion::Convex {
             self.rescore(candidates, weights, &mut scores)?;
+            self.inspect(candidates, &mut scores)?;
         }
         let highest = scores.iter().copied().fold(f64::MIN, f64::max);
         let lowest = scores.iter().copied().fold(f64::MAX, f64::min);
@@ -78,8 +82,9 @@ impl Scoring<'_> {
             .collect();
         let neighbourhood = Neighbourhood::of(scores, &vectors, tuning.neighbours);
         let members = self.store.threads_of(&rows)?;
-        let turns = self.turns(&rows, &members)?;
-        let threads = Threads::of(&rows, &members);
+        let authors = self.authors(&rows, &members)?;
+        let turns = self.turns(&rows, &members, &authors)?;
+        let threads = Threads::of(&rows, &turns, &members, &authors);
 
         neighbourhood.penalise_hubs(scores, weights.semantic * tuning.hubness_penalty);
         threads.favour_named_speakers(scores, &turns, tuning);
@@ -89,14 +94,48 @@ impl Scoring<'_> {
         Ok(())
     }
 
-    /// Returns the turn of each document; the default for one outside of threads.
-    fn turns(&self, rows: &[Row], threads: &[Vec<Row>]) -> Result<Vec<Turn>> {
-        if threads.is_empty() {
-            return Ok(vec![Turn::default(); rows.len()]);
+    /// Adds to the scores of the best candidates what a closer look at them gives.
+    fn inspect(&self, candidates: &[Candidate], scores: &mut [f64]) -> Result<()> {
+        let inspection = Inspection::of(self.store, self.query, self.terms);
+        let mut best: Vec<usize> = (0..scores.len()).collect();
+        best.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]));
+        best.truncate(inspection.depth());
+        let rows: Vec<Row> = best.iter().map(|&at| candidates[at].row).collect();
+        let bonuses = inspection.bonuses(&rows)?;
+        for at in best {
+            scores[at] += bonuses.get(&candidates[at].row).unwrap_or(&0.0);
         }
-        let in_threads: HashSet<Row> = threads.iter().flatten().copied().collect();
-        let in_thread = |row: &Row| in_threads.contains(row);
-        let wanted: Vec<Row> = rows.iter().copied().filter(in_thread).collect();
+        Ok(())
+    }
+
+    /// Returns who wrote or said the documents of threads that are, or are near, a
+    /// candidate.
+    fn authors(&self, rows: &[Row], threads: &[Vec<Row>]) -> Result<HashMap<Row, String>> {
+        let candidates: HashSet<Row> = rows.iter().copied().collect();
+        let mut wanted: BTreeSet<Row> = BTreeSet::new();
+        for thread in threads {
+            for (place, row) in thread.iter().enumerate() {
+                if candidates.contains(row) {
+                    let last = thread.len().min(place + REACH + 1);
+                    wanted.extend(&thread[place.saturating_sub(REACH)..last]);
+                }
+            }
+        }
+        let wanted: Vec<Row> = wanted.into_iter().collect();
+        self.store.authors_of(&wanted)
+    }
+
+    /// Returns the turn of each document; `None` for one that is in no thread, or in
+    /// one whose documents are too long for turns.
+    fn turns(
+        &self,
+        rows: &[Row],
+        threads: &[Vec<Row>],
+        authors: &HashMap<Row, String>,
+    ) -> Result<Vec<Option<Turn>>> {
+        if threads.is_empty() {
+            return Ok(vec![None; rows.len()]);
+        }
         let known: HashSet<&str> = match self.terms {
             // A stop word that is also a name, such as Will, names nobody.
             Terms::Planned(terms) => terms
@@ -107,17 +146,22 @@ impl Scoring<'_> {
             Terms::Literal(_) => HashSet::new(),
         };
         let mut tokenizer = Tokenizer::new(self.store.stemming());
-        let bodies = self.store.bodies(&wanted, turn::MAX_BODY_BYTES)?;
-        let authors = self.store.authors_of(&wanted)?;
-        let turns: HashMap<Row, Turn> = bodies
-            .iter()
-            .map(|(row, body)| {
+        let candidates: HashSet<Row> = rows.iter().copied().collect();
+        let mut turns: HashMap<Row, Turn> = HashMap::new();
+        for thread in threads {
+            let members = thread.iter().copied();
+            let wanted: Vec<Row> = members.filter(|row| candidates.contains(row)).collect();
+            let bodies = self.store.bodies(&wanted, turn::MAX_BODY_BYTES)?;
+            if !turn::are_turns(wanted.len(), bodies.iter().map(|(_, body)| body.len())) {
+                continue;
+            }
+            for (row, body) in &bodies {
                 let author = authors.get(row).map(String::as_str);
-                (*row, turn::read(author, body, &known, &mut tokenizer))
-            })
-            .collect();
-        let of_row = |row| turns.get(row).copied().unwrap_or_default();
-        Ok(rows.iter().map(of_row).collect())
+                let read = || turn::read(author, body, &known, &mut tokenizer);
+                turns.entry(*row).or_insert_with(read);
+            }
+        }
+        Ok(rows.iter().map(|row| turns.get(row).copied()).collect())
     }
 }
 
@@ -149,6 +193,7 @@ mod tests {
         let term = |weight, common| PlannedTerm {
             term: "bear".to_owned(),
             prefix: false,
+            typed: None,
             documents: 1,
             weight,
             common,

@@ -10,6 +10,7 @@ fn term(term: &str, weight: f64) -> PlannedTerm {
     PlannedTerm {
         term: term.into(),
         prefix: false,
+        typed: None,
         documents: 1,
         weight,
         common: false,

@@ -3,14 +3,14 @@
 //! Owns the weight of each term, its idf, and pruning: which terms select the
 //! documents and which only rank them.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
 use crate::rank::spelling::CORRECTED_WEIGHT;
 use crate::rank::{Corpus, Tuning, idf};
 use crate::store::{Expression, Phrase, Reader};
-use crate::text::{Purpose, Tokenizer, fold_into, is_stop_word};
+use crate::text::{Class, Purpose, Tokenizer, fold_into, is_stop_word, words};
 
 /// The number of completions of a prefix that are looked for.
 const COMPLETIONS: usize = 64;
@@ -37,6 +37,8 @@ pub(super) struct PlannedTerm {
     pub(super) term: String,
     /// Whether `term` is only the beginning of a term.
     pub(super) prefix: bool,
+    /// The word as typed, folded, if the term stands for a whole word.
+    pub(super) typed: Option<String>,
     /// Its document frequency.
     pub(super) documents: u64,
     /// Its idf, capped for stop words and lower for corrections.
@@ -206,7 +208,7 @@ impl Planner<'_> {
         let mut texts: Vec<(String, bool)> = vec![(folded.clone(), true)];
         let mut seen = std::collections::HashSet::new();
         for (word, _) in completions {
-            for term in self.terms_of(&word) {
+            for (term, _) in self.terms_of(&word) {
                 if !term.starts_with(&folded) && seen.insert(term) {
                     texts.push((word.clone(), false));
                 }
@@ -215,6 +217,7 @@ impl Planner<'_> {
         self.terms.push(PlannedTerm {
             term: folded,
             prefix: true,
+            typed: None,
             documents,
             weight,
             common: false,
@@ -235,7 +238,7 @@ impl Planner<'_> {
     /// `factor`.
     fn weigh(&mut self, text: &str, factor: f64) -> Result<(f64, u64)> {
         let terms = self.terms_of(text);
-        let names: Vec<&str> = terms.iter().map(String::as_str).collect();
+        let names: Vec<&str> = terms.iter().map(|(term, _)| term.as_str()).collect();
         let counts = self.store.document_frequencies(&names)?;
         let mut folded = String::new();
         fold_into(text, &mut folded);
@@ -246,12 +249,13 @@ impl Planner<'_> {
             f64::MAX
         };
         let mut fewest = u64::MAX;
-        for (term, documents) in terms.into_iter().zip(counts) {
+        for ((term, typed), documents) in terms.into_iter().zip(counts) {
             fewest = fewest.min(documents);
             let weight = factor * idf(documents, self.corpus).min(most);
             self.terms.push(PlannedTerm {
                 term,
                 prefix: false,
+                typed,
                 documents,
                 weight,
                 common,
@@ -263,10 +267,21 @@ impl Planner<'_> {
         Ok((factor * idf(fewest, self.corpus).min(most), fewest))
     }
 
-    fn terms_of(&mut self, text: &str) -> Vec<String> {
+    /// Returns the terms of a text, each with the word it stands for, if it stands
+    /// for a whole word.
+    fn terms_of(&mut self, text: &str) -> Vec<(String, Option<String>)> {
+        let spaced: Vec<Range<usize>> = words(text)
+            .filter(|word| word.class == Class::Spaced)
+            .map(|word| word.range)
+            .collect();
         let mut terms = Vec::new();
         let _ = self.tokenizer.each_term(text, Purpose::Query, |term| {
-            terms.push(term.text.to_owned());
+            let typed = spaced.contains(&term.range).then(|| {
+                let mut folded = String::new();
+                fold_into(&text[term.range.clone()], &mut folded);
+                folded
+            });
+            terms.push((term.text.to_owned(), typed));
             ControlFlow::<()>::Continue(())
         });
         terms

@@ -10,13 +10,28 @@ use std::ops::ControlFlow;
 use crate::rank::thread::Turn;
 use crate::text::{Purpose, Tokenizer};
 
-/// The length up to which a text is read as a turn, in bytes. A longer one is a
-/// record of some kind.
+/// The length up to which a text is read, in bytes. A longer one counts as this
+/// long.
 pub(super) const MAX_BODY_BYTES: usize = 16 << 10;
+
+/// The mean length of the documents of a thread up to which they are turns, in
+/// bytes. Longer ones say themselves what they are about and need no context: on
+/// whole sessions of 3 kB, that of the sessions before and after cost .014 nDCG@10;
+/// on passages of 1 kB it gains .15.
+const MAX_MEAN_BYTES: usize = 2 << 10;
+
 /// The characters that end a sentence.
 const ENDS: [char; 6] = ['.', '!', '?', '。', '！', '？'];
 /// The characters that end a question.
 const ASKS: [char; 2] = ['?', '？'];
+
+/// Tells whether `count` documents are turns on the whole. `lengths` are those of
+/// the documents that are short enough to be read.
+pub(super) fn are_turns(count: usize, lengths: impl ExactSizeIterator<Item = usize>) -> bool {
+    let unread = count.saturating_sub(lengths.len());
+    let whole = unread * MAX_BODY_BYTES + lengths.sum::<usize>();
+    whole <= count * MAX_MEAN_BYTES
+}
 
 /// Reads a turn by this author with this text, for a query with these terms.
 pub(super) fn read(
@@ -84,6 +99,15 @@ mod tests {
         assert!(turn(Some("Caroline"), "I paint.").named);
         assert!(!turn(Some("Mel"), "Caroline paints.").named);
         assert!(!turn(None, "Caroline painted a lake").named);
+    }
+
+    #[test]
+    fn documents_are_turns_if_they_are_short_on_the_whole() {
+        let are = |count, lengths: &[usize]| are_turns(count, lengths.iter().copied());
+        assert!(are(3, &[100, 200, 5_000]));
+        assert!(!are(3, &[3_000, 2_000, 2_000]));
+        // One that was not read counts as long.
+        assert!(!are(3, &[100, 200]) && are(30, &[100; 29]));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod embedders;
 mod embedding;
 mod engine;
 mod guard;
+mod inspection;
 mod lines;
 mod load;
 mod meaning;

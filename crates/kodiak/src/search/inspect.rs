@@ -1,0 +1,139 @@
+//! Inspection: a closer look at the best candidates, at their texts and dates.
+//!
+//! The index knows stems; here a candidate gains by the words of the query in the
+//! form they were typed. Where the query names a period, it gains by a date near
+//! that, and where the query asks when, by telling a time. The weights are in
+//! `rank::rules`.
+
+use std::collections::HashMap;
+
+use super::lexical::Terms;
+use crate::date;
+use crate::error::Result;
+use crate::period::{Period, asks_when, tells_time};
+use crate::rank::rules::{EXACT_BONUS, PERIOD_BONUS, TIME_BONUS};
+use crate::store::{Reader, Row, StoredDocument};
+use crate::text::fold_into;
+
+/// The number of best candidates that are inspected.
+const DEPTH: usize = 30;
+
+/// The number of best candidates that are inspected if the query names a period:
+/// its documents may have few of its words.
+const PERIOD_DEPTH: usize = 200;
+
+/// The bytes of a body that are read.
+const MAX_BODY_BYTES: usize = 64 << 10;
+
+/// What is looked for in candidates.
+#[derive(Debug)]
+pub(super) struct Inspection<'a> {
+    store: &'a dyn Reader,
+    /// The informative words as typed, folded, each with its share of the summed
+    /// idf.
+    words: Vec<(&'a str, f64)>,
+    period: Option<Period>,
+    asks_when: bool,
+}
+
+impl<'a> Inspection<'a> {
+    /// Prepares an inspection for a query with this text and these terms.
+    pub(super) fn of(store: &'a dyn Reader, text: &str, terms: &'a Terms) -> Self {
+        let Terms::Planned(terms) = terms else {
+            return Self {
+                store,
+                words: Vec::new(),
+                period: None,
+                asks_when: false,
+            };
+        };
+        let informative = terms.iter().filter(|term| !term.common);
+        let weights: HashMap<&str, f64> = informative
+            .filter_map(|term| Some((term.typed.as_deref()?, term.weight)))
+            .collect();
+        let whole: f64 = weights.values().sum();
+        let mut words: Vec<(&str, f64)> = weights
+            .into_iter()
+            .map(|(word, weight)| (word, weight / whole))
+            .filter(|(_, share)| share.is_finite())
+            .collect();
+        // Sums of floats depend on the order.
+        words.sort_unstable_by(|one, other| one.0.cmp(other.0));
+        Self {
+            store,
+            words,
+            period: Period::named_in(text, date::now()),
+            asks_when: asks_when(text),
+        }
+    }
+
+    /// Returns the number of best candidates to inspect.
+    pub(super) fn depth(&self) -> usize {
+        match (self.period, self.words.is_empty() && !self.asks_when) {
+            (Some(_), _) => PERIOD_DEPTH,
+            (None, false) => DEPTH,
+            (None, true) => 0,
+        }
+    }
+
+    /// Returns the bonus of each of these documents, from 0 on.
+    pub(super) fn bonuses(&self, rows: &[Row]) -> Result<HashMap<Row, f64>> {
+        if rows.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let mut folded = String::new();
+        let documents = self.store.documents(rows)?;
+        let bonus = |document: &StoredDocument| (document.row, self.bonus(document, &mut folded));
+        Ok(documents.iter().map(bonus).collect())
+    }
+
+    fn bonus(&self, document: &StoredDocument, folded: &mut String) -> f64 {
+        let end = document.body.floor_char_boundary(MAX_BODY_BYTES);
+        let body = &document.body[..end];
+        folded.clear();
+        let tags = document.tags.iter().map(String::as_str);
+        for text in [document.title.as_str(), body].into_iter().chain(tags) {
+            fold_into(text, folded);
+            folded.push('\n');
+        }
+        let words = self.words.iter();
+        let exact = words.filter(|(word, _)| contains_word(folded, word));
+        let exact: f64 = exact.map(|(_, share)| share).sum();
+        let time = f64::from(self.asks_when && tells_time(body));
+        let near = self.period.map_or(0.0, |period| {
+            let dates = [document.created_at, Some(document.updated_at)];
+            // The beginning of 1970 stands for a date that is not known.
+            let dates = dates.into_iter().flatten().filter(|&moment| moment > 0);
+            let nearness = dates.map(|moment| period.nearness(moment));
+            nearness.fold(0.0, f64::max)
+        });
+        EXACT_BONUS * exact + TIME_BONUS * time + PERIOD_BONUS * near
+    }
+}
+
+/// Tells whether `text` contains `word` with no letter or digit next to it.
+fn contains_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        [before, after]
+            .into_iter()
+            .flatten()
+            .all(|next| !next.is_alphanumeric())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_has_no_letters_next_to_it() {
+        assert!(contains_word("an organ, played", "organ"));
+        assert!(contains_word("organ", "organ"));
+        assert!(contains_word("the organs of an organ", "organ"));
+        assert!(!contains_word("organization", "organ"));
+        assert!(!contains_word("inorganic matter", "organ"));
+        assert!(!contains_word("", "organ"));
+    }
+}
