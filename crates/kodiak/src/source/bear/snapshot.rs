@@ -1,0 +1,385 @@
+//! Bear's notes at one moment.
+//!
+//! One connection and one transaction serve a whole sync. Threads take turns at
+//! the connection, and make documents of the rows while others read. Where the
+//! files are read without locks and Bear wrote to them meanwhile, a new
+//! transaction is begun and the rows are read again.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, Rows};
+
+use super::connection::{BearConnection, failure};
+use super::note::{self, FileState, Note, NoteFile, NoteState};
+use super::schema::{Lacking, Schema, discover};
+use super::stamp::Stamp;
+use super::{BearDatabase, DATABASE};
+use crate::document::{Document, Version};
+use crate::error::{BearProblem, Error, Result};
+use crate::source::markdown::exact_size;
+use crate::source::{Container, Entry, Listing, Presence, Reading, Source};
+
+/// How often rows are read again if Bear writes meanwhile.
+const TRIES: usize = 5;
+/// The number of rows between two looks at the clock.
+const BLOCK: usize = 256;
+
+/// Bear's notes at one moment.
+#[derive(Debug)]
+pub(super) struct Snapshot<'a> {
+    database: &'a BearDatabase,
+    patience: Duration,
+    open: Mutex<Open>,
+}
+
+/// An open transaction.
+#[derive(Debug)]
+struct Open {
+    connection: BearConnection,
+    schema: Schema,
+    /// The tags and attachments of all notes, once all notes were listed.
+    around: Option<Around>,
+}
+
+impl Open {
+    fn new(database: &BearDatabase, patience: Duration) -> Result<Self> {
+        let path = &database.path;
+        let connection = BearConnection::open(path, patience)?;
+        let discovered = discover(connection.inner()).map_err(|error| failure(path, &error))?;
+        let schema = discovered.map_err(|Lacking(what)| Error::Bear {
+            path: path.clone(),
+            problem: BearProblem::Lacks(what),
+        })?;
+        Ok(Self {
+            connection,
+            schema,
+            around: None,
+        })
+    }
+}
+
+impl<'a> Snapshot<'a> {
+    /// Begins a transaction. Waits for `patience` if another program has locked
+    /// the database.
+    pub(super) fn new(database: &'a BearDatabase, patience: Duration) -> Result<Self> {
+        // Bear may write while the schema is read without locks.
+        let mut opened = Open::new(database, patience);
+        for _ in 1..TRIES {
+            match &opened {
+                Ok(open) if !open.connection.holds(&database.path) => {}
+                Err(Error::Bear {
+                    problem: BearProblem::Failed(_),
+                    ..
+                }) => {}
+                _ => break,
+            }
+            opened = Open::new(database, patience);
+        }
+        Ok(Self {
+            database,
+            patience,
+            open: Mutex::new(opened?),
+        })
+    }
+
+    /// Returns the state of the files before the transaction began.
+    pub(super) fn stamp(&self) -> Stamp {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.connection.stamp()
+    }
+
+    /// Runs `work` in the transaction.
+    fn with<T>(&self, work: impl Fn(&mut Open) -> rusqlite::Result<T>) -> Result<T> {
+        let path = &self.database.path;
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut done = work(&mut open);
+        for _ in 1..TRIES {
+            if open.connection.holds(path) {
+                break;
+            }
+            *open = Open::new(self.database, self.patience)?;
+            done = work(&mut open);
+        }
+        done.map_err(|error| failure(path, &error))
+    }
+
+    /// Returns the version and the size of every note by its entry's key, or
+    /// `None` if there is no time for that.
+    pub(super) fn versions(&self, deadline: Option<Instant>) -> Result<Option<Versions>> {
+        let max_bytes = self.database.options.max_bytes;
+        self.with(|open| {
+            let connection = open.connection.inner();
+            let around = Around::read(connection, &open.schema)?;
+            let mut statement = connection.prepare_cached(&open.schema.notes)?;
+            let mut rows = statement.query([])?;
+            let mut versions = Versions::default();
+            let mut tags = Vec::new();
+            while let Some(row) = rows.next()? {
+                if versions.len().is_multiple_of(BLOCK)
+                    && deadline.is_some_and(|deadline| Instant::now() >= deadline)
+                {
+                    return Ok(None);
+                }
+                let state = state(row)?;
+                around.tags_of(state.row, &mut tags);
+                let files = around.files_of(state.row).iter().copied();
+                let version = note::version(&state, tags.iter().copied(), files, max_bytes);
+                versions.insert(key(state.row), (version, state.bytes));
+            }
+            drop(rows);
+            drop(statement);
+            open.around = Some(around);
+            Ok(Some(versions))
+        })
+    }
+
+    /// Reads a note. Returns `None` if it is gone.
+    fn note(&self, row: i64) -> Result<Option<Note>> {
+        let max_bytes = self.database.options.max_bytes;
+        self.with(|open| {
+            let connection = open.connection.inner();
+            let mut statement = connection.prepare_cached(&open.schema.note)?;
+            let note = statement.query_row([row], |row| {
+                let state = state(row)?;
+                Ok(Note {
+                    identifier: text(row, 7)?,
+                    title: text(row, 8)?,
+                    text: if state.bytes > max_bytes {
+                        String::new()
+                    } else {
+                        text(row, 9)?
+                    },
+                    state,
+                    ..Note::default()
+                })
+            });
+            let Some(mut note) = note.optional()? else {
+                return Ok(None);
+            };
+            note.tags = tags_of(open, row)?;
+            note.files = files_of(open, row)?;
+            Ok(Some(note))
+        })
+    }
+}
+
+impl Source for Snapshot<'_> {
+    fn name(&self) -> &str {
+        self.database.name()
+    }
+
+    fn kind(&self) -> &'static str {
+        self.database.kind()
+    }
+
+    fn location(&self) -> String {
+        self.database.location()
+    }
+
+    fn watch_paths(&self) -> Vec<PathBuf> {
+        self.database.watch_paths()
+    }
+
+    fn list(&self) -> Result<Listing> {
+        let versions = self.versions(None)?.unwrap_or_default();
+        let entry = |(key, (version, size_hint))| Entry {
+            key,
+            version,
+            size_hint,
+        };
+        Ok(Listing {
+            entries: versions.into_iter().map(entry).collect(),
+            left_out: Vec::new(),
+            containers: vec![Container {
+                key: DATABASE.to_owned(),
+                version: self.stamp().version(),
+            }],
+        })
+    }
+
+    fn read(&self, entry: &Entry, emit: &mut dyn FnMut(Document)) -> Result<Reading> {
+        let Ok(row) = entry.key.parse() else {
+            return Ok(Reading::Gone);
+        };
+        let Some(note) = self.note(row)? else {
+            return Ok(Reading::Gone);
+        };
+        let max_bytes = self.database.options.max_bytes;
+        let version = note.version(max_bytes);
+        let skipped = |reason: String| Ok(Reading::Skipped { reason, version });
+        if note.state.bytes > max_bytes {
+            return skipped(format!("larger than {}", exact_size(max_bytes)));
+        }
+        if note.identifier.is_empty() {
+            return skipped("has no identifier".to_owned());
+        }
+        emit(note.into_document(self.name()));
+        Ok(Reading::Read { version })
+    }
+
+    fn presence(&self, entry_key: &str) -> Presence {
+        let Ok(row) = entry_key.parse() else {
+            return Presence::Gone;
+        };
+        match self.note(row) {
+            Ok(Some(note)) => Presence::There(note.version(self.database.options.max_bytes)),
+            Ok(None) => Presence::Gone,
+            Err(_) => Presence::Unknown,
+        }
+    }
+}
+
+/// The version and size of notes by the keys of their entries.
+pub(super) type Versions = HashMap<String, (Version, u64)>;
+
+/// Returns the key of a note's entry. All have the same length, so that entries
+/// are read in the order in which they are stored.
+fn key(row: i64) -> String {
+    format!("{row:010}")
+}
+
+/// The tags and attachments of all notes.
+#[derive(Debug, Default)]
+struct Around {
+    /// The names of tags by their numbers.
+    names: HashMap<i64, String>,
+    /// Notes with tags, sorted.
+    tags: Vec<(i64, i64)>,
+    /// The state of attachments, sorted by note.
+    files: Vec<FileState>,
+}
+
+impl Around {
+    fn read(connection: &Connection, schema: &Schema) -> rusqlite::Result<Self> {
+        let mut around = Self::default();
+        if let Some(tags) = &schema.tags {
+            let mut names = connection.prepare_cached(&tags.names)?;
+            let mut names = names.query([])?;
+            while let Some(row) = names.next()? {
+                around.names.insert(row.get(0)?, text(row, 1)?);
+            }
+            let mut all = connection.prepare_cached(&tags.all)?;
+            let mut all = all.query([])?;
+            while let Some(row) = all.next()? {
+                if let (Some(note), Some(tag)) = (row.get(0)?, row.get(1)?) {
+                    around.tags.push((note, tag));
+                }
+            }
+            around.tags.sort_unstable();
+        }
+        if let Some(files) = &schema.files {
+            let mut all = connection.prepare_cached(&files.all)?;
+            let mut all = all.query([])?;
+            while let Some(row) = all.next()? {
+                around.files.push(file_state(row)?);
+            }
+            around.files.sort_unstable();
+        }
+        Ok(around)
+    }
+
+    /// Puts the names of a note's tags into `names`, sorted.
+    fn tags_of<'around>(&'around self, note: i64, names: &mut Vec<&'around str>) {
+        let from = self.tags.partition_point(|(other, _)| *other < note);
+        let of_note = self.tags[from..].iter();
+        let of_note = of_note.take_while(|(other, _)| *other == note);
+        names.clear();
+        names.extend(of_note.filter_map(|(_, tag)| self.names.get(tag).map(String::as_str)));
+        names.retain(|name| !name.is_empty());
+        names.sort_unstable();
+        names.dedup();
+    }
+
+    fn files_of(&self, note: i64) -> &[FileState] {
+        let from = self.files.partition_point(|file| file.note < note);
+        let to = self.files.partition_point(|file| file.note <= note);
+        &self.files[from..to]
+    }
+}
+
+fn tags_of(open: &Open, note: i64) -> rusqlite::Result<Option<Vec<String>>> {
+    let Some(statements) = &open.schema.tags else {
+        return Ok(None);
+    };
+    if let Some(around) = &open.around {
+        let mut names = Vec::new();
+        around.tags_of(note, &mut names);
+        return Ok(Some(names.into_iter().map(str::to_owned).collect()));
+    }
+    let connection = open.connection.inner();
+    let mut statement = connection.prepare_cached(&statements.of_note)?;
+    let names = collect(statement.query([note])?, |row| text(row, 0))?;
+    let mut names: Vec<String> = names.into_iter().filter(|name| !name.is_empty()).collect();
+    names.sort_unstable();
+    names.dedup();
+    Ok(Some(names))
+}
+
+fn files_of(open: &Open, note: i64) -> rusqlite::Result<Vec<NoteFile>> {
+    let Some(statements) = &open.schema.files else {
+        return Ok(Vec::new());
+    };
+    let around = open.around.as_ref();
+    if around.is_some_and(|around| around.files_of(note).is_empty()) {
+        return Ok(Vec::new());
+    }
+    let connection = open.connection.inner();
+    let mut statement = connection.prepare_cached(&statements.of_note)?;
+    let mut files = collect(statement.query([note])?, |row| {
+        Ok(NoteFile {
+            state: file_state(row)?,
+            name: text(row, 4)?,
+            text: text(row, 5)?,
+        })
+    })?;
+    files.sort_unstable_by_key(|file| file.state);
+    Ok(files)
+}
+
+fn collect<T>(
+    mut rows: Rows<'_>,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    let mut all = Vec::new();
+    while let Some(row) = rows.next()? {
+        all.push(read(row)?);
+    }
+    Ok(all)
+}
+
+fn state(row: &Row<'_>) -> rusqlite::Result<NoteState> {
+    Ok(NoteState {
+        row: row.get(0)?,
+        saves: row.get::<_, Option<i64>>(1)?.unwrap_or_default(),
+        modified: row.get(2)?,
+        created: row.get(3)?,
+        archived: row.get::<_, i64>(4)? != 0,
+        pinned: row.get::<_, i64>(5)? != 0,
+        bytes: row.get(6)?,
+    })
+}
+
+fn file_state(row: &Row<'_>) -> rusqlite::Result<FileState> {
+    Ok(FileState {
+        note: row.get(0)?,
+        row: row.get(1)?,
+        saves: row.get::<_, Option<i64>>(2)?.unwrap_or_default(),
+        bytes: row.get(3)?,
+    })
+}
+
+/// Returns the text of a column, whatever its bytes are. NULL is empty.
+fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            String::from_utf8_lossy(bytes).into_owned()
+        }
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Null => String::new(),
+    })
+}
