@@ -122,11 +122,11 @@ fn connect(path: &Path, way: Way, patience: Duration) -> rusqlite::Result<Connec
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // The log belongs to Bear: it is never copied back or deleted here.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    connection.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -8000;")?;
     if way == Way::OwnIndex {
+        // Before anything is read: it decides where the index of the log is.
         connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE;")?;
     }
-    connection.execute_batch("BEGIN")?;
+    connection.execute_batch("PRAGMA query_only = ON; BEGIN; PRAGMA cache_size = -8000;")?;
     // The first read fixes the moment and shows whether the file can be used.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)
@@ -176,5 +176,8 @@ pub(super) fn of_system(path: &Path, error: &io::Error) -> Error {
 fn plain(error: &rusqlite::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
-    line.strip_suffix(" in").unwrap_or(line).trim_end().to_owned()
+    line.strip_suffix(" in")
+        .unwrap_or(line)
+        .trim_end()
+        .to_owned()
 }

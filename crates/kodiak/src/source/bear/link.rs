@@ -61,10 +61,16 @@ mod tests {
         let link = link_to("7C3F9B0E-12-000");
         assert_eq!(link, "bear://x-callback-url/open-note?id=7C3F9B0E-12-000");
         for identifier in ["7C3F9B0E-12-000", "a b&id=c", "ü/?#"] {
-            assert_eq!(identifier_in(&link_to(identifier)).as_deref(), Some(identifier));
+            assert_eq!(
+                identifier_in(&link_to(identifier)).as_deref(),
+                Some(identifier)
+            );
         }
         for (address, expected) in [
-            ("bear://x-callback-url/open-note?show_window=no&id=A%2DB", Some("A-B")),
+            (
+                "bear://x-callback-url/open-note?show_window=no&id=A%2DB",
+                Some("A-B"),
+            ),
             ("bear://x-callback-url/open-note?id=", None),
             ("bear://x-callback-url/open-note", None),
             ("bear://x-callback-url/create?id=A", None),
@@ -77,12 +83,19 @@ mod tests {
     #[test]
     fn a_new_note_has_its_title_its_tags_and_its_text() {
         let text = |link: &str| {
-            let text = link.strip_prefix("bear://x-callback-url/create?text=").unwrap();
+            let text = link
+                .strip_prefix("bear://x-callback-url/create?text=")
+                .unwrap();
             let text = text.strip_suffix("&open_note=no&show_window=no").unwrap();
             assert!(!text.contains(['&', '#', ' ', '\n']), "{text}");
             percent_decode_str(text).decode_utf8().unwrap().into_owned()
         };
-        let tags = ["work".to_owned(), "more words".into(), " #x# ".into(), "#".into()];
+        let tags = [
+            "work".to_owned(),
+            "more words".into(),
+            " #x# ".into(),
+            "#".into(),
+        ];
         assert_eq!(
             text(&link_to_create("A & B", &tags, "100% ü\n")),
             "# A & B\n#work #more words# #x\n\n100% ü\n"

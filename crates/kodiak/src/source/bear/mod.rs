@@ -34,8 +34,7 @@ use stamp::Stamp;
 /// The name of Bear's database in its folder.
 pub const FILE_NAME: &str = "database.sqlite";
 /// Where Bear keeps its database, from the home folder.
-pub const FOLDER: &str =
-    "Library/Group Containers/9K33E3U3T4.net.shinyfrog.bear/Application Data";
+pub const FOLDER: &str = "Library/Group Containers/9K33E3U3T4.net.shinyfrog.bear/Application Data";
 
 /// The key of the only container: the database itself.
 const DATABASE: &str = "database";
@@ -80,7 +79,9 @@ impl BearDatabase {
     /// Opens the database at `path` as a source with this name. Fails if there
     /// is no such file. Whether it is Bear's shows when it is listed.
     pub fn new(name: impl Into<String>, path: &Path, options: BearOptions) -> Result<Self> {
-        let path = path.canonicalize().map_err(|error| of_system(path, &error))?;
+        let path = path
+            .canonicalize()
+            .map_err(|error| of_system(path, &error))?;
         Ok(Self {
             name: name.into(),
             path,

@@ -24,7 +24,10 @@ fn a_note_becomes_a_document() {
     assert_eq!((&*document.title, &*document.kind), ("Bread", "note"));
     assert_eq!(document.tags, ["food", "food/baking"]);
     assert_eq!(document.created_at, Some(978_307_200));
-    assert_eq!(crate::date::format(document.updated_at), "2026-01-31T09:00:00Z");
+    assert_eq!(
+        crate::date::format(document.updated_at),
+        "2026-01-31T09:00:00Z"
+    );
     assert!(document.fields.is_empty());
 }
 

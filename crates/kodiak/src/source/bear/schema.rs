@@ -86,7 +86,9 @@ impl Table {
     /// table has them.
     fn none_of(&self, flags: &[&str]) -> String {
         let flags = flags.iter().filter(|flag| self.has(flag));
-        let unset: Vec<String> = flags.map(|flag| format!("COALESCE({flag}, 0) = 0")).collect();
+        let unset: Vec<String> = flags
+            .map(|flag| format!("COALESCE({flag}, 0) = 0"))
+            .collect();
         if unset.is_empty() {
             return "1".to_owned();
         }
@@ -110,7 +112,9 @@ pub(super) fn discover(connection: &Connection) -> rusqlite::Result<Discovered> 
         "ZTRASHED",
     ];
     if let Some(missing) = needed.iter().find(|column| !notes.has(column)) {
-        return Ok(Err(Lacking(format!("column {missing} in the table {NOTES}"))));
+        return Ok(Err(Lacking(format!(
+            "column {missing} in the table {NOTES}"
+        ))));
     }
     let state = format!(
         "Z_PK, {}, CAST(ZMODIFICATIONDATE AS REAL), CAST({} AS REAL), COALESCE({}, 0), \

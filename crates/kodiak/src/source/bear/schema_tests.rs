@@ -34,7 +34,11 @@ fn the_tags_of_notes_are_found_in_every_generation() {
         "UPDATE Z_PRIMARYKEY SET Z_ENT = Z_ENT + 100",
     ] {
         let found = database(|connection, _| connection.execute_batch(change).unwrap());
-        assert_eq!(found.iter().map(tags_of).collect::<Vec<_>>(), expected, "{change}");
+        assert_eq!(
+            found.iter().map(tags_of).collect::<Vec<_>>(),
+            expected,
+            "{change}"
+        );
     }
 }
 
