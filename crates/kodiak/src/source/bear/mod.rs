@@ -112,8 +112,8 @@ impl BearDatabase {
         let seen = seen.as_ref().filter(|seen| seen.stamp == now)?;
         Some(match &seen.versions {
             None => Presence::There(Version::UNKNOWN),
-            Some(versions) => match versions.get(entry_key) {
-                Some((version, _)) => Presence::There(*version),
+            Some(versions) => match versions.position(entry_key) {
+                Some(at) => Presence::There(versions.0[at].version),
                 None => Presence::Gone,
             },
         })
@@ -121,35 +121,31 @@ impl BearDatabase {
 
     /// Compares all notes with what is indexed.
     fn compare(&self, known: &dyn Known, versions: &Versions, look: &mut Look) -> Result<()> {
-        let mut left: Versions = versions.clone();
+        let notes = &versions.0;
+        let mut indexed = vec![false; notes.len()];
         let mut any = false;
         known.each_entry(&mut |entry| {
             any = true;
-            match left.remove(&entry.key) {
+            match versions.position(&entry.key) {
                 None => look.gone.push(entry.key),
-                Some((version, _)) if entry.version.is_same_as(version) => {}
-                Some((version, size_hint)) => look.entries.push(Entry {
-                    key: entry.key,
-                    version,
-                    size_hint,
-                }),
+                Some(at) => {
+                    indexed[at] = true;
+                    if !entry.version.is_same_as(notes[at].version) {
+                        look.entries.push(notes[at].entry());
+                    }
+                }
             }
             ControlFlow::Continue(())
         })?;
         // As in a sync: a database that was put in place of another may not be
         // filled yet.
-        if any && versions.is_empty() {
+        if any && notes.is_empty() {
             return Err(Error::SourceEmpty {
                 location: self.location(),
             });
         }
-        let new = left.into_iter().map(|(key, (version, size_hint))| Entry {
-            key,
-            version,
-            size_hint,
-        });
-        let mut new: Vec<Entry> = new.collect();
-        new.sort_unstable_by(|one, other| one.key.cmp(&other.key));
+        let new = notes.iter().zip(indexed).filter(|(_, indexed)| !indexed);
+        let mut new: Vec<Entry> = new.map(|(note, _)| note.entry()).collect();
         // What is new comes first: nothing of it can be found yet.
         new.append(&mut look.entries);
         look.entries = new;

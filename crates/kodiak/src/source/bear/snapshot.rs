@@ -107,8 +107,8 @@ impl<'a> Snapshot<'a> {
         done.map_err(|error| failure(path, &error))
     }
 
-    /// Returns the version and the size of every note by its entry's key, or
-    /// `None` if there is no time for that.
+    /// Returns the version and the size of every note, or `None` if there is no
+    /// time for that.
     pub(super) fn versions(&self, deadline: Option<Instant>) -> Result<Option<Versions>> {
         let max_bytes = self.database.options.max_bytes;
         self.with(|open| {
@@ -117,21 +117,26 @@ impl<'a> Snapshot<'a> {
             let mut statement = connection.prepare_cached(&open.schema.notes)?;
             let mut rows = statement.query([])?;
             let mut versions = Versions::default();
-            let mut tags = Vec::new();
+            let mut cursor = Cursor::default();
             while let Some(row) = rows.next()? {
-                if versions.len().is_multiple_of(BLOCK)
+                if versions.0.len().is_multiple_of(BLOCK)
                     && deadline.is_some_and(|deadline| Instant::now() >= deadline)
                 {
                     return Ok(None);
                 }
                 let state = state(row)?;
-                around.tags_of(state.row, &mut tags);
-                let files = around.files_of(state.row).iter().copied();
-                let version = note::version(&state, tags.iter().copied(), files, max_bytes);
-                versions.insert(key(state.row), (version, state.bytes));
+                around.seek(state.row, &mut cursor);
+                let tags = cursor.tags.iter().copied();
+                let files = cursor.files.iter().copied();
+                versions.0.push(Listed {
+                    row: state.row,
+                    version: note::version(&state, tags, files, max_bytes),
+                    bytes: state.bytes,
+                });
             }
             drop(rows);
             drop(statement);
+            versions.0.sort_unstable_by_key(|note| note.row);
             open.around = Some(around);
             Ok(Some(versions))
         })
@@ -186,13 +191,8 @@ impl Source for Snapshot<'_> {
 
     fn list(&self) -> Result<Listing> {
         let versions = self.versions(None)?.unwrap_or_default();
-        let entry = |(key, (version, size_hint))| Entry {
-            key,
-            version,
-            size_hint,
-        };
         Ok(Listing {
-            entries: versions.into_iter().map(entry).collect(),
+            entries: versions.0.iter().map(Listed::entry).collect(),
             left_out: Vec::new(),
             containers: vec![Container {
                 key: DATABASE.to_owned(),
@@ -233,13 +233,36 @@ impl Source for Snapshot<'_> {
     }
 }
 
-/// The version and size of notes by the keys of their entries.
-pub(super) type Versions = HashMap<String, (Version, u64)>;
+/// The versions of all notes, in the order of their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Versions(pub(super) Vec<Listed>);
 
-/// Returns the key of a note's entry. All have the same length, so that entries
-/// are read in the order in which they are stored.
-fn key(row: i64) -> String {
-    format!("{row:010}")
+/// A note that was listed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    row: i64,
+    pub(super) version: Version,
+    bytes: u64,
+}
+
+impl Versions {
+    /// Returns the place of an entry among them.
+    pub(super) fn position(&self, entry_key: &str) -> Option<usize> {
+        let row: i64 = entry_key.parse().ok()?;
+        self.0.binary_search_by_key(&row, |note| note.row).ok()
+    }
+}
+
+impl Listed {
+    /// Returns the note's entry. The keys of all have the same length, so that
+    /// entries are read in the order in which they are stored.
+    pub(super) fn entry(&self) -> Entry {
+        Entry {
+            key: format!("{:010}", self.row),
+            version: self.version,
+            size_hint: self.bytes,
+        }
+    }
 }
 
 /// The tags and attachments of all notes.
@@ -282,23 +305,45 @@ impl Around {
         Ok(around)
     }
 
-    /// Puts the names of a note's tags into `names`, sorted.
-    fn tags_of<'around>(&'around self, note: i64, names: &mut Vec<&'around str>) {
-        let from = self.tags.partition_point(|(other, _)| *other < note);
-        let of_note = self.tags[from..].iter();
-        let of_note = of_note.take_while(|(other, _)| *other == note);
-        names.clear();
-        names.extend(of_note.filter_map(|(_, tag)| self.names.get(tag).map(String::as_str)));
-        names.retain(|name| !name.is_empty());
-        names.sort_unstable();
-        names.dedup();
+    /// Moves the cursor to a note. That takes no search if it is the next one.
+    fn seek<'around>(&'around self, note: i64, cursor: &mut Cursor<'around>) {
+        let (tags, rest) = of_note(&self.tags, cursor.next_tag, note, |(note, _)| *note);
+        cursor.next_tag = rest;
+        cursor.tags.clear();
+        let names = tags.iter().filter_map(|(_, tag)| self.names.get(tag));
+        let names = names.map(String::as_str).filter(|name| !name.is_empty());
+        cursor.tags.extend(names);
+        cursor.tags.sort_unstable();
+        cursor.tags.dedup();
+        (cursor.files, cursor.next_file) =
+            of_note(&self.files, cursor.next_file, note, |file| file.note);
     }
+}
 
-    fn files_of(&self, note: i64) -> &[FileState] {
-        let from = self.files.partition_point(|file| file.note < note);
-        let to = self.files.partition_point(|file| file.note <= note);
-        &self.files[from..to]
-    }
+/// The tags and attachments of one note.
+#[derive(Default)]
+struct Cursor<'around> {
+    /// The names of the tags, sorted.
+    tags: Vec<&'around str>,
+    files: &'around [FileState],
+    next_tag: usize,
+    next_file: usize,
+}
+
+/// Returns what belongs to a note, from a list that is sorted by note, and where
+/// the next note begins. The note is probably the one at `next`.
+fn of_note<T>(all: &[T], next: usize, note: i64, note_of: impl Fn(&T) -> i64) -> (&[T], usize) {
+    let belongs = |one: &T| note_of(one) == note;
+    let before = next.checked_sub(1).and_then(|before| all.get(before));
+    let passed = before.is_some_and(|before| note_of(before) >= note);
+    let skipped = all.get(next).is_some_and(|one| note_of(one) < note);
+    let from = if passed || skipped {
+        all.partition_point(|one| note_of(one) < note)
+    } else {
+        next
+    };
+    let count = all[from..].iter().take_while(|one| belongs(one)).count();
+    (&all[from..from + count], from + count)
 }
 
 fn tags_of(open: &Open, note: i64) -> rusqlite::Result<Option<Vec<String>>> {
@@ -306,9 +351,10 @@ fn tags_of(open: &Open, note: i64) -> rusqlite::Result<Option<Vec<String>>> {
         return Ok(None);
     };
     if let Some(around) = &open.around {
-        let mut names = Vec::new();
-        around.tags_of(note, &mut names);
-        return Ok(Some(names.into_iter().map(str::to_owned).collect()));
+        let mut cursor = Cursor::default();
+        around.seek(note, &mut cursor);
+        let names = cursor.tags.into_iter().map(str::to_owned);
+        return Ok(Some(names.collect()));
     }
     let connection = open.connection.inner();
     let mut statement = connection.prepare_cached(&statements.of_note)?;
@@ -323,8 +369,9 @@ fn files_of(open: &Open, note: i64) -> rusqlite::Result<Vec<NoteFile>> {
     let Some(statements) = &open.schema.files else {
         return Ok(Vec::new());
     };
-    let around = open.around.as_ref();
-    if around.is_some_and(|around| around.files_of(note).is_empty()) {
+    let known = open.around.as_ref().map(|around| &around.files);
+    let none = |files: &Vec<FileState>| of_note(files, 0, note, |file| file.note).0.is_empty();
+    if known.is_some_and(none) {
         return Ok(Vec::new());
     }
     let connection = open.connection.inner();
@@ -382,4 +429,29 @@ fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
         ValueRef::Real(number) => number.to_string(),
         ValueRef::Null => String::new(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_belongs_to_a_note_is_found_in_any_order(
+            mut all in proptest::collection::vec(0_i64..20, 0..60),
+            notes in proptest::collection::vec(0_i64..20, 0..30),
+        ) {
+            all.sort_unstable();
+            let mut next = 0;
+            for note in notes {
+                let (found, after) = of_note(&all, next, note, |one| *one);
+                let expected = all.iter().filter(|one| **one == note).count();
+                prop_assert_eq!(found.len(), expected);
+                prop_assert!(found.iter().all(|one| *one == note));
+                next = after;
+            }
+        }
+    }
 }

@@ -24,7 +24,8 @@ impl Stamp {
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let database = fs::metadata(path)?;
         let log = match fs::metadata(beside(path, "-wal")) {
-            Ok(metadata) => Some(FileState::of(&metadata)),
+            // SQLite may set the owner of the log whenever it opens it.
+            Ok(metadata) => Some(FileState::of(&metadata).without_change_time()),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };

@@ -62,6 +62,14 @@ impl FileState {
         Version::of(&bytes)
     }
 
+    /// Returns the state without the time at which its metadata changed.
+    pub(in crate::source) fn without_change_time(self) -> Self {
+        Self {
+            changed_ns: 0,
+            ..self
+        }
+    }
+
     /// Returns when the file was last modified.
     pub(super) fn modified_at(&self) -> Timestamp {
         self.modified_ns.div_euclid(NANOSECONDS)
