@@ -246,6 +246,16 @@ mod tests {
     }
 
     #[test]
+    fn denied_access_to_bear_is_explained() {
+        let denied = Error::Bear {
+            path: PathBuf::from("/db"),
+            problem: BearProblem::Denied,
+        };
+        let hints = hints(&denied.into());
+        assert!(hints[0].contains("Full Disk Access"), "{hints:?}");
+    }
+
+    #[test]
     fn a_statement_that_failed_is_not_quoted() {
         let text = "table tags already exists in \n\nCREATE TABLE tags (\n";
         assert_eq!(one_line(text), "table tags already exists");

@@ -250,6 +250,18 @@ fn a_database_that_vanished_keeps_its_notes() {
     assert_eq!(desk.found(&["ramen"]), [ONE]);
     let answer = desk.json(&["search", "ramen", "--json"]);
     assert_eq!(answer["complete"], false);
+    desk.write(
+        "bear/database.sqlite",
+        "By now, something else is in its place, of some length.",
+    );
+    let sources = desk.ok(&["sources"]).stdout;
+    assert!(
+        sources.contains("it is not an SQLite database"),
+        "{sources}"
+    );
+    let error = &desk.json(&["sources", "--json"])[0]["error"];
+    assert!(error.as_str().unwrap().contains("not an SQLite"), "{error}");
+    assert_eq!(desk.found(&["ramen"]), [ONE]);
     fs::rename(desk.path("away"), database(&desk)).unwrap();
     desk.ok(&["index"]);
 }

@@ -181,3 +181,39 @@ fn plain(error: &rusqlite::Error) -> String {
         .trim_end()
         .to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_of_the_system_are_told_apart() {
+        for (kind, expected) in [
+            (ErrorKind::NotFound, BearProblem::Missing),
+            (ErrorKind::NotADirectory, BearProblem::Missing),
+            (ErrorKind::PermissionDenied, BearProblem::Denied),
+        ] {
+            let error = of_system(Path::new("/db"), &kind.into());
+            assert!(matches!(error, Error::Bear { problem, .. } if problem == expected));
+        }
+        // What SQLite says where macOS denies access.
+        for (code, expected) in [
+            (rusqlite::ffi::SQLITE_AUTH, BearProblem::Denied),
+            (rusqlite::ffi::SQLITE_PERM, BearProblem::Denied),
+            (rusqlite::ffi::SQLITE_BUSY, BearProblem::Locked),
+            (rusqlite::ffi::SQLITE_NOTADB, BearProblem::NotADatabase),
+            (rusqlite::ffi::SQLITE_CANTOPEN, BearProblem::Missing),
+        ] {
+            let error = rusqlite::ffi::Error::new(code);
+            let error = rusqlite::Error::SqliteFailure(error, None);
+            let error = failure(Path::new("/no such folder/db"), &error);
+            assert!(matches!(error, Error::Bear { problem, .. } if problem == expected));
+        }
+    }
+
+    #[test]
+    fn an_address_keeps_every_name() {
+        let address = address(Path::new("/a b/50%?#.sqlite"), "mode=ro");
+        assert_eq!(address, "file:/a b/50%25%3F%23.sqlite?mode=ro");
+    }
+}

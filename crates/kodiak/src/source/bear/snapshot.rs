@@ -25,6 +25,8 @@ use crate::source::{Container, Entry, Listing, Presence, Reading, Source};
 
 /// How often rows are read again if Bear writes meanwhile.
 const TRIES: usize = 5;
+/// How long to wait before that.
+const PAUSE: Duration = Duration::from_millis(2);
 /// The number of rows between two looks at the clock.
 const BLOCK: usize = 256;
 
@@ -62,27 +64,41 @@ impl Open {
     }
 }
 
+/// Tells whether an error may be gone in a moment.
+fn may_pass(error: &Error) -> bool {
+    use BearProblem::{Failed, Locked};
+    matches!(
+        error,
+        Error::Bear {
+            problem: Failed(_) | Locked,
+            ..
+        }
+    )
+}
+
 impl<'a> Snapshot<'a> {
     /// Begins a transaction. Waits for `patience` if another program has locked
     /// the database.
     pub(super) fn new(database: &'a BearDatabase, patience: Duration) -> Result<Self> {
-        // Bear may write while the schema is read without locks.
-        let mut opened = Open::new(database, patience);
-        for _ in 1..TRIES {
-            match &opened {
-                Ok(open) if !open.connection.holds(&database.path) => {}
-                Err(Error::Bear {
-                    problem: BearProblem::Failed(_),
-                    ..
-                }) => {}
-                _ => break,
+        let began = Instant::now();
+        let mut tries = 0;
+        let open = loop {
+            tries += 1;
+            match Open::new(database, patience) {
+                // Bear may write while the schema is read without locks.
+                Ok(open) if tries >= TRIES || open.connection.holds(&database.path) => break open,
+                Ok(_) => {}
+                Err(error) if !may_pass(&error) => return Err(error),
+                // Bear starts or quits at this moment.
+                Err(_) if tries < TRIES || began.elapsed() < patience => {}
+                Err(error) => return Err(error),
             }
-            opened = Open::new(database, patience);
-        }
+            std::thread::sleep(PAUSE);
+        };
         Ok(Self {
             database,
             patience,
-            open: Mutex::new(opened?),
+            open: Mutex::new(open),
         })
     }
 
