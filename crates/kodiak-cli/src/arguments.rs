@@ -356,7 +356,7 @@ pub(crate) struct AddArguments {
     /// The folder that holds the notes; with --bear, Bear's database
     #[arg(value_name = "PATH", required_unless_present = "bear")]
     pub(crate) path: Option<PathBuf>,
-    /// Add the notes of Bear [default path: KODIAK_BEAR_DB, otherwise where Bear keeps them]
+    /// Add the notes of Bear [default path: `KODIAK_BEAR_DB`, otherwise where Bear keeps them]
     #[arg(long, conflicts_with = "globs")]
     pub(crate) bear: bool,
     /// The name of the source [default: the folder's name, or bear]

@@ -95,12 +95,12 @@ fn every_change_shows_in_the_version_and_every_shown_one_in_the_hash() {
         |note| note.files.push(NoteFile::default()),
     ];
     for (number, change) in changes.into_iter().enumerate() {
-        let mut changed = note();
-        change(&mut changed);
-        assert_ne!(version(&changed), version(&note()), "{number}");
+        let mut other = note();
+        change(&mut other);
+        assert_ne!(version(&other), version(&note()), "{number}");
         let hash = |note: Note| note.into_document("bear").hash;
         let shown = matches!(number, 3 | 4 | 6 | 7);
-        assert_eq!(hash(changed) != hash(note()), shown, "{number}");
+        assert_eq!(hash(other) != hash(note()), shown, "{number}");
     }
     let mut large = note();
     large.state.bytes = 2_000;

@@ -386,8 +386,9 @@ fn files_of(open: &Open, note: i64) -> rusqlite::Result<Vec<NoteFile>> {
         return Ok(Vec::new());
     };
     let known = open.around.as_ref().map(|around| &around.files);
-    let none = |files: &Vec<FileState>| of_note(files, 0, note, |file| file.note).0.is_empty();
-    if known.is_some_and(none) {
+    let has_no_text =
+        |files: &Vec<FileState>| of_note(files, 0, note, |file| file.note).0.is_empty();
+    if known.is_some_and(has_no_text) {
         return Ok(Vec::new());
     }
     let connection = open.connection.inner();
