@@ -273,7 +273,7 @@ fn cold(notes: &Notes, options: &Options, report: &mut Report) -> Result<()> {
                 hits[place as usize] += answer["hits"].as_array().map_or(0, Vec::len);
             }
         }
-        let what = format!("cold search {}", more.concat());
+        let what = [&["cold search"], more].concat().join(" ");
         let times = times.map(median);
         for place in PLACES {
             let (time, hits) = (times[place as usize], hits[place as usize]);

@@ -405,7 +405,7 @@ fn what_is_not_bears_database_is_refused_by_name() {
     let path = den.database();
     assert_refused(&path, "it does not exist");
     let noise: Vec<u8> = (0..8192_u32)
-        .map(|number| (number * 7919 >> 3) as u8)
+        .map(|number| ((number * 7919) >> 3) as u8)
         .collect();
     for bytes in [
         &b"just a text file, longer than a header of a database would be"[..],

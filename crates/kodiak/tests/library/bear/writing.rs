@@ -85,7 +85,7 @@ impl Writing {
     pub(super) fn hold(den: &Den) -> Self {
         let holding = Self::start(den, HOLD);
         let log = den.folder().join("database.sqlite-wal");
-        let enough = Instant::now() + Duration::from_secs(60);
+        let enough = Instant::now() + Duration::from_mins(1);
         while fs::metadata(&log).map_or(0, |log| log.len()) == 0 {
             assert!(Instant::now() < enough, "the other process wrote nothing");
             std::thread::sleep(Duration::from_millis(5));
@@ -132,7 +132,7 @@ fn a_sync_sees_one_moment() {
         .query_row(count, [], |_| Ok(()))
         .unwrap();
     let writing = Writing::start(&den, WRITE);
-    let enough = Instant::now() + Duration::from_secs(60);
+    let enough = Instant::now() + Duration::from_mins(1);
     let (mut syncs, mut updated) = (0, 0);
     while (syncs < 12 || updated < 20) && Instant::now() < enough {
         let report = sync(&engine);
@@ -156,7 +156,7 @@ fn a_bear_that_comes_and_goes_is_no_error() {
     let engine = den.engine();
     sync(&engine);
     let writing = Writing::start(&den, ANEW);
-    let enough = Instant::now() + Duration::from_secs(60);
+    let enough = Instant::now() + Duration::from_mins(1);
     let (mut syncs, mut updated) = (0, 0);
     while (syncs < 12 || updated < 20) && Instant::now() < enough {
         updated += sync(&engine).updated;
