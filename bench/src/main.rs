@@ -4,6 +4,7 @@
 //! and the median of several runs everywhere. Nothing here is a test.
 
 mod all;
+mod bear;
 mod chunks;
 mod clock;
 mod clusters;
@@ -42,6 +43,8 @@ struct Arguments {
 enum What {
     /// Measure everything at several sizes, and how it grows.
     All(all::Options),
+    /// Sync and search the notes of Bear, and the same notes as files.
+    Bear(bear::Options),
     /// Run one task of `all` in its own process.
     #[command(hide = true)]
     AllAlone(all::AloneOptions),
@@ -109,6 +112,7 @@ fn main() -> anyhow::Result<()> {
     let mut report = Report::default();
     match arguments.what {
         What::All(options) => return all::measure(&options, arguments.json),
+        What::Bear(options) => bear::measure(&options, &mut report)?,
         What::Chunks { path } => chunks::measure(path.as_deref(), &mut report)?,
         What::AllAlone(options) => all::run_alone(&options, &mut report)?,
         What::Quality(options) => return quality::draw(&options),

@@ -6,6 +6,7 @@
 mod eval;
 mod help;
 mod model;
+mod note;
 mod printing;
 mod words;
 
@@ -21,13 +22,14 @@ use kodiak::search::Mode;
 pub(crate) use eval::EvalArguments;
 use help::with_short_help;
 pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};
+pub(crate) use note::{NewNoteArguments, NoteVerb, OpenArguments};
 pub(crate) use printing::{Format, PrintArguments, Sort};
 use words::words_apart;
 
 /// Find what you wrote, on your own machine.
 ///
-/// Kodiak indexes folders of notes (Markdown, plain text, Org) and searches
-/// them by words and, with a model, by meaning. It works in any language and
+/// Kodiak indexes folders of notes (Markdown, plain text, Org) and the notes of
+/// Bear, and searches them by words and, with a model, by meaning. It works in any language and
 /// forgives typing errors. It never changes your notes.
 #[derive(Debug, Parser)]
 #[command(
@@ -149,7 +151,12 @@ pub(crate) enum Verb {
     Get(GetArguments),
     /// Find the notes that are most similar to a note
     Similar(SimilarArguments),
-    /// Register a folder of notes as a source and index it
+    /// Open a note at a line: a file in your editor, a note of Bear in Bear
+    Open(OpenArguments),
+    /// Write a new note
+    #[command(subcommand)]
+    Note(NoteVerb),
+    /// Register a folder of notes, or Bear, as a source and index it
     Add(AddArguments),
     /// Remove a source; its files are not touched
     Remove(RemoveArguments),
@@ -346,10 +353,13 @@ pub(crate) struct GetArguments {
 /// `kodiak add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddArguments {
-    /// The folder that holds the notes
-    #[arg(value_name = "FOLDER")]
-    pub(crate) folder: PathBuf,
-    /// The name of the source [default: the folder's name]
+    /// The folder that holds the notes; with --bear, Bear's database
+    #[arg(value_name = "PATH", required_unless_present = "bear")]
+    pub(crate) path: Option<PathBuf>,
+    /// Add the notes of Bear [default path: `KODIAK_BEAR_DB`, otherwise where Bear keeps them]
+    #[arg(long, conflicts_with = "globs")]
+    pub(crate) bear: bool,
+    /// The name of the source [default: the folder's name, or bear]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Index the files that match this pattern, such as '*.rst', instead of the usual ones; '!drafts/' excludes files
@@ -423,6 +433,12 @@ pub(crate) enum ConfigVerb {
 
 /// `kodiak completions`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  source <(kodiak completions bash)        in ~/.bashrc; likewise for zsh
+  kodiak completions fish | source         in ~/.config/fish/config.fish
+
+With fzf 0.45 or newer, Alt-K or `kodiak-fzf` searches as you type.")]
 pub(crate) struct CompletionsArguments {
     /// The shell to print the script for
     pub(crate) shell: clap_complete::Shell,

@@ -14,35 +14,68 @@ use kodiak::engine::{EngineBuilder, Models};
 use kodiak::model::{self, InstalledModel};
 use kodiak::rank::Tuning;
 use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{MarkdownFolder, Source};
+use kodiak::source::{BearDatabase, BearOptions, MarkdownFolder, Source, bear};
 use kodiak::store::Serving;
 
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
 use crate::failure;
 
-/// Opens a registered source. Fails if its folder is missing.
+/// Opens a registered source. Fails if its folder or file is missing.
 pub(crate) fn source(
     config: &Config,
     source: &RegisteredSource,
 ) -> kodiak::Result<Box<dyn Source>> {
-    let options = FolderOptions {
-        globs: source.globs.clone(),
-        max_bytes: config.max_file_size.0,
-        ..FolderOptions::default()
-    };
-    open(source.kind, &source.name, &source.path, options)
+    let (name, path, max_bytes) = (&source.name, &source.path, config.max_file_size.0);
+    match source.kind {
+        Kind::Markdown => {
+            let options = FolderOptions {
+                globs: source.globs.clone(),
+                max_bytes,
+                ..FolderOptions::default()
+            };
+            Ok(Box::new(MarkdownFolder::new(name, path, options)?))
+        }
+        Kind::Bear => {
+            let options = BearOptions { max_bytes };
+            Ok(Box::new(BearDatabase::new(name, path, options)?))
+        }
+    }
 }
 
-fn open(
-    kind: Kind,
-    name: &str,
-    path: &Path,
-    options: FolderOptions,
-) -> kodiak::Result<Box<dyn Source>> {
-    match kind {
-        Kind::Markdown => Ok(Box::new(MarkdownFolder::new(name, path, options)?)),
+/// Checks that a registered source can be used, as far as that takes no time.
+pub(crate) fn check(config: &Config, registered: &RegisteredSource) -> kodiak::Result<()> {
+    let opened = source(config, registered)?;
+    if registered.kind == Kind::Bear {
+        opened.list()?;
     }
+    Ok(())
+}
+
+/// Returns Bear's database in a folder or at a path, with all links resolved.
+pub(crate) fn bear_database(path: &Path) -> kodiak::Result<PathBuf> {
+    let inside = path.join(bear::FILE_NAME);
+    let path = if path.is_dir() { &inside } else { path };
+    let opened = BearDatabase::new("bear", path, BearOptions::default())?;
+    Ok(opened.path().to_owned())
+}
+
+/// Returns where Bear keeps its database, from the home folder.
+pub(crate) fn bear_folder() -> &'static Path {
+    Path::new(bear::FOLDER)
+}
+
+/// Returns the address that opens a note in the application that it is from.
+pub(crate) fn url(kind: Kind, key: &str) -> Option<String> {
+    match kind {
+        Kind::Markdown => None,
+        Kind::Bear => Some(bear::link_to(key)),
+    }
+}
+
+/// Returns the address that creates a note in Bear.
+pub(crate) fn url_to_create(title: &str, tags: &[String], text: &str) -> String {
+    bear::link_to_create(title, tags, text)
 }
 
 /// Returns an embedder for an installed model. The model is loaded at its first

@@ -40,7 +40,7 @@ pub(crate) struct Config {
 pub(crate) struct RegisteredSource {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// The absolute path of the folder, which may be missing.
+    /// The absolute path of the folder or file, which may be missing.
     pub(crate) path: PathBuf,
     #[serde(rename = "glob", skip_serializing_if = "Vec::is_empty")]
     pub(crate) globs: Vec<String>,
@@ -53,12 +53,15 @@ pub(crate) enum Kind {
     /// A folder of notes.
     #[default]
     Markdown,
+    /// Bear's database.
+    Bear,
 }
 
 impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Markdown => "markdown",
+            Self::Bear => "bear",
         }
     }
 }
@@ -279,8 +282,8 @@ mod tests {
             ),
             ("[[source]]\nname = \"a\"", "missing field `path`"),
             (
-                "[[source]]\nname = \"a\"\npath = \"/\"\nkind = \"bear\"",
-                "unknown variant `bear`",
+                "[[source]]\nname = \"a\"\npath = \"/\"\nkind = \"wolf\"",
+                "unknown variant `wolf`",
             ),
             (
                 "[[source]]\nname = \"a/b\"\npath = \"/\"",

@@ -8,7 +8,7 @@ use std::error::Error as StandardError;
 use std::fmt;
 use std::io::ErrorKind;
 
-use kodiak::Error;
+use kodiak::{BearProblem, Error};
 
 use crate::nearest::nearest;
 
@@ -117,6 +117,7 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
                 None => one("name the folder that contains it"),
             }
         }
+        Error::Bear { problem, .. } => one(bear_hint(problem)),
         Error::BadGlob { .. } => {
             one("write patterns such as '*.md', 'journal/**' or '!drafts/', in quotes")
         }
@@ -149,6 +150,22 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
             "run `kodiak index` now and then instead; on Linux, raising fs.inotify.max_user_watches may help",
         ),
         _ => Vec::new(),
+    }
+}
+
+fn bear_hint(problem: &BearProblem) -> &'static str {
+    match problem {
+        BearProblem::Missing => {
+            "on macOS, start Bear once; elsewhere, copy its database and run `kodiak add --bear PATH`"
+        }
+        BearProblem::Denied => {
+            "on macOS, allow your terminal Full Disk Access in System Settings > Privacy & Security, and restart it"
+        }
+        BearProblem::Locked => "close the program that has it open, and try again",
+        BearProblem::NotADatabase | BearProblem::Lacks(_) => {
+            "name the file database.sqlite of Bear; `kodiak add --bear` without a path finds it on macOS"
+        }
+        _ => "try again; if Bear was stopped while it was writing, start it once",
     }
 }
 
@@ -226,6 +243,16 @@ mod tests {
         );
         assert!(hints(&anyhow::anyhow!("plain")).is_empty());
         assert_eq!(hints(&refusal("no", "try yes")), ["try yes"]);
+    }
+
+    #[test]
+    fn denied_access_to_bear_is_explained() {
+        let denied = Error::Bear {
+            path: PathBuf::from("/db"),
+            problem: BearProblem::Denied,
+        };
+        let hints = hints(&denied.into());
+        assert!(hints[0].contains("Full Disk Access"), "{hints:?}");
     }
 
     #[test]

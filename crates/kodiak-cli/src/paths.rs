@@ -15,6 +15,8 @@ const FOLDER: &str = "kodiak";
 const CONFIG_FILE: &str = "config.toml";
 const INDEX_FILE: &str = "index.db";
 const MODELS_FOLDER: &str = "models";
+/// The environment variable that names Bear's database.
+pub(crate) const BEAR_VARIABLE: &str = "KODIAK_BEAR_DB";
 /// The environment variable that names the folder of models.
 pub(crate) const MODELS_VARIABLE: &str = "KODIAK_MODELS";
 
@@ -48,6 +50,28 @@ pub(crate) fn models_folder(asked: Option<&OsString>) -> anyhow::Result<PathBuf>
             .join(FOLDER)
             .join(MODELS_FOLDER)),
     }
+}
+
+/// Returns Bear's database that was asked for, by an argument or by the
+/// environment. Otherwise it is where Bear keeps it: in `folder`, from the home
+/// folder.
+pub(crate) fn bear_database(asked: Option<&Path>, folder: &Path) -> anyhow::Result<PathBuf> {
+    let told = std::env::var_os(BEAR_VARIABLE);
+    let asked = asked.or_else(|| given(told.as_ref()));
+    if let Some(path) = asked {
+        let path = match path.to_str() {
+            // The shell does not expand a tilde in quotes.
+            Some(text) if !path.exists() => expanded(text),
+            _ => path.to_owned(),
+        };
+        return Ok(absolute(&path));
+    }
+    Ok(base(BEAR_VARIABLE)?.home_dir().join(folder))
+}
+
+/// Returns the program of this name that a shell would find.
+pub(crate) fn program_on_path(name: &str) -> Option<PathBuf> {
+    program(&std::env::var_os("PATH").unwrap_or_default(), name)
 }
 
 /// The package clients on this machine.

@@ -1,16 +1,18 @@
-//! Where the files of hits are, and how to name them from the current folder.
+//! Where hits are: their files, how to name them from the current folder, and
+//! the addresses that open them.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use kodiak::search::Hit;
 
-use crate::config::Config;
+use crate::assemble;
+use crate::config::{Config, Kind};
 
-/// The folders of the sources, and the current folder.
+/// The places of the sources, and the current folder.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    roots: HashMap<String, PathBuf>,
+    roots: HashMap<String, (Kind, PathBuf)>,
     here: Option<PathBuf>,
 }
 
@@ -20,15 +22,44 @@ impl Places {
         let roots = config.sources.iter();
         Self {
             roots: roots
-                .map(|source| (source.name.clone(), source.path.clone()))
+                .map(|source| (source.name.clone(), (source.kind, source.path.clone())))
                 .collect(),
             here: std::env::current_dir().ok(),
         }
     }
 
-    /// Returns the absolute path of a hit's file, if its source is registered.
+    /// Tells whether the source of a hit is registered.
+    pub(crate) fn knows(&self, hit: &Hit) -> bool {
+        self.roots.contains_key(&hit.source)
+    }
+
+    /// Returns the absolute path of a hit's file, if it is a file and its source is
+    /// registered.
     pub(crate) fn file(&self, hit: &Hit) -> Option<PathBuf> {
-        Some(self.roots.get(&hit.source)?.join(&hit.path))
+        match self.roots.get(&hit.source)? {
+            (Kind::Markdown, root) => Some(root.join(&hit.path)),
+            (Kind::Bear, _) => None,
+        }
+    }
+
+    /// Returns the address that opens a hit in the application it is from.
+    pub(crate) fn url(&self, hit: &Hit) -> Option<String> {
+        let (kind, _) = self.roots.get(&hit.source)?;
+        assemble::url(*kind, &hit.path)
+    }
+
+    /// Returns the address that a terminal opens for a hit.
+    pub(crate) fn address(&self, hit: &Hit) -> Option<String> {
+        let file = || self.file(hit).map(|file| file_address(&file));
+        self.url(hit).or_else(file)
+    }
+
+    /// Returns the name that its application has for a hit, or else its id.
+    pub(crate) fn identifier<'a>(&self, hit: &'a Hit) -> &'a str {
+        match self.roots.get(&hit.source) {
+            Some((Kind::Bear, _)) => &hit.path,
+            _ => hit.id.trim_start_matches('#'),
+        }
     }
 
     /// Returns the path to show for a hit: its source and path, or the path from the
@@ -42,8 +73,12 @@ impl Places {
     }
 
     /// Returns a path of a hit's file that other programs can open from the current
-    /// folder: the relative one unless the absolute one is shorter.
+    /// folder: the relative one unless the absolute one is shorter. A note that is not
+    /// a file has its identifier, which `kodiak open` and `kodiak get` take.
     pub(crate) fn usable(&self, hit: &Hit) -> Option<String> {
+        if self.url(hit).is_some() {
+            return Some(self.identifier(hit).to_owned());
+        }
         let file = self.file(hit)?.to_string_lossy().into_owned();
         match self.relative(hit) {
             Some(relative) if relative.len() < file.len() => Some(relative),
@@ -85,7 +120,7 @@ fn relative_to(file: &Path, here: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the `file://` address of a path.
-pub(crate) fn file_address(path: &Path) -> String {
+fn file_address(path: &Path) -> String {
     let mut address = "file://".to_owned();
     for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {

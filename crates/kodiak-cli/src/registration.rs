@@ -1,7 +1,7 @@
-//! Registers a folder: chooses its name, checks whether it is registered
+//! Registers a folder or Bear's database: chooses its name, checks whether it is registered
 //! already, and writes it to the config. Used by `add` and by `search --in`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use kodiak::access::Guard;
 use kodiak::engine::{Event, Job};
@@ -13,23 +13,24 @@ use crate::failure::refusal;
 use crate::listener::{self, Listener, Summaries};
 use crate::registry;
 
-/// A folder to register.
+/// A source to register.
 #[derive(Debug)]
 pub(crate) struct Wanted<'a> {
-    /// The folder, with its links resolved.
-    pub(crate) folder: PathBuf,
+    pub(crate) kind: Kind,
+    /// The folder or file, with its links resolved.
+    pub(crate) path: PathBuf,
     pub(crate) name: Option<&'a str>,
     pub(crate) globs: &'a [String],
 }
 
-/// Whether a folder is registered already.
+/// Whether a source is registered already.
 #[derive(Debug)]
 enum Standing {
     Known(RegisteredSource),
     New(RegisteredSource),
 }
 
-/// Registers the folder and indexes it. A folder that is registered already is
+/// Registers the source and indexes it. One that is registered already is
 /// only brought up to date. If it cannot be indexed, nothing is registered.
 pub(crate) fn register(
     context: &Context<'_>,
@@ -49,7 +50,7 @@ pub(crate) fn register(
     };
     match &standing {
         Standing::New(_) => {
-            report_overlaps(context, &config, &wanted.folder);
+            report_overlaps(context, &config, wanted);
             config.sources.push(source.clone());
         }
         Standing::Known(_) => {
@@ -99,7 +100,7 @@ pub(crate) fn register(
     Ok(source)
 }
 
-/// Determines whether the folder is registered already, and checks that it
+/// Determines whether the source is registered already, and checks that it
 /// contains notes.
 fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     let standing = standing(config, wanted)?;
@@ -110,19 +111,19 @@ fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     let opened = assemble::source(config, source)?;
     // The sync reports a registered folder that has become empty.
     if new_globs && opened.list()?.entries.is_empty() {
-        return Err(no_notes(&wanted.folder, wanted.globs));
+        return Err(no_notes(wanted));
     }
     Ok(standing)
 }
 
 fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     let name = wanted.name.map(tidy_name);
-    if let Some(known) = registry::registered_at(config, &wanted.folder) {
+    if let Some(known) = registry::registered_at(config, &wanted.path) {
         if let Some(name) = name.filter(|name| *name != known.name) {
             return Err(refusal(
                 format!(
                     "{} is already registered as '{}'",
-                    wanted.folder.display(),
+                    wanted.path.display(),
                     known.name
                 ),
                 format!(
@@ -138,7 +139,7 @@ fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
         return Ok(Standing::Known(known));
     }
     let name = match name {
-        None => free_name(config, &wanted.folder),
+        None => free_name(config, wanted),
         Some(name) => match config.source(&name) {
             None => name,
             Some(other) => {
@@ -154,17 +155,22 @@ fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     };
     Ok(Standing::New(RegisteredSource {
         name,
-        kind: Kind::Markdown,
-        path: wanted.folder.clone(),
+        kind: wanted.kind,
+        path: wanted.path.clone(),
         globs: wanted.globs.to_vec(),
     }))
 }
 
-/// Returns the folder's name in lower case, with a number appended if another
-/// source has this name.
-fn free_name(config: &Config, folder: &Path) -> String {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let name = tidy_name(&name.to_lowercase());
+/// Returns the folder's name in lower case, or the name of the application, with
+/// a number appended if another source has this name.
+fn free_name(config: &Config, wanted: &Wanted<'_>) -> String {
+    let name = match wanted.kind {
+        Kind::Markdown => {
+            let name = wanted.path.file_name().unwrap_or_default();
+            tidy_name(&name.to_string_lossy().to_lowercase())
+        }
+        Kind::Bear => wanted.kind.name().to_owned(),
+    };
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     std::iter::once(name.clone())
         .chain(numbered)
@@ -172,8 +178,12 @@ fn free_name(config: &Config, folder: &Path) -> String {
         .unwrap_or(name)
 }
 
-/// Prints a notice for each source that contains this folder or lies in it.
-fn report_overlaps(context: &Context<'_>, config: &Config, folder: &Path) {
+/// Prints a notice for each folder that contains this one or lies in it.
+fn report_overlaps(context: &Context<'_>, config: &Config, wanted: &Wanted<'_>) {
+    if wanted.kind != Kind::Markdown {
+        return;
+    }
+    let folder = &wanted.path;
     for (source, _) in registry::around(config, folder) {
         context.output.notice(&format!(
             "this folder is inside the source '{}' ({}): its notes will be found twice",
@@ -182,6 +192,9 @@ fn report_overlaps(context: &Context<'_>, config: &Config, folder: &Path) {
         ));
     }
     for source in registry::inside(config, folder) {
+        if source.kind != Kind::Markdown {
+            continue;
+        }
         context.output.notice(&format!(
             "this folder contains the source '{}' ({}): its notes will be found twice",
             source.name,
@@ -190,8 +203,12 @@ fn report_overlaps(context: &Context<'_>, config: &Config, folder: &Path) {
     }
 }
 
-fn no_notes(folder: &Path, globs: &[String]) -> anyhow::Error {
-    let message = format!("no notes found in {}", folder.display());
+fn no_notes(wanted: &Wanted<'_>) -> anyhow::Error {
+    let (kind, globs) = (wanted.kind, wanted.globs);
+    let message = format!("no notes found in {}", wanted.path.display());
+    if kind == Kind::Bear {
+        return refusal(message, "write a note in Bear, or name another database");
+    }
     if globs.is_empty() {
         let known = "names of notes end in .md, .markdown, .mdx, .txt or .org";
         return refusal(
@@ -221,12 +238,25 @@ mod tests {
     #[test]
     fn names_come_from_folders_and_are_unique() {
         let mut config = Config::default();
-        assert_eq!(free_name(&config, Path::new("/x/My Notes")), "my-notes");
+        let name = |config: &Config, kind, path: &str| {
+            let wanted = Wanted {
+                kind,
+                path: path.into(),
+                name: None,
+                globs: &[],
+            };
+            free_name(config, &wanted)
+        };
+        let folder = |config: &Config, path| name(config, Kind::Markdown, path);
+        assert_eq!(folder(&config, "/x/My Notes"), "my-notes");
         config.sources.push(source("my-notes", "/x/My Notes"));
-        assert_eq!(free_name(&config, Path::new("/y/my notes")), "my-notes-2");
+        assert_eq!(folder(&config, "/y/my notes"), "my-notes-2");
         config.sources.push(source("my-notes-2", "/y/my notes"));
-        assert_eq!(free_name(&config, Path::new("/z/my-notes")), "my-notes-3");
-        assert_eq!(free_name(&config, Path::new("/")), "notes");
+        assert_eq!(folder(&config, "/z/my-notes"), "my-notes-3");
+        assert_eq!(folder(&config, "/"), "notes");
+        assert_eq!(name(&config, Kind::Bear, "/x/database.sqlite"), "bear");
+        config.sources.push(source("bear", "/x/bear"));
+        assert_eq!(name(&config, Kind::Bear, "/x/database.sqlite"), "bear-2");
     }
 
     #[test]
@@ -234,7 +264,8 @@ mod tests {
         let mut config = Config::default();
         config.sources.push(source("notes", "/a"));
         let wanted = |folder: &str, name| Wanted {
-            folder: folder.into(),
+            kind: Kind::Markdown,
+            path: folder.into(),
             name,
             globs: &[],
         };

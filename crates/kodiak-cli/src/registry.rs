@@ -4,8 +4,9 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use kodiak::Error;
+use kodiak::{BearProblem, Error};
 
+use crate::assemble;
 use crate::config::{Config, RegisteredSource};
 use crate::failure::{self, refusal};
 use crate::paths;
@@ -56,12 +57,24 @@ pub(crate) fn existing_folder(typed: &Path) -> kodiak::Result<PathBuf> {
     }
 }
 
+/// Returns Bear's database at the path that a person typed, or else where it
+/// usually is.
+pub(crate) fn existing_bear(typed: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let path = paths::bear_database(typed, assemble::bear_folder())?;
+    Ok(assemble::bear_database(&path)?)
+}
+
 /// Returns the error of a registered source with a hint. The hint differs from
 /// that for a path typed just now, because this path was right once.
 pub(crate) fn source_failure(name: &str, error: &Error) -> anyhow::Error {
     let missing = matches!(
         error,
-        Error::FolderMissing { .. } | Error::NotAFolder { .. }
+        Error::FolderMissing { .. }
+            | Error::NotAFolder { .. }
+            | Error::Bear {
+                problem: BearProblem::Missing,
+                ..
+            }
     );
     let hint = if matches!(error, Error::SourceEmpty { .. }) {
         EMPTY.to_owned()

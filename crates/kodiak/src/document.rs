@@ -196,7 +196,7 @@ pub fn newlines(text: &str) -> usize {
 
 /// The characters that are percent-encoded in an address: all but the
 /// unreserved characters of RFC 3986.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+pub(crate) const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')

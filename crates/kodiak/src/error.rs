@@ -122,6 +122,14 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
+    /// Bear's database cannot be read.
+    #[error("could not read Bear's database {}: {problem}", path.display())]
+    Bear {
+        /// The database.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: BearProblem,
+    },
     /// A glob pattern is invalid.
     #[error("the pattern '{pattern}' is not a valid glob: {detail}")]
     BadGlob {
@@ -296,6 +304,31 @@ pub enum Cause {
     Refused,
 }
 
+/// Why Bear's database cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BearProblem {
+    /// There is no such file.
+    #[error("it does not exist")]
+    Missing,
+    /// The system denies access. macOS does so until the program that runs this
+    /// one has Full Disk Access.
+    #[error("the system denies access to it")]
+    Denied,
+    /// Another program has locked it.
+    #[error("another program has locked it")]
+    Locked,
+    /// It is not an SQLite database, or it is encrypted as a whole.
+    #[error("it is not an SQLite database, or it is encrypted")]
+    NotADatabase,
+    /// It is a database without something that Bear's has.
+    #[error("it has no {0}")]
+    Lacks(String),
+    /// SQLite failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
 impl Error {
     /// Tells whether it went wrong because the location is read-only.
     pub fn is_read_only(&self) -> bool {
@@ -334,6 +367,7 @@ impl Error {
             Self::FolderMissing { .. }
             | Self::NotAFolder { .. }
             | Self::SourceEmpty { .. }
+            | Self::Bear { .. }
             | Self::BadGlob { .. } => true,
             Self::Io { action, .. } => *action == "read",
             _ => false,

@@ -45,4 +45,4 @@ pub use document::{
     Document, DocumentId, LineRange, Markup, Reference, Thread, Timestamp, Version,
 };
 pub use engine::{Engine, Event, Job};
-pub use error::{Cause, Error, Result};
+pub use error::{BearProblem, Cause, Error, Result};

@@ -141,6 +141,8 @@ fn run(
     cancel: &Cancel,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
+    let snapshot = source.snapshot()?;
+    let source = snapshot.as_deref().unwrap_or(source);
     let mut listing = source.list()?;
     let left_out = listing.left_out.clone();
     let containers = std::mem::take(&mut listing.containers);

@@ -50,6 +50,8 @@ pub(crate) enum Format {
     Line,
     /// Absolute paths, each once
     Files,
+    /// A `match` element for each hit, with the lines that match
+    Xml,
 }
 
 /// The order of hits.

@@ -9,7 +9,7 @@ use super::escape::escaped;
 use super::phrases::{counted, shortened};
 use super::style::{BOLD, DIM, MATCH, Painter};
 use super::wrap::{Marked, wrap};
-use crate::places::{Places, file_address};
+use crate::places::Places;
 
 /// The maximum number of tags shown for a hit.
 const MAX_TAGS: usize = 8;
@@ -107,6 +107,9 @@ fn one(text: &mut String, number: usize, hit: &Hit, layout: Layout<'_>) {
 fn place(hit: &Hit, layout: Layout<'_>) -> String {
     let path = format!("{}:{}", escaped(&layout.places.shown(hit)), hit.line);
     let mut rest = format!("  {}", hit.id);
+    if hit.archived {
+        rest.push_str("  (archived)");
+    }
     if hit.changed {
         rest.push_str("  (changed since it was indexed)");
     }
@@ -117,8 +120,8 @@ fn place(hit: &Hit, layout: Layout<'_>) -> String {
         .find(|tags| tags.width() <= room);
     rest.push_str(&tags.unwrap_or_default());
     let path = layout.painter.paint(DIM, &path);
-    let path = match layout.places.file(hit) {
-        Some(file) if layout.links => link(&file_address(&file), &path),
+    let path = match layout.places.address(hit) {
+        Some(address) if layout.links => link(&address, &path),
         _ => path,
     };
     format!("{path}{}", layout.painter.paint(DIM, &rest))

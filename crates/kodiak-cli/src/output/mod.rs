@@ -10,6 +10,7 @@ pub(crate) mod phrases;
 pub(crate) mod progress;
 pub(crate) mod style;
 pub(crate) mod wrap;
+pub(crate) mod xml;
 
 use std::io::{self, IsTerminal, Write};
 

@@ -1,13 +1,15 @@
-//! `kodiak add`: registers a folder and indexes it at once.
+//! `kodiak add`: registers a folder or Bear's database and indexes it at once.
+
+use std::path::Path;
 
 use super::Outcome;
 use crate::arguments::AddArguments;
 use crate::assemble::Purpose;
-use crate::config::{NO_MODEL, edit};
+use crate::config::{Kind, NO_MODEL, edit};
 use crate::context::Context;
 use crate::embedding;
 use crate::registration::{Wanted, register};
-use crate::registry::existing_folder;
+use crate::registry::{existing_bear, existing_folder};
 
 /// Turns off semantic search if these are the only notes. The model is one for all
 /// sources, so other notes keep it.
@@ -31,8 +33,16 @@ fn remember(context: &Context<'_>, first: bool) -> anyhow::Result<()> {
 }
 
 pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let path = arguments.path.as_deref();
+    let (kind, path) = if arguments.bear {
+        (Kind::Bear, existing_bear(path)?)
+    } else {
+        let folder = path.unwrap_or(Path::new(""));
+        (Kind::Markdown, existing_folder(folder)?)
+    };
     let wanted = Wanted {
-        folder: existing_folder(&arguments.folder)?,
+        kind,
+        path,
         name: arguments.name.as_deref(),
         globs: &arguments.globs,
     };

@@ -1,5 +1,7 @@
 //! `kodiak completions`: prints a completion script for a shell.
 
+mod fzf;
+
 use clap::CommandFactory;
 
 use super::Outcome;
@@ -15,6 +17,7 @@ pub(super) fn run(arguments: &CompletionsArguments, output: &Output) -> anyhow::
         "kodiak",
         &mut script,
     );
-    output.answer(&String::from_utf8_lossy(&script))?;
+    let script = String::from_utf8_lossy(&script);
+    output.answer(&format!("{script}{}", fzf::binding(arguments.shell)))?;
     Ok(Outcome::Done)
 }

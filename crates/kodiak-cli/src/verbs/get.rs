@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
 /// Finds the note by trying each reading of what was typed: an existing file,
 /// the parsed reference, and the unparsed text, since a title may end like a
 /// line range.
-fn find(engine: &Engine, config: &Config, typed: &str) -> anyhow::Result<Found> {
+pub(super) fn find(engine: &Engine, config: &Config, typed: &str) -> anyhow::Result<Found> {
     let get = |reference: &Reference| engine.get(&Guard::local(), reference);
     let whole = Reference {
         target: typed.trim().to_owned(),

@@ -10,6 +10,8 @@ mod get;
 mod index;
 mod man;
 mod model;
+mod note;
+mod open;
 mod printing;
 mod remove;
 mod search;
@@ -17,7 +19,7 @@ mod similar;
 mod sources;
 mod status;
 
-use crate::arguments::{Arguments, ConfigVerb, ModelVerb, Verb};
+use crate::arguments::{Arguments, ConfigVerb, ModelVerb, NoteVerb, Verb};
 use crate::context::Context;
 use crate::output::Output;
 
@@ -39,6 +41,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<Outc
     match &arguments.verb {
         Verb::Completions(arguments) => return completions::run(arguments, output),
         Verb::Man(arguments) => return man::run(arguments, output),
+        Verb::Note(NoteVerb::New(arguments)) => return note::create(arguments, output),
         _ => {}
     }
     let writes_config = match &arguments.verb {
@@ -51,6 +54,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<Outc
         Verb::Search(arguments) => search::run(arguments, &context),
         Verb::Get(arguments) => get::run(arguments, &context),
         Verb::Similar(arguments) => similar::run(arguments, &context),
+        Verb::Open(arguments) => open::run(arguments, &context),
         Verb::Add(arguments) => add::run(arguments, &context),
         Verb::Remove(arguments) => remove::run(arguments, &context),
         Verb::Sources(arguments) => sources::run(arguments, &context),
@@ -60,6 +64,6 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<Outc
         Verb::Model(verb) => model::run(verb, &context),
         Verb::Config(ConfigVerb::Show(arguments)) => config::show(arguments, &context),
         Verb::Eval(arguments) => eval::run(arguments, &context),
-        Verb::Completions(_) | Verb::Man(_) => Ok(Outcome::Done),
+        Verb::Completions(_) | Verb::Man(_) | Verb::Note(_) => Ok(Outcome::Done),
     }
 }

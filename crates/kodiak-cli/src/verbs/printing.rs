@@ -13,6 +13,7 @@ use crate::output::Output;
 use crate::output::escape::escaped;
 use crate::output::hits::{Layout, hits};
 use crate::output::phrases::counted;
+use crate::output::xml;
 use crate::places::Places;
 
 /// Fails if the options contradict each other.
@@ -40,6 +41,7 @@ pub(super) fn print(
     for hit in &mut answer.hits {
         let file = places.file(hit);
         hit.file = file.map(|file| file.to_string_lossy().into_owned());
+        hit.url = places.url(hit);
     }
     let format = arguments.format();
     if format == Format::Json {
@@ -49,7 +51,8 @@ pub(super) fn print(
         let end = if arguments.null { '\0' } else { '\n' };
         match format {
             Format::Line => output.answer(&lines(&answer, &places, end, output))?,
-            Format::Files => output.answer(&files(&answer, end, output))?,
+            Format::Files => output.answer(&files(&answer, &places, end, output))?,
+            Format::Xml => output.answer(&xml::matches(&answer, &places))?,
             Format::Text | Format::Json => {
                 let layout = Layout {
                     painter: output.painter(),
@@ -113,18 +116,27 @@ fn lines(answer: &Answer, places: &Places, end: char, output: &Output) -> String
 }
 
 /// Renders the paths of the hits' files, each once.
-fn files(answer: &Answer, end: char, output: &Output) -> String {
+fn files(answer: &Answer, places: &Places, end: char, output: &Output) -> String {
     let mut seen = HashSet::new();
     let mut text = String::new();
+    let mut not_files = 0;
     for hit in &answer.hits {
         let Some(file) = &hit.file else {
-            report_unknown(hit, output);
+            if places.knows(hit) {
+                not_files += 1;
+            } else {
+                report_unknown(hit, output);
+            }
             continue;
         };
         if seen.insert(file) {
             text.push_str(&for_programs(file, output));
             text.push(end);
         }
+    }
+    if not_files > 0 {
+        let notes = counted(not_files, "note");
+        output.notice(&format!("{notes} left out: not in a file"));
     }
     text
 }

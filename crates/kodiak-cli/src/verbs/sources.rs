@@ -9,8 +9,10 @@ use serde::Serialize;
 
 use super::Outcome;
 use crate::arguments::JsonArguments;
-use crate::assemble::Purpose;
+use crate::assemble::{self, Purpose};
+use crate::config::Kind;
 use crate::context::Context;
+use crate::failure;
 use crate::output::escape::escaped;
 use crate::output::phrases::ago;
 
@@ -21,6 +23,9 @@ struct Listed {
     kind: &'static str,
     path: PathBuf,
     exists: bool,
+    /// Why it cannot be read now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
     glob: Vec<String>,
     documents: u64,
     indexed_at: Option<String>,
@@ -45,14 +50,18 @@ pub(super) fn run(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::R
             .to_vec(),
     ];
     for source in &listed {
-        let missing = if source.exists { "" } else { "  (missing)" };
+        let problem = match &source.error {
+            _ if !source.exists => "  (missing)".to_owned(),
+            Some(error) => format!("  ({})", escaped(error)),
+            None => String::new(),
+        };
         let path = source.path.to_string_lossy();
         rows.push(vec![
             escaped(&source.name).into_owned(),
             source.kind.to_owned(),
             source.documents.to_string(),
             source.indexed.clone(),
-            format!("{}{missing}", escaped(&path)),
+            format!("{}{problem}", escaped(&path)),
         ]);
     }
     context.output.table(&rows)?;
@@ -74,7 +83,13 @@ fn list(context: &Context<'_>) -> anyhow::Result<Vec<Listed>> {
         Listed {
             name: source.name.clone(),
             kind: source.kind.name(),
-            exists: source.path.is_dir(),
+            exists: match source.kind {
+                Kind::Markdown => source.path.is_dir(),
+                Kind::Bear => source.path.is_file(),
+            },
+            error: assemble::check(&config, source)
+                .err()
+                .map(|error| failure::message(&error.into())),
             path: source.path.clone(),
             glob: source.globs.clone(),
             documents: status.map_or(0, |status| status.documents),

@@ -60,6 +60,8 @@ fn help_is_an_answer() {
     for verb in [
         "search",
         "get",
+        "open",
+        "note",
         "add",
         "remove",
         "sources",
@@ -87,7 +89,9 @@ fn help_is_an_answer() {
       search       Find notes
       get          Print a note, or some lines of it
       similar      Find the notes that are most similar to a note
-      add          Register a folder of notes as a source and index it
+      open         Open a note at a line: a file in your editor, a note of Bear in Bear
+      note         Write a new note
+      add          Register a folder of notes, or Bear, as a source and index it
       remove       Remove a source; its files are not touched
       sources      List the registered sources
       index        Bring the index up to date with the notes

@@ -61,7 +61,7 @@ fn flags_are_other_names_of_formats() {
     }
     for arguments in [
         &["search", "x", "--json", "--format", "line"][..],
-        &["search", "x", "--format", "xml"],
+        &["search", "x", "--format", "yaml"],
     ] {
         assert_eq!(desk.run(arguments).code, Some(2));
     }

@@ -7,6 +7,7 @@
 )]
 
 mod arguments;
+mod bear;
 mod broken;
 mod coverage;
 mod crowd;
@@ -20,6 +21,7 @@ mod kill;
 mod length;
 mod meaning;
 mod model;
+mod open;
 mod real_model;
 mod refresh;
 mod relevance;

@@ -87,6 +87,10 @@ pub struct Hit {
     /// files are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// The address that opens it in the application it is from, if who shows the hit
+    /// knows one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
     /// Its kind, such as `note`.
     pub kind: String,
     /// Its title.
@@ -103,6 +107,10 @@ pub struct Hit {
     pub updated_at: String,
     /// The line of the first match in the snippet, or the one it begins on.
     pub line: usize,
+    /// The lines that match, in order; for a hit that was found by meaning only,
+    /// those of its nearest chunk.
+    #[serde(skip)]
+    pub lines: Vec<usize>,
     /// The excerpt that matches best, as prose without markup.
     pub snippet: String,
     /// The matched words, as byte ranges of the snippet.
@@ -125,6 +133,9 @@ pub struct Hit {
     /// Whether the file has changed since it was indexed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changed: bool,
+    /// Whether its field `archived` says so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
     /// How it was ranked, if the request asked for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,

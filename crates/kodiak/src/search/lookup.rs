@@ -6,7 +6,7 @@ use super::freshness::{Freshness, freshness};
 use super::suggest::similar_names;
 use crate::document::{LineRange, Reference};
 use crate::error::{Error, Result};
-use crate::source::Source;
+use crate::source::{Source, bear};
 use crate::store::{Filter, Name, Reader, StoredDocument};
 use crate::text::fold_into;
 
@@ -154,6 +154,9 @@ impl Lookup<'_> {
             let decoded = percent_decode_str(address).decode_utf8_lossy();
             let (source, key) = decoded.split_once('/').unwrap_or((&decoded, ""));
             return store.with_path(Some(source), key, scope, MAX_CANDIDATES);
+        }
+        if let Some(identifier) = bear::identifier_in(target) {
+            return store.with_path(None, &identifier, scope, MAX_CANDIDATES);
         }
         let digits = target.strip_prefix('#').unwrap_or(target);
         if digits.len() >= SHORTEST_PREFIX && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {

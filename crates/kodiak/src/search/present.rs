@@ -69,6 +69,7 @@ impl Presenter<'_> {
                 let span = self.span(candidate)?;
                 let mut hit = hit(&document, candidate, span.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
+                hit.archived = self.is_archived(document.row)?;
                 let coverage = judge.as_mut().map(|judge| judge.read(&document, candidate));
                 if request.explain {
                     let mut explained = explanation(
@@ -105,6 +106,12 @@ impl Presenter<'_> {
             },
             notices: told.map(|(_, notice)| notice).collect(),
         })
+    }
+
+    fn is_archived(&self, row: Row) -> Result<bool> {
+        let fields = self.store.fields(row)?;
+        let archived = |(name, value): &(String, String)| name == "archived" && value == "true";
+        Ok(fields.iter().any(archived))
     }
 
     /// Returns the span of the chunk nearest to the query, if the snippet or the
@@ -168,6 +175,7 @@ fn hit(
         source: document.source.clone(),
         path: document.key.clone(),
         file: None,
+        url: None,
         kind: document.kind.clone(),
         title: document.title.clone(),
         category: document.category.clone(),
@@ -175,12 +183,14 @@ fn hit(
         created_at: document.created_at.map(date::format),
         updated_at: date::format(document.updated_at),
         line: snippet.line,
+        lines: snippet.lines,
         snippet: snippet.text,
         marks: snippet.marks,
         score: round(candidate.score),
         similarity: evidence.similarity.map(round),
         found_by: found_by.map(|(_, name)| name).collect(),
         changed: false,
+        archived: false,
         relevance: None,
         probable: true,
         explanation: None,

@@ -34,6 +34,9 @@ pub(super) struct Snippet {
     pub(super) text: String,
     /// The matched words, as byte ranges of `text`.
     pub(super) marks: Vec<Range<usize>>,
+    /// The lines of the file that match, in order; only those in the part that was
+    /// searched.
+    pub(super) lines: Vec<usize>,
 }
 
 /// Finds the matches in a document and makes its snippet.
@@ -111,6 +114,21 @@ fn begins(written: &[u8], kept: &[u8]) -> bool {
     true
 }
 
+/// Returns the lines of the file with matches in the body, each once.
+fn lines(document: &StoredDocument, matches: &[Match]) -> Vec<usize> {
+    let mut lines = Vec::new();
+    let (mut line, mut counted) = (1 + newlines(&document.front), 0);
+    for found in matches {
+        let start = found.range.start.max(counted);
+        line += newlines(&document.body[counted..start]);
+        counted = start;
+        if lines.last() != Some(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
 #[derive(Clone)]
 struct Match {
     range: Range<usize>,
@@ -154,11 +172,19 @@ impl<'a> Finder<'a> {
     /// its tags if only they match, else the beginning of the body. The title is
     /// shown with every hit, so the heading that repeats it is never the snippet.
     pub(super) fn snippet(&self, document: &StoredDocument) -> Snippet {
+        let matches = self.matches(&document.body);
+        let lines = lines(document, &matches);
+        Snippet {
+            lines,
+            ..self.snippet_of(document, matches)
+        }
+    }
+
+    fn snippet_of(&self, document: &StoredDocument, matches: Vec<Match>) -> Snippet {
         let body = &document.body;
         let front_lines = newlines(&document.front);
         let heading = title_heading(document);
-        let (titles, matches): (Vec<Match>, Vec<Match>) = self
-            .matches(body)
+        let (titles, matches): (Vec<Match>, Vec<Match>) = matches
             .into_iter()
             .partition(|found| heading.contains(&found.range.start));
         let (in_tags, matches): (Vec<Match>, Vec<Match>) = matches
@@ -203,6 +229,7 @@ impl<'a> Finder<'a> {
         for found in &mut matches {
             found.range = found.range.start + range.start..found.range.end + range.start;
         }
+        let lines = lines(document, &matches);
         let heading = title_heading(document);
         matches.retain(|found| !heading.contains(&found.range.start));
         let mut snippet = if matches.is_empty() {
@@ -212,7 +239,7 @@ impl<'a> Finder<'a> {
             excerpt_of_best(document, &matches)
         };
         snippet.line += newlines(&document.front);
-        snippet
+        Snippet { lines, ..snippet }
     }
 
     /// Returns the line of the first match in the frontmatter; 1 if there is none.

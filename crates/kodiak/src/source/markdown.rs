@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 
 pub use super::note::document_from_text;
 use super::{Entry, Known, Listing, Look, Presence, Reading, Source, WritableSource};
-use version::FileState;
+pub(super) use version::FileState;
 
 /// The default size limit of files: 10 MiB.
 pub const DEFAULT_MAX_BYTES: u64 = 10 * 1024 * 1024;

@@ -6,6 +6,7 @@
 //! sync finds out what has changed since the last time. A search has less time:
 //! it asks the source for changes with [`Source::changes_since`].
 
+pub mod bear;
 mod draft;
 mod fields;
 pub mod frontmatter;
@@ -21,6 +22,7 @@ use crate::document::Document;
 use crate::error::Result;
 
 pub use crate::document::Version;
+pub use bear::{BearDatabase, BearOptions};
 pub use draft::Draft;
 pub use look::{Known, KnownEntry, Look};
 pub use markdown::{FolderOptions, MarkdownFolder};
@@ -64,6 +66,14 @@ pub trait Source: Send + Sync {
     fn changes_since(&self, known: &dyn Known, deadline: Instant) -> Result<Look> {
         let _ = (known, deadline);
         Ok(Look::default())
+    }
+
+    /// Returns the source as it is at this moment, for a caller that lists it
+    /// and then reads many entries. A source that is written to meanwhile, and
+    /// whose entries depend on each other, returns one; others, such as a
+    /// folder, do not.
+    fn snapshot(&self) -> Result<Option<Box<dyn Source + '_>>> {
+        Ok(None)
     }
 
     /// Returns the source as a writable one, if it is.

@@ -25,6 +25,12 @@ pub(crate) fn refresh(
     look: &Look,
     deadline: Instant,
 ) -> Result<usize> {
+    let snapshot = if look.entries.is_empty() {
+        None
+    } else {
+        source.snapshot()?
+    };
+    let source = snapshot.as_deref().unwrap_or(source);
     let mut analyzer = writer.analyzer();
     let mut report = Report::default();
     let mut batches = Batches::new(writer, Commit::EachBatch)?;

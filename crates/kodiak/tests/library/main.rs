@@ -6,6 +6,7 @@
 )]
 
 mod answers;
+mod bear;
 mod collection;
 mod concurrency;
 mod contract;

@@ -13,7 +13,7 @@ use kodiak::search::Notice;
 use kodiak::{Engine, Error};
 
 use crate::assemble::{self, Purpose};
-use crate::config::{Config, RegisteredSource};
+use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
 use crate::embedding;
 use crate::failure;
@@ -74,7 +74,8 @@ fn refresh(context: &Context<'_>, typed: &Path) -> anyhow::Result<Scope> {
         }
     }
     let wanted = Wanted {
-        folder,
+        kind: Kind::Markdown,
+        path: folder,
         name: None,
         globs: &[],
     };

@@ -18,7 +18,7 @@ const NANOSECONDS: i64 = 1_000_000_000;
 
 /// The state of a file in the file system, without its content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct FileState {
+pub(in crate::source) struct FileState {
     /// The size in bytes.
     pub(super) size: u64,
     /// The modification time in nanoseconds since 1970.
@@ -34,7 +34,7 @@ pub(super) struct FileState {
 
 impl FileState {
     /// Reads the state from a file's metadata.
-    pub(super) fn of(metadata: &Metadata) -> Self {
+    pub(in crate::source) fn of(metadata: &Metadata) -> Self {
         let (changed_ns, file) = system(metadata);
         Self {
             size: metadata.len(),
@@ -46,7 +46,7 @@ impl FileState {
 
     /// Returns the version of a file in this state. A file that is too large is
     /// not read, so for such a file the limit is part of the version.
-    pub(super) fn version(&self, max_bytes: u64) -> Version {
+    pub(in crate::source) fn version(&self, max_bytes: u64) -> Version {
         let mut bytes = Vec::with_capacity(40);
         for number in [
             self.size,
@@ -62,13 +62,21 @@ impl FileState {
         Version::of(&bytes)
     }
 
+    /// Returns the state without the time at which its metadata changed.
+    pub(in crate::source) fn without_change_time(self) -> Self {
+        Self {
+            changed_ns: 0,
+            ..self
+        }
+    }
+
     /// Returns when the file was last modified.
     pub(super) fn modified_at(&self) -> Timestamp {
         self.modified_ns.div_euclid(NANOSECONDS)
     }
 
     /// Tells whether the file may be written again without its state changing.
-    pub(super) fn is_fresh(&self) -> bool {
+    pub(in crate::source) fn is_fresh(&self) -> bool {
         let last = self.modified_ns.max(self.changed_ns);
         last > nanoseconds(SystemTime::now()).saturating_sub(TOO_FRESH_NS)
     }

@@ -1,0 +1,39 @@
+//! `kodiak note new`: creates a note in Bear.
+//!
+//! Bear's database is never written to. Bear itself creates the note, through the
+//! address that it opens.
+
+use std::io::Read;
+
+use anyhow::Context as _;
+
+use super::Outcome;
+use crate::arguments::NewNoteArguments;
+use crate::assemble;
+use crate::failure::refusal;
+use crate::opener;
+use crate::output::Output;
+
+pub(super) fn create(arguments: &NewNoteArguments, output: &Output) -> anyhow::Result<Outcome> {
+    let words: Vec<&str> = arguments
+        .title
+        .iter()
+        .flat_map(|word| word.split_whitespace())
+        .collect();
+    let title = words.join(" ");
+    if title.is_empty() {
+        return Err(refusal("the note has no title", "type some words"));
+    }
+    let text = match arguments.text.as_str() {
+        "-" => {
+            let mut text = String::new();
+            let read = std::io::stdin().read_to_string(&mut text);
+            read.context("could not read the text from standard input")?;
+            text
+        }
+        text => text.to_owned(),
+    };
+    opener::open(&assemble::url_to_create(&title, &arguments.tags, &text))?;
+    output.notice(&format!("Bear has been asked to create \"{title}\""));
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,224 @@
+//! A read-only connection to Bear's database that leaves no trace.
+//!
+//! Bear keeps its database in WAL mode and writes to it at any time. A plain
+//! read-only connection would create the log and its index (`-wal`, `-shm`)
+//! where they are missing, and leave them behind. So the way to read depends on
+//! the files that are there:
+//!
+//! * With both files, Bear runs or was killed. The index of the log is opened
+//!   read-only as well. SQLite's locks keep the snapshot consistent.
+//! * Without either, Bear has quit. The database is read without locks.
+//! * With a log and no index, somebody copied the files. They are read without
+//!   locks, and the index of the log is kept in memory.
+//!
+//! Without locks, Bear may start and write meanwhile. [`BearConnection::holds`]
+//! tells whether it did; `snapshot` then reads again.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+use std::time::Duration;
+
+use percent_encoding::{AsciiSet, percent_encode};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::stamp::{Stamp, beside};
+use crate::error::{BearProblem, Error, Result};
+
+/// The place in the header of a database that is 2 in WAL mode.
+const READ_VERSION: usize = 19;
+const WAL: u8 = 2;
+/// The number of statements that a connection keeps prepared.
+const STATEMENTS: usize = 16;
+
+/// A connection with an open transaction.
+#[derive(Debug)]
+pub(super) struct BearConnection {
+    connection: Connection,
+    /// The state of the files before they were opened.
+    stamp: Stamp,
+    way: Way,
+}
+
+/// How the files are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// With SQLite's locks.
+    Locked,
+    /// Without locks and without a log.
+    Immutable,
+    /// Without locks, with a log whose index is in memory.
+    OwnIndex,
+}
+
+impl BearConnection {
+    /// Opens the database at `path` and begins a transaction. Waits for
+    /// `patience` if another program has locked it.
+    pub(super) fn open(path: &Path, patience: Duration) -> Result<Self> {
+        let stamp = Stamp::of(path).map_err(|error| of_system(path, &error))?;
+        let way = choose(path).map_err(|error| of_system(path, &error))?;
+        let connection = connect(path, way, patience).map_err(|error| failure(path, &error))?;
+        Ok(Self {
+            connection,
+            stamp,
+            way,
+        })
+    }
+
+    /// Returns the connection itself.
+    pub(super) fn inner(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Returns the state of the files before they were opened.
+    pub(super) fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// Tells whether everything read so far is from one moment.
+    pub(super) fn holds(&self, path: &Path) -> bool {
+        match self.way {
+            Way::Locked => true,
+            // What Bear writes to a log that was not there is from a later moment.
+            Way::Immutable => Stamp::of(path).is_ok_and(|now| now.same_database(&self.stamp)),
+            Way::OwnIndex => Stamp::of(path).is_ok_and(|now| now == self.stamp),
+        }
+    }
+}
+
+fn choose(path: &Path) -> io::Result<Way> {
+    let (log, index) = (beside(path, "-wal").exists(), beside(path, "-shm").exists());
+    Ok(match (log, index) {
+        (true, true) => Way::Locked,
+        (true, false) => Way::OwnIndex,
+        // The index alone is of no use; Bear is about to start or to quit.
+        (false, _) if is_wal(path)? => Way::Immutable,
+        (false, _) => Way::Locked,
+    })
+}
+
+/// Tells whether a database is in WAL mode. What is not a database is not.
+fn is_wal(path: &Path) -> io::Result<bool> {
+    let mut header = [0; READ_VERSION + 1];
+    match File::open(path)?.read_exact(&mut header) {
+        Ok(()) => Ok(header[READ_VERSION] == WAL),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn connect(path: &Path, way: Way, patience: Duration) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let how = match way {
+        Way::Locked => "mode=ro&readonly_shm=1",
+        Way::Immutable => "mode=ro&immutable=1",
+        Way::OwnIndex => "mode=ro&vfs=unix-none",
+    };
+    let connection = Connection::open_with_flags(address(path, how), flags)?;
+    connection.busy_timeout(patience)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // The log belongs to Bear: it is never copied back or deleted here.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    if way == Way::OwnIndex {
+        // Before anything is read: it decides where the index of the log is.
+        connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE;")?;
+    }
+    connection.execute_batch("PRAGMA query_only = ON; BEGIN; PRAGMA cache_size = -8000;")?;
+    if way == Way::Locked {
+        // Pages that are mapped need not be copied. As long as the transaction is
+        // open, nobody cuts off a page that it may read.
+        connection.execute_batch("PRAGMA mmap_size = 268435456;")?;
+    }
+    // The first read fixes the moment and shows whether the file can be used.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+fn address(path: &Path, how: &str) -> String {
+    const SPECIAL: &AsciiSet = &AsciiSet::EMPTY.add(b'%').add(b'?').add(b'#');
+    let path = path.as_os_str().as_encoded_bytes();
+    format!("file:{}?{how}", percent_encode(path, SPECIAL))
+}
+
+/// Interprets an error of SQLite.
+pub(super) fn failure(path: &Path, error: &rusqlite::Error) -> Error {
+    let problem = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => BearProblem::NotADatabase,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => BearProblem::Locked,
+        Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::PermissionDenied) => {
+            BearProblem::Denied
+        }
+        // SQLite does not say why it could not open a file; the system does.
+        Some(ErrorCode::CannotOpen) => match File::open(path) {
+            Err(error) => return of_system(path, &error),
+            Ok(_) => BearProblem::Failed(plain(error)),
+        },
+        _ => BearProblem::Failed(plain(error)),
+    };
+    Error::Bear {
+        path: path.to_owned(),
+        problem,
+    }
+}
+
+/// Interprets an error of the operating system.
+pub(super) fn of_system(path: &Path, error: &io::Error) -> Error {
+    let problem = match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => BearProblem::Missing,
+        ErrorKind::PermissionDenied => BearProblem::Denied,
+        _ => BearProblem::Failed(error.to_string()),
+    };
+    Error::Bear {
+        path: path.to_owned(),
+        problem,
+    }
+}
+
+/// Returns SQLite's message without the statement that it may quote.
+fn plain(error: &rusqlite::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_suffix(" in")
+        .unwrap_or(line)
+        .trim_end()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_of_the_system_are_told_apart() {
+        for (kind, expected) in [
+            (ErrorKind::NotFound, BearProblem::Missing),
+            (ErrorKind::NotADirectory, BearProblem::Missing),
+            (ErrorKind::PermissionDenied, BearProblem::Denied),
+        ] {
+            let error = of_system(Path::new("/db"), &kind.into());
+            assert!(matches!(error, Error::Bear { problem, .. } if problem == expected));
+        }
+        // What SQLite says where macOS denies access.
+        for (code, expected) in [
+            (rusqlite::ffi::SQLITE_AUTH, BearProblem::Denied),
+            (rusqlite::ffi::SQLITE_PERM, BearProblem::Denied),
+            (rusqlite::ffi::SQLITE_BUSY, BearProblem::Locked),
+            (rusqlite::ffi::SQLITE_NOTADB, BearProblem::NotADatabase),
+            (rusqlite::ffi::SQLITE_CANTOPEN, BearProblem::Missing),
+        ] {
+            let error = rusqlite::ffi::Error::new(code);
+            let error = rusqlite::Error::SqliteFailure(error, None);
+            let error = failure(Path::new("/no such folder/db"), &error);
+            assert!(matches!(error, Error::Bear { problem, .. } if problem == expected));
+        }
+    }
+
+    #[test]
+    fn an_address_keeps_every_name() {
+        let address = address(Path::new("/a b/50%?#.sqlite"), "mode=ro");
+        assert_eq!(address, "file:/a b/50%25%3F%23.sqlite?mode=ro");
+    }
+}

@@ -1,0 +1,62 @@
+//! The state of the database files, without opening them.
+//!
+//! SQLite appends every commit to the write-ahead log and copies it to the
+//! database from time to time. As long as neither file changes, neither do the
+//! notes.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::document::Version;
+use crate::source::markdown::FileState;
+
+/// The states of the database and of its write-ahead log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    database: FileState,
+    log: Option<FileState>,
+}
+
+impl Stamp {
+    /// Looks at the database at `path`.
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let database = fs::metadata(path)?;
+        let log = match fs::metadata(beside(path, "-wal")) {
+            // SQLite may set the owner of the log whenever it opens it.
+            Ok(metadata) => Some(FileState::of(&metadata).without_change_time()),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Self {
+            database: FileState::of(&database),
+            log,
+        })
+    }
+
+    /// Tells whether the database itself is the same, whatever the log is.
+    pub(super) fn same_database(&self, other: &Self) -> bool {
+        self.database == other.database
+    }
+
+    /// Returns the version of the notes in this state. It is unknown if the
+    /// files were written so recently that another write might not show.
+    pub(super) fn version(&self) -> Version {
+        if self.database.is_fresh() || self.log.is_some_and(|log| log.is_fresh()) {
+            return Version::UNKNOWN;
+        }
+        let mut state = self.database.version(u64::MAX).0.to_vec();
+        if let Some(log) = self.log {
+            state.extend_from_slice(&log.version(u64::MAX).0);
+        }
+        Version::of(&state)
+    }
+}
+
+/// Returns the path of a file that SQLite puts beside a database.
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
