@@ -201,7 +201,7 @@ impl Known for Indexed<'_> {
         self.reader.containers(self.name)
     }
 
-    fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>) -> Result<()> {
+    fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> Result<()> {
         self.reader.each_entry_by_age(self.name, visit)
     }
 }

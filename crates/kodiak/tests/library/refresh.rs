@@ -395,10 +395,10 @@ impl Source for Shelf {
             .map(|entry| (entry.key.clone(), entry))
             .collect();
         known.each_entry(&mut |entry| {
-            match now.get(&entry.key) {
-                Some(same) if same.version == entry.version => drop(now.remove(&entry.key)),
+            match now.get(entry.key) {
+                Some(same) if same.version == entry.version => drop(now.remove(entry.key)),
                 Some(_) => {}
-                None => look.gone.push(entry.key),
+                None => look.gone.push(entry.key.to_owned()),
             }
             ControlFlow::Continue(())
         })?;
