@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::{Match, Snippet};
-use crate::analysis::markup::plain::{self, Prose};
+use crate::analysis::markup::plain::{self, Enough, Prose};
 use crate::document::newlines;
 use crate::store::StoredDocument;
 use crate::text::is_mark;
@@ -26,18 +26,38 @@ const AFTER: usize = 2_000;
 /// leave little to show of the first bytes.
 const MAX_AFTER: usize = 32_000;
 
+/// How many characters behind a snippet decide where it ends: whether a sentence
+/// ends depends on what follows.
+const LOOKAHEAD: usize = 8;
+
 /// Returns the excerpt around `span` of the body, with all its matches marked.
 pub(super) fn excerpt(
     document: &StoredDocument,
     matches: &[Match],
     span: &Range<usize>,
 ) -> Snippet {
+    let needed = Enough {
+        after: span.end,
+        characters: MAX_CHARACTERS + LOOKAHEAD,
+    };
+    excerpt_of(document, matches, span, needed)
+}
+
+/// Returns the excerpt around `span` of the body. As long as `needed` covers it, more
+/// prose makes no difference.
+pub(super) fn excerpt_of(
+    document: &StoredDocument,
+    matches: &[Match],
+    span: &Range<usize>,
+    needed: Enough,
+) -> Snippet {
     let body = document.body.as_str();
     let from = region_start(body, span.start);
     let mut after = AFTER;
     loop {
         let to = floor(body, span.end.saturating_add(after));
-        let prose = plain::render(document.markup, body, from..to, &document.title);
+        let title = &document.title;
+        let prose = plain::render_enough(document.markup, body, from..to, title, needed);
         let anchor = anchor(&prose, span);
         let short = prose.text.len() < anchor.end + MAX_CHARACTERS;
         if to < body.len() && short && after < MAX_AFTER {

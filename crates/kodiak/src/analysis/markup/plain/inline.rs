@@ -25,6 +25,9 @@ impl Inline<'_> {
     /// Writes a range of the block as it is.
     pub(super) fn as_written(&mut self, range: Range<usize>) {
         for (at, character) in self.text[range.clone()].char_indices() {
+            if self.prose.is_enough() {
+                return;
+            }
             let origin = self.origins[range.start + at];
             self.prose.push(character, origin);
         }
@@ -39,7 +42,17 @@ impl Inline<'_> {
         let text = self.text;
         let mut at = range.start;
         while let Some(first) = text[at..range.end].chars().next() {
+            if self.prose.is_enough() {
+                return;
+            }
             let before = text[..at].chars().next_back().unwrap_or(' ');
+            let word = plain_word(&text[at..range.end], before);
+            if !word.is_empty() {
+                let end = at + word.len();
+                self.prose.push_word(word, &self.origins[at..end]);
+                at = end;
+                continue;
+            }
             let near = near(&text[at..range.end]);
             let read = match first {
                 '\\' => self.escape(at, near),
@@ -251,6 +264,24 @@ pub(super) fn ends_sentence(character: char) -> bool {
         character,
         '.' | '!' | '?' | '…' | '。' | '！' | '？' | '．' | '｡' | '।' | '॥'
     )
+}
+
+/// Returns the beginning of a text that has no markup, no white space and nothing
+/// that may be an address. `before` is the character before the text.
+fn plain_word(text: &str, mut before: char) -> &str {
+    for (at, character) in text.char_indices() {
+        let plain = match character {
+            '\\' | '`' | '!' | '[' | '<' | '&' | '*' | '_' | '~' | '=' => false,
+            'h' | 'H' | 'f' | 'F' | 'w' | 'W' => before.is_alphanumeric(),
+            '!'..='~' => true,
+            _ => !character.is_whitespace() && !character.is_control(),
+        };
+        if !plain {
+            return &text[..at];
+        }
+        before = character;
+    }
+    text
 }
 
 /// Returns the beginning of a text, up to [`REACH`] bytes.
