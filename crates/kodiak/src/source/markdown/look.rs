@@ -230,9 +230,10 @@ impl MarkdownFolder {
         relisted.finish(look);
     }
 
-    /// Checks files, from their folder where several in a row are in the same.
+    /// Checks files, those in the same folder one after another.
     fn check_files(&self, files: &Files, found: &mut Look) {
-        let all: Vec<KnownEntry<'_>> = files.iter().collect();
+        let mut all: Vec<KnownEntry<'_>> = files.iter().collect();
+        all.sort_by_key(|one| parent_of(one.key));
         for group in all.chunk_by(|one, other| parent_of(one.key) == parent_of(other.key)) {
             let folder = parent_of(group[0].key).unwrap_or_default();
             let path = self.root.join(folder);
