@@ -53,12 +53,12 @@ pub(super) struct Finder<'a> {
 
 /// Rules words out by their first letters. A stem begins as its word does, so most
 /// words are ruled out without stemming them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct PrefixFilter<'a> {
     /// For each first letter of a term, a bit for each second letter. All bits are
     /// set for a term whose second letter may differ or is beyond ASCII.
     /// Words that do not begin with an ASCII character are never ruled out.
-    seconds: FxHashMap<u8, u128>,
+    seconds: Box<[u128; 128]>,
     /// The terms without their last two letters: the rest of a stem is certain to
     /// be in its word.
     kept: Vec<&'a [u8]>,
@@ -66,7 +66,10 @@ struct PrefixFilter<'a> {
 
 impl<'a> PrefixFilter<'a> {
     fn of(terms: impl Iterator<Item = &'a str>) -> Self {
-        let mut prefixes = Self::default();
+        let mut prefixes = Self {
+            seconds: Box::new([0; 128]),
+            kept: Vec::new(),
+        };
         for term in terms.map(str::as_bytes) {
             let Some(first) = term.first() else {
                 continue;
@@ -76,8 +79,10 @@ impl<'a> PrefixFilter<'a> {
             let changes = term.len() <= 2 || (term.len() == 3 && term.ends_with(b"ie"));
             let second = term.get(1).filter(|_| !changes);
             let second = second.filter(|second| second.is_ascii_alphanumeric());
-            *prefixes.seconds.entry(*first).or_default() |=
-                second.map_or(u128::MAX, |second| 1 << second);
+            // A word that begins beyond ASCII is allowed anyway.
+            if let Some(bits) = prefixes.seconds.get_mut(usize::from(*first)) {
+                *bits |= second.map_or(u128::MAX, |second| 1 << second);
+            }
             prefixes
                 .kept
                 .push(&term[..term.len().saturating_sub(2).max(1)]);
@@ -90,10 +95,9 @@ impl<'a> PrefixFilter<'a> {
         let Some(first) = written.first().filter(|first| first.is_ascii()) else {
             return true;
         };
-        let Some(&bits) = self.seconds.get(&first.to_ascii_lowercase()) else {
-            return false;
-        };
+        let bits = self.seconds[usize::from(first.to_ascii_lowercase())];
         match written.get(1) {
+            _ if bits == 0 => false,
             Some(second) if second.is_ascii_alphanumeric() => {
                 bits & (1 << second.to_ascii_lowercase()) != 0
                     && self.kept.iter().any(|kept| begins(written, kept))
@@ -160,7 +164,7 @@ impl<'a> Finder<'a> {
             planned: &[],
             exact: FxHashMap::default(),
             prefixes: Vec::new(),
-            prefix_filter: PrefixFilter::default(),
+            prefix_filter: PrefixFilter::of(std::iter::empty()),
             needles: needles
                 .iter()
                 .map(|needle| needle.to_ascii_lowercase())
@@ -377,7 +381,8 @@ fn tag_line(tags: &[String]) -> String {
 /// the first wins.
 fn best_window(text: &str, matches: &[Match]) -> Range<usize> {
     let mut best = (f64::MIN, 0..0);
-    let mut present: FxHashMap<usize, usize> = FxHashMap::default();
+    let terms = matches.iter().map(|found| found.term + 1).max();
+    let mut present = vec![0_usize; terms.unwrap_or(0)];
     let mut last = 0;
     let mut weight = 0.0;
     for first in 0..matches.len() {
@@ -389,7 +394,7 @@ fn best_window(text: &str, matches: &[Match]) -> Range<usize> {
             if span.len() > TOGETHER && span.chars().count() > TOGETHER && last > first {
                 break;
             }
-            let seen = present.entry(matches[last].term).or_insert(0);
+            let seen = &mut present[matches[last].term];
             weight += matches[last].weight * if *seen == 0 { 1.0 } else { 0.05 };
             *seen += 1;
             last += 1;
@@ -398,10 +403,9 @@ fn best_window(text: &str, matches: &[Match]) -> Range<usize> {
             best = (weight, first..last);
         }
         let leaving = &matches[first];
-        if let Some(seen) = present.get_mut(&leaving.term) {
-            *seen -= 1;
-            weight -= leaving.weight * if *seen == 0 { 1.0 } else { 0.05 };
-        }
+        let seen = &mut present[leaving.term];
+        *seen -= 1;
+        weight -= leaving.weight * if *seen == 0 { 1.0 } else { 0.05 };
         last = last.max(first + 1);
     }
     best.1

@@ -81,6 +81,15 @@ impl Prose {
         origin.filter(|&origin| origin != INSERTED)
     }
 
+    /// Returns the bytes of the text that are from a range of the body.
+    pub(crate) fn places_of(
+        &self,
+        range: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        let origins = self.origins.iter().enumerate();
+        origins.filter_map(move |(at, origin)| range.contains(origin).then_some(at))
+    }
+
     /// Appends a character of the body. Runs of white space and control characters
     /// become one space.
     fn push(&mut self, character: char, origin: usize) {
@@ -100,11 +109,11 @@ impl Prose {
         }
     }
 
-    /// Appends text without white space and control characters. `origins` has the
-    /// offset of each of its bytes.
-    fn push_word(&mut self, word: &str, origins: &[usize]) {
+    /// Appends text that neither begins nor ends with white space and has nothing to
+    /// squeeze. `origins` has the offset of each of its bytes.
+    fn push_run(&mut self, run: &str, origins: &[usize]) {
         self.write_pending();
-        self.text.push_str(word);
+        self.text.push_str(run);
         self.origins.extend_from_slice(origins);
         let before = match origins.last() {
             Some(&last) if last >= self.needed.after => {
@@ -114,7 +123,7 @@ impl Prose {
         };
         // Of the bytes of a character, all but the first begin with these bits.
         let starts = |byte: &&u8| **byte & 0xc0 != 0x80;
-        self.count(word.as_bytes()[before..].iter().filter(starts).count());
+        self.count(run.as_bytes()[before..].iter().filter(starts).count());
     }
 
     /// Writes what comes before the next character.

@@ -114,22 +114,18 @@ fn floor(text: &str, at: usize) -> usize {
 /// Returns the range of the prose that is from `span` of the body; the empty range
 /// before what follows the span if nothing of it is shown.
 fn anchor(prose: &Prose, span: &Range<usize>) -> Range<usize> {
-    let from = |at: usize| prose.origin(at);
-    let all = 0..prose.text.len();
-    let inside = |at: &usize| from(*at).is_some_and(|origin| span.contains(&origin));
     let boundary = |at: &usize| prose.text.is_char_boundary(*at);
-    let first = all.clone().filter(boundary).find(inside);
-    let last = all.clone().rev().find(inside);
-    if let (Some(first), Some(last)) = (first, last) {
+    let places = |range: Range<usize>| prose.places_of(range).filter(boundary);
+    let last = prose.places_of(span.clone()).next_back();
+    if let (Some(first), Some(last)) = (places(span.clone()).next(), last) {
         let mut end = last + 1;
         while !boundary(&end) {
             end += 1;
         }
         return first..end;
     }
-    let follows = |at: &usize| from(*at).is_some_and(|origin| origin >= span.start);
-    let at = all.filter(boundary).find(follows);
-    let at = at.unwrap_or(prose.text.len());
+    let follows = places(span.start..usize::MAX).next();
+    let at = follows.unwrap_or(prose.text.len());
     at..at
 }
 
@@ -284,6 +280,9 @@ fn starts_sentence(prose: &Prose, at: usize) -> bool {
     if prose.starts.binary_search(&at).is_ok() {
         return true;
     }
+    if follows_letter(&prose.text, at) {
+        return false;
+    }
     let before = prose.text[..at].trim_end();
     let apart = before.len() < at || before.ends_with(is_wide_end);
     apart
@@ -295,6 +294,9 @@ fn starts_sentence(prose: &Prose, at: usize) -> bool {
 fn ends_sentence(prose: &Prose, at: usize) -> bool {
     if prose.ends.binary_search(&at).is_ok() {
         return true;
+    }
+    if follows_letter(&prose.text, at) {
+        return false;
     }
     let (text, rest) = prose.text.split_at(at);
     let text = text.trim_end_matches(['"', '\'', ')', ']', '”', '’', '»', '」', '』', '）']);
@@ -309,6 +311,12 @@ fn ends_sentence(prose: &Prose, at: usize) -> bool {
         return false;
     }
     !text.ends_with('.') || !is_abbreviation(said)
+}
+
+/// Tells whether an ASCII letter or digit precedes: most places are ruled out by this.
+fn follows_letter(text: &str, at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
+    before.is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// Tells whether a character ends a sentence even if no space follows.

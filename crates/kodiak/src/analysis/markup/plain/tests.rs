@@ -40,6 +40,13 @@ fn inline_markup_is_rendered() {
         (r"\*stars\* and \[x]", "*stars* and [x]"),
         ("日本**語**", "日本語"),
         ("![](logo.png)", ""),
+        ("how  fat whales  sat ", "how fat whales sat"),
+        (
+            "to https:// or http and www.",
+            "to https:// or http and www.",
+        ),
+        ("to https://example.org", "to example.org"),
+        ("xhttps://example.org/a", "xhttps://example.org/a"),
     ] {
         assert_eq!(prose(body), expected, "{body}");
     }
