@@ -120,6 +120,7 @@ fn with_files(
     sizes_of(program, "index size", "without vectors", column);
     program.sync(column)?;
     program.search_words(&sample, column)?;
+    program.refresh(&sample, column)?;
     let key = model.map(|model| model.identity.key());
     start(Task::Embed, &program.index(), texts, key.as_deref(), column)?;
     let detail = "with vectors and the file for scanning them";
@@ -138,7 +139,7 @@ fn without_files(
     column: &mut Column,
 ) -> Result<()> {
     column.leave_out(
-        "first index, no-op sync, cold search",
+        "first index, no-op sync, cold search, looking for changes",
         "so many documents are not written as files",
     );
     let index = program.index();

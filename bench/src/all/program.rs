@@ -105,6 +105,33 @@ impl Program {
         Ok(())
     }
 
+    /// Measures how much longer a search takes that looks for changes, where there
+    /// are none.
+    pub(crate) fn refresh(&self, texts: &[String], column: &mut Column) -> Result<()> {
+        let what = "looking for changes";
+        let queries = Kind::RareWord.queries(texts, SEARCHES);
+        if queries.is_empty() {
+            column.leave_out(what, "the texts have no such words");
+            return Ok(());
+        }
+        let (mut off, mut on) = (Vec::new(), Vec::new());
+        for query in &queries {
+            // In turns, so that both meet the same machine.
+            for (more, times) in [(&["--no-refresh"][..], &mut off), (&[], &mut on)] {
+                let mut search = self.command(NO_MODEL, "search");
+                let ran = run_command(search.args(more).args(["--", query]), false)?;
+                times.push(ran.wall.as_secs_f64() * 1e3);
+            }
+        }
+        let (off, on) = (median(off), median(on));
+        let detail = format!(
+            "wall, a cold search of {on:.1} ms beside {off:.1} without, medians of {}",
+            queries.len()
+        );
+        column.add(what, (on - off).max(0.0), "ms", detail);
+        Ok(())
+    }
+
     /// Measures hybrid searches with a model whose vectors are in the index.
     pub(crate) fn search_meanings(
         &self,

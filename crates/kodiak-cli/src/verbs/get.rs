@@ -1,4 +1,5 @@
-//! `kodiak get`: prints a note, or some of its lines, as it was indexed.
+//! `kodiak get`: prints a note, or some of its lines, as it is indexed. If the file
+//! has changed, the engine brings the index up to date first.
 
 use std::fmt::Write;
 use std::path::Path;

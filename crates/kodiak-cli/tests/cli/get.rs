@@ -184,11 +184,19 @@ fn a_title_wins_over_a_file_name() {
 }
 
 #[test]
-fn a_file_that_changed_is_printed_as_it_was_indexed() {
+fn a_file_that_changed_is_printed_as_it_is_unless_nothing_is_refreshed() {
     let desk = Desk::indexed();
+    desk.configure("refresh_ms", 60_000);
     desk.write("notes/productivity/inbox-zero.md", "changed");
     let run = desk.ok(&["get", "inbox-zero.md"]);
-    assert!(run.stdout.starts_with("# Inbox zero"), "{run}");
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("changed", ""));
+    desk.write("notes/productivity/new.md", "just written");
+    assert_eq!(desk.ok(&["get", "new.md"]).stdout, "just written");
+    desk.ok(&["index"]);
+    desk.configure("refresh_ms", 0);
+    desk.write("notes/productivity/inbox-zero.md", "changed again");
+    let run = desk.ok(&["get", "inbox-zero.md"]);
+    assert_eq!(run.stdout, "changed");
     assert!(run.stderr.contains("has changed since"), "{run}");
     std::fs::remove_file(desk.path("notes/productivity/inbox-zero.md")).unwrap();
     let run = desk.ok(&["get", "inbox-zero.md"]);

@@ -119,11 +119,9 @@ impl Engine {
         guard.require(Capability::Search)?;
         let started = Instant::now();
         let mut answer = self.read(|reader| {
-            let mut answer = if request.refresh && !self.shared.refresh.is_zero() {
-                self.search_refreshed(reader, guard, request)?
-            } else {
-                self.search_as_is(reader, guard, request)?
-            };
+            let mut answer = self.refreshed(reader, guard, request, || {
+                self.search_as_is(reader, guard, request)
+            })?;
             self.add_unsynced(reader, guard, request, &mut answer)?;
             Ok(answer)
         })?;
@@ -167,7 +165,7 @@ impl Engine {
 
     /// Returns the documents most similar to the one that `reference` names,
     /// without that one. `request` sets the limit and the filter; its query is
-    /// ignored.
+    /// ignored. Changes are looked for as in a search.
     pub fn similar(
         &self,
         guard: &Guard,
@@ -176,13 +174,21 @@ impl Engine {
     ) -> Result<Answer> {
         guard.require(Capability::Search)?;
         guard.require(Capability::Read)?;
-        self.read(|reader| self.router(reader, guard).similar(reference, request))
+        self.read(|reader| {
+            self.refreshed(reader, guard, request, || {
+                self.router(reader, guard).similar(reference, request)
+            })
+        })
     }
 
-    /// Finds a document by its id, path, address or title.
+    /// Finds a document by its id, path, address or title. If it has changed since
+    /// it was indexed, or if there is none, changes are looked for first, no longer
+    /// than the engine's budget.
     pub fn get(&self, guard: &Guard, reference: &Reference) -> Result<Found> {
         guard.require(Capability::Read)?;
-        self.read(|reader| self.router(reader, guard).get(reference))
+        self.get_refreshed(guard, reference, |reference| {
+            self.read(|reader| self.router(reader, guard).get(reference))
+        })
     }
 
     /// Returns the correction that a search would use for `word`, or `None` if

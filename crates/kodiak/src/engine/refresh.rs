@@ -1,9 +1,10 @@
 //! Refreshing: a search that finds what was written a moment ago.
 //!
 //! While a search runs, changes are looked for beside it. What has changed is
-//! indexed before the answer and the search runs again. This never waits for
-//! another writer, and no failure of it is a failure of the search: the answer
-//! says what it lacks instead.
+//! indexed before the answer and the search runs again. A document that is read
+//! is compared with its entry, and changes are looked for only if it is not the
+//! same. This never waits for another writer, and no failure of it is a failure of
+//! the search: the answer says what it lacks instead.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,44 +14,50 @@ use std::time::{Duration, Instant};
 
 use super::Engine;
 use crate::access::Guard;
-use crate::document::Version;
+use crate::document::{Reference, Version};
 use crate::error::{Error, Result};
-use crate::search::{Answer, Incomplete, NotIndexed, NotLookedFor, Notice, Request};
-use crate::source::{Known, KnownEntry, Look, Source};
-use crate::store::{Filter, Reader, Store, Writer};
+use crate::search::{Answer, Found, Incomplete, NotIndexed, NotLookedFor, Notice, Request};
+use crate::source::{Known, KnownEntry, Look, Presence, Source};
+use crate::store::{Filter, Reader, Store, StoredDocument, Writer};
 use crate::sync;
 
-/// The time that a search looks for changes by default. People forgive 20 ms
-/// more easily than an answer that lacks what they have just written.
-pub const REFRESH: Duration = Duration::from_millis(30);
+/// The time that a search looks for changes by default. Ten thousand files take
+/// half of it where the machine is busy with something else, and people forgive
+/// 50 ms more easily than an answer that lacks what they have just written.
+pub const REFRESH: Duration = Duration::from_millis(50);
 
 /// The longest time to look for changes, whatever the engine is told.
 const LONGEST: Duration = Duration::from_hours(1);
 
 impl Engine {
-    /// Searches while changes are looked for, and again if there were any.
-    pub(super) fn search_refreshed(
+    /// Runs `search` while changes are looked for, and again if there were any.
+    /// Without a refresh it runs once.
+    pub(super) fn refreshed(
         &self,
         reader: &dyn Reader,
         guard: &Guard,
         request: &Request,
+        search: impl Fn() -> Result<Answer>,
     ) -> Result<Answer> {
-        let budget = self.shared.refresh.min(LONGEST);
-        let deadline = Instant::now() + budget;
+        if !request.refresh || self.shared.refresh.is_zero() {
+            return search();
+        }
+        let deadline = self.refresh_deadline();
         let filter = guard.narrow(&request.filter);
         let before = reader.revision()?;
         let (answer, incomplete) = std::thread::scope(|scope| {
-            let looking = scope.spawn(|| self.refresh(&filter, deadline));
-            let answer = self.search_as_is(reader, guard, request);
+            let looking = scope.spawn(|| self.refresh(&filter, None, deadline));
+            let answer = search();
             let failed = |_| vec![not_looked_for("the search for changes stopped early")];
             (answer, looking.join().unwrap_or_else(failed))
         });
-        let mut answer = answer?;
         // Whoever has written meanwhile: what was looked for was compared with
         // the index as it is now, so that is what must be searched.
-        if reader.revision()? != before {
-            answer = self.search_as_is(reader, guard, request)?;
-        }
+        let mut answer = if reader.revision()? == before {
+            answer?
+        } else {
+            search()?
+        };
         let off = Incomplete::ChangesNotLookedFor(NotLookedFor::Off);
         answer.completeness.0.retain(|reason| *reason != off);
         for reason in incomplete {
@@ -98,16 +105,73 @@ impl Engine {
         Ok(())
     }
 
+    /// Brings the document that `get` found up to date if its entry may have
+    /// changed, or looks for changes everywhere if there is no such document yet.
+    /// `get` is called again where that may help.
+    pub(super) fn get_refreshed(
+        &self,
+        guard: &Guard,
+        reference: &Reference,
+        get: impl Fn(&Reference) -> Result<Found>,
+    ) -> Result<Found> {
+        let found = get(reference);
+        if self.shared.refresh.is_zero() {
+            return found;
+        }
+        let mut filter = guard.narrow(&Filter::default());
+        match found {
+            Ok(found) => {
+                let document = &found.document;
+                let Some(entry) = self.doubtful_entry(document)? else {
+                    return Ok(found);
+                };
+                filter.sources = vec![document.source.clone()];
+                self.refresh(&filter, Some(&entry), self.refresh_deadline());
+                // By id: the title may be another one now.
+                let same = Reference {
+                    target: document.uid.clone(),
+                    lines: reference.lines,
+                };
+                Ok(get(&same).unwrap_or(found))
+            }
+            Err(Error::NoDocument { .. }) => {
+                self.refresh(&filter, None, self.refresh_deadline());
+                get(reference)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the key of a document's entry, unless that is gone or certainly in
+    /// the indexed version.
+    fn doubtful_entry(&self, document: &StoredDocument) -> Result<Option<String>> {
+        let mut sources = self.shared.sources.iter();
+        let Some(source) = sources.find(|source| source.name() == document.source) else {
+            return Ok(None);
+        };
+        let entry = self.read(|reader| reader.entry_of(document.row))?;
+        let doubtful = |(key, version): &(String, Version)| match source.presence(key) {
+            Presence::There(now) => !version.is_same_as(now),
+            Presence::Gone | Presence::Unknown => false,
+        };
+        Ok(entry.filter(doubtful).map(|(key, _)| key))
+    }
+
+    fn refresh_deadline(&self) -> Instant {
+        Instant::now() + self.shared.refresh.min(LONGEST)
+    }
+
     /// Looks for changes in the sources that a search covers, and indexes them.
-    /// Returns what the index still lacks.
-    fn refresh(&self, filter: &Filter, deadline: Instant) -> Vec<Incomplete> {
+    /// An entry with the key `first` is looked at before all others. Returns what
+    /// the index still lacks.
+    fn refresh(&self, filter: &Filter, first: Option<&str>, deadline: Instant) -> Vec<Incomplete> {
         let mut lacking = Vec::new();
         for source in &self.shared.sources {
             let name = source.name();
             if !filter.admits_source(name) {
                 continue;
             }
-            if let Err(error) = self.refresh_one(&**source, deadline, &mut lacking) {
+            if let Err(error) = self.refresh_one(&**source, first, deadline, &mut lacking) {
                 lacking.push(if error.concerns_source() {
                     Incomplete::SourceUnreadable {
                         source: name.to_owned(),
@@ -123,12 +187,17 @@ impl Engine {
     fn refresh_one(
         &self,
         source: &dyn Source,
+        first: Option<&str>,
         deadline: Instant,
         lacking: &mut Vec<Incomplete>,
     ) -> Result<()> {
         let name = source.name();
         let (look, supported) = self.read(|reader| {
-            let index = Indexed { reader, name };
+            let index = Indexed {
+                reader,
+                name,
+                first,
+            };
             let look = source.changes_since(&index, deadline)?;
             let supported = look.finished || !reader.containers(name)?.is_empty();
             Ok((look, supported))
@@ -194,6 +263,8 @@ fn why_not(error: Error) -> NotIndexed {
 struct Indexed<'a> {
     reader: &'a dyn Reader,
     name: &'a str,
+    /// The key of the entry that is visited first, and once more in its turn.
+    first: Option<&'a str>,
 }
 
 impl Known for Indexed<'_> {
@@ -201,7 +272,19 @@ impl Known for Indexed<'_> {
         self.reader.containers(self.name)
     }
 
-    fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>) -> Result<()> {
+    fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> Result<()> {
+        if let Some(key) = self.first
+            && let Some(state) = self.reader.entry_state(self.name, key)?
+        {
+            let entry = KnownEntry {
+                key,
+                version: state.version,
+                skipped: state.skipped,
+            };
+            if visit(entry).is_break() {
+                return Ok(());
+            }
+        }
         self.reader.each_entry_by_age(self.name, visit)
     }
 }

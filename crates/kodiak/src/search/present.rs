@@ -6,7 +6,7 @@ use super::freshness::{Freshness, freshness};
 use super::lexical::Terms;
 use super::notice::{Noted, Notice};
 use super::relevance::{Judge, Judgement};
-use super::snippet::{self, Finder};
+use super::snippet::{self, Contained, Finder};
 use super::terms::PlannedTerm;
 use super::{ExplainedTerm, Explanation, Hit, Request};
 use crate::date;
@@ -46,6 +46,7 @@ impl Presenter<'_> {
             Terms::Planned(terms) => Finder::terms(terms, stemming),
             Terms::Literal(needles) => Finder::literal(needles),
         };
+        let judged = judge.as_ref().is_some_and(|judge| judge.judges_by(&finder));
         let terms = self.explained_terms(&ranked.terms)?;
         let mut hits = Vec::new();
         let (mut gone, mut changed, mut unknown) = (0, 0, 0);
@@ -67,10 +68,13 @@ impl Presenter<'_> {
                 changed += usize::from(freshness == Freshness::Changed);
                 unknown += usize::from(freshness == Freshness::Unknown);
                 let span = self.span(candidate)?;
-                let mut hit = hit(&document, candidate, span.as_ref(), &finder);
+                let (mut hit, in_body) = hit(&document, candidate, span.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
                 hit.archived = self.is_archived(document.row)?;
-                let coverage = judge.as_mut().map(|judge| judge.read(&document, candidate));
+                let in_body = in_body.filter(|_| judged);
+                let coverage = judge
+                    .as_mut()
+                    .map(|judge| judge.read(&document, candidate, in_body));
                 if request.explain {
                     let mut explained = explanation(
                         request,
@@ -152,15 +156,17 @@ impl Presenter<'_> {
     }
 }
 
+/// Makes a hit of a document. Returns the terms of its body as well, if all of the
+/// body was read for the snippet.
 fn hit(
     document: &StoredDocument,
     candidate: &Candidate,
     span: Option<&ChunkSpan>,
     finder: &Finder<'_>,
-) -> Hit {
+) -> (Hit, Option<Contained>) {
     // A semantic-only hit shows its nearest chunk.
-    let snippet = match (span, candidate.evidence.lexical_rank) {
-        (Some(span), None) => finder.snippet_within(document, span.range.clone()),
+    let (snippet, in_body) = match (span, candidate.evidence.lexical_rank) {
+        (Some(span), None) => (finder.snippet_within(document, span.range.clone()), None),
         _ => finder.snippet(document),
     };
     let evidence = &candidate.evidence;
@@ -169,7 +175,7 @@ fn hit(
         (evidence.semantic_rank, "semantic"),
     ];
     let found_by = found_by.into_iter().filter(|(rank, _)| rank.is_some());
-    Hit {
+    let hit = Hit {
         id: format!("#{}", document.short_id),
         uri: uri(&document.source, &document.key),
         source: document.source.clone(),
@@ -194,7 +200,8 @@ fn hit(
         relevance: None,
         probable: true,
         explanation: None,
-    }
+    };
+    (hit, in_body)
 }
 
 fn explanation(

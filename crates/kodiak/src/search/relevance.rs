@@ -3,7 +3,6 @@
 //! Owns the evidence: which share of the query a hit contains, and the best of
 //! all hits. The models that weigh it are in `rank::relevance`.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::candidate::Candidate;
@@ -11,7 +10,7 @@ use super::lexical::Terms;
 use super::notice::Notice;
 use super::plan::{Plan, Route};
 use super::present::round;
-use super::snippet::Finder;
+use super::snippet::{Contained, Finder};
 use super::terms::{self, PlannedTerm};
 use super::{Hit, Outcome, Searching};
 use crate::rank::relevance::{
@@ -28,8 +27,9 @@ const MAX_BODY_BYTES: usize = 64 * 1024;
 pub(super) struct Judge<'a> {
     model: &'static RelevanceModel,
     finder: Finder<'a>,
-    /// The weight of each term that counts, and their sum.
-    weights: HashMap<&'a str, f64>,
+    /// The weight of each term by its number, 0 for those that do not count, and
+    /// the sum.
+    weights: Vec<f64>,
     whole: f64,
     /// The best evidence of all hits.
     best: AnswerEvidence,
@@ -101,16 +101,16 @@ impl<'a> Judge<'a> {
         };
         let informative = planned.iter().any(|term| !term.common);
         let counts = |term: &&PlannedTerm| !term.common || !informative;
+        let finder = Finder::terms(planned, stemming);
         // A repeated word says nothing more.
-        let weights: HashMap<&str, f64> = planned
-            .iter()
-            .filter(counts)
-            .map(|term| (term.term.as_str(), term.weight))
-            .collect();
-        let whole = weights.values().sum();
+        let mut weights = vec![0.0; planned.len()];
+        for term in planned.iter().filter(counts) {
+            weights[finder.number(&term.term)] = term.weight;
+        }
+        let whole = weights.iter().sum();
         (whole > 0.0).then(|| Self {
             model: model.unwrap_or(&LEXICAL_RELEVANCE),
-            finder: Finder::terms(planned, stemming),
+            finder,
             weights,
             whole,
             best: AnswerEvidence::default(),
@@ -118,12 +118,23 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Takes the evidence of a hit into account. Returns the share of the query's
-    /// terms that its document contains, weighted by idf.
-    pub(super) fn read(&mut self, document: &StoredDocument, candidate: &Candidate) -> f64 {
+    /// Tells whether this judges by the terms that `finder` looks for.
+    pub(super) fn judges_by(&self, finder: &Finder<'_>) -> bool {
+        self.finder.shares_terms(finder)
+    }
+
+    /// Takes the evidence of a hit into account. `in_body` has the terms of its body
+    /// if they are known. Returns the share of the query's terms that its document
+    /// contains, weighted by idf.
+    pub(super) fn read(
+        &mut self,
+        document: &StoredDocument,
+        candidate: &Candidate,
+        in_body: Option<Contained>,
+    ) -> f64 {
         let own = AnswerEvidence {
             similarity: candidate.evidence.similarity,
-            coverage: self.coverage(document),
+            coverage: self.coverage(document, in_body),
             lexical_score: candidate.evidence.lexical_score,
         };
         self.best = self.best.max(own);
@@ -162,22 +173,31 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn coverage(&self, document: &StoredDocument) -> f64 {
+    fn coverage(&self, document: &StoredDocument, in_body: Option<Contained>) -> f64 {
         let mut missing = self.weights.clone();
-        let end = document.body.floor_char_boundary(MAX_BODY_BYTES);
-        let texts = [document.title.as_str(), &document.body[..end]];
+        let body = document.body.as_str();
+        let in_body = in_body.filter(|_| body.len() <= MAX_BODY_BYTES);
+        let unread = if let Some(Contained(contained)) = &in_body {
+            let terms = missing.iter_mut().zip(contained);
+            terms.for_each(|(weight, &contained)| *weight = if contained { 0.0 } else { *weight });
+            ""
+        } else {
+            &body[..body.floor_char_boundary(MAX_BODY_BYTES)]
+        };
         let tags = document.tags.iter().map(String::as_str);
-        for text in texts.into_iter().chain(tags) {
-            self.finder.each_match(text, |term, _, _| {
-                missing.remove(term);
-                if missing.is_empty() {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
+        let is_complete = |missing: &[f64]| missing.iter().all(|&weight| weight == 0.0);
+        for text in [unread, &document.title].into_iter().chain(tags) {
+            if is_complete(&missing) {
+                break;
+            }
+            self.finder.each_term_in(text, |term| {
+                if std::mem::take(&mut missing[term]) > 0.0 && is_complete(&missing) {
+                    return ControlFlow::Break(());
                 }
+                ControlFlow::Continue(())
             });
         }
-        let lacking: f64 = missing.values().sum();
+        let lacking: f64 = missing.iter().sum();
         1.0 - lacking / self.whole
     }
 }

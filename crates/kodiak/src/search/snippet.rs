@@ -39,11 +39,16 @@ pub(super) struct Snippet {
     pub(super) lines: Vec<usize>,
 }
 
+/// The terms that a text contains, by the numbers that their finder gave them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Contained(pub(super) Vec<bool>);
+
 /// Finds the matches in a document and makes its snippet.
 #[derive(Debug)]
 pub(super) struct Finder<'a> {
-    exact: FxHashMap<&'a str, f64>,
-    prefixes: Vec<(&'a str, f64)>,
+    planned: &'a [PlannedTerm],
+    exact: FxHashMap<&'a str, Wanted<'a>>,
+    prefixes: Vec<Wanted<'a>>,
     prefix_filter: PrefixFilter<'a>,
     needles: Vec<String>,
     stemming: Stemming,
@@ -51,12 +56,12 @@ pub(super) struct Finder<'a> {
 
 /// Rules words out by their first letters. A stem begins as its word does, so most
 /// words are ruled out without stemming them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct PrefixFilter<'a> {
     /// For each first letter of a term, a bit for each second letter. All bits are
     /// set for a term whose second letter may differ or is beyond ASCII.
     /// Words that do not begin with an ASCII character are never ruled out.
-    seconds: FxHashMap<u8, u128>,
+    seconds: Box<[u128; 128]>,
     /// The terms without their last two letters: the rest of a stem is certain to
     /// be in its word.
     kept: Vec<&'a [u8]>,
@@ -64,7 +69,10 @@ struct PrefixFilter<'a> {
 
 impl<'a> PrefixFilter<'a> {
     fn of(terms: impl Iterator<Item = &'a str>) -> Self {
-        let mut prefixes = Self::default();
+        let mut prefixes = Self {
+            seconds: Box::new([0; 128]),
+            kept: Vec::new(),
+        };
         for term in terms.map(str::as_bytes) {
             let Some(first) = term.first() else {
                 continue;
@@ -74,8 +82,10 @@ impl<'a> PrefixFilter<'a> {
             let changes = term.len() <= 2 || (term.len() == 3 && term.ends_with(b"ie"));
             let second = term.get(1).filter(|_| !changes);
             let second = second.filter(|second| second.is_ascii_alphanumeric());
-            *prefixes.seconds.entry(*first).or_default() |=
-                second.map_or(u128::MAX, |second| 1 << second);
+            // A word that begins beyond ASCII is allowed anyway.
+            if let Some(bits) = prefixes.seconds.get_mut(usize::from(*first)) {
+                *bits |= second.map_or(u128::MAX, |second| 1 << second);
+            }
             prefixes
                 .kept
                 .push(&term[..term.len().saturating_sub(2).max(1)]);
@@ -88,10 +98,9 @@ impl<'a> PrefixFilter<'a> {
         let Some(first) = written.first().filter(|first| first.is_ascii()) else {
             return true;
         };
-        let Some(&bits) = self.seconds.get(&first.to_ascii_lowercase()) else {
-            return false;
-        };
+        let bits = self.seconds[usize::from(first.to_ascii_lowercase())];
         match written.get(1) {
+            _ if bits == 0 => false,
             Some(second) if second.is_ascii_alphanumeric() => {
                 bits & (1 << second.to_ascii_lowercase()) != 0
                     && self.kept.iter().any(|kept| begins(written, kept))
@@ -129,9 +138,19 @@ fn lines(document: &StoredDocument, matches: &[Match]) -> Vec<usize> {
     lines
 }
 
+/// A term that is looked for.
+#[derive(Clone, Copy, Debug)]
+struct Wanted<'a> {
+    text: &'a str,
+    /// The place of the first planned term with this text.
+    number: usize,
+    weight: f64,
+}
+
 #[derive(Clone)]
 struct Match {
     range: Range<usize>,
+    /// The number of the term.
     term: usize,
     weight: f64,
 }
@@ -139,15 +158,18 @@ struct Match {
 impl<'a> Finder<'a> {
     /// Creates a finder for terms of an index with this stemming.
     pub(super) fn terms(terms: &'a [PlannedTerm], stemming: Stemming) -> Self {
-        let named = |prefix| {
-            terms
-                .iter()
-                .filter(move |term| term.prefix == prefix)
-                .map(|term| (term.term.as_str(), term.weight))
+        let wanted = |prefix| {
+            let alike = terms.iter().filter(move |term| term.prefix == prefix);
+            alike.map(|term| Wanted {
+                text: &term.term,
+                number: first_of(terms, &term.term),
+                weight: term.weight,
+            })
         };
         Self {
-            exact: named(false).collect(),
-            prefixes: named(true).collect(),
+            planned: terms,
+            exact: wanted(false).map(|one| (one.text, one)).collect(),
+            prefixes: wanted(true).collect(),
             prefix_filter: PrefixFilter::of(terms.iter().map(|term| term.term.as_str())),
             needles: Vec::new(),
             stemming,
@@ -157,9 +179,10 @@ impl<'a> Finder<'a> {
     /// Creates a finder for literal text, ASCII case aside.
     pub(super) fn literal(needles: &[String]) -> Self {
         Self {
+            planned: &[],
             exact: FxHashMap::default(),
             prefixes: Vec::new(),
-            prefix_filter: PrefixFilter::default(),
+            prefix_filter: PrefixFilter::of(std::iter::empty()),
             needles: needles
                 .iter()
                 .map(|needle| needle.to_ascii_lowercase())
@@ -168,18 +191,42 @@ impl<'a> Finder<'a> {
         }
     }
 
+    /// Tells whether two finders look for the terms of one plan, so that the terms
+    /// have the same numbers.
+    pub(super) fn shares_terms(&self, other: &Finder<'_>) -> bool {
+        std::ptr::eq(self.planned, other.planned)
+    }
+
+    /// Returns the number of a term that is looked for.
+    pub(super) fn number(&self, term: &str) -> usize {
+        first_of(self.planned, term)
+    }
+
     /// Returns the snippet of a document: around the best matches in its body, else
     /// its tags if only they match, else the beginning of the body. The title is
     /// shown with every hit, so the heading that repeats it is never the snippet.
-    pub(super) fn snippet(&self, document: &StoredDocument) -> Snippet {
+    /// The body is read once for it, so the terms that it contains are returned as
+    /// well, unless it has too many matches to read it to its end.
+    pub(super) fn snippet(&self, document: &StoredDocument) -> (Snippet, Option<Contained>) {
         let matches = self.matches(&document.body);
         let lines = lines(document, &matches);
-        Snippet {
+        let contained = (matches.len() < MAX_MATCHES).then(|| {
+            let mut contained = vec![false; self.planned.len()];
+            for found in &matches {
+                if let Some(term) = contained.get_mut(found.term) {
+                    *term = true;
+                }
+            }
+            Contained(contained)
+        });
+        let snippet = Snippet {
             lines,
             ..self.snippet_of(document, matches)
-        }
+        };
+        (snippet, contained)
     }
 
+    /// Returns the snippet of a document with these matches in its body.
     fn snippet_of(&self, document: &StoredDocument, matches: Vec<Match>) -> Snippet {
         let body = &document.body;
         let front_lines = newlines(&document.front);
@@ -223,7 +270,7 @@ impl<'a> Finder<'a> {
     pub(super) fn snippet_within(&self, document: &StoredDocument, range: Range<usize>) -> Snippet {
         let body = &document.body;
         let Some(part) = body.get(range.clone()) else {
-            return self.snippet(document);
+            return self.snippet(document).0;
         };
         let mut matches = self.matches(part);
         for found in &mut matches {
@@ -257,15 +304,8 @@ impl<'a> Finder<'a> {
             return self.literal_matches(text);
         }
         let mut matches: Vec<Match> = Vec::new();
-        let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
-        self.each_match(text, |known, weight, range| {
-            let next = numbers.len();
-            let term = *numbers.entry(known).or_insert(next);
-            matches.push(Match {
-                range,
-                term,
-                weight,
-            });
+        self.each_match(text, |found| {
+            matches.push(found);
             if matches.len() >= MAX_MATCHES {
                 return ControlFlow::Break(());
             }
@@ -274,13 +314,14 @@ impl<'a> Finder<'a> {
         matches
     }
 
-    /// Calls `visit` with the term, its weight and the range of each match of a
-    /// term in a text, in order, until it breaks.
-    pub(super) fn each_match(
-        &self,
-        text: &str,
-        mut visit: impl FnMut(&'a str, f64, Range<usize>) -> ControlFlow<()>,
-    ) {
+    /// Calls `visit` with the number of the term of each match in a text, in order,
+    /// until it breaks.
+    pub(super) fn each_term_in(&self, text: &str, mut visit: impl FnMut(usize) -> ControlFlow<()>) {
+        self.each_match(text, |found| visit(found.term));
+    }
+
+    /// Calls `visit` with each match in a text, in order, until it breaks.
+    fn each_match(&self, text: &str, mut visit: impl FnMut(Match) -> ControlFlow<()>) {
         let mut tokenizer = Tokenizer::new(self.stemming);
         for word in words(text) {
             let written = text[word.range.clone()].as_bytes();
@@ -290,7 +331,7 @@ impl<'a> Finder<'a> {
             let visited = tokenizer.each_term_of(text, &word, Purpose::Document, |term| match self
                 .look_up(text, &term, word.class)
             {
-                Some((known, weight, range)) => visit(known, weight, range),
+                Some(found) => visit(found),
                 None => ControlFlow::Continue(()),
             });
             if visited.is_break() {
@@ -299,31 +340,31 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Looks up a term of the text. If it is looked for, returns the term it
-    /// matches, the weight of that, and the range of the text to mark.
-    fn look_up(
-        &self,
-        text: &str,
-        term: &Term<'_>,
-        class: Class,
-    ) -> Option<(&'a str, f64, Range<usize>)> {
+    /// Looks up a term of the text. If it is looked for, returns the match with the
+    /// range of the text to mark.
+    fn look_up(&self, text: &str, term: &Term<'_>, class: Class) -> Option<Match> {
+        let matched = |wanted: &Wanted<'_>, range| Match {
+            range,
+            term: wanted.number,
+            weight: wanted.weight,
+        };
         if !term.edge_gram
-            && let Some((&known, &weight)) = self.exact.get_key_value(term.text)
+            && let Some(wanted) = self.exact.get(term.text)
         {
-            return Some((known, weight, term.range.clone()));
+            return Some(matched(wanted, term.range.clone()));
         }
         if self.prefixes.is_empty() {
             return None;
         }
         let written = text[term.range.clone()].to_lowercase();
         let begins = |start: &str| term.text.starts_with(start) || written.starts_with(start);
-        let &(known, weight) = self.prefixes.iter().find(|(start, _)| begins(start))?;
+        let wanted = self.prefixes.iter().find(|wanted| begins(wanted.text))?;
         // A word is marked as a whole, an n-gram only as far as it matches.
         let end = match class {
             Class::Spaced => term.range.end,
-            _ => term.range.start + known.len(),
+            _ => term.range.start + wanted.text.len(),
         };
-        Some((known, weight, term.range.start..end))
+        Some(matched(wanted, term.range.start..end))
     }
 
     fn literal_matches(&self, text: &str) -> Vec<Match> {
@@ -348,6 +389,12 @@ pub(super) fn count(text: &str, term: &PlannedTerm, stemming: Stemming) -> usize
     Finder::terms(terms, stemming).matches(text).len()
 }
 
+/// Returns the place of the first planned term with this text.
+fn first_of(planned: &[PlannedTerm], text: &str) -> usize {
+    let place = planned.iter().position(|term| term.term == text);
+    place.unwrap_or(planned.len())
+}
+
 fn tag_line(tags: &[String]) -> String {
     let marked: Vec<String> = tags.iter().map(|tag| format!("#{tag}")).collect();
     marked.join(" ")
@@ -358,7 +405,8 @@ fn tag_line(tags: &[String]) -> String {
 /// the first wins.
 fn best_window(text: &str, matches: &[Match]) -> Range<usize> {
     let mut best = (f64::MIN, 0..0);
-    let mut present: FxHashMap<usize, usize> = FxHashMap::default();
+    let terms = matches.iter().map(|found| found.term + 1).max();
+    let mut present = vec![0_usize; terms.unwrap_or(0)];
     let mut last = 0;
     let mut weight = 0.0;
     for first in 0..matches.len() {
@@ -370,7 +418,7 @@ fn best_window(text: &str, matches: &[Match]) -> Range<usize> {
             if span.len() > TOGETHER && span.chars().count() > TOGETHER && last > first {
                 break;
             }
-            let seen = present.entry(matches[last].term).or_insert(0);
+            let seen = &mut present[matches[last].term];
             weight += matches[last].weight * if *seen == 0 { 1.0 } else { 0.05 };
             *seen += 1;
             last += 1;
@@ -379,10 +427,9 @@ fn best_window(text: &str, matches: &[Match]) -> Range<usize> {
             best = (weight, first..last);
         }
         let leaving = &matches[first];
-        if let Some(seen) = present.get_mut(&leaving.term) {
-            *seen -= 1;
-            weight -= leaving.weight * if *seen == 0 { 1.0 } else { 0.05 };
-        }
+        let seen = &mut present[leaving.term];
+        *seen -= 1;
+        weight -= leaving.weight * if *seen == 0 { 1.0 } else { 0.05 };
         last = last.max(first + 1);
     }
     best.1
@@ -450,12 +497,15 @@ fn title_heading(document: &StoredDocument) -> Range<usize> {
 fn is_in_tag_line(document: &StoredDocument, at: usize) -> bool {
     const LONGEST: usize = 500;
     let body = document.body.as_str();
+    if document.markup != Markup::Markdown {
+        return false;
+    }
     let start = body[..at].rfind('\n').map_or(0, |end| end + 1);
+    if !body[start..].starts_with(['#', ' ']) {
+        return false;
+    }
     let end = body[at..].find('\n').map_or(body.len(), |end| at + end);
-    document.markup == Markup::Markdown
-        && body[start..].starts_with(['#', ' '])
-        && end - start < LONGEST
-        && plain::is_tag_line(&body[start..end])
+    end - start < LONGEST && plain::is_tag_line(&body[start..end])
 }
 
 /// Tells whether an offset of a body is inside the address of a link or behind the

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::excerpt::MAX_CHARACTERS;
+use super::excerpt::{MAX_CHARACTERS, excerpt, excerpt_of};
 use super::*;
 use crate::text::is_mark;
 
@@ -42,7 +42,7 @@ fn document(body: &str) -> StoredDocument {
 
 /// Returns the line and the text of a snippet, with its marks as brackets.
 fn shown(terms: &[PlannedTerm], document: &StoredDocument) -> (usize, String) {
-    let snippet = Finder::terms(terms, Stemming::English).snippet(document);
+    let snippet = Finder::terms(terms, Stemming::English).snippet(document).0;
     let mut text = snippet.text.clone();
     for mark in snippet.marks.iter().rev() {
         text.insert(mark.end, ']');
@@ -219,7 +219,7 @@ fn a_lone_character_is_marked_wherever_it_stands() {
 #[test]
 fn literal_text_is_found_inside_words() {
     let note = document("one\nReproduce the PRODuct\n");
-    let snippet = Finder::literal(&["prod".into()]).snippet(&note);
+    let snippet = Finder::literal(&["prod".into()]).snippet(&note).0;
     assert_eq!((snippet.line, snippet.marks.len()), (2, 2));
     assert_eq!(&snippet.text[snippet.marks[0].clone()], "prod");
 }
@@ -232,7 +232,7 @@ proptest! {
     ) {
         let note = document(&body);
         let terms = [term(&word, 1.0), term("数据", 2.0), term("กขค", 1.5)];
-        let snippet = Finder::terms(&terms, Stemming::English).snippet(&note);
+        let snippet = Finder::terms(&terms, Stemming::English).snippet(&note).0;
         prop_assert!(snippet.text.chars().count() <= MAX_CHARACTERS, "{}", snippet.text);
         prop_assert!(!snippet.text.contains('\n'));
         let mut last = 0;
@@ -269,7 +269,7 @@ proptest! {
         }
         let note = document(&body);
         let terms = [term("alpha", 1.0), term("beta", 1.0)];
-        let snippet = Finder::terms(&terms, Stemming::English).snippet(&note);
+        let snippet = Finder::terms(&terms, Stemming::English).snippet(&note).0;
         for mark in &snippet.marks {
             let marked = snippet.text.get(mark.clone());
             let rest = marked.unwrap().to_lowercase().replace("alpha", "").replace("beta", "");
@@ -279,6 +279,51 @@ proptest! {
         let line = body.lines().nth(snippet.line - 1).unwrap_or_default().to_lowercase();
         prop_assert!(!seen || line.contains("alpha") || line.contains("beta"), "{}", line);
     }
+}
+
+proptest! {
+    #[test]
+    fn an_excerpt_is_the_same_whether_all_prose_is_rendered_or_enough(
+        body in "([a-z]{1,9}[.!?,]?|[*_`~=\\[\\]()|<>!#&-]{1,2}|\\n| |\\n\\n|\\n- |https://a.b/c|数据库。|e\u{301}|\\PC){0,400}",
+        at in 0..1_200_usize,
+        length in 0..160_usize,
+        markup in prop::sample::select(vec![Markup::Markdown, Markup::Plain]),
+    ) {
+        let floor = |at: usize| body.floor_char_boundary(at.min(body.len()));
+        let span = floor(at)..floor(at + length).max(floor(at));
+        let mut note = document(&body);
+        note.markup = markup;
+        let found = Match { range: span.clone(), term: 0, weight: 1.0 };
+        let matches = [found];
+        let matches = if span.is_empty() { &[] } else { &matches[..] };
+        prop_assert_eq!(
+            excerpt(&note, matches, &span),
+            excerpt_of(&note, matches, &span, plain::Enough::ALL),
+        );
+    }
+
+    #[test]
+    fn the_terms_of_a_body_are_those_that_match_in_it(
+        body in "((alpha|Betas|gamma|delta|数据库|datum)[ .\\n]){0,40}",
+    ) {
+        let mut prefix = term("dat", 1.0);
+        prefix.prefix = true;
+        let terms = [term("alpha", 1.0), term("beta", 1.0), term("alpha", 1.0), prefix];
+        let finder = Finder::terms(&terms, Stemming::English);
+        let (_, contained) = finder.snippet(&document(&body));
+        let has = |word: &str| body.contains(word);
+        // A repeated term has the number of the first.
+        let expected = vec![has("alpha"), has("Betas"), false, has("datum")];
+        prop_assert_eq!(contained, Some(Contained(expected)));
+    }
+}
+
+#[test]
+fn the_terms_of_a_body_that_was_not_read_to_its_end_are_unknown() {
+    let terms = [term("tea", 1.0), term("milk", 1.0)];
+    let finder = Finder::terms(&terms, Stemming::English);
+    let body = "tea ".repeat(MAX_MATCHES) + "milk";
+    assert_eq!(finder.snippet(&document(&body)).1, None);
 }
 
 fn assert_not_ruled_out(text: &str) {

@@ -19,18 +19,17 @@ pub trait Known {
 
     /// Calls `visit` with every entry until it breaks off, roughly with those
     /// first that are most likely to have changed.
-    fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>) -> Result<()>;
+    fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> Result<()>;
 }
 
-/// What the index knows of an entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownEntry {
+/// What the index knows of an entry. Its name is borrowed: thousands of these are
+/// read while somebody waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownEntry<'a> {
     /// Its name inside the source.
-    pub key: String,
+    pub key: &'a str,
     /// The version that was indexed.
     pub version: Version,
-    /// Its size when it was listed.
-    pub size: u64,
     /// Whether it was skipped or could not be listed.
     pub skipped: bool,
 }

@@ -178,7 +178,7 @@ pub trait Reader: Send {
     fn each_entry_by_age(
         &self,
         source: &str,
-        visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
     ) -> Result<()>;
 
     /// Returns the stored version of every container of a source, by key.

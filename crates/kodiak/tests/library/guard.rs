@@ -315,7 +315,7 @@ impl Reader for Untouchable {
         sources() -> Vec<SourceStatus>;
         entry_states(&str) -> HashMap<String, EntryState>;
         entry_state(&str, &str) -> Option<EntryState>;
-        each_entry_by_age(&str, &mut dyn FnMut(KnownEntry) -> ControlFlow<()>) -> ();
+        each_entry_by_age(&str, &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> ();
         containers(&str) -> HashMap<String, Version>;
         documents_of_entry(EntryRow) -> Vec<KnownDocument>;
         vocabulary_size() -> u64;

@@ -105,7 +105,7 @@ struct Embedding {
 
 impl State {
     /// Returns the entries of a source, those of the newest documents first.
-    fn entries_by_age(&self, source: &str) -> Vec<KnownEntry> {
+    fn entries_by_age(&self, source: &str) -> Vec<KnownEntry<'_>> {
         let changed = |row: EntryRow| {
             let documents = self.documents.values().filter(|one| one.entry == row);
             documents.map(|one| one.document.updated_at).max()
@@ -116,9 +116,8 @@ impl State {
             .collect();
         entries.sort_by_key(|(row, _)| std::cmp::Reverse((changed(**row), **row)));
         let known = entries.into_iter().map(|(_, entry)| KnownEntry {
-            key: entry.key.clone(),
+            key: &entry.key,
             version: entry.version,
-            size: entry.size,
             skipped: entry.skipped.is_some(),
         });
         known.collect()

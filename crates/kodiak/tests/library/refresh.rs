@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
-use kodiak::search::{Answer, Incomplete, NotIndexed, NotLookedFor, Request};
+use kodiak::search::{Answer, Found, Freshness, Incomplete, NotIndexed, NotLookedFor, Request};
 use kodiak::source::{
     Container, Entry, Known, Listing, Look, MarkdownFolder, Presence, Reading, Source,
 };
@@ -395,10 +395,10 @@ impl Source for Shelf {
             .map(|entry| (entry.key.clone(), entry))
             .collect();
         known.each_entry(&mut |entry| {
-            match now.get(&entry.key) {
-                Some(same) if same.version == entry.version => drop(now.remove(&entry.key)),
+            match now.get(entry.key) {
+                Some(same) if same.version == entry.version => drop(now.remove(entry.key)),
                 Some(_) => {}
-                None => look.gone.push(entry.key),
+                None => look.gone.push(entry.key.to_owned()),
             }
             ControlFlow::Continue(())
         })?;
@@ -499,4 +499,89 @@ fn a_filter_is_applied_before_any_limit() {
         assert_eq!(paths(&answer), ["wanted/one.md"], "{query}");
         assert_eq!(answer.total, 1, "{query}");
     }
+}
+
+fn get(engine: &Engine, reference: &str) -> Result<Found> {
+    engine.get(&me(), &reference.parse().unwrap())
+}
+
+#[test]
+fn a_document_is_read_as_it_is_now() {
+    let notes = Collection::new(&[("a.md", "# Bread\n\nWalnut.\n"), ("b.md", "# B\n\nRye.\n")]);
+    let engine = synced(&notes);
+    assert!(get(&engine, "a.md").unwrap().text.contains("Walnut"));
+    // Edited, with the same size, and with another title.
+    notes.write("a.md", "# Bread\n\nPecans.\n");
+    let found = get(&engine, "a.md:3").unwrap();
+    assert_eq!(
+        (found.text.as_str(), found.freshness),
+        ("Pecans.\n", Freshness::Same)
+    );
+    notes.write("a.md", "# Cakes\n\nPecans.\n");
+    assert_eq!(get(&engine, "Bread").unwrap().document.title, "Cakes");
+    // New, by its path and by its title.
+    notes.write("deep/c.md", "# Crumble\n\nPlums.\n");
+    assert!(get(&engine, "deep/c.md").unwrap().text.contains("Plums"));
+    notes.write("deep/d.md", "# Dumplings\n\nPlums.\n");
+    assert_eq!(get(&engine, "dumplings").unwrap().document.key, "deep/d.md");
+    // Gone: what was indexed is all there is.
+    std::fs::remove_file(notes.root().join("b.md")).unwrap();
+    let found = get(&engine, "b.md").unwrap();
+    assert_eq!(found.freshness, Freshness::Gone);
+    assert!(matches!(
+        get(&engine, "e.md"),
+        Err(Error::NoDocument { .. })
+    ));
+}
+
+#[test]
+fn a_document_is_read_as_indexed_where_nothing_is_refreshed() {
+    let notes = Collection::new(&[("a.md", "# A\n\nWalnut.\n")]);
+    synced(&notes);
+    let engine = Engine::builder(notes.index_path())
+        .source(notes.source())
+        .refresh(Duration::ZERO)
+        .open()
+        .unwrap();
+    notes.write("a.md", "# A\n\nWalnut and pecan.\n");
+    assert!(!get(&engine, "a.md").unwrap().text.contains("pecan"));
+    // Somebody else writes, so it cannot be brought up to date either.
+    let _lock = WriteLock::acquire(&notes.index_path(), "someone").unwrap();
+    assert!(
+        !get(&patient(&notes), "a.md")
+            .unwrap()
+            .text
+            .contains("pecan")
+    );
+}
+
+#[test]
+fn similar_documents_are_those_of_now() {
+    let bread = "walnut bread dough rises slowly\n";
+    let notes = Collection::new(&[
+        ("a.md", &format!("# A\n\n{bread}")),
+        ("b.md", &format!("# B\n\n{bread}")),
+        ("c.md", "# C\n\nspokes and saddles\n"),
+    ]);
+    let engine = synced(&notes);
+    notes.write("b.md", "# B\n\nspokes and chains\n");
+    notes.write("d.md", &format!("# D\n\n{bread}"));
+    let similar = |engine: &Engine, reference: &str, refresh| {
+        let request = Request {
+            refresh,
+            ..Request::default()
+        };
+        let reference = reference.parse().unwrap();
+        engine.similar(&me(), &reference, &request).unwrap()
+    };
+    let before = similar(&engine, "a.md", false);
+    assert_eq!(
+        (paths(&before), before.is_complete()),
+        (vec!["b.md"], false)
+    );
+    let now = similar(&engine, "a.md", true);
+    assert_eq!((paths(&now), now.is_complete()), (vec!["d.md"], true));
+    // Even to a document that was not indexed when it was asked for.
+    notes.write("e.md", "# E\n\nspokes and saddles\n");
+    assert!(paths(&similar(&engine, "e.md", true)).contains(&"c.md"));
 }

@@ -19,8 +19,26 @@ const INSERTED: usize = usize::MAX;
 /// What separates the cells of a table row.
 const CELLS: &str = " · ";
 
+/// How much prose is needed. Whoever shows two lines of a long note need not render
+/// all of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Enough {
+    /// The offset of the body from which on characters count.
+    pub(crate) after: usize,
+    /// How many are needed.
+    pub(crate) characters: usize,
+}
+
+impl Enough {
+    /// Everything.
+    pub(crate) const ALL: Self = Self {
+        after: usize::MAX,
+        characters: usize::MAX,
+    };
+}
+
 /// Prose made from a part of a body.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Prose {
     /// The prose, on one line, without white space at its ends.
     pub(crate) text: String,
@@ -34,14 +52,42 @@ pub(crate) struct Prose {
     pending: Option<(&'static str, usize)>,
     /// Whether the next character starts a block.
     starting: bool,
+    /// What is still needed.
+    needed: Enough,
 }
 
 impl Prose {
+    fn new(needed: Enough) -> Self {
+        Self {
+            text: String::new(),
+            starts: Vec::new(),
+            ends: Vec::new(),
+            origins: Vec::new(),
+            pending: None,
+            starting: false,
+            needed,
+        }
+    }
+
+    /// Tells whether there is as much as is needed.
+    fn is_enough(&self) -> bool {
+        self.needed.characters == 0
+    }
+
     /// Returns where in the body a byte of the text is from. Bytes that were
     /// inserted are from nowhere.
     pub(crate) fn origin(&self, at: usize) -> Option<usize> {
         let origin = self.origins.get(at).copied();
         origin.filter(|&origin| origin != INSERTED)
+    }
+
+    /// Returns the bytes of the text that are from a range of the body.
+    pub(crate) fn places_of(
+        &self,
+        range: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        let origins = self.origins.iter().enumerate();
+        origins.filter_map(move |(at, origin)| range.contains(origin).then_some(at))
     }
 
     /// Appends a character of the body. Runs of white space and control characters
@@ -51,6 +97,37 @@ impl Prose {
             self.separate(" ", origin);
             return;
         }
+        self.write_pending();
+        self.text.push(character);
+        if origin == INSERTED {
+            self.origins.resize(self.text.len(), INSERTED);
+        } else {
+            self.origins.extend(origin..origin + character.len_utf8());
+            if origin >= self.needed.after {
+                self.count(1);
+            }
+        }
+    }
+
+    /// Appends text that neither begins nor ends with white space and has nothing to
+    /// squeeze. `origins` has the offset of each of its bytes.
+    fn push_run(&mut self, run: &str, origins: &[usize]) {
+        self.write_pending();
+        self.text.push_str(run);
+        self.origins.extend_from_slice(origins);
+        let before = match origins.last() {
+            Some(&last) if last >= self.needed.after => {
+                origins.partition_point(|&origin| origin < self.needed.after)
+            }
+            _ => return,
+        };
+        // Of the bytes of a character, all but the first begin with these bits.
+        let starts = |byte: &&u8| **byte & 0xc0 != 0x80;
+        self.count(run.as_bytes()[before..].iter().filter(starts).count());
+    }
+
+    /// Writes what comes before the next character.
+    fn write_pending(&mut self) {
         if let Some((separator, from)) = self.pending.take()
             && !self.text.is_empty()
         {
@@ -60,13 +137,12 @@ impl Prose {
         if std::mem::take(&mut self.starting) {
             self.starts.push(self.text.len());
         }
-        self.text.push(character);
-        let bytes = character.len_utf8();
-        if origin == INSERTED {
-            self.origins.resize(self.text.len(), INSERTED);
-        } else {
-            self.origins.extend(origin..origin + bytes);
-        }
+    }
+
+    /// Counts characters from behind the offset that matters. Prose keeps the order
+    /// of the body, so all that follow are behind it as well.
+    fn count(&mut self, characters: usize) {
+        self.needed.characters = self.needed.characters.saturating_sub(characters);
     }
 
     /// Sets what separates the next character from those before it. A separator of
@@ -82,13 +158,25 @@ impl Prose {
 /// their blocks: code that opens above the part is still code within it. The
 /// heading that repeats the title is left out. Markup other than markdown is kept.
 pub(crate) fn render(markup: Markup, body: &str, part: Range<usize>, title: &str) -> Prose {
+    render_enough(markup, body, part, title, Enough::ALL)
+}
+
+/// Renders a part of a body as [`render`] does, until there is enough. The result is
+/// the beginning of what `render` returns.
+pub(crate) fn render_enough(
+    markup: Markup,
+    body: &str,
+    part: Range<usize>,
+    title: &str,
+    needed: Enough,
+) -> Prose {
     if markup != Markup::Markdown {
-        return as_written(body, part);
+        return as_written(body, part, needed);
     }
     let mut renderer = Renderer {
         part,
         title,
-        prose: Prose::default(),
+        prose: Prose::new(needed),
         block: Block::default(),
         last: None,
         skipped: Skipped::Nothing,
@@ -98,7 +186,7 @@ pub(crate) fn render(markup: Markup, body: &str, part: Range<usize>, title: &str
     let mut start = 0;
     let mut lines = body.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
-        if start >= renderer.part.end {
+        if start >= renderer.part.end || renderer.prose.is_enough() {
             break;
         }
         let end = start + line.len();
@@ -114,12 +202,15 @@ pub(crate) fn render(markup: Markup, body: &str, part: Range<usize>, title: &str
 
 /// Returns a part of a body as it is written, with white space squeezed. A blank
 /// line separates blocks.
-fn as_written(body: &str, part: Range<usize>) -> Prose {
+fn as_written(body: &str, part: Range<usize>, needed: Enough) -> Prose {
     let mut prose = Prose {
         starting: starts_block(body, part.start),
-        ..Prose::default()
+        ..Prose::new(needed)
     };
     for (at, character) in body[part.clone()].char_indices() {
+        if prose.is_enough() {
+            break;
+        }
         let at = part.start + at;
         if character == '\n'
             && body[at + 1..]
@@ -345,7 +436,7 @@ impl Renderer<'_> {
         self.prose.starting = false;
         if self.prose.text.len() > length {
             self.last = Some(block.kind);
-            if matches!(block.kind, Kind::Paragraph | Kind::Code) {
+            if matches!(block.kind, Kind::Paragraph | Kind::Code) && !self.prose.is_enough() {
                 self.prose.ends.push(self.prose.text.len());
             }
         }

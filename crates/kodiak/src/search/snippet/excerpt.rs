@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::{Match, Snippet};
-use crate::analysis::markup::plain::{self, Prose};
+use crate::analysis::markup::plain::{self, Enough, Prose};
 use crate::document::newlines;
 use crate::store::StoredDocument;
 use crate::text::is_mark;
@@ -26,18 +26,38 @@ const AFTER: usize = 2_000;
 /// leave little to show of the first bytes.
 const MAX_AFTER: usize = 32_000;
 
+/// How many characters behind a snippet decide where it ends: whether a sentence
+/// ends depends on what follows.
+const LOOKAHEAD: usize = 8;
+
 /// Returns the excerpt around `span` of the body, with all its matches marked.
 pub(super) fn excerpt(
     document: &StoredDocument,
     matches: &[Match],
     span: &Range<usize>,
 ) -> Snippet {
+    let needed = Enough {
+        after: span.end,
+        characters: MAX_CHARACTERS + LOOKAHEAD,
+    };
+    excerpt_of(document, matches, span, needed)
+}
+
+/// Returns the excerpt around `span` of the body. As long as `needed` covers it, more
+/// prose makes no difference.
+pub(super) fn excerpt_of(
+    document: &StoredDocument,
+    matches: &[Match],
+    span: &Range<usize>,
+    needed: Enough,
+) -> Snippet {
     let body = document.body.as_str();
     let from = region_start(body, span.start);
     let mut after = AFTER;
     loop {
         let to = floor(body, span.end.saturating_add(after));
-        let prose = plain::render(document.markup, body, from..to, &document.title);
+        let title = &document.title;
+        let prose = plain::render_enough(document.markup, body, from..to, title, needed);
         let anchor = anchor(&prose, span);
         let short = prose.text.len() < anchor.end + MAX_CHARACTERS;
         if to < body.len() && short && after < MAX_AFTER {
@@ -94,22 +114,18 @@ fn floor(text: &str, at: usize) -> usize {
 /// Returns the range of the prose that is from `span` of the body; the empty range
 /// before what follows the span if nothing of it is shown.
 fn anchor(prose: &Prose, span: &Range<usize>) -> Range<usize> {
-    let from = |at: usize| prose.origin(at);
-    let all = 0..prose.text.len();
-    let inside = |at: &usize| from(*at).is_some_and(|origin| span.contains(&origin));
     let boundary = |at: &usize| prose.text.is_char_boundary(*at);
-    let first = all.clone().filter(boundary).find(inside);
-    let last = all.clone().rev().find(inside);
-    if let (Some(first), Some(last)) = (first, last) {
+    let places = |range: Range<usize>| prose.places_of(range).filter(boundary);
+    let last = prose.places_of(span.clone()).next_back();
+    if let (Some(first), Some(last)) = (places(span.clone()).next(), last) {
         let mut end = last + 1;
         while !boundary(&end) {
             end += 1;
         }
         return first..end;
     }
-    let follows = |at: &usize| from(*at).is_some_and(|origin| origin >= span.start);
-    let at = all.filter(boundary).find(follows);
-    let at = at.unwrap_or(prose.text.len());
+    let follows = places(span.start..usize::MAX).next();
+    let at = follows.unwrap_or(prose.text.len());
     at..at
 }
 
@@ -264,6 +280,9 @@ fn starts_sentence(prose: &Prose, at: usize) -> bool {
     if prose.starts.binary_search(&at).is_ok() {
         return true;
     }
+    if follows_letter(&prose.text, at) {
+        return false;
+    }
     let before = prose.text[..at].trim_end();
     let apart = before.len() < at || before.ends_with(is_wide_end);
     apart
@@ -275,6 +294,9 @@ fn starts_sentence(prose: &Prose, at: usize) -> bool {
 fn ends_sentence(prose: &Prose, at: usize) -> bool {
     if prose.ends.binary_search(&at).is_ok() {
         return true;
+    }
+    if follows_letter(&prose.text, at) {
+        return false;
     }
     let (text, rest) = prose.text.split_at(at);
     let text = text.trim_end_matches(['"', '\'', ')', ']', '”', '’', '»', '」', '』', '）']);
@@ -289,6 +311,12 @@ fn ends_sentence(prose: &Prose, at: usize) -> bool {
         return false;
     }
     !text.ends_with('.') || !is_abbreviation(said)
+}
+
+/// Tells whether an ASCII letter or digit precedes: most places are ruled out by this.
+fn follows_letter(text: &str, at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
+    before.is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// Tells whether a character ends a sentence even if no space follows.

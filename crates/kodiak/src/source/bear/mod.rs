@@ -127,7 +127,7 @@ impl BearDatabase {
         known.each_entry(&mut |entry| {
             any = true;
             match versions.position(&entry.key) {
-                None => look.gone.push(entry.key),
+                None => look.gone.push(entry.key.to_owned()),
                 Some(at) => {
                     indexed[at] = true;
                     if !entry.version.is_same_as(notes[at].version) {

@@ -24,9 +24,46 @@ use crate::error::Result;
 use crate::source::{Entry, Known, KnownEntry, Listing, Look};
 
 /// The number of files that are checked between two looks at the clock.
-const BLOCK: usize = 64;
+const BLOCK: usize = 128;
 /// The maximum number of threads that check files.
 const MAX_THREADS: usize = 4;
+
+/// Indexed files to check, in one piece of memory: a key of its own for each would
+/// take longer than checking the file.
+#[derive(Default)]
+struct Files {
+    keys: String,
+    /// Of each file, where its key ends, its version, and whether it was skipped.
+    known: Vec<(usize, Version, bool)>,
+}
+
+impl Files {
+    fn with_room() -> Self {
+        Self {
+            keys: String::with_capacity(BLOCK * 32),
+            known: Vec::with_capacity(BLOCK),
+        }
+    }
+
+    fn push(&mut self, file: KnownEntry<'_>) {
+        self.keys.push_str(file.key);
+        let end = self.keys.len();
+        self.known.push((end, file.version, file.skipped));
+    }
+
+    fn iter(&self) -> impl Iterator<Item = KnownEntry<'_>> {
+        let mut start = 0;
+        self.known.iter().map(move |&(end, version, skipped)| {
+            let key = &self.keys[start..end];
+            start = end;
+            KnownEntry {
+                key,
+                version,
+                skipped,
+            }
+        })
+    }
+}
 
 /// The state of an indexed file.
 enum Checked {
@@ -118,44 +155,41 @@ impl MarkdownFolder {
         deadline: Instant,
         look: &mut Look,
     ) -> Result<bool> {
-        let (sender, receiver) = mpsc::channel::<Vec<KnownEntry>>();
+        let (sender, receiver) = mpsc::channel::<Files>();
         let receiver = Mutex::new(receiver);
         let late = AtomicBool::new(false);
         let check = || {
             let mut found = Look::default();
             loop {
                 let next = receiver.lock().map(|receiver| receiver.recv());
-                let Ok(Ok(block)) = next else {
+                let Ok(Ok(files)) = next else {
                     return found;
                 };
                 if Instant::now() >= deadline {
                     late.store(true, Ordering::Relaxed);
                     continue;
                 }
-                let same_folder = |one: &KnownEntry, other: &KnownEntry| {
-                    parent_of(&one.key) == parent_of(&other.key)
-                };
-                for group in block.chunk_by(same_folder) {
-                    self.check_group(group, &mut found);
-                }
+                self.check_files(&files, &mut found);
             }
         };
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let (read, parts) = thread::scope(|scope| {
             let others = (1..threads.min(MAX_THREADS)).map(|_| scope.spawn(check));
             let others: Vec<_> = others.collect();
-            let mut block = Vec::with_capacity(BLOCK);
+            let mut files = Files::with_room();
             let read = known.each_entry(&mut |entry| {
-                block.extend(relisted.settle(entry, look));
-                if block.len() == BLOCK {
-                    let _ = sender.send(std::mem::replace(&mut block, Vec::with_capacity(BLOCK)));
+                if relisted.must_check(entry, look) {
+                    files.push(entry);
+                }
+                if files.known.len() == BLOCK {
+                    let _ = sender.send(std::mem::replace(&mut files, Files::with_room()));
                 }
                 if late.load(Ordering::Relaxed) {
                     return ControlFlow::Break(());
                 }
                 ControlFlow::Continue(())
             });
-            let _ = sender.send(block);
+            let _ = sender.send(files);
             drop(sender);
             let own = check();
             let others = others.into_iter().map(thread::ScopedJoinHandle::join);
@@ -196,23 +230,26 @@ impl MarkdownFolder {
         relisted.finish(look);
     }
 
-    /// Checks files that are in the same folder.
-    fn check_group(&self, group: &[KnownEntry], found: &mut Look) {
-        let folder = group.first().and_then(|one| parent_of(&one.key));
-        let path = self.root.join(folder.unwrap_or_default());
-        let states = FolderStates::open(&path, group.len());
-        for known in group {
-            let name = known.key.rsplit('/').next().unwrap_or(&known.key);
-            match self.check(known, states.of(name)) {
-                Checked::Same => {}
-                Checked::Changed(entry) => found.entries.push(entry),
-                Checked::Gone => found.gone.push(known.key.clone()),
-                Checked::Unreadable => found.unreadable += 1,
+    /// Checks files, those in the same folder one after another.
+    fn check_files(&self, files: &Files, found: &mut Look) {
+        let mut all: Vec<KnownEntry<'_>> = files.iter().collect();
+        all.sort_by_key(|one| parent_of(one.key));
+        for group in all.chunk_by(|one, other| parent_of(one.key) == parent_of(other.key)) {
+            let folder = parent_of(group[0].key).unwrap_or_default();
+            let path = self.root.join(folder);
+            let states = FolderStates::open(&path, group.len());
+            for &known in group {
+                match self.check(known, states.of(&known.key[folder.len()..])) {
+                    Checked::Same => {}
+                    Checked::Changed(entry) => found.entries.push(entry),
+                    Checked::Gone => found.gone.push(known.key.to_owned()),
+                    Checked::Unreadable => found.unreadable += 1,
+                }
             }
         }
     }
 
-    fn check(&self, known: &KnownEntry, state: io::Result<Option<FileState>>) -> Checked {
+    fn check(&self, known: KnownEntry<'_>, state: io::Result<Option<FileState>>) -> Checked {
         let state = match state {
             Ok(Some(state)) => state,
             Ok(None) => return Checked::Gone,
@@ -230,11 +267,11 @@ impl MarkdownFolder {
         // A file that could not be read has no version. Only trying shows
         // whether it can be read now.
         let unread = known.skipped && !known.version.is_known();
-        if unread && File::open(self.root.join(&known.key)).is_err() {
+        if unread && File::open(self.root.join(known.key)).is_err() {
             return Checked::Unreadable;
         }
         Checked::Changed(Entry {
-            key: known.key.clone(),
+            key: known.key.to_owned(),
             version,
             size_hint: state.size,
         })
@@ -246,6 +283,8 @@ struct Relisted<'a> {
     containers: &'a HashMap<String, Version>,
     /// How the files of each known folder are covered.
     covers: HashMap<&'a str, Cover>,
+    /// Whether no folder was listed, so that all files must be checked.
+    nothing: bool,
     /// The files that the walk found and that are not settled yet.
     files: HashSet<String>,
     /// What the walk could not list.
@@ -270,6 +309,7 @@ impl<'a> Relisted<'a> {
         Self {
             containers,
             covers: folders.map(|key| (key.as_str(), cover(key))).collect(),
+            nothing: scope.is_empty(),
             files: HashSet::new(),
             unlisted: Listing::default(),
             no_news: HashSet::new(),
@@ -337,27 +377,31 @@ impl<'a> Relisted<'a> {
         }
     }
 
-    /// Settles an indexed entry as far as the walk has. Returns it if its file
+    /// Settles an indexed entry as far as the walk has. Returns whether its file
     /// must be checked.
-    fn settle(&mut self, known: KnownEntry, look: &mut Look) -> Option<KnownEntry> {
+    fn must_check(&mut self, known: KnownEntry<'_>, look: &mut Look) -> bool {
+        let key = known.key;
         // What could not be listed has a name that leads to no file.
-        let nameless = known.key.ends_with('/') || known.key.contains('\u{fffd}');
-        let folder = match known.key.as_str() {
+        let nameless = key.ends_with('/') || key.contains('\u{fffd}');
+        if self.nothing {
+            look.unreadable += usize::from(nameless);
+            return !nameless;
+        }
+        let folder = match key {
             folder if is_folder(folder) && self.covers.contains_key(folder) => folder,
             key => parent_of(key).unwrap_or_default(),
         };
         match self.covers.get(folder).copied() {
-            Some(Cover::Listed) if self.files.remove(&known.key) => return Some(known),
+            Some(Cover::Listed) if self.files.remove(key) => return true,
             // The walk did not get to it. It may be gone or ignored by now.
             Some(Cover::Listed) if self.cut => {}
-            Some(Cover::Listed) if self.is_left_out(&known.key) => look.unreadable += 1,
-            Some(Cover::Listed) if self.unlisted.may_hide(&known.key) => {}
-            Some(Cover::Listed) => look.gone.push(known.key),
-            Some(Cover::Vanished) => look.gone.push(known.key),
+            Some(Cover::Listed) if self.is_left_out(key) => look.unreadable += 1,
+            Some(Cover::Listed) if self.unlisted.may_hide(key) => {}
+            Some(Cover::Listed | Cover::Vanished) => look.gone.push(key.to_owned()),
             _ if nameless => look.unreadable += 1,
-            _ => return Some(known),
+            _ => return true,
         }
-        None
+        false
     }
 
     /// Tells whether the walk could not list this again, which is no news.

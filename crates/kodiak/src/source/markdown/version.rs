@@ -47,19 +47,19 @@ impl FileState {
     /// Returns the version of a file in this state. A file that is too large is
     /// not read, so for such a file the limit is part of the version.
     pub(in crate::source) fn version(&self, max_bytes: u64) -> Version {
-        let mut bytes = Vec::with_capacity(40);
-        for number in [
+        let numbers = [
             self.size,
             self.modified_ns as u64,
             self.changed_ns as u64,
             self.file,
-        ] {
-            bytes.extend_from_slice(&number.to_le_bytes());
+            max_bytes,
+        ];
+        let mut bytes = [0; 40];
+        for (part, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            part.copy_from_slice(&number.to_le_bytes());
         }
-        if self.size > max_bytes {
-            bytes.extend_from_slice(&max_bytes.to_le_bytes());
-        }
-        Version::of(&bytes)
+        let length = if self.size > max_bytes { 40 } else { 32 };
+        Version::of(&bytes[..length])
     }
 
     /// Returns the state without the time at which its metadata changed.

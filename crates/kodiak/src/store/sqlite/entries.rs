@@ -4,10 +4,11 @@
 //! This module keeps the records from which a sync can tell what to read again.
 //! The sync decides what to do with them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
+use rustc_hash::FxHashSet;
 
 use super::read::fixed;
 use super::{SqliteStore, SqliteWriter};
@@ -92,27 +93,19 @@ impl SqliteStore {
     pub fn each_entry_by_age(
         &self,
         source: &str,
-        visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
         self.with(|connection| {
-            let known = |row: &rusqlite::Row<'_>| -> rusqlite::Result<KnownEntry> {
-                Ok(KnownEntry {
-                    key: row.get(1)?,
-                    version: Version(fixed(row.get_ref(2)?.as_blob()?)),
-                    size: row.get(3)?,
-                    skipped: row.get(4)?,
-                })
-            };
-            let mut visited: HashSet<Option<EntryRow>> = HashSet::new();
+            let mut visited: FxHashSet<Option<EntryRow>> = FxHashSet::default();
             let mut newest = connection.prepare_cached(
-                "SELECT e.id, e.key, e.version, e.size, e.skipped IS NOT NULL
+                "SELECT e.id, e.key, e.version, e.skipped IS NOT NULL
                  FROM (SELECT entry FROM documents WHERE +source = ?1
                        ORDER BY updated_at DESC LIMIT ?2) AS d
                  CROSS JOIN entries AS e ON e.id = d.entry",
             )?;
             let mut rows = newest.query(params![source, NEWEST])?;
             while let Some(row) = rows.next()? {
-                if visited.insert(row.get(0)?) && visit(known(row)?).is_break() {
+                if visited.insert(row.get(0)?) && visit(known_entry(row)?).is_break() {
                     return Ok(());
                 }
             }
@@ -120,12 +113,12 @@ impl SqliteStore {
             // sorting all of them, or looking each up by an index, would take
             // longer than reading them.
             let mut all = connection.prepare_cached(
-                "SELECT id, key, version, size, skipped IS NOT NULL
+                "SELECT id, key, version, skipped IS NOT NULL
                  FROM entries WHERE +source = ?1 ORDER BY id DESC",
             )?;
             let mut rows = all.query([source])?;
             while let Some(row) = rows.next()? {
-                if !visited.contains(&row.get(0)?) && visit(known(row)?).is_break() {
+                if !visited.contains(&row.get(0)?) && visit(known_entry(row)?).is_break() {
                     return Ok(());
                 }
             }
@@ -157,6 +150,16 @@ impl SqliteStore {
             rows.collect()
         })
     }
+}
+
+/// Reads what a look needs: the entry's number, key, version and whether it was
+/// skipped are the columns of `row`.
+fn known_entry<'a>(row: &'a Row<'_>) -> rusqlite::Result<KnownEntry<'a>> {
+    Ok(KnownEntry {
+        key: row.get_ref(1)?.as_str()?,
+        version: Version(fixed(row.get_ref(2)?.as_blob()?)),
+        skipped: row.get(3)?,
+    })
 }
 
 impl SqliteWriter {

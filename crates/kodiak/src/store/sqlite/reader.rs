@@ -99,7 +99,7 @@ impl Reader for SqliteStore {
         entry_state(source: &str, key: &str) -> Result<Option<EntryState>>;
         each_entry_by_age(
             source: &str,
-            visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
+            visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
         ) -> Result<()>;
         containers(source: &str) -> Result<HashMap<String, Version>>;
         documents_of_source(source: &str) -> Result<u64>;

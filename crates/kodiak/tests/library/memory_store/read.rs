@@ -289,9 +289,10 @@ impl Reader for MemoryReader {
     fn each_entry_by_age(
         &self,
         source: &str,
-        visit: &mut dyn FnMut(KnownEntry) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
-        let entries = self.state()?.entries_by_age(source);
+        let state = self.state()?;
+        let entries = state.entries_by_age(source);
         let _ = entries.into_iter().try_for_each(visit);
         Ok(())
     }

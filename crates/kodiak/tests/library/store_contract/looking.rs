@@ -9,8 +9,8 @@ use super::{note, on_each, put, write};
 
 fn by_age(reader: &dyn Reader, source: &str, most: usize) -> Vec<String> {
     let mut keys = Vec::new();
-    let mut visit = |entry: kodiak::source::KnownEntry| {
-        keys.push(entry.key);
+    let mut visit = |entry: kodiak::source::KnownEntry<'_>| {
+        keys.push(entry.key.to_owned());
         if keys.len() < most {
             ControlFlow::Continue(())
         } else {

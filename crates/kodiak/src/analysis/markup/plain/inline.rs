@@ -9,6 +9,9 @@ use super::{INSERTED, Prose};
 
 /// The number of bytes within which a construct has to end.
 const REACH: usize = 1_000;
+/// The number of bytes that are written at a time, so that little more is written
+/// than is needed.
+const LONGEST_RUN: usize = 100;
 /// How deep constructs may nest.
 const DEEPEST: usize = 8;
 
@@ -25,6 +28,9 @@ impl Inline<'_> {
     /// Writes a range of the block as it is.
     pub(super) fn as_written(&mut self, range: Range<usize>) {
         for (at, character) in self.text[range.clone()].char_indices() {
+            if self.prose.is_enough() {
+                return;
+            }
             let origin = self.origins[range.start + at];
             self.prose.push(character, origin);
         }
@@ -39,7 +45,17 @@ impl Inline<'_> {
         let text = self.text;
         let mut at = range.start;
         while let Some(first) = text[at..range.end].chars().next() {
+            if self.prose.is_enough() {
+                return;
+            }
             let before = text[..at].chars().next_back().unwrap_or(' ');
+            let run = plain_run(&text[at..range.end], before);
+            if !run.is_empty() {
+                let end = at + run.len();
+                self.prose.push_run(run, &self.origins[at..end]);
+                at = end;
+                continue;
+            }
             let near = near(&text[at..range.end]);
             let read = match first {
                 '\\' => self.escape(at, near),
@@ -251,6 +267,56 @@ pub(super) fn ends_sentence(character: char) -> bool {
         character,
         '.' | '!' | '?' | '…' | '。' | '！' | '？' | '．' | '｡' | '।' | '॥'
     )
+}
+
+/// Returns the beginning of a text that is written as it is: without markup, without
+/// white space except for single spaces between words, and without addresses. It is
+/// [`LONGEST_RUN`] bytes long at most. `before` is the character before the text.
+fn plain_run(text: &str, before: char) -> &str {
+    let bytes = text.as_bytes();
+    let mut in_word = before.is_alphanumeric();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at).filter(|_| at < LONGEST_RUN) {
+        match byte {
+            b' ' => {
+                let follows = bytes.get(at + 1);
+                // Otherwise it may be the first of several, or the last sign.
+                if at == 0 || !follows.is_some_and(u8::is_ascii_alphanumeric) {
+                    break;
+                }
+            }
+            b'h' | b'H' | b'f' | b'F' | b'w' | b'W'
+                if !in_word && may_be_address(&bytes[at + 1..]) =>
+            {
+                break;
+            }
+            b'\\' | b'`' | b'!' | b'[' | b'<' | b'&' | b'*' | b'_' | b'~' | b'=' => break,
+            b'!'..=b'~' => {}
+            _ => {
+                let Some(character) = text[at..].chars().next() else {
+                    break;
+                };
+                if character.is_whitespace() || character.is_control() {
+                    break;
+                }
+                in_word = character.is_alphanumeric();
+                at += character.len_utf8();
+                continue;
+            }
+        }
+        in_word = byte.is_ascii_alphanumeric();
+        at += 1;
+    }
+    text[..at].trim_end_matches(' ')
+}
+
+/// Tells whether an address may begin with an h, f or w before this.
+fn may_be_address(after: &[u8]) -> bool {
+    after.get(..2).is_some_and(|two| {
+        [b"tt", b"tp", b"ww"]
+            .iter()
+            .any(|beginning| two.eq_ignore_ascii_case(*beginning))
+    })
 }
 
 /// Returns the beginning of a text, up to [`REACH`] bytes.

@@ -40,6 +40,13 @@ fn inline_markup_is_rendered() {
         (r"\*stars\* and \[x]", "*stars* and [x]"),
         ("日本**語**", "日本語"),
         ("![](logo.png)", ""),
+        ("how  fat whales  sat ", "how fat whales sat"),
+        (
+            "to https:// or http and www.",
+            "to https:// or http and www.",
+        ),
+        ("to https://example.org", "to example.org"),
+        ("xhttps://example.org/a", "xhttps://example.org/a"),
     ] {
         assert_eq!(prose(body), expected, "{body}");
     }
@@ -126,6 +133,33 @@ proptest! {
                     prop_assert!(character == ' ' || body[origin..].starts_with(character));
                 }
             }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn enough_is_the_beginning_of_all(
+        body in "([a-z]{1,5}|[*_`~=\\[\\]()|<>!\\\\#&-]{1,3}|\\n| |\\n\\n|https://a.b/c|数据|\\PC){0,90}",
+        after in 0..120_usize,
+        characters in 1..60_usize,
+    ) {
+        for markup in [Markup::Markdown, Markup::Plain] {
+            let all = render(markup, &body, 0..body.len(), "");
+            let needed = Enough { after, characters };
+            let some = render_enough(markup, &body, 0..body.len(), "", needed);
+            prop_assert!(all.text.starts_with(&some.text));
+            prop_assert_eq!(&all.origins[..some.text.len()], &some.origins[..]);
+            let behind = some.text.char_indices();
+            let behind = behind.filter(|&(at, _)| some.origin(at).is_some_and(|at| at >= after));
+            prop_assert!(some.text == all.text || behind.count() >= characters);
+            // What starts and ends before the last character is known.
+            let last = some.text.len().saturating_sub(1);
+            let before = |places: &[usize]| -> Vec<usize> {
+                places.iter().copied().filter(|&at| at < last).collect()
+            };
+            prop_assert_eq!(before(&all.starts), before(&some.starts));
+            prop_assert_eq!(before(&all.ends), before(&some.ends));
         }
     }
 }
