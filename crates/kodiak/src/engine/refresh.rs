@@ -21,10 +21,9 @@ use crate::source::{Known, KnownEntry, Look, Presence, Source};
 use crate::store::{Filter, Reader, Store, StoredDocument, Writer};
 use crate::sync;
 
-/// The time that a search looks for changes by default. Ten thousand files take
-/// half of it where the machine is busy with something else, and people forgive
-/// 50 ms more easily than an answer that lacks what they have just written.
-pub const REFRESH: Duration = Duration::from_millis(50);
+/// The time that a search looks for changes by default. People forgive 20 ms
+/// more easily than an answer that lacks what they have just written.
+pub const REFRESH: Duration = Duration::from_millis(30);
 
 /// The longest time to look for changes, whatever the engine is told.
 const LONGEST: Duration = Duration::from_hours(1);
