@@ -14,13 +14,15 @@
 //! * `lexical`, `terms`: lexical retrieval, with idf and pruning;
 //! * `semantic`, `compare`, `workers`: semantic retrieval, with exact cosines;
 //! * `candidate`, `score`, `turn`: both joined, fused and rescored by `rank`;
-//! * `present`, `snippet`, `freshness`: hits made of the best candidates;
+//! * `present`, `snippet`, `freshness`, `duplicates`: hits made of the best
+//!   candidates, copies collapsed into one;
 //! * `relevance`, `incomplete`: what the hits are worth, and what may be lacking.
 
 mod address;
 mod answer;
 mod candidate;
 mod compare;
+mod duplicates;
 mod freshness;
 mod incomplete;
 mod intent;
@@ -33,6 +35,7 @@ mod plan;
 mod present;
 mod query;
 mod relevance;
+mod request;
 mod score;
 mod semantic;
 mod similar;
@@ -48,27 +51,29 @@ mod workers;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use answer::{Answer, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
+pub use answer::{Answer, Duplicate, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
 pub use freshness::Freshness;
 pub use incomplete::{Completeness, Incomplete, NotIndexed, NotLookedFor};
 pub use intent::Intent;
 pub use lookup::Found;
 pub use mode::Mode;
 pub use notice::{Notice, Notices, SemanticAbsence};
+pub use request::{DEFAULT_LIMIT, Request};
 pub(crate) use workers::Workers;
 
 use crate::access::{Capability, Guard};
 use crate::document::Reference;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::rank::{Fusion, Tuning, Weights};
+use crate::rank::Tuning;
 use crate::source::Source;
 use crate::store::{Filter, Reader, Snapshot};
 use candidate::{Ranked, join};
 use lexical::{LexicalCandidates, LexicalRetriever};
+use limits::Limits;
 use lookup::Lookup;
 use plan::{Plan, Route};
-use present::Presenter;
+use present::{Presented, Presenter};
 use score::Scoring;
 use semantic::{Available, Pending, SemanticCandidates, SemanticRetriever};
 use typo::Speller;
@@ -76,66 +81,6 @@ use typo::Speller;
 /// The time semantic retrieval has before lexical retrieval answers alone. It is
 /// five times as long if lexical retrieval finds nothing or does not run.
 pub const DEADLINE: Duration = Duration::from_secs(2);
-
-/// A request to search.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
-pub struct Request {
-    /// The query as typed.
-    pub query: String,
-    /// The highest number of hits.
-    pub limit: usize,
-    /// How to search.
-    pub mode: Mode,
-    /// Which documents to search.
-    pub filter: Filter,
-    /// Whether every word must occur.
-    pub all: bool,
-    /// Whether words are taken as typed and never corrected.
-    pub exact: bool,
-    /// The lowest relevance of a hit. Where relevance is not judged, all are shown.
-    pub min_relevance: f64,
-    /// Whether each hit explains how it was ranked.
-    pub explain: bool,
-    /// Whether changes are looked for and indexed while the search runs. A router
-    /// does not do that; an engine does.
-    pub refresh: bool,
-    /// How lexical and semantic evidence are fused.
-    pub fusion: Fusion,
-    /// The weight of each in the fusion.
-    pub weights: Weights,
-}
-
-/// The default number of hits.
-pub const DEFAULT_LIMIT: usize = 10;
-
-impl Default for Request {
-    fn default() -> Self {
-        Self {
-            query: String::new(),
-            limit: DEFAULT_LIMIT,
-            mode: Mode::default(),
-            filter: Filter::default(),
-            all: false,
-            exact: false,
-            min_relevance: 0.0,
-            explain: false,
-            refresh: true,
-            fusion: Fusion::default(),
-            weights: Weights::default(),
-        }
-    }
-}
-
-impl Request {
-    /// Creates a request for the ten best documents, searched as suits the query.
-    pub fn new(query: impl Into<String>) -> Self {
-        Self {
-            query: query.into(),
-            ..Self::default()
-        }
-    }
-}
 
 /// The single way into the index, for the terminal, servers and all others.
 #[derive(Debug)]
@@ -297,6 +242,7 @@ impl<'a> Router<'a> {
             sources: self.sources,
             request,
             filter,
+            collapse: !request.all_copies,
         }
     }
 }
@@ -339,17 +285,15 @@ impl<'a> Searching<'a> {
         let mut plan =
             Plan::of(speller, self.request, &self.router.tuning)?.collect(&mut self.notices);
         self.filter.without = std::mem::take(&mut plan.unwanted);
-        let (snapshot, outcome) = self.run(&plan, snapshot)?;
-        let sources = store.incomplete_sources(&self.filter)?;
-        let incomplete = sources.into_iter();
-        self.notices
-            .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
-        let terms = self.judged_terms(&plan, &outcome);
-        let judge = self.judge(&plan, &outcome, terms.as_ref());
-        let presenter = self.router.presenter(self.request, &self.filter);
-        let shown = presenter
-            .present(&outcome.ranked, judge)?
-            .collect(&mut self.notices);
+        let planned = self.notices.len();
+        let (mut snapshot, mut outcome) = self.run(&plan, snapshot)?;
+        let found = self.notices.len();
+        let mut shown = self.show(&plan, &outcome)?;
+        if shown.lacks_hits() && self.can_widen(&plan, &outcome) {
+            self.notices.truncate(found);
+            (snapshot, outcome) = self.widened(&plan, snapshot, planned)?;
+            shown = self.show(&plan, &outcome)?;
+        }
         let suggestions = if shown.hits.is_empty() {
             let (store, sources) = (self.router.store, self.router.sources);
             suggest::suggestions(store, sources, &self.request.query, &self.filter)?
@@ -373,6 +317,58 @@ impl<'a> Searching<'a> {
             hits: shown.hits,
             suggestions,
         })
+    }
+
+    /// Makes hits of the best candidates and judges them.
+    fn show(&mut self, plan: &Plan, outcome: &Outcome) -> Result<Presented> {
+        let sources = self.router.store.incomplete_sources(&self.filter)?;
+        let incomplete = sources.into_iter();
+        self.notices
+            .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
+        let terms = self.judged_terms(plan, outcome);
+        let judge = self.judge(plan, outcome, terms.as_ref());
+        let mut presenter = self.router.presenter(self.request, &self.filter);
+        // A listing is not an answer that one of several copies gives.
+        presenter.collapse &= plan.route != Route::Listing;
+        let shown = presenter.present(&outcome.ranked, judge)?;
+        Ok(shown.collect(&mut self.notices))
+    }
+
+    /// Tells whether more documents match than were fetched, or semantic hits could
+    /// follow that did not fit. Fused rankings have candidates enough, and others
+    /// would change their scores.
+    fn can_widen(&self, plan: &Plan, outcome: &Outcome) -> bool {
+        let Ranked {
+            candidates, total, ..
+        } = &outcome.ranked;
+        let fits = plan.route == Route::LexicalFirst && *total >= plan.limits.hits;
+        !matches!(plan.route, Route::Literal | Route::Listing)
+            && outcome.retrievers.semantic.is_none()
+            && (candidates.len() < *total || fits)
+    }
+
+    /// Retrieves more documents, to replace copies. `planned` is the number of
+    /// notices before retrieval.
+    fn widened(
+        &mut self,
+        plan: &Plan,
+        snapshot: Snapshot<'a>,
+        planned: usize,
+    ) -> Result<(Snapshot<'a>, Outcome)> {
+        let limits = Limits::of(self.request.limit, &self.router.tuning).with_copies();
+        if plan.route == Route::LexicalFirst {
+            self.notices.truncate(planned);
+            let plan = Plan {
+                limits,
+                ..plan.clone()
+            };
+            return self.run(&plan, snapshot);
+        }
+        let known = self.notices.len();
+        let found = self.words(plan, limits.fetched)?;
+        // The first retrieval has given the same notices.
+        self.notices.truncate(known);
+        Ok((snapshot, Outcome::lexical(found)))
     }
 
     /// Retrieves, joins and scores candidates. Returns the outcome with the

@@ -11,6 +11,7 @@ mod concurrency;
 mod contract;
 mod degradation;
 mod demanded;
+mod duplicates;
 mod embedders;
 mod embedding;
 mod engine;

@@ -1,0 +1,69 @@
+//! What a caller asks for.
+
+use super::Mode;
+use crate::rank::{Fusion, Weights};
+use crate::store::Filter;
+
+/// A request to search.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+pub struct Request {
+    /// The query as typed.
+    pub query: String,
+    /// The highest number of hits.
+    pub limit: usize,
+    /// How to search.
+    pub mode: Mode,
+    /// Which documents to search.
+    pub filter: Filter,
+    /// Whether every word must occur.
+    pub all: bool,
+    /// Whether words are taken as typed and never corrected.
+    pub exact: bool,
+    /// The lowest relevance of a hit. Where relevance is not judged, all are shown.
+    pub min_relevance: f64,
+    /// Whether copies of a document are hits of their own. Otherwise the best of
+    /// them is the hit and names the others.
+    pub all_copies: bool,
+    /// Whether each hit explains how it was ranked.
+    pub explain: bool,
+    /// Whether changes are looked for and indexed while the search runs. A router
+    /// does not do that; an engine does.
+    pub refresh: bool,
+    /// How lexical and semantic evidence are fused.
+    pub fusion: Fusion,
+    /// The weight of each in the fusion.
+    pub weights: Weights,
+}
+
+/// The default number of hits.
+pub const DEFAULT_LIMIT: usize = 10;
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            query: String::new(),
+            limit: DEFAULT_LIMIT,
+            mode: Mode::default(),
+            filter: Filter::default(),
+            all: false,
+            exact: false,
+            min_relevance: 0.0,
+            all_copies: false,
+            explain: false,
+            refresh: true,
+            fusion: Fusion::default(),
+            weights: Weights::default(),
+        }
+    }
+}
+
+impl Request {
+    /// Creates a request for the ten best documents, searched as suits the query.
+    pub fn new(query: impl Into<String>) -> Self {
+        Self {
+            query: query.into(),
+            ..Self::default()
+        }
+    }
+}
