@@ -16,6 +16,7 @@ mod eval;
 mod formats;
 mod get;
 mod index;
+mod interrupt;
 mod kill;
 mod length;
 mod meaning;
