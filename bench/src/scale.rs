@@ -55,23 +55,36 @@ pub(crate) fn measure(
         }),
     ];
     for (name, query) in kinds {
-        let mut times = Vec::new();
-        for _ in 0..queries {
-            let request = Request {
-                query: query(&mut generator),
-                limit,
-                ..Request::default()
-            };
-            let (answer, used) = cpu_ms(|| router.search(&request));
-            answer?;
-            times.push(used);
+        let (mut times, mut uncollapsed) = (Vec::new(), Vec::new());
+        for at in 0..queries {
+            let query = query(&mut generator);
+            // In turns, so that both are first equally often.
+            for all_copies in [at % 2 == 0, at % 2 == 1] {
+                let request = Request {
+                    query: query.clone(),
+                    limit,
+                    all_copies,
+                    ..Request::default()
+                };
+                let (answer, used) = cpu_ms(|| router.search(&request));
+                answer?;
+                if all_copies {
+                    uncollapsed.push(used);
+                } else {
+                    times.push(used);
+                }
+            }
         }
+        let all: [f64; 2] = [&times, &uncollapsed].map(|times| times.iter().sum());
+        let added = 100.0 * (all[0] / all[1] - 1.0);
         let worst = times.iter().copied().fold(0.0, f64::max);
         report.add(
             format!("{count} documents: {name}"),
             median(times),
             "ms",
-            format!("CPU, {limit} hits, median of {queries}; worst {worst:.2}"),
+            format!(
+                "CPU, {limit} hits, median of {queries}; worst {worst:.2}; {added:+.1} % for copies"
+            ),
         );
     }
     Ok(())

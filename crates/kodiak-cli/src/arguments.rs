@@ -161,7 +161,7 @@ pub(crate) enum Verb {
     /// Remove a source; its files are not touched
     Remove(RemoveArguments),
     /// List the registered sources
-    Sources(JsonArguments),
+    Sources(SourcesArguments),
     /// Bring the index up to date with the notes
     Index(IndexArguments),
     /// Show what is indexed, what was skipped, and what has changed since
@@ -384,6 +384,17 @@ pub(crate) struct JsonArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `kodiak sources`.
+#[derive(Debug, Args)]
+pub(crate) struct SourcesArguments {
+    /// Print the sources as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print only the names, one per line
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) names: bool,
 }
 
 /// `kodiak index`.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use kodiak::Engine;
 use kodiak::embed::{Embedder, OnnxEmbedder};
-use kodiak::engine::{EngineBuilder, Models};
+use kodiak::engine::{EngineBuilder, ModelAbsence, ModelResult, Models};
 use kodiak::model::{self, InstalledModel};
 use kodiak::rank::Tuning;
 use kodiak::source::markdown::FolderOptions;
@@ -210,33 +210,44 @@ impl ProgramModels {
 }
 
 impl Models for ProgramModels {
-    fn for_documents(&self) -> Result<Option<Arc<dyn Embedder>>, String> {
+    fn for_documents(&self) -> ModelResult {
         let Some(name) = &self.name else {
             return Ok(None);
         };
-        let folder = self.folder.as_ref().map_err(|_| name.clone())?;
-        match model::find(folder, name) {
+        let absence = |reason: String| ModelAbsence {
+            name: name.clone(),
+            reason,
+        };
+        let folder = self.folder.clone().map_err(absence)?;
+        match model::find(&folder, name) {
             Ok(Some(model)) => Ok(Some(self.made(model))),
-            _ => Err(name.clone()),
+            Ok(None) => Err(absence(format!("the model {name} is not installed"))),
+            Err(error) => Err(absence(failure::message(&error.into()))),
         }
     }
 
-    fn for_queries(&self, serving: Option<&Serving>) -> Result<Option<Arc<dyn Embedder>>, String> {
+    fn for_queries(&self, serving: Option<&Serving>) -> ModelResult {
         let Some(name) = &self.name else {
             return Ok(None);
         };
-        let Some(serving) = serving else {
-            return Err("nothing is embedded yet; run `kodiak index`".to_owned());
+        let absence = |name: &str, reason: String| ModelAbsence {
+            name: name.to_owned(),
+            reason,
         };
-        let folder = self.folder.clone()?;
+        let Some(serving) = serving else {
+            let reason = "nothing is embedded yet; run `kodiak index`";
+            return Err(absence(name, reason.to_owned()));
+        };
+        let absence = |reason: String| absence(&serving.name, reason);
+        let folder = self.folder.clone().map_err(absence)?;
         match model::find_key(&folder, &serving.key) {
             Ok(Some(model)) => Ok(Some(self.made(model))),
-            Ok(None) => Err(format!(
+            Ok(None) => Err(absence(format!(
                 "the model {} that embedded the notes is not installed; run `kodiak {}`",
                 serving.name,
                 Self::remedy(&folder, name)
-            )),
-            Err(error) => Err(failure::message(&error.into())),
+            ))),
+            Err(error) => Err(absence(failure::message(&error.into()))),
         }
     }
 

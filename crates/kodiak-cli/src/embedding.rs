@@ -10,31 +10,41 @@ use kodiak::sync::EmbeddingReport;
 use crate::config::Config;
 use crate::context::Context;
 use crate::failure;
+use crate::interrupt::Working;
 use crate::listener::{Listener, Summaries};
 use crate::models;
 use crate::output::Output;
 use crate::output::phrases::counted;
 
 /// Embeds the chunks that have no embedding, for at most `within`. Lexical
-/// search is complete by now, so a failure here is a warning and not an error.
+/// search is complete by now, so a failure here is a warning and not an error;
+/// only Ctrl-C is one.
 pub(crate) fn embed(
     context: &Context<'_>,
     config: &Config,
     engine: &Engine,
     no_semantic: bool,
     within: Option<Duration>,
-) {
+) -> kodiak::Result<()> {
     if models::for_indexing(context, config, no_semantic).is_some() {
-        embed_now(context.output, engine, within);
+        embed_now(context.output, engine, within)?;
     }
+    Ok(())
 }
 
 /// Embeds the chunks that have no embedding, with a model that is installed.
-pub(crate) fn embed_now(output: &Output, engine: &Engine, within: Option<Duration>) {
+pub(crate) fn embed_now(
+    output: &Output,
+    engine: &Engine,
+    within: Option<Duration>,
+) -> kodiak::Result<()> {
+    let working = Working::begin()?;
     let listener = Listener::new(output, Summaries::Changes);
     let event = |event: kodiak::engine::Event<'_>| listener.event(event);
-    let ended = engine.embed(&Guard::local(), within, &Job::new(&event));
+    let job = Job::new(&event).cancelled_by(working.cancel());
+    let ended = engine.embed(&Guard::local(), within, &job);
     listener.end();
+    working.check()?;
     match ended {
         Ok(Some(report)) => print_report(&report, output),
         Ok(None) => {}
@@ -45,6 +55,7 @@ pub(crate) fn embed_now(output: &Output, engine: &Engine, within: Option<Duratio
             ));
         }
     }
+    Ok(())
 }
 
 fn print_report(report: &EmbeddingReport, output: &Output) {

@@ -98,6 +98,26 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
         Error::Database { .. } => {
             one("try again; if it fails again, run `kodiak doctor` to check for damage")
         }
+        Error::Cache { .. } if error.is_read_only() => one(ELSEWHERE),
+        Error::Cache { .. } if error.is_disk_full() => one(FREE_SPACE),
+        Error::Cache { path, .. } => vec![format!(
+            "delete {} if this happens again: it only saves time, and what it had is embedded again",
+            path.display()
+        )],
+        Error::VectorFile { .. } => {
+            one("run `kodiak doctor --fix` to write it anew from the index")
+        }
+        Error::WordsSettled { .. } => {
+            one("build another index with `kodiak index --rebuild --index OTHER`")
+        }
+        Error::NotAllowed { capability } => {
+            vec![format!(
+                "ask whoever runs Kodiak here to allow '{capability}'"
+            )]
+        }
+        Error::NotWritable { .. } => {
+            one("change the file itself; the next search notices the change")
+        }
         Error::NotOurs { .. } => one(ELSEWHERE),
         Error::Corrupt { .. } => one("run `kodiak doctor --fix` to rebuild it from your notes"),
         Error::NoIndex { .. } => {
@@ -216,6 +236,7 @@ mod tests {
     use std::path::PathBuf;
 
     use anyhow::Context;
+    use kodiak::Cause;
 
     use super::*;
 
@@ -253,6 +274,39 @@ mod tests {
         };
         let hints = hints(&denied.into());
         assert!(hints[0].contains("Full Disk Access"), "{hints:?}");
+    }
+
+    #[test]
+    fn every_error_with_a_next_step_has_a_hint() {
+        let path = || PathBuf::from("/x/embeddings.db");
+        let cache = |cause| Error::Cache {
+            path: path(),
+            detail: "no".into(),
+            cause,
+        };
+        for (error, expected) in [
+            (cache(Cause::ReadOnly), "--index PATH"),
+            (cache(Cause::DiskFull), "free some space"),
+            (cache(Cause::Refused), "delete /x/embeddings.db"),
+            (
+                Error::VectorFile {
+                    path: path(),
+                    detail: "no".into(),
+                },
+                "kodiak doctor --fix",
+            ),
+            (Error::WordsSettled { path: path() }, "--index OTHER"),
+            (Error::NotAllowed { capability: "read" }, "allow 'read'"),
+            (
+                Error::NotWritable {
+                    name: "notes".into(),
+                },
+                "the file itself",
+            ),
+        ] {
+            let hints = library_hints(&error);
+            assert!(hints[0].contains(expected), "{error}: {hints:?}");
+        }
     }
 
     #[test]

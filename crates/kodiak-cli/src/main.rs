@@ -12,6 +12,7 @@ mod context;
 mod editor;
 mod embedding;
 mod failure;
+mod interrupt;
 mod listener;
 mod models;
 mod nearest;
@@ -37,6 +38,9 @@ use verbs::Outcome;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// The exit code after Ctrl-C: 128 and the number of the signal.
+const INTERRUPTED: u8 = 130;
+
 fn main() -> ExitCode {
     let arguments = match Arguments::parse_line(std::env::args_os().collect()) {
         Ok(arguments) => arguments,
@@ -47,7 +51,12 @@ fn main() -> ExitCode {
     };
     let everywhere = &arguments.everywhere;
     let output = Output::new(everywhere.color, everywhere.verbose, everywhere.quiet);
-    exit_code(verbs::run(&arguments, &output), &output)
+    exit_code(verbs::run(&arguments, &output, interrupted), &output)
+}
+
+/// Ends the program at once, as the shell expects after Ctrl-C.
+fn interrupted() -> ! {
+    std::process::exit(INTERRUPTED.into())
 }
 
 /// Returns the exit code, with the meaning it has in grep: 0 found, 1 nothing
@@ -57,6 +66,7 @@ fn exit_code(ended: anyhow::Result<Outcome>, output: &Output) -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Nothing) => ExitCode::from(1),
         Ok(Outcome::Incomplete) => ExitCode::from(2),
+        Ok(Outcome::Stopped) => ExitCode::from(INTERRUPTED),
         Err(error) if error.is::<output::Closed>() => ExitCode::SUCCESS,
         Err(error) => {
             output.failure(&error);

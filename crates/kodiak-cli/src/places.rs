@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use kodiak::search::Hit;
+use kodiak::search::{Duplicate, Hit};
 
 use crate::assemble;
 use crate::config::{Config, Kind};
@@ -36,8 +36,14 @@ impl Places {
     /// Returns the absolute path of a hit's file, if it is a file and its source is
     /// registered.
     pub(crate) fn file(&self, hit: &Hit) -> Option<PathBuf> {
-        match self.roots.get(&hit.source)? {
-            (Kind::Markdown, root) => Some(root.join(&hit.path)),
+        self.file_at(&hit.source, &hit.path)
+    }
+
+    /// Returns the absolute path of the file at a path of a source, if it is a file
+    /// and the source is registered.
+    pub(crate) fn file_at(&self, source: &str, path: &str) -> Option<PathBuf> {
+        match self.roots.get(source)? {
+            (Kind::Markdown, root) => Some(root.join(path)),
             (Kind::Bear, _) => None,
         }
     }
@@ -65,8 +71,17 @@ impl Places {
     /// Returns the path to show for a hit: its source and path, or the path from the
     /// current folder if that is no longer.
     pub(crate) fn shown(&self, hit: &Hit) -> String {
-        let named = format!("{}/{}", hit.source, hit.path);
-        match self.relative(hit) {
+        self.shown_at(&hit.source, &hit.path)
+    }
+
+    /// Returns the path to show for a copy of a hit, like that of a hit.
+    pub(crate) fn shown_copy(&self, copy: &Duplicate) -> String {
+        self.shown_at(&copy.source, &copy.path)
+    }
+
+    fn shown_at(&self, source: &str, path: &str) -> String {
+        let named = format!("{source}/{path}");
+        match self.relative(source, path) {
             Some(relative) if relative.len() <= named.len() => relative,
             _ => named,
         }
@@ -80,14 +95,14 @@ impl Places {
             return Some(self.identifier(hit).to_owned());
         }
         let file = self.file(hit)?.to_string_lossy().into_owned();
-        match self.relative(hit) {
+        match self.relative(&hit.source, &hit.path) {
             Some(relative) if relative.len() < file.len() => Some(relative),
             _ => Some(file),
         }
     }
 
-    fn relative(&self, hit: &Hit) -> Option<String> {
-        let file = self.file(hit)?;
+    fn relative(&self, source: &str, path: &str) -> Option<String> {
+        let file = self.file_at(source, path)?;
         let path = relative_to(&file, self.here.as_deref()?)?;
         let path = path.to_string_lossy().into_owned();
         // A name that begins with a dash would be taken for an option.

@@ -10,6 +10,7 @@ use crate::assemble::{self, Purpose};
 use crate::config::{Config, Kind, RegisteredSource, edit, tidy_name};
 use crate::context::Context;
 use crate::failure::refusal;
+use crate::interrupt::Working;
 use crate::listener::{self, Listener, Summaries};
 use crate::registry;
 
@@ -69,15 +70,15 @@ pub(crate) fn register(
     let engine = context.engine(&config, purpose)?;
     let listener = Listener::new(output, Summaries::Never);
     let added = format!("added {} as '{}'", source.path.display(), source.name);
+    let working = Working::begin()?;
     let synced = {
         let event = |event: Event<'_>| listener.event(event);
-        engine.sync_only(
-            &Guard::local(),
-            std::slice::from_ref(&source.name),
-            &Job::new(&event),
-        )
+        let job = Job::new(&event).cancelled_by(working.cancel());
+        let names = std::slice::from_ref(&source.name);
+        engine.sync_only(&Guard::local(), names, &job)
     };
     listener.end();
+    working.check()?;
     let report = synced?;
     if let Some(failure) = report.failed.into_iter().next() {
         return Err(failure.error.into());

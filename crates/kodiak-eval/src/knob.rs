@@ -17,7 +17,7 @@ pub(super) const TOKENS: &str = "chunk_tokens";
 pub(super) const OVERLAP: &str = "chunk_overlap";
 
 /// Every name that [`Knob::of`] knows, in the order in which a search uses them.
-pub(super) const NAMES: [&str; 34] = [
+pub(super) const NAMES: [&str; 35] = [
     "k1",
     "b",
     "min_document_length",
@@ -47,6 +47,7 @@ pub(super) const NAMES: [&str; 34] = [
     "question_penalty",
     "rrf_k",
     "minimum_similarity",
+    "collapse_copies",
     TOKENS,
     OVERLAP,
     "chunk_path",
@@ -91,6 +92,7 @@ impl<'a> Knob<'a> {
             tuning,
             weights,
             require_all_terms,
+            collapse_copies,
             chunking,
             stemming,
         } = variant;
@@ -146,6 +148,7 @@ impl<'a> Knob<'a> {
             "prune_min_documents" => Self::Documents(prune_min_documents),
             "prune_max_frequency" => Self::Number(prune_max_frequency, 0.0, 1.0),
             "require_all_terms" => Self::Flag(require_all_terms),
+            "collapse_copies" => Self::Flag(collapse_copies),
             "keyword" => Self::Keyword(keyword),
             "candidates" => Self::Count(candidates, 1),
             "rescoring_depth" => Self::Count(rescoring_depth, 0),

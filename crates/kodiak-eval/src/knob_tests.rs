@@ -9,7 +9,7 @@ fn every_name_can_be_set_to_what_it_is_and_changes_one_number() {
         assert_eq!(variant, Variant::default(), "{name}");
         let other = match name {
             "keyword" => "fused",
-            "require_all_terms" | "chunk_noise" => "yes",
+            "require_all_terms" | "collapse_copies" | "chunk_noise" => "yes",
             "chunk_path" | "stemming" => "no",
             "chunk_tokens" | "chunk_overlap" => "70",
             "candidates" | "neighbours" | "prune_min_documents" | "rescoring_depth" => "7",

@@ -175,6 +175,8 @@ impl Collection {
                 weights: variant.weights,
                 all: variant.require_all_terms,
                 filter: query.filter.clone(),
+                // Every document is judged, copies too.
+                all_copies: !variant.collapse_copies,
                 ..Request::default()
             };
             let started = Instant::now();

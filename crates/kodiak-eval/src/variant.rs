@@ -22,6 +22,8 @@ pub(super) struct Variant {
     pub(super) weights: Weights,
     /// Whether every request requires all words.
     pub(super) require_all_terms: bool,
+    /// Whether copies of a document are collapsed into one hit.
+    pub(super) collapse_copies: bool,
     /// The parameters of the chunker.
     pub(super) chunking: ChunkOptions,
     /// The stemming of words.

@@ -22,6 +22,9 @@ pub(crate) struct PrintArguments {
     /// How to order the hits; which ones are shown stays the same
     #[arg(long, value_name = "ORDER", default_value = "score")]
     pub(crate) sort: Sort,
+    /// Show copies of a note as hits of their own instead of beside the best of them
+    #[arg(long)]
+    pub(crate) all_copies: bool,
     /// Show how each hit was ranked
     #[arg(long)]
     pub(crate) explain: bool,

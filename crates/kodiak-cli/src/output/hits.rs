@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use kodiak::search::{Answer, Explanation, Hit};
+use kodiak::search::{Answer, Duplicate, Explanation, Hit};
 use unicode_width::UnicodeWidthStr;
 
 use super::escape::escaped;
@@ -20,6 +20,8 @@ const MAX_COLUMNS: usize = 100;
 /// The maximum number of lines of a title and of a snippet.
 const MAX_TITLE_LINES: usize = 2;
 const MAX_SNIPPET_LINES: usize = 3;
+/// The maximum number of copies of a hit that are named.
+const MAX_COPIES: usize = 3;
 
 /// How hits are laid out.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +99,9 @@ fn one(text: &mut String, number: usize, hit: &Hit, layout: Layout<'_>) {
     for line in wrap(&marked(hit), layout.columns(), MAX_SNIPPET_LINES) {
         let _ = writeln!(text, "{INDENT}{}", painted(&line, painter));
     }
+    if let Some(copies) = copies(&hit.also_in, layout) {
+        let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &copies));
+    }
     let explained = hit.explanation.iter();
     for line in explained.flat_map(|found| explain(hit, found)) {
         let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &line));
@@ -125,6 +130,28 @@ fn place(hit: &Hit, layout: Layout<'_>) -> String {
         _ => path,
     };
     format!("{path}{}", layout.painter.paint(DIM, &rest))
+}
+
+/// Renders where else a hit's text is: as many copies as fit on the line, at least
+/// one, and how many more there are.
+fn copies(copies: &[Duplicate], layout: Layout<'_>) -> Option<String> {
+    let shown = copies.iter().take(MAX_COPIES);
+    let shown = shown.map(|copy| layout.places.shown_copy(copy));
+    let shown: Vec<String> = shown.map(|path| escaped(&path).into_owned()).collect();
+    let line = |number: usize| {
+        let (last, others) = shown.get(..number)?.split_last()?;
+        let first = others.join(", ");
+        let more = copies.len() - number;
+        Some(match (first.is_empty(), more) {
+            (true, 0) => format!("also in {last}"),
+            (false, 0) => format!("also in {first} and {last}"),
+            (true, more) => format!("also in {last} and {more} more"),
+            (false, more) => format!("also in {first}, {last} and {more} more"),
+        })
+    };
+    let fitting = (2..=shown.len()).rev().filter_map(line);
+    let fitting = fitting.filter(|line| line.width() <= layout.columns());
+    fitting.chain(line(1)).next()
 }
 
 /// Makes text a link, as terminals understand it (OSC 8).
@@ -232,6 +259,46 @@ fn explain(hit: &Hit, explanation: &Explanation) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn as_many_copies_are_named_as_fit() {
+        let places = Places::default();
+        let copy = |path: &&str| Duplicate {
+            id: "#a1b2c3".to_owned(),
+            source: "notes".to_owned(),
+            path: (*path).to_owned(),
+            title: String::new(),
+        };
+        let line = |paths: &[&str], width| {
+            let found: Vec<Duplicate> = paths.iter().map(copy).collect();
+            let layout = Layout {
+                painter: Painter::new(false),
+                width,
+                links: false,
+                places: &places,
+            };
+            copies(&found, layout)
+        };
+        assert_eq!(line(&[], 80), None);
+        let expected = [
+            "also in notes/a",
+            "also in notes/a and notes/b",
+            "also in notes/a, notes/b and notes/c",
+            "also in notes/a, notes/b, notes/c and 1 more",
+            "also in notes/a, notes/b, notes/c and 2 more",
+        ];
+        for (number, expected) in (1..).zip(expected) {
+            let paths = &["a", "b", "c", "d", "e"][..number];
+            assert_eq!(line(paths, 80).as_deref(), Some(expected));
+        }
+        let narrow = line(&["a", "b", "c", "d"], 42);
+        assert_eq!(narrow.unwrap(), "also in notes/a, notes/b and 2 more");
+        let long = "x".repeat(60);
+        assert_eq!(
+            line(&[&long, "b"], 40).unwrap(),
+            format!("also in notes/{long} and 1 more")
+        );
+    }
 
     #[test]
     fn a_link_encloses_what_is_shown() {

@@ -55,6 +55,6 @@ pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Re
     }
     let config = context.config()?;
     let engine = context.engine(&config, purpose)?;
-    embedding::embed(context, &config, &engine, no_semantic, None);
+    embedding::embed(context, &config, &engine, no_semantic, None)?;
     Ok(Outcome::Done)
 }

@@ -19,6 +19,7 @@ use crate::output::Output;
 use crate::output::escape::escaped_lines;
 use crate::output::phrases::counted;
 use crate::output::style::DIM;
+use crate::places::Places;
 
 /// A note as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -27,6 +28,9 @@ struct Note<'a> {
     uri: String,
     source: &'a str,
     path: &'a str,
+    /// The absolute path of its file, if its source is registered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
     title: &'a str,
     kind: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +48,7 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
     let found = find(&engine, &config, &arguments.reference)?;
     let output = context.output;
     if arguments.json {
-        output.json(&note(&found))?;
+        output.json(&note(&found, &Places::new(&config)))?;
         return Ok(Outcome::Done);
     }
     match found.freshness {
@@ -147,13 +151,15 @@ fn beyond(found: &Found, from: usize) -> anyhow::Error {
     )
 }
 
-fn note(found: &Found) -> Note<'_> {
+fn note<'a>(found: &'a Found, places: &Places) -> Note<'a> {
     let document = &found.document;
+    let file = places.file_at(&document.source, &document.key);
     Note {
         id: format!("#{}", document.short_id),
         uri: kodiak::document::uri(&document.source, &document.key),
         source: &document.source,
         path: &document.key,
+        file: file.map(|file| file.to_string_lossy().into_owned()),
         title: &document.title,
         kind: &document.kind,
         category: document.category.as_deref(),

@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use kodiak::Engine;
 use kodiak::access::Guard;
 use kodiak::engine::{Event, Job};
+use kodiak::{Engine, Error};
 
 use super::Outcome;
 use crate::arguments::IndexArguments;
@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::context::Context;
 use crate::embedding;
 use crate::failure::refusal;
+use crate::interrupt::{Stopped, Working};
 use crate::listener::{Listener, Summaries};
 use crate::models;
 use crate::output::phrases::counted;
@@ -49,7 +50,7 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
     } else {
         sync(context, &engine, &arguments.sources, Summaries::Always)?
     };
-    embedding::embed(context, &config, &engine, arguments.no_semantic, None);
+    embedding::embed(context, &config, &engine, arguments.no_semantic, None)?;
     if arguments.watch {
         return watch(context, config, arguments, purpose);
     }
@@ -81,13 +82,18 @@ fn sync(
 ) -> anyhow::Result<Outcome> {
     let listener = Listener::new(context.output, summaries);
     let event = |event: Event<'_>| listener.event(event);
-    let (guard, job) = (Guard::local(), Job::new(&event));
+    let working = Working::begin()?;
+    let (guard, job) = (
+        Guard::local(),
+        Job::new(&event).cancelled_by(working.cancel()),
+    );
     let synced = if names.is_empty() {
         engine.sync(&guard, &job)
     } else {
         engine.sync_only(&guard, names, &job)
     };
     listener.end();
+    working.check()?;
     Ok(if synced?.is_complete() {
         Outcome::Done
     } else {
@@ -109,8 +115,13 @@ fn rebuild(
     }
     let listener = Listener::new(context.output, Summaries::Always);
     let event = |event: Event<'_>| listener.event(event);
-    let rebuilt = engine.rebuild(&Guard::local(), arguments.embeddings, &Job::new(&event));
+    let working = Working::begin()?;
+    let job = Job::new(&event).cancelled_by(working.cancel());
+    let rebuilt = engine.rebuild(&Guard::local(), arguments.embeddings, &job);
     listener.end();
+    if let Err(Error::Cancelled) = rebuilt {
+        return Err(Stopped("Stopped. The index is as it was before.").into());
+    }
     rebuilt?;
     Ok(Outcome::Done)
 }
@@ -180,10 +191,18 @@ fn watch_config(
         }
         match sync(context, &engine, names, Summaries::Changes) {
             Ok(_) => {
-                if has_model {
-                    embedding::embed_now(context.output, &engine, None);
+                let embedded = if has_model {
+                    embedding::embed_now(context.output, &engine, None)
+                } else {
+                    Ok(())
+                };
+                match embedded {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        failure.set(Some(error.into()));
+                        ControlFlow::Break(())
+                    }
                 }
-                ControlFlow::Continue(())
             }
             Err(error) => {
                 failure.set(Some(error));

@@ -21,6 +21,7 @@ mod status;
 
 use crate::arguments::{Arguments, ConfigVerb, ModelVerb, NoteVerb, Verb};
 use crate::context::Context;
+use crate::interrupt;
 use crate::output::Output;
 
 /// How a verb ended, if not with an error.
@@ -32,10 +33,17 @@ pub(crate) enum Outcome {
     Nothing,
     /// Some of the work could not be done, and a message says so.
     Incomplete,
+    /// Ctrl-C stopped it.
+    Stopped,
 }
 
-/// Runs the verb that the arguments name.
-pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<Outcome> {
+/// Runs the verb that the arguments name. `interrupted` ends the program after
+/// Ctrl-C where nothing has to be kept.
+pub(crate) fn run(
+    arguments: &Arguments,
+    output: &Output,
+    interrupted: fn() -> !,
+) -> anyhow::Result<Outcome> {
     // These need neither a config nor an index, so they work without a home
     // folder.
     match &arguments.verb {
@@ -50,20 +58,48 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<Outc
         _ => false,
     };
     let context = Context::new(output, &arguments.everywhere, writes_config)?;
-    match &arguments.verb {
-        Verb::Search(arguments) => search::run(arguments, &context),
-        Verb::Get(arguments) => get::run(arguments, &context),
-        Verb::Similar(arguments) => similar::run(arguments, &context),
-        Verb::Open(arguments) => open::run(arguments, &context),
-        Verb::Add(arguments) => add::run(arguments, &context),
-        Verb::Remove(arguments) => remove::run(arguments, &context),
-        Verb::Sources(arguments) => sources::run(arguments, &context),
-        Verb::Index(arguments) => index::run(arguments, &context),
-        Verb::Status(arguments) => status::run(arguments, &context),
-        Verb::Doctor(arguments) => doctor::run(arguments, &context),
-        Verb::Model(verb) => model::run(verb, &context),
-        Verb::Config(ConfigVerb::Show(arguments)) => config::show(arguments, &context),
-        Verb::Eval(arguments) => eval::run(arguments, &context),
+    let usual = match &arguments.verb {
+        Verb::Index(_) => Some(KEPT_BY_INDEX),
+        Verb::Add(_) => Some(KEPT),
+        Verb::Search(arguments) if arguments.folder.is_some() => Some(KEPT),
+        _ => None,
+    };
+    if usual.is_some() {
+        interrupt::handle(interrupted);
+    }
+    let ended = run_verb(&arguments.verb, &context);
+    match &ended {
+        Err(error) => match interrupt::stopped(error, usual.unwrap_or(KEPT)) {
+            Some(words) => {
+                output.notice(words);
+                Ok(Outcome::Stopped)
+            }
+            None => ended,
+        },
+        Ok(_) => ended,
+    }
+}
+
+/// What is said after Ctrl-C.
+const KEPT_BY_INDEX: &str =
+    "Stopped. What was indexed so far is kept; run `kodiak index` to go on.";
+const KEPT: &str = "Stopped. What was indexed so far is kept; run the same command again to go on.";
+
+fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    match verb {
+        Verb::Search(arguments) => search::run(arguments, context),
+        Verb::Get(arguments) => get::run(arguments, context),
+        Verb::Similar(arguments) => similar::run(arguments, context),
+        Verb::Open(arguments) => open::run(arguments, context),
+        Verb::Add(arguments) => add::run(arguments, context),
+        Verb::Remove(arguments) => remove::run(arguments, context),
+        Verb::Sources(arguments) => sources::run(arguments, context),
+        Verb::Index(arguments) => index::run(arguments, context),
+        Verb::Status(arguments) => status::run(arguments, context),
+        Verb::Doctor(arguments) => doctor::run(arguments, context),
+        Verb::Model(verb) => model::run(verb, context),
+        Verb::Config(ConfigVerb::Show(arguments)) => config::show(arguments, context),
+        Verb::Eval(arguments) => eval::run(arguments, context),
         Verb::Completions(_) | Verb::Man(_) | Verb::Note(_) => Ok(Outcome::Done),
     }
 }

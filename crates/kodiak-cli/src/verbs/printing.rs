@@ -50,8 +50,14 @@ pub(super) fn print(
         notices(&answer)?;
         let end = if arguments.null { '\0' } else { '\n' };
         match format {
-            Format::Line => output.answer(&lines(&answer, &places, end, output))?,
-            Format::Files => output.answer(&files(&answer, &places, end, output))?,
+            Format::Line => {
+                output.answer(&lines(&answer, &places, end, output))?;
+                report_copies(&answer, output);
+            }
+            Format::Files => {
+                output.answer(&files(&answer, &places, end, output))?;
+                report_copies(&answer, output);
+            }
             Format::Xml => output.answer(&xml::matches(&answer, &places))?,
             Format::Text | Format::Json => {
                 let layout = Layout {
@@ -90,7 +96,7 @@ fn sort(hits: &mut [Hit], order: Sort) {
 /// are similar in meaning is known only roughly.
 fn footer(answer: &Answer) -> Option<String> {
     let shown = answer.hits.len();
-    if shown == 0 || answer.total <= shown {
+    if shown == 0 || answer.total <= shown + copies(answer) {
         return None;
     }
     let about = match answer.retrievers.semantic {
@@ -148,6 +154,21 @@ fn for_programs(path: &str, output: &Output) -> String {
     } else {
         path.to_owned()
     }
+}
+
+/// Says how many copies of the hits a list leaves out.
+fn report_copies(answer: &Answer, output: &Output) {
+    let copies = match copies(answer) {
+        0 => return,
+        1 => "1 copy".to_owned(),
+        many => format!("{many} copies"),
+    };
+    output.notice(&format!("{copies} left out: --all-copies lists them too"));
+}
+
+/// Returns the number of copies of the hits.
+fn copies(answer: &Answer) -> usize {
+    answer.hits.iter().map(|hit| hit.also_in.len()).sum()
 }
 
 fn report_unknown(hit: &Hit, output: &Output) {

@@ -73,6 +73,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         all: arguments.all,
         exact: arguments.exact,
         min_relevance: arguments.min_relevance,
+        all_copies: arguments.printing.all_copies,
         explain: arguments.printing.explain,
         refresh: !arguments.no_refresh,
         fusion: arguments.fusion.unwrap_or(settings.fusion),

@@ -25,6 +25,7 @@ pub(super) fn run(arguments: &SimilarArguments, context: &Context<'_>) -> anyhow
             sources: arguments.sources.clone(),
             ..Filter::default()
         },
+        all_copies: arguments.printing.all_copies,
         explain: arguments.printing.explain,
         ..Request::default()
     };

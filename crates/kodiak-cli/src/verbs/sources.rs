@@ -8,7 +8,7 @@ use kodiak::access::Guard;
 use serde::Serialize;
 
 use super::Outcome;
-use crate::arguments::JsonArguments;
+use crate::arguments::SourcesArguments;
 use crate::assemble::{self, Purpose};
 use crate::config::Kind;
 use crate::context::Context;
@@ -33,7 +33,16 @@ struct Listed {
     indexed: String,
 }
 
-pub(super) fn run(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &SourcesArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    if arguments.names {
+        let config = context.config()?;
+        let names = config
+            .sources
+            .iter()
+            .map(|source| format!("{}\n", source.name));
+        context.output.answer(&names.collect::<String>())?;
+        return Ok(Outcome::Done);
+    }
     let listed = list(context)?;
     if arguments.json {
         context.output.json(&listed)?;

@@ -164,3 +164,51 @@ fn paths_as_shown_are_taken_everywhere() {
     let run = desk.finish(command.current_dir(desk.path("notes/cooking")));
     assert_eq!(run.stdout, format!("{absolute}\n"));
 }
+
+#[test]
+fn copies_are_named_beside_the_best_of_them() {
+    let desk = Desk::indexed();
+    let note = std::fs::read_to_string(desk.path("notes/productivity/pomodoro.md")).unwrap();
+    for copy in ["backup/pomodoro.md", "productivity/pomodoro (1).md"] {
+        desk.write(&format!("notes/{copy}"), &note);
+    }
+    desk.ok(&["index"]);
+    assert_snapshot!(desk.run(&["search", "pomodoro technique", "-n", "2"]), @"
+    exit: 0
+    --- stdout
+    1. Pomodoro technique
+       notes/productivity/pomodoro.md:2  #8d3b0c  [focus, timeboxing, habits]
+       Work against a kitchen timer: 25 minutes on one thing, 5 minutes away from
+       the desk. After four rounds take a long pause of 20 to 30 minutes.
+       also in notes/backup/pomodoro.md and notes/productivity/pomodoro (1).md
+
+    2. Deep work
+       notes/productivity/deep-work.md:19  #89f3b5  [deep-work]
+       Compare with the Pomodoro technique, which is better for errands than for
+       concentration.
+    ");
+    assert_snapshot!(desk.run(&["search", "pomodoro technique", "-n", "2", "--format", "line"]), @"
+    exit: 0
+    --- stdout
+    notes/productivity/pomodoro.md:2:Pomodoro technique
+    notes/productivity/deep-work.md:19:Deep work
+    --- stderr
+    2 copies left out: --all-copies lists them too
+    ");
+    let all = [
+        "search",
+        "pomodoro technique",
+        "-n",
+        "3",
+        "--format",
+        "line",
+        "--all-copies",
+    ];
+    assert_snapshot!(desk.run(&all), @"
+    exit: 0
+    --- stdout
+    notes/productivity/pomodoro.md:2:Pomodoro technique
+    notes/backup/pomodoro.md:2:Pomodoro technique
+    notes/productivity/pomodoro (1).md:2:Pomodoro technique
+    ");
+}

@@ -17,6 +17,7 @@ mod eval;
 mod formats;
 mod get;
 mod index;
+mod interrupt;
 mod kill;
 mod length;
 mod meaning;

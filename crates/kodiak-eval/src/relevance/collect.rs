@@ -90,6 +90,7 @@ pub(super) fn ask(
         limit: DEPTH,
         mode,
         filter: query.filter.clone(),
+        all_copies: true,
         explain: true,
         ..Request::default()
     };

@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use super::{Engine, Job};
+use super::{Engine, Job, ModelAbsence};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
 use crate::source::Source;
@@ -250,12 +250,10 @@ impl Engine {
         let model = match self.shared.models.for_documents() {
             Ok(None) => return,
             Ok(Some(model)) => model,
-            Err(reason) => {
+            Err(ModelAbsence { name, .. }) => {
                 diagnosis.checks.push(Check {
-                    subject: Subject::Model {
-                        name: reason.clone(),
-                    },
-                    problem: Some(Error::ModelMissing { name: reason }),
+                    subject: Subject::Model { name: name.clone() },
+                    problem: Some(Error::ModelMissing { name }),
                 });
                 return;
             }

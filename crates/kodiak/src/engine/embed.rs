@@ -57,7 +57,7 @@ impl Engine {
         let model = match self.shared.models.for_documents() {
             Ok(Some(model)) => model,
             Ok(None) => return Ok(None),
-            Err(name) => return Err(crate::Error::ModelMissing { name }),
+            Err(absence) => return Err(crate::Error::ModelMissing { name: absence.name }),
         };
         let until = within.and_then(|within| Instant::now().checked_add(within));
         let mut cache = self.cache(job);

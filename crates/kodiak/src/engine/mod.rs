@@ -31,7 +31,7 @@ pub use builder::EngineBuilder;
 pub use doctor::{Check, Diagnosis, Repair, Subject};
 pub use documents::{Saved, Summary};
 pub use event::{Event, Job};
-pub use models::{Models, NoModel, OneModel};
+pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
 pub use refresh::REFRESH;
 pub use status::{CacheStatus, SourceState, Status};
 pub use sync::{SourceFailure, SyncReport};
@@ -216,7 +216,7 @@ impl Engine {
         };
         match self.shared.models.for_queries(serving.as_ref()) {
             Ok(embedder) => (embedder, None),
-            Err(reason) => (None, Some(reason)),
+            Err(absence) => (None, Some(absence.reason)),
         }
     }
 

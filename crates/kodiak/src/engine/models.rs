@@ -6,17 +6,33 @@ use std::sync::Arc;
 use crate::embed::{Embedder, Role};
 use crate::store::Serving;
 
+/// A model, `None` if none is configured, or why the configured one cannot be used.
+pub type ModelResult = Result<Option<Arc<dyn Embedder>>, ModelAbsence>;
+
+/// A model that is configured and cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelAbsence {
+    /// The name of the model.
+    pub name: String,
+    /// Why it cannot be used, in words for people.
+    pub reason: String,
+}
+
+impl fmt::Display for ModelAbsence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.reason)
+    }
+}
+
 /// The models of an engine. It never downloads one: it only uses what is
 /// installed.
 pub trait Models: Send + Sync {
     /// Returns the model that embeds documents; `None` if none is configured.
-    /// The error is the name of a model that is not installed.
-    fn for_documents(&self) -> Result<Option<Arc<dyn Embedder>>, String>;
+    fn for_documents(&self) -> ModelResult;
 
     /// Returns the model that made the vectors in use; `None` if none is
-    /// configured. The error says, in words for people, why there is no such
-    /// model. `serving` is `None` if nothing is embedded yet.
-    fn for_queries(&self, serving: Option<&Serving>) -> Result<Option<Arc<dyn Embedder>>, String>;
+    /// configured. `serving` is `None` if nothing is embedded yet.
+    fn for_queries(&self, serving: Option<&Serving>) -> ModelResult;
 
     /// Checks that the model for documents works.
     fn examine(&self, embedder: &dyn Embedder) -> crate::Result<()> {
@@ -36,11 +52,11 @@ impl fmt::Debug for dyn Models {
 pub struct NoModel;
 
 impl Models for NoModel {
-    fn for_documents(&self) -> Result<Option<Arc<dyn Embedder>>, String> {
+    fn for_documents(&self) -> ModelResult {
         Ok(None)
     }
 
-    fn for_queries(&self, _: Option<&Serving>) -> Result<Option<Arc<dyn Embedder>>, String> {
+    fn for_queries(&self, _: Option<&Serving>) -> ModelResult {
         Ok(None)
     }
 }
@@ -50,11 +66,11 @@ impl Models for NoModel {
 pub struct OneModel(pub Arc<dyn Embedder>);
 
 impl Models for OneModel {
-    fn for_documents(&self) -> Result<Option<Arc<dyn Embedder>>, String> {
+    fn for_documents(&self) -> ModelResult {
         Ok(Some(Arc::clone(&self.0)))
     }
 
-    fn for_queries(&self, _: Option<&Serving>) -> Result<Option<Arc<dyn Embedder>>, String> {
+    fn for_queries(&self, _: Option<&Serving>) -> ModelResult {
         Ok(Some(Arc::clone(&self.0)))
     }
 }

@@ -1,7 +1,7 @@
 //! Addresses in notes: URLs, link targets and attributes of HTML.
 //!
 //! Owns telling whether a word of a text is part of an address. Nobody reads
-//! addresses, so a word that occurs only there is no word to correct a
+//! addresses, so a word that occurs only there is the last one to correct a
 //! misspelling to.
 
 use crate::text::{fold_into, words};

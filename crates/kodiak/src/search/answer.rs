@@ -136,9 +136,26 @@ pub struct Hit {
     /// Whether its field `archived` says so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
+    /// The documents that say the same, which are not hits of their own, best
+    /// first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also_in: Vec<Duplicate>,
     /// How it was ranked, if the request asked for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
+}
+
+/// A document that says the same as a hit that was ranked above it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Duplicate {
+    /// Its id with `#`, as short as it can be.
+    pub id: String,
+    /// The source it is from.
+    pub source: String,
+    /// Its path from the source's root.
+    pub path: String,
+    /// Its title.
+    pub title: String,
 }
 
 /// How a hit was ranked. Fields that do not apply to it are absent.

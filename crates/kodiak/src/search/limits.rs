@@ -5,6 +5,9 @@ use crate::rank::Tuning;
 /// The highest number of spare hits that are fetched in case some are gone.
 const MAX_SPARE: usize = 20;
 
+/// The number of copies that are fetched beyond the hits and collapsed into them.
+const MAX_COPIES: usize = 200;
+
 /// The four limits of a search, from the smallest to the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
@@ -30,6 +33,17 @@ impl Limits {
             fetched,
             candidates,
             rescoring_depth: candidates.max(tuning.rescoring_depth),
+        }
+    }
+
+    /// Returns the limits that also have room for copies of the hits.
+    pub(super) fn with_copies(self) -> Self {
+        let wider = |limit: usize| limit.saturating_add(MAX_COPIES);
+        Self {
+            hits: wider(self.hits),
+            fetched: wider(self.fetched),
+            candidates: wider(self.candidates),
+            rescoring_depth: wider(self.rescoring_depth),
         }
     }
 }

@@ -15,13 +15,15 @@
 //! * `semantic`, `compare`, `workers`: semantic retrieval, with exact cosines;
 //! * `candidate`, `score`, `turn`, `inspect`: both joined, fused and rescored by
 //!   `rank`, the best of them after a closer look;
-//! * `present`, `snippet`, `freshness`: hits made of the best candidates;
+//! * `present`, `snippet`, `freshness`, `duplicates`: hits made of the best
+//!   candidates, copies collapsed into one;
 //! * `relevance`, `incomplete`: what the hits are worth, and what may be lacking.
 
 mod address;
 mod answer;
 mod candidate;
 mod compare;
+mod duplicates;
 mod freshness;
 mod incomplete;
 mod inspect;
@@ -51,7 +53,7 @@ mod workers;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use answer::{Answer, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
+pub use answer::{Answer, Duplicate, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
 pub use freshness::Freshness;
 pub use incomplete::{Completeness, Incomplete, NotIndexed, NotLookedFor};
 pub use intent::Intent;
@@ -71,9 +73,10 @@ use crate::store::{Filter, Reader, Snapshot};
 use candidate::{Ranked, join};
 use inspect::Inspection;
 use lexical::{LexicalCandidates, LexicalRetriever};
+use limits::Limits;
 use lookup::Lookup;
 use plan::{Plan, Route};
-use present::Presenter;
+use present::{Presented, Presenter};
 use score::Scoring;
 use semantic::{Available, Pending, SemanticCandidates, SemanticRetriever};
 use typo::Speller;
@@ -242,6 +245,7 @@ impl<'a> Router<'a> {
             sources: self.sources,
             request,
             filter,
+            collapse: !request.all_copies,
         }
     }
 }
@@ -284,17 +288,15 @@ impl<'a> Searching<'a> {
         let mut plan =
             Plan::of(speller, self.request, &self.router.tuning)?.collect(&mut self.notices);
         self.filter.without = std::mem::take(&mut plan.unwanted);
-        let (snapshot, outcome) = self.run(&plan, snapshot)?;
-        let sources = store.incomplete_sources(&self.filter)?;
-        let incomplete = sources.into_iter();
-        self.notices
-            .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
-        let terms = self.judged_terms(&plan, &outcome);
-        let judge = self.judge(&plan, &outcome, terms.as_ref());
-        let presenter = self.router.presenter(self.request, &self.filter);
-        let shown = presenter
-            .present(&outcome.ranked, judge)?
-            .collect(&mut self.notices);
+        let planned = self.notices.len();
+        let (mut snapshot, mut outcome) = self.run(&plan, snapshot)?;
+        let found = self.notices.len();
+        let mut shown = self.show(&plan, &outcome)?;
+        if shown.lacks_hits() && self.can_widen(&plan, &outcome) {
+            self.notices.truncate(found);
+            (snapshot, outcome) = self.widened(&plan, snapshot, planned)?;
+            shown = self.show(&plan, &outcome)?;
+        }
         let suggestions = if shown.hits.is_empty() {
             let (store, sources) = (self.router.store, self.router.sources);
             suggest::suggestions(store, sources, &self.request.query, &self.filter)?
@@ -318,6 +320,58 @@ impl<'a> Searching<'a> {
             hits: shown.hits,
             suggestions,
         })
+    }
+
+    /// Makes hits of the best candidates and judges them.
+    fn show(&mut self, plan: &Plan, outcome: &Outcome) -> Result<Presented> {
+        let sources = self.router.store.incomplete_sources(&self.filter)?;
+        let incomplete = sources.into_iter();
+        self.notices
+            .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
+        let terms = self.judged_terms(plan, outcome);
+        let judge = self.judge(plan, outcome, terms.as_ref());
+        let mut presenter = self.router.presenter(self.request, &self.filter);
+        // A listing is not an answer that one of several copies gives.
+        presenter.collapse &= plan.route != Route::Listing;
+        let shown = presenter.present(&outcome.ranked, judge)?;
+        Ok(shown.collect(&mut self.notices))
+    }
+
+    /// Tells whether more documents match than were fetched, or semantic hits could
+    /// follow that did not fit. Fused rankings have candidates enough, and others
+    /// would change their scores.
+    fn can_widen(&self, plan: &Plan, outcome: &Outcome) -> bool {
+        let Ranked {
+            candidates, total, ..
+        } = &outcome.ranked;
+        let fits = plan.route == Route::LexicalFirst && *total >= plan.limits.hits;
+        !matches!(plan.route, Route::Literal | Route::Listing)
+            && outcome.retrievers.semantic.is_none()
+            && (candidates.len() < *total || fits)
+    }
+
+    /// Retrieves more documents, to replace copies. `planned` is the number of
+    /// notices before retrieval.
+    fn widened(
+        &mut self,
+        plan: &Plan,
+        snapshot: Snapshot<'a>,
+        planned: usize,
+    ) -> Result<(Snapshot<'a>, Outcome)> {
+        let limits = Limits::of(self.request.limit, &self.router.tuning).with_copies();
+        if plan.route == Route::LexicalFirst {
+            self.notices.truncate(planned);
+            let plan = Plan {
+                limits,
+                ..plan.clone()
+            };
+            return self.run(&plan, snapshot);
+        }
+        let known = self.notices.len();
+        let found = self.words(plan, limits.fetched)?;
+        // The first retrieval has given the same notices.
+        self.notices.truncate(known);
+        Ok((snapshot, Outcome::lexical(found)))
     }
 
     /// Retrieves, joins and scores candidates. Returns the outcome with the

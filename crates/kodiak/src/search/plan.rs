@@ -3,7 +3,7 @@
 
 use super::limits::Limits;
 use super::notice::{Noted, Notice};
-use super::query::{self, Query};
+use super::query::Query;
 use super::surface::Surface;
 use super::typo::{self, Speller};
 use super::{Intent, Mode, Request};
@@ -90,7 +90,7 @@ impl Plan {
         let mut texts = vec![typed];
         texts.extend(corrected.as_deref().map(|text| query.wanted_text(text)));
         texts.dedup();
-        let truncated = query.cut_short;
+        let cut_after = query.cut_after;
         let route = Route::of(request, &query, intent, tuning.keyword);
         let surface = Surface {
             store: speller.store,
@@ -116,8 +116,7 @@ impl Plan {
             value: plan,
             notices,
         };
-        if truncated {
-            let words = query::MAX_WORDS;
+        if let Some(words) = cut_after {
             noted.notices.push(Notice::QueryTruncated { words });
         }
         Ok(noted)

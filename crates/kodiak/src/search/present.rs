@@ -2,6 +2,7 @@
 //! and makes hits of them, with snippets and explanations.
 
 use super::candidate::{Candidate, Ranked};
+use super::duplicates::Originals;
 use super::freshness::{Freshness, freshness};
 use super::lexical::Terms;
 use super::notice::{Noted, Notice};
@@ -22,14 +23,27 @@ pub(super) struct Presenter<'a> {
     pub(super) sources: &'a [Box<dyn Source>],
     pub(super) request: &'a Request,
     pub(super) filter: &'a Filter,
+    /// Whether copies of a hit become part of it.
+    pub(super) collapse: bool,
 }
 
 /// The hits, and the number of documents that turned out to be gone.
 pub(super) struct Presented {
     pub(super) hits: Vec<Hit>,
     pub(super) gone: usize,
+    /// The number of documents that became part of a hit.
+    pub(super) collapsed: usize,
+    /// The number of hits that the candidates did not suffice for.
+    pub(super) missing: usize,
     /// What the hits are worth, where they were judged.
     pub(super) judgement: Option<Judgement>,
+}
+
+impl Presented {
+    /// Tells whether there are fewer hits than wanted because of copies.
+    pub(super) fn lacks_hits(&self) -> bool {
+        self.missing > 0 && self.collapsed > 0
+    }
 }
 
 impl Presenter<'_> {
@@ -48,7 +62,8 @@ impl Presenter<'_> {
         };
         let judged = judge.as_ref().is_some_and(|judge| judge.judges_by(&finder));
         let terms = self.explained_terms(&ranked.terms)?;
-        let mut hits = Vec::new();
+        let mut hits: Vec<Hit> = Vec::new();
+        let mut originals = Originals::new(stemming);
         let (mut gone, mut changed, mut unknown) = (0, 0, 0);
         // Reads as many as the limit, and more only if some are gone.
         let mut candidates = ranked.candidates.iter();
@@ -63,6 +78,12 @@ impl Presenter<'_> {
                 let freshness = freshness(self.store, self.sources, &document)?;
                 if freshness == Freshness::Gone {
                     gone += 1;
+                    continue;
+                }
+                if self.collapse
+                    && let Some(original) = originals.find(&document)
+                {
+                    hits[original].also_in.push(document.into());
                     continue;
                 }
                 changed += usize::from(freshness == Freshness::Changed);
@@ -88,11 +109,16 @@ impl Presenter<'_> {
                     hit.explanation = Some(explained);
                 }
                 hits.push(hit);
+                if self.collapse {
+                    originals.add(document);
+                }
             }
             if hits.len() >= request.limit {
                 break;
             }
         }
+        let collapsed = hits.iter().map(|hit| hit.also_in.len()).sum();
+        let missing = request.limit.saturating_sub(hits.len());
         let judgement = judge.map(|judge| judge.judge(&mut hits));
         let shown = |hit: &Hit| hit.relevance.is_none_or(|it| it >= request.min_relevance);
         hits.retain(shown);
@@ -106,6 +132,8 @@ impl Presenter<'_> {
             value: Presented {
                 hits,
                 gone,
+                collapsed,
+                missing,
                 judgement,
             },
             notices: told.map(|(_, notice)| notice).collect(),
@@ -199,6 +227,7 @@ fn hit(
         archived: false,
         relevance: None,
         probable: true,
+        also_in: Vec::new(),
         explanation: None,
     };
     (hit, in_body)

@@ -11,7 +11,7 @@ use crate::text::{fold_into, word_count, words};
 
 /// The highest number of required conditions, and of optional clauses. A pasted
 /// page is truncated rather than refused.
-pub(super) const MAX_WORDS: usize = 128;
+const MAX_WORDS: usize = 128;
 /// The number of words and operators of a query that are parsed.
 const MAX_TOKENS: usize = 1024;
 /// The highest number of words in one NEAR.
@@ -32,8 +32,8 @@ pub(super) struct Query {
     /// The texts of the quoted phrases among the required conditions. An operator's
     /// operands are not among them.
     pub(super) phrases: Vec<String>,
-    /// Whether the query was truncated because it was too long.
-    pub(super) cut_short: bool,
+    /// The number of words after which the query was truncated, if it was too long.
+    pub(super) cut_after: Option<usize>,
 }
 
 /// A condition on a document.
@@ -100,7 +100,7 @@ impl Query {
     pub(super) fn parse(text: &str, all: bool) -> Self {
         let mut tokens = tokens(text);
         let mut query = Self {
-            cut_short: tokens.len() > MAX_TOKENS,
+            cut_after: (tokens.len() > MAX_TOKENS).then_some(MAX_TOKENS),
             ..Self::default()
         };
         tokens.truncate(MAX_TOKENS);
@@ -188,7 +188,9 @@ impl Query {
             fold_into(&clause.text, &mut folded);
             seen.insert((folded, clause.form))
         });
-        self.cut_short |= self.optional.len() > MAX_WORDS || self.required.len() > MAX_WORDS;
+        if self.optional.len() > MAX_WORDS || self.required.len() > MAX_WORDS {
+            self.cut_after = Some(MAX_WORDS);
+        }
         self.optional.truncate(MAX_WORDS);
         self.required.truncate(MAX_WORDS);
     }

@@ -135,7 +135,11 @@ fn long_queries_are_truncated() {
     let text: String = (0..100_000).map(|n| format!("word{n} ")).collect();
     let query = Query::parse(&text, false);
     assert_eq!(query.optional.len(), MAX_WORDS);
-    assert!(query.cut_short);
+    assert_eq!(query.cut_after, Some(MAX_WORDS));
+    // What is repeated is looked for once, as far as it is read.
+    let query = Query::parse(&"again and again ".repeat(1_000), false);
+    assert_eq!(query.cut_after, Some(MAX_TOKENS));
+    assert_eq!(Query::parse("again and again", false).cut_after, None);
 }
 
 /// Returns the nesting depth of a condition; a clause has depth one.

@@ -22,6 +22,9 @@ pub struct Request {
     pub exact: bool,
     /// The lowest relevance of a hit. Where relevance is not judged, all are shown.
     pub min_relevance: f64,
+    /// Whether copies of a document are hits of their own. Otherwise the best of
+    /// them is the hit and names the others.
+    pub all_copies: bool,
     /// Whether each hit explains how it was ranked.
     pub explain: bool,
     /// Whether changes are looked for and indexed while the search runs. A router
@@ -46,6 +49,7 @@ impl Default for Request {
             all: false,
             exact: false,
             min_relevance: 0.0,
+            all_copies: false,
             explain: false,
             refresh: true,
             fusion: Fusion::default(),

@@ -33,13 +33,19 @@ impl Router<'_> {
         let started = Instant::now();
         let mut notices = Vec::new();
         let document = self.lookup().document(reference)?;
-        let outcome = self
-            .rank_similar(&document, request, &filter)?
-            .collect(&mut notices);
-        let presented = self
-            .presenter(request, &filter)
-            .present(&outcome.ranked, None)?
-            .collect(&mut notices);
+        // The document itself is among the candidates.
+        let mut limits = Limits::of(request.limit.saturating_add(1), &self.tuning);
+        let presenter = self.presenter(request, &filter);
+        let ranked = self.rank_similar(&document, &filter, limits)?;
+        let mut outcome = ranked.collect(&mut notices);
+        let mut presented = presenter.present(&outcome.ranked, None)?;
+        // Copies may have taken the place of hits.
+        if presented.value.lacks_hits() && outcome.ranked.candidates.len() + 1 >= limits.fetched {
+            limits = limits.with_copies();
+            outcome = self.rank_similar(&document, &filter, limits)?.value;
+            presented = presenter.present(&outcome.ranked, None)?;
+        }
+        let presented = presented.collect(&mut notices);
         Ok(Answer {
             intent: Intent::of(&document.title),
             query: document.title,
@@ -61,11 +67,9 @@ impl Router<'_> {
     fn rank_similar(
         &self,
         document: &StoredDocument,
-        request: &Request,
         filter: &Filter,
+        limits: Limits,
     ) -> Result<Noted<Outcome>> {
-        // The document itself is among the candidates.
-        let limits = Limits::of(request.limit.saturating_add(1), &self.tuning);
         let reason = match self.similar_semantic(document, filter, limits) {
             Ok(Some(outcome)) => return Ok(outcome.into()),
             Ok(None) => "it is not embedded yet".to_owned(),

@@ -4,15 +4,16 @@
 //! Only a word that the index lacks is corrected, so that a correction never hides
 //! an exact hit. A word of the language is not a misspelling because nobody wrote
 //! it: it is corrected only if `rank::spelling` finds that likely enough. A
-//! correction occurs in a document that the filter admits, and not only inside
-//! addresses.
+//! correction occurs in a document that the filter admits. If it occurs only inside
+//! addresses, it must be a word of the language, no other word must be as close,
+//! and the typed word must be in no list.
 
 use super::address::Occurrence;
 use super::query::{Clause, Condition, Form, Query};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::rank::spelling::{
-    SHORTEST_CORRECTED, Standing, edit_cost, likelihood, most_cost, most_edits,
+    MUCH_CLOSER, SHORTEST_CORRECTED, Standing, edit_cost, likelihood, most_cost, most_edits,
 };
 use crate::store::{Expression, Filter, Phrase, Reader, SimilarWord};
 use crate::text::{Class, Stemming, fold_into, is_plain, is_stop_word, words};
@@ -89,34 +90,49 @@ impl Speller<'_> {
         let whole = self.store.stemming() == Stemming::None;
         let stem = term_of(&folded, Stemming::English);
         let is_form = |word: &str| whole && term_of(word, Stemming::English) == stem;
-        let least = self.standing(&folded).least_likelihood();
+        let standing = self.standing(&folded);
+        let least = standing.least_likelihood();
         if least.is_none() && !whole {
             return Ok(None);
         }
         let least = least.unwrap_or(f64::INFINITY);
         let near = self.store.similar_words(&folded, most_edits(length))?;
-        let most = most_cost(length);
-        let mut likely: Vec<(f64, SimilarWord)> = near
+        let mut likely: Vec<(f64, f64, SimilarWord)> = near
             .into_iter()
             .filter_map(|near| {
                 let cost = edit_cost(&folded, &near.word);
                 let likelihood = likelihood(near.documents, cost);
-                let likely = cost <= most && (likelihood >= least || is_form(&near.word));
-                likely.then_some((likelihood, near))
+                // In a misspelling, a letter may be missing.
+                let letters = match standing {
+                    Standing::Unlisted => length.max(near.word.chars().count()),
+                    _ => length,
+                };
+                let accepted = likelihood >= least || is_form(&near.word);
+                let likely = cost <= most_cost(letters) && accepted;
+                likely.then_some((likelihood, cost, near))
             })
             .collect();
         likely.sort_by(|one, other| {
             other
                 .0
                 .total_cmp(&one.0)
-                .then(one.1.word.cmp(&other.1.word))
+                .then(one.2.word.cmp(&other.2.word))
         });
-        for (_, near) in likely.into_iter().take(MAX_CANDIDATES) {
-            if self.is_target(&near.word, near.documents)? {
-                return Ok(Some(near.word));
+        let mut in_address: Option<(f64, String)> = None;
+        for (_, cost, near) in likely.into_iter().take(MAX_CANDIDATES) {
+            match self.occurrence(&near.word, near.documents)? {
+                Occurrence::Outside => {
+                    let closer = in_address.filter(|(address, _)| address + MUCH_CLOSER <= cost);
+                    return Ok(Some(closer.map_or(near.word, |(_, word)| word)));
+                }
+                // An address has made-up names too, which nobody meant to type.
+                Occurrence::Inside if standing == Standing::Unlisted && is_listed(&near.word) => {
+                    in_address.get_or_insert((cost, near.word));
+                }
+                Occurrence::Inside | Occurrence::None => {}
             }
         }
-        Ok(None)
+        Ok(in_address.map(|(_, word)| word))
     }
 
     /// Returns how well known a folded word is outside of the index.
@@ -139,10 +155,9 @@ impl Speller<'_> {
         Ok(scope.is_empty() || self.store.count(&expression(folded), &scope)? > 0)
     }
 
-    /// Tells whether a document that the filter admits contains this word or
-    /// another form of it, and the word not only inside addresses. It occurs in
-    /// this many documents.
-    fn is_target(&self, folded: &str, documents: u64) -> Result<bool> {
+    /// Returns where this word, or another form of it, occurs in the documents that
+    /// the filter admits. It occurs in this many documents.
+    fn occurrence(&self, folded: &str, documents: u64) -> Result<Occurrence> {
         // Fails if the full text is missing, which would look like a damaged index.
         self.store.corpus()?;
         let rows = self
@@ -156,16 +171,20 @@ impl Speller<'_> {
                 let tags = document.tags.iter().map(String::as_str);
                 let texts = tags.chain([document.title.as_str(), &document.body]);
                 match texts.map(|text| Occurrence::of(folded, text)).max() {
-                    Some(Occurrence::Outside) => return Ok(true),
+                    Some(Occurrence::Outside) => return Ok(Occurrence::Outside),
                     Some(Occurrence::Inside) => inside += 1,
                     _ => {}
                 }
             }
             if inside >= documents.min(MAX_INSIDE) {
-                return Ok(false);
+                return Ok(Occurrence::Inside);
             }
         }
-        Ok(!rows.is_empty())
+        Ok(if rows.is_empty() {
+            Occurrence::None
+        } else {
+            Occurrence::Outside
+        })
     }
 
     /// Tells whether a document that the filter admits contains this phrase.

@@ -230,10 +230,13 @@ pub(crate) fn folder(root: &Path) -> MarkdownFolder {
     MarkdownFolder::new("notes", root, FolderOptions::default()).unwrap()
 }
 
+/// A request for ten documents, copies included: most tests are about documents
+/// that say nearly nothing.
 pub(crate) fn ask(query: &str) -> Request {
     Request {
         query: query.to_owned(),
         limit: 10,
+        all_copies: true,
         ..Request::default()
     }
 }

@@ -12,6 +12,7 @@ mod concurrency;
 mod contract;
 mod degradation;
 mod demanded;
+mod duplicates;
 mod embedders;
 mod embedding;
 mod engine;

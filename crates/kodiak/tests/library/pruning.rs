@@ -53,6 +53,7 @@ fn filled(count: usize) -> (TempDir, SqliteWriter) {
 fn request(query: &str, limit: usize) -> Request {
     Request {
         limit,
+        all_copies: true,
         ..Request::new(query)
     }
 }

@@ -98,6 +98,44 @@ fn a_word_inside_addresses_is_found_but_not_a_correction() {
 }
 
 #[test]
+fn four_letters_may_lack_a_fifth() {
+    let notes = Collection::new(&[("a.md", "an empty coast and a note")]);
+    notes.sync();
+    assert_eq!(corrected(&notes, "emty").as_deref(), Some("empty"));
+    // A word of the language, and a letter replaced in four.
+    for query in ["cost", "nite"] {
+        assert_eq!(corrected(&notes, query), None, "{query}");
+    }
+}
+
+#[test]
+fn a_word_of_the_language_inside_addresses_is_the_last_resort() {
+    let notes = Collection::new(&[(
+        "tool.md",
+        "See [it](https://example.org/archaeology/journal) and <https://example.org/swollen>.",
+    )]);
+    notes.sync();
+    assert_eq!(
+        corrected(&notes, "archaelogy").as_deref(),
+        Some("archaeology")
+    );
+    notes.write("other.md", "Archaic ideology.");
+    notes.sync();
+    assert_eq!(
+        corrected(&notes, "archaelogy").as_deref(),
+        Some("archaeology")
+    );
+    // A word of the language is not corrected to one in an address.
+    assert_eq!(corrected(&notes, "stolen"), None);
+    notes.write("note.md", "The archaealogy of things.");
+    notes.sync();
+    assert_eq!(
+        corrected(&notes, "archaelogy").as_deref(),
+        Some("archaealogy")
+    );
+}
+
+#[test]
 fn a_word_as_typed_ranks_above_a_corrected_one() {
     let notes = Collection::new(&[
         ("a.md", "the kubernetes manual"),

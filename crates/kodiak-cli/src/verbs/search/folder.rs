@@ -17,6 +17,7 @@ use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
 use crate::embedding;
 use crate::failure;
+use crate::interrupt::Working;
 use crate::listener::{Listener, Summaries};
 use crate::registration::{Wanted, register};
 use crate::registry;
@@ -52,7 +53,7 @@ pub(super) fn prepare(
     if wants_meaning && scope.notice.is_none() {
         let config = context.config()?;
         let engine = context.engine(&config, purpose())?;
-        embedding::embed(context, &config, &engine, false, Some(EMBEDDING_TIME));
+        embedding::embed(context, &config, &engine, false, Some(EMBEDDING_TIME))?;
     }
     Ok(scope)
 }
@@ -108,7 +109,8 @@ fn refreshed(
     let failed = sync(context, &engine, &name).err();
     let mut notice = None;
     if let Some(error) = failed {
-        if matches!(error, Error::Locked { .. }) && !was_synced(&engine, &name) {
+        let unusable = matches!(error, Error::Locked { .. }) && !was_synced(&engine, &name);
+        if unusable || matches!(error, Error::Cancelled) {
             return Err(error.into());
         }
         notice = Some(Notice::SourceNotSynced {
@@ -131,7 +133,10 @@ fn sync(context: &Context<'_>, engine: &Engine, name: &str) -> kodiak::Result<()
         other => listener.event(other),
     };
     let names = [name.to_owned()];
-    let report = engine.sync_only(&Guard::local(), &names, &Job::new(&event))?;
+    let working = Working::begin()?;
+    let job = Job::new(&event).cancelled_by(working.cancel());
+    let report = engine.sync_only(&Guard::local(), &names, &job)?;
+    working.check()?;
     match report.failed.into_iter().next() {
         Some(failure) => Err(failure.error),
         None => Ok(()),

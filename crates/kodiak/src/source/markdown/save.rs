@@ -150,8 +150,11 @@ impl MarkdownFolder {
             key: key.to_owned(),
             detail: detail.to_owned(),
         };
-        if !stays_inside(key) || names::is_hidden(key) {
+        if !stays_inside(key) {
             return Err(refused("it leaves the folder"));
+        }
+        if names::is_hidden(key) {
+            return Err(refused("it is hidden, and hidden files are not notes"));
         }
         let path = self.path_of(key);
         match fs::symlink_metadata(&path) {

@@ -243,6 +243,8 @@ fn hostile_keys_and_titles_stay_in_the_folder() {
             );
         }
     }
+    let hidden = source.delete(".trash/a.md").unwrap_err();
+    assert!(hidden.to_string().contains("it is hidden"), "{hidden}");
     for title in [
         "../../a",
         "/etc/passwd",
