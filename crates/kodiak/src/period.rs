@@ -168,7 +168,7 @@ fn named_at(words: &[&str], at: usize, today: Date) -> Option<Period> {
             return None;
         }
         return match year {
-            Some(year) => days(span_of(year, Some(month), day)?),
+            Some(year) => span_of(year, Some(month), day).map(days),
             // A day that no month has is none.
             None => span_of(2024, Some(month), day).map(|_| Period::EveryYear { month, day }),
         };
@@ -176,9 +176,9 @@ fn named_at(words: &[&str], at: usize, today: Date) -> Option<Period> {
     if let Some(year) = year(word)
         && prepared
     {
-        return days(span_of(year, None, None)?);
+        return span_of(year, None, None).map(days);
     }
-    relative_at(words, at, today).and_then(days)
+    relative_at(words, at, today).map(days)
 }
 
 /// Returns the days that the words from `at` on name relative to `today`.
@@ -249,11 +249,11 @@ fn written_date(text: &str) -> Option<Period> {
     if parts.next().is_some() {
         return None;
     }
-    days(span_of(year, Some(month), day)?)
+    span_of(year, Some(month), day).map(days)
 }
 
-fn days((first, last): (Date, Date)) -> Option<Period> {
-    Some(Period::Days(first, last))
+fn days((first, last): (Date, Date)) -> Period {
+    Period::Days(first, last)
 }
 
 /// Returns the first and the last day of a year, of a month or of a day.
@@ -262,13 +262,13 @@ fn span_of(year: i16, month: Option<i8>, day: Option<i8>) -> Option<(Date, Date)
         let first = Date::new(year, 1, 1).ok()?;
         return Some((first, first.last_of_year()));
     };
-    match day {
-        Some(day) => Date::new(year, month, day).ok().map(|day| (day, day)),
-        None => {
-            let first = Date::new(year, month, 1).ok()?;
-            Some((first, first.last_of_month()))
-        }
-    }
+    let first = Date::new(year, month, day.unwrap_or(1)).ok()?;
+    let last = if day.is_some() {
+        first
+    } else {
+        first.last_of_month()
+    };
+    Some((first, last))
 }
 
 /// Returns the last day before `today` with this name.

@@ -38,6 +38,7 @@ mod present;
 mod query;
 mod relevance;
 mod request;
+mod router;
 mod score;
 mod semantic;
 mod similar;
@@ -50,7 +51,6 @@ mod turn;
 mod typo;
 mod workers;
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use answer::{Answer, Duplicate, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
@@ -61,194 +61,23 @@ pub use lookup::Found;
 pub use mode::Mode;
 pub use notice::{Notice, Notices, SemanticAbsence};
 pub use request::{DEFAULT_LIMIT, Request};
+pub use router::Router;
 pub(crate) use workers::Workers;
 
-use crate::access::{Capability, Guard};
-use crate::document::Reference;
-use crate::embed::Embedder;
 use crate::error::Result;
-use crate::rank::Tuning;
-use crate::source::Source;
-use crate::store::{Filter, Reader, Snapshot};
+use crate::store::{Filter, Snapshot};
 use candidate::{Ranked, join};
 use inspect::Inspection;
-use lexical::{LexicalCandidates, LexicalRetriever};
+use lexical::LexicalCandidates;
 use limits::Limits;
-use lookup::Lookup;
 use plan::{Plan, Route};
-use present::{Presented, Presenter};
+use present::Presented;
 use score::Scoring;
-use semantic::{Available, Pending, SemanticCandidates, SemanticRetriever};
-use typo::Speller;
+use semantic::{Available, Pending, SemanticCandidates};
 
 /// The time semantic retrieval has before lexical retrieval answers alone. It is
 /// five times as long if lexical retrieval finds nothing or does not run.
 pub const DEADLINE: Duration = Duration::from_secs(2);
-
-/// The single way into the index, for the terminal, servers and all others.
-#[derive(Debug)]
-pub struct Router<'a> {
-    store: &'a dyn Reader,
-    sources: &'a [Box<dyn Source>],
-    guard: Guard,
-    embedder: Option<Arc<dyn Embedder>>,
-    absence: Option<String>,
-    deadline: Duration,
-    tuning: Tuning,
-    workers: Arc<Workers>,
-}
-
-impl std::fmt::Debug for dyn Source {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "Source({})", self.name())
-    }
-}
-
-impl std::fmt::Debug for dyn Embedder {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "Embedder({})", self.identity().key())
-    }
-}
-
-impl std::fmt::Debug for dyn Reader + '_ {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Reader")
-    }
-}
-
-impl<'a> Router<'a> {
-    /// Creates a router over `store` that allows what `guard` allows. It searches
-    /// lexically only until it is given an embedder. Each hit is checked against
-    /// its source if that is among `sources`.
-    pub fn new(store: &'a dyn Reader, sources: &'a [Box<dyn Source>], guard: Guard) -> Self {
-        Self {
-            store,
-            sources,
-            guard,
-            embedder: None,
-            absence: None,
-            deadline: DEADLINE,
-            tuning: Tuning::default(),
-            workers: Arc::new(Workers::for_this_machine()),
-        }
-    }
-
-    /// Sets the model that embeds queries; `None` for none.
-    #[must_use]
-    pub fn with_embedder(mut self, embedder: Option<Arc<dyn Embedder>>) -> Self {
-        self.embedder = embedder;
-        self
-    }
-
-    /// Sets the reason why there is no embedder, for the notices of answers.
-    /// Without a reason there is no notice.
-    #[must_use]
-    pub fn explaining_absence(mut self, reason: Option<String>) -> Self {
-        self.absence = reason;
-        self
-    }
-
-    /// Sets the time to wait for the model; the default is [`DEADLINE`].
-    #[must_use]
-    pub fn with_deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline;
-        self
-    }
-
-    /// Sets all ranking parameters, the minimum similarity included.
-    #[must_use]
-    pub fn with_tuning(mut self, tuning: Tuning) -> Self {
-        self.tuning = tuning;
-        self
-    }
-
-    /// Sets the lowest cosine that counts as a hit; `None` leaves it to the model.
-    #[must_use]
-    pub fn with_minimum_similarity(mut self, minimum: Option<f32>) -> Self {
-        self.tuning.minimum_similarity = minimum;
-        self
-    }
-
-    /// Sets the thread pool that models run on, which other routers may share.
-    #[must_use]
-    pub(crate) fn with_workers(mut self, workers: Arc<Workers>) -> Self {
-        self.workers = workers;
-        self
-    }
-
-    /// Answers a request. No query is an error, however odd.
-    pub fn search(&self, request: &Request) -> Result<Answer> {
-        self.guard.require(Capability::Search)?;
-        let filter = self.guard.narrow(&request.filter);
-        Searching {
-            router: self,
-            request,
-            filter,
-            started: Instant::now(),
-            notices: Vec::new(),
-        }
-        .answer()
-    }
-
-    /// Finds a document by id, address, path or title.
-    pub fn get(&self, reference: &Reference) -> Result<Found> {
-        self.guard.require(Capability::Read)?;
-        let _snapshot = Snapshot::begin(self.store)?;
-        self.lookup().get(reference)
-    }
-
-    /// Returns the correction of `word` that a search would look for; `None` if it
-    /// would look for the word as typed.
-    pub fn spelling(&self, word: &str) -> Result<Option<String>> {
-        self.guard.require(Capability::Search)?;
-        self.speller(&self.guard.narrow(&Filter::default()))
-            .suggestion(word)
-    }
-
-    fn speller<'b>(&'b self, filter: &'b Filter) -> Speller<'b> {
-        Speller {
-            store: self.store,
-            filter,
-            embedder: self.embedder.as_deref(),
-        }
-    }
-
-    fn lookup(&self) -> Lookup<'a> {
-        Lookup {
-            store: self.store,
-            sources: self.sources,
-            scope: self.guard.narrow(&Filter::default()),
-        }
-    }
-
-    fn lexical(&self) -> LexicalRetriever<'_> {
-        LexicalRetriever {
-            store: self.store,
-            tuning: &self.tuning,
-        }
-    }
-
-    fn semantic(&self) -> SemanticRetriever<'_> {
-        SemanticRetriever {
-            store: self.store,
-            tuning: &self.tuning,
-            embedder: self.embedder.as_ref(),
-            absence: self.absence.as_deref(),
-            deadline: self.deadline,
-            workers: &self.workers,
-        }
-    }
-
-    fn presenter<'b>(&'b self, request: &'b Request, filter: &'b Filter) -> Presenter<'b> {
-        Presenter {
-            store: self.store,
-            sources: self.sources,
-            request,
-            filter,
-            collapse: !request.all_copies,
-        }
-    }
-}
 
 /// One search on its way through the stages.
 struct Searching<'a> {
