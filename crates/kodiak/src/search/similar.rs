@@ -38,14 +38,14 @@ impl Router<'_> {
         let presenter = self.presenter(request, &filter);
         let ranked = self.rank_similar(&document, &filter, limits)?;
         let mut outcome = ranked.collect(&mut notices);
-        let mut presented = presenter.present(&outcome.ranked, None)?;
+        let mut shown = presenter.present(&outcome.ranked, None)?;
         // Copies may have taken the place of hits.
-        if presented.value.lacks_hits() && outcome.ranked.candidates.len() + 1 >= limits.fetched {
+        if shown.value.lacks_hits() && outcome.ranked.candidates.len() + 1 >= limits.fetched {
             limits = limits.with_copies();
             outcome = self.rank_similar(&document, &filter, limits)?.value;
-            presented = presenter.present(&outcome.ranked, None)?;
+            shown = presenter.present(&outcome.ranked, None)?;
         }
-        let presented = presented.collect(&mut notices);
+        let shown = shown.collect(&mut notices);
         Ok(Answer {
             intent: Intent::of(&document.title),
             query: document.title,
@@ -54,12 +54,12 @@ impl Router<'_> {
             embedded: outcome.embedded,
             completeness: super::unrefreshed(&notices),
             notices: Notices(notices),
-            total: outcome.ranked.total - presented.gone,
+            total: outcome.ranked.total - shown.gone,
             answered: None,
             relevant: None,
             contained: None,
             took_ms: started.elapsed().as_millis() as u64,
-            hits: presented.hits,
+            hits: shown.hits,
             suggestions: Vec::new(),
         })
     }
