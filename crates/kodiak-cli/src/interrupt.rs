@@ -31,25 +31,25 @@ pub(crate) fn handle(end: fn() -> !) {
 
 /// Work that Ctrl-C cancels, as long as this value lives.
 #[derive(Debug)]
-pub(crate) struct Working(());
+pub(crate) struct Working(Cancel);
 
 impl Working {
     /// Begins such work. Fails if the program was asked to stop.
     pub(crate) fn begin() -> kodiak::Result<Self> {
         JOBS.fetch_add(1, Ordering::SeqCst);
-        let working = Self(());
+        let working = Self(CANCEL.get_or_init(Cancel::new).clone());
         working.check()?;
         Ok(working)
     }
 
     /// Returns the flag that Ctrl-C sets.
     pub(crate) fn cancel(&self) -> Cancel {
-        CANCEL.get_or_init(Cancel::new).clone()
+        self.0.clone()
     }
 
     /// Fails if the program was asked to stop.
     pub(crate) fn check(&self) -> kodiak::Result<()> {
-        if self.cancel().is_cancelled() {
+        if self.0.is_cancelled() {
             return Err(Error::Cancelled);
         }
         Ok(())

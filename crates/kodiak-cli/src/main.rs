@@ -55,6 +55,10 @@ fn main() -> ExitCode {
 }
 
 /// Ends the program at once, as the shell expects after Ctrl-C.
+#[expect(
+    clippy::exit,
+    reason = "the signal comes on another thread, and the work does not end by itself"
+)]
 fn interrupted() -> ! {
     std::process::exit(INTERRUPTED.into())
 }

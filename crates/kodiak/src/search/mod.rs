@@ -107,6 +107,19 @@ impl Outcome {
             embedded: 0.0,
         }
     }
+
+    /// Tells whether more documents match than were fetched, or semantic hits could
+    /// follow that did not fit. Fused rankings have candidates enough, and others
+    /// would change their scores.
+    fn can_widen(&self, plan: &Plan) -> bool {
+        let Ranked {
+            candidates, total, ..
+        } = &self.ranked;
+        let fits = plan.route == Route::LexicalFirst && *total >= plan.limits.hits;
+        !matches!(plan.route, Route::Literal | Route::Listing)
+            && self.retrievers.semantic.is_none()
+            && (candidates.len() < *total || fits)
+    }
 }
 
 impl<'a> Searching<'a> {
@@ -121,7 +134,7 @@ impl<'a> Searching<'a> {
         let (mut snapshot, mut outcome) = self.run(&plan, snapshot)?;
         let found = self.notices.len();
         let mut shown = self.show(&plan, &outcome)?;
-        if shown.lacks_hits() && self.can_widen(&plan, &outcome) {
+        if shown.lacks_hits() && outcome.can_widen(&plan) {
             self.notices.truncate(found);
             (snapshot, outcome) = self.widened(&plan, snapshot, planned)?;
             shown = self.show(&plan, &outcome)?;
@@ -164,19 +177,6 @@ impl<'a> Searching<'a> {
         presenter.collapse &= plan.route != Route::Listing;
         let shown = presenter.present(&outcome.ranked, judge)?;
         Ok(shown.collect(&mut self.notices))
-    }
-
-    /// Tells whether more documents match than were fetched, or semantic hits could
-    /// follow that did not fit. Fused rankings have candidates enough, and others
-    /// would change their scores.
-    fn can_widen(&self, plan: &Plan, outcome: &Outcome) -> bool {
-        let Ranked {
-            candidates, total, ..
-        } = &outcome.ranked;
-        let fits = plan.route == Route::LexicalFirst && *total >= plan.limits.hits;
-        !matches!(plan.route, Route::Literal | Route::Listing)
-            && outcome.retrievers.semantic.is_none()
-            && (candidates.len() < *total || fits)
     }
 
     /// Retrieves more documents, to replace copies. `planned` is the number of
