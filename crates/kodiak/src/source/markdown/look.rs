@@ -30,11 +30,20 @@ const MAX_THREADS: usize = 4;
 
 /// Indexed files to check, in one piece of memory: a key of its own for each would
 /// take longer than checking the file.
-#[derive(Default)]
 struct Files {
     keys: String,
-    /// Of each file, where its key ends, its version, and whether it was skipped.
-    known: Vec<(usize, Version, bool)>,
+    known: Vec<KnownFile>,
+}
+
+/// What is known of a file whose key is somewhere else.
+#[derive(Clone, Copy)]
+struct KnownFile {
+    /// Where its key starts, where its name does, and where both end.
+    start: usize,
+    name: usize,
+    end: usize,
+    version: Version,
+    skipped: bool,
 }
 
 impl Files {
@@ -46,22 +55,32 @@ impl Files {
     }
 
     fn push(&mut self, file: KnownEntry<'_>) {
+        let start = self.keys.len();
         self.keys.push_str(file.key);
-        let end = self.keys.len();
-        self.known.push((end, file.version, file.skipped));
+        self.known.push(KnownFile {
+            start,
+            name: start + file.key.rfind('/').map_or(0, |slash| slash + 1),
+            end: self.keys.len(),
+            version: file.version,
+            skipped: file.skipped,
+        });
     }
 
-    fn iter(&self) -> impl Iterator<Item = KnownEntry<'_>> {
-        let mut start = 0;
-        self.known.iter().map(move |&(end, version, skipped)| {
-            let key = &self.keys[start..end];
-            start = end;
-            KnownEntry {
-                key,
-                version,
-                skipped,
-            }
-        })
+    /// Returns the key of the folder that a file is in.
+    fn folder(&self, file: &KnownFile) -> &str {
+        &self.keys[file.start..file.name]
+    }
+
+    fn name(&self, file: &KnownFile) -> &str {
+        &self.keys[file.name..file.end]
+    }
+
+    fn entry(&self, file: &KnownFile) -> KnownEntry<'_> {
+        KnownEntry {
+            key: &self.keys[file.start..file.end],
+            version: file.version,
+            skipped: file.skipped,
+        }
     }
 }
 
@@ -232,14 +251,14 @@ impl MarkdownFolder {
 
     /// Checks files, those in the same folder one after another.
     fn check_files(&self, files: &Files, found: &mut Look) {
-        let mut all: Vec<KnownEntry<'_>> = files.iter().collect();
-        all.sort_by_key(|one| parent_of(one.key));
-        for group in all.chunk_by(|one, other| parent_of(one.key) == parent_of(other.key)) {
-            let folder = parent_of(group[0].key).unwrap_or_default();
-            let path = self.root.join(folder);
+        let mut known = files.known.clone();
+        known.sort_by_key(|file| files.folder(file));
+        for group in known.chunk_by(|one, other| files.folder(one) == files.folder(other)) {
+            let path = self.root.join(files.folder(&group[0]));
             let states = FolderStates::open(&path, group.len());
-            for &known in group {
-                match self.check(known, states.of(&known.key[folder.len()..])) {
+            for file in group {
+                let known = files.entry(file);
+                match self.check(known, states.of(files.name(file))) {
                     Checked::Same => {}
                     Checked::Changed(entry) => found.entries.push(entry),
                     Checked::Gone => found.gone.push(known.key.to_owned()),
