@@ -258,22 +258,17 @@ impl<'a> Searching<'a> {
             Route::Semantic => {
                 let pending = self.begin(plan, limits.candidates)?;
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(0)), plan)?;
-                let outcome = match waited.candidates {
-                    Some(semantic) => {
-                        let mut outcome = Outcome {
-                            ranked: Ranked::semantic(Vec::new()),
-                            retrievers: Retrievers::default(),
-                            embedded: 0.0,
-                        };
-                        self.note_model(&mut outcome, &semantic)?;
-                        outcome.ranked.append(semantic.chunks);
-                        outcome
-                    }
-                    None => {
-                        let found = self.words(plan, limits.fetched)?;
-                        self.inspect(plan, found)?
-                    }
+                let Some(semantic) = waited.candidates else {
+                    let found = self.words(plan, limits.fetched)?;
+                    return Ok((waited.snapshot, self.inspect(plan, found)?));
                 };
+                let mut outcome = Outcome {
+                    ranked: Ranked::semantic(Vec::new()),
+                    retrievers: Retrievers::default(),
+                    embedded: 0.0,
+                };
+                self.note_model(&mut outcome, &semantic)?;
+                outcome.ranked.append(semantic.chunks);
                 Ok((waited.snapshot, outcome))
             }
         }

@@ -126,7 +126,7 @@ impl BearDatabase {
         let mut any = false;
         known.each_entry(&mut |entry| {
             any = true;
-            match versions.position(&entry.key) {
+            match versions.position(entry.key) {
                 None => look.gone.push(entry.key.to_owned()),
                 Some(at) => {
                     indexed[at] = true;
