@@ -40,6 +40,9 @@ pub(crate) struct EvalArguments {
     /// Fit the relevance of hits, and check it on each set with a fit on the others
     #[arg(long, conflicts_with_all = ["modes", "splits", "compare", "tries", "floors"])]
     pub(crate) relevance: bool,
+    /// With --relevance: write a picture (SVG) of predicted and found relevance to this file
+    #[arg(long, value_name = "FILE", requires = "relevance")]
+    pub(crate) plot: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -7,6 +7,7 @@
 pub(crate) mod escape;
 pub(crate) mod hits;
 pub(crate) mod phrases;
+pub(crate) mod plot;
 pub(crate) mod progress;
 pub(crate) mod style;
 pub(crate) mod wrap;

@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::listener::{Listener, Summaries};
 use crate::models;
 use crate::output::Output;
+use crate::output::plot;
 use crate::output::progress::Steps;
 
 /// Measures the test sets and prints the figures.
@@ -31,6 +32,12 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context<'_>) -> anyhow::R
     };
     if arguments.relevance {
         let figures = evaluation.relevance(embedder.as_ref(), &listener)?;
+        if let Some(path) = &arguments.plot {
+            let tenths = figures.reliability_tenths.iter();
+            let points: Vec<(f64, f64)> = tenths.map(|tenth| (tenth.0, tenth.1)).collect();
+            std::fs::write(path, plot::reliability(&points))
+                .map_err(kodiak::Error::io("write", path))?;
+        }
         if arguments.json {
             output.json(&figures)?;
         } else {

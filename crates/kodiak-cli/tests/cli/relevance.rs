@@ -42,3 +42,22 @@ fn an_answer_knows_when_it_has_none() {
     let listed = desk.json(&["search", "--tag", "rust", "--json"]);
     assert!(listed.get("relevant").is_none() && listed["hits"][0].get("relevance").is_none());
 }
+
+#[test]
+fn relevance_can_be_drawn() {
+    let desk = Desk::new();
+    let set = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/judged");
+    let drawn = [
+        "eval",
+        set,
+        "--relevance",
+        "--no-semantic",
+        "--plot",
+        "plot.svg",
+    ];
+    assert!(desk.ok(&drawn).stdout.contains("Reliability"));
+    let svg = std::fs::read_to_string(desk.path("plot.svg")).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains("<circle"), "{svg}");
+    let alone = desk.run(&["eval", set, "--plot", "plot.svg"]);
+    assert_eq!(alone.code, Some(2), "{alone}");
+}

@@ -27,6 +27,8 @@ pub struct RelevanceFigures {
     /// For each fifth of the hits, by relevance: the mean relevance, the share
     /// that is relevant, and the number of hits.
     pub reliability: Vec<(f64, f64, usize)>,
+    /// The same for each tenth of the hits.
+    pub reliability_tenths: Vec<(f64, f64, usize)>,
 }
 
 /// The figures of one set.
@@ -69,6 +71,7 @@ pub(super) fn figures(sets: &[SetAnswers], with_model: bool) -> RelevanceFigures
             }));
         }
     }
+    held_out.sort_by(|one: &(f64, bool, f64), other| one.0.total_cmp(&other.0));
     let fitted = Fitted::to(sets.iter(), with_model);
     let rounded = |weights: &[f64]| weights.iter().map(|one| round(*one, 2)).collect();
     RelevanceFigures {
@@ -82,7 +85,8 @@ pub(super) fn figures(sets: &[SetAnswers], with_model: bool) -> RelevanceFigures
         answered_line: fitted.line,
         relevant_line: RELEVANT,
         sets: rows,
-        reliability: fifths(held_out),
+        reliability: parts(&held_out, 5),
+        reliability_tenths: parts(&held_out, 10),
     }
 }
 
@@ -221,21 +225,20 @@ fn auc(positive: &[f64], negative: &[f64]) -> f64 {
     sum / (positive.len() as f64 * negative.len() as f64).max(1.0)
 }
 
-/// Returns for each fifth of the hits, by relevance, the mean relevance and the
-/// share that is relevant, both weighted.
-fn fifths(mut hits: Vec<(f64, bool, f64)>) -> Vec<(f64, f64, usize)> {
-    hits.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let size = hits.len().div_ceil(5).max(1);
-    let mean = |fifth: &[(f64, bool, f64)], value: fn(&(f64, bool, f64)) -> f64| {
-        let whole: f64 = fifth.iter().map(|one| one.2).sum();
-        let sum: f64 = fifth.iter().map(|one| value(one) * one.2).sum();
+/// Divides the hits, sorted by relevance, into `count` parts of equal size. Returns
+/// for each the mean relevance and the share that is relevant, both weighted.
+fn parts(hits: &[(f64, bool, f64)], count: usize) -> Vec<(f64, f64, usize)> {
+    let size = hits.len().div_ceil(count).max(1);
+    let mean = |part: &[(f64, bool, f64)], value: fn(&(f64, bool, f64)) -> f64| {
+        let whole: f64 = part.iter().map(|one| one.2).sum();
+        let sum: f64 = part.iter().map(|one| value(one) * one.2).sum();
         round(sum / whole.max(f64::MIN_POSITIVE), 4)
     };
-    let fifths = hits.chunks(size).map(|fifth| {
+    let parts = hits.chunks(size).map(|part| {
         let relevant = |one: &(f64, bool, f64)| f64::from(u8::from(one.1));
-        (mean(fifth, |one| one.0), mean(fifth, relevant), fifth.len())
+        (mean(part, |one| one.0), mean(part, relevant), part.len())
     });
-    fifths.collect()
+    parts.collect()
 }
 
 impl RelevanceFigures {
@@ -296,14 +299,17 @@ mod tests {
     }
 
     #[test]
-    fn fifths_compare_what_was_predicted_with_what_was_found() {
+    fn parts_compare_what_was_predicted_with_what_was_found() {
         let hits = (0..100).map(|at| {
             let given = f64::from(at) / 100.0;
             (given, at % 2 == 0, 1.0)
         });
-        let found = fifths(hits.collect());
+        let hits: Vec<_> = hits.collect();
+        let found = parts(&hits, 5);
         assert_eq!(found.len(), 5);
         assert_eq!(found[0], (0.095, 0.5, 20));
         assert_eq!(found[4], (0.895, 0.5, 20));
+        assert_eq!(parts(&hits, 10).len(), 10);
+        assert!(parts(&[], 10).is_empty());
     }
 }
