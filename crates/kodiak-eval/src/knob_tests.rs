@@ -8,7 +8,7 @@ fn every_name_can_be_set_to_what_it_is_and_changes_one_number() {
         Knob::of(&mut variant, name).unwrap().turn(&today).unwrap();
         assert_eq!(variant, Variant::default(), "{name}");
         let other = match name {
-            "keyword" => "fused",
+            "keyword" => "lexical-first",
             "require_all_terms" | "collapse_copies" | "chunk_noise" => "yes",
             "chunk_path" | "stemming" => "no",
             "chunk_tokens" | "chunk_overlap" => "70",

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use kodiak::search::{Answer, Hit, Notice};
+use kodiak::search::{Answer, Hit, Incomplete, NotLookedFor, Notice};
 
 use super::Outcome;
 use crate::arguments::{Format, PrintArguments, Sort};
@@ -78,10 +78,27 @@ pub(super) fn print(
     let loosened = |notice: &Notice| matches!(notice, Notice::PhraseNotFound { .. });
     let loosened = answer.notices.iter().any(loosened);
     Ok(if answer.hits.is_empty() || unanswered || loosened {
+        if format != Format::Json
+            && let Some(unseen) = unseen(&answer.completeness.0)
+        {
+            output.notice(&unseen);
+        }
         Outcome::Nothing
     } else {
         Outcome::Done
     })
+}
+
+/// Returns what to say where nothing was found but not all changes were looked at.
+fn unseen(reasons: &[Incomplete]) -> Option<String> {
+    let unseen = |reason: &&Incomplete| match reason {
+        Incomplete::ChangesNotLookedFor(why) => *why != NotLookedFor::Off,
+        _ => false,
+    };
+    let reason = reasons.iter().find(unseen)?;
+    Some(format!(
+        "What was written a moment ago may be missing: {reason}."
+    ))
 }
 
 fn sort(hits: &mut [Hit], order: Sort) {
@@ -176,4 +193,23 @@ fn report_unknown(hit: &Hit, output: &Output) {
         "the source '{}' is no longer registered: its folder is unknown",
         hit.source
     ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_look_that_was_wanted_is_missed() {
+        let late = Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime);
+        let off = Incomplete::ChangesNotLookedFor(NotLookedFor::Off);
+        assert_eq!(unseen(&[off.clone(), Incomplete::Busy]), None);
+        assert_eq!(
+            unseen(&[off, late]).as_deref(),
+            Some(
+                "What was written a moment ago may be missing: \
+                 there was no time to look for all changes."
+            )
+        );
+    }
 }

@@ -220,13 +220,13 @@ fn a_config_with_a_mistake() {
     assert_snapshot!(desk.run(&["search", "gtd"]), @"
     exit: 2
     --- stderr
-    error: the config [DESK]/config/kodiak/config.toml:3 is not valid: unknown key `limti`, expected one of `limit`, `fusion`, `lexical_weight`, `semantic_weight`, `minimum_similarity`, `deadline_ms`, `refresh_ms`
+    error: the config [DESK]/config/kodiak/config.toml:3 is not valid: unknown key `limti`, expected one of `limit`, `fusion`, `keyword`, `lexical_weight`, `semantic_weight`, `minimum_similarity`, `deadline_ms`, `refresh_ms`
     hint: correct the file, or use another with --config PATH
     ");
     assert_snapshot!(desk.run(&["doctor"]), @"
     exit: 1
     --- stdout
-    problem  the config [DESK]/config/kodiak/config.toml:3 is not valid: unknown key `limti`, expected one of `limit`, `fusion`, `lexical_weight`, `semantic_weight`, `minimum_similarity`, `deadline_ms`, `refresh_ms`
+    problem  the config [DESK]/config/kodiak/config.toml:3 is not valid: unknown key `limti`, expected one of `limit`, `fusion`, `keyword`, `lexical_weight`, `semantic_weight`, `minimum_similarity`, `deadline_ms`, `refresh_ms`
              correct the file, or use another with --config PATH
     ok       the index [DESK]/data/kodiak/index.db is intact and contains 42 notes
     ");
@@ -251,6 +251,7 @@ fn the_configuration_is_shown() {
     [search]
     limit = 10
     fusion = "convex"
+    keyword = "fused"
     lexical_weight = 0.5
     semantic_weight = 0.5
     deadline_ms = 2000
@@ -260,7 +261,7 @@ fn the_configuration_is_shown() {
     assert_snapshot!(desk.run(&["config", "show", "--json"]), @r#"
     exit: 0
     --- stdout
-    {"config":"[DESK]/config/kodiak/config.toml","config_exists":true,"index":"[DESK]/data/kodiak/index.db","index_exists":true,"settings":{"max_file_size":"10 MiB","model":"none","offline":false,"search":{"limit":10,"fusion":"convex","lexical_weight":0.5,"semantic_weight":0.5,"deadline_ms":2000,"refresh_ms":30},"source":[{"name":"notes","kind":"markdown","path":"[DESK]/notes","glob":["*.md"]}]}}
+    {"config":"[DESK]/config/kodiak/config.toml","config_exists":true,"index":"[DESK]/data/kodiak/index.db","index_exists":true,"settings":{"max_file_size":"10 MiB","model":"none","offline":false,"search":{"limit":10,"fusion":"convex","keyword":"fused","lexical_weight":0.5,"semantic_weight":0.5,"deadline_ms":2000,"refresh_ms":30},"source":[{"name":"notes","kind":"markdown","path":"[DESK]/notes","glob":["*.md"]}]}}
     "#);
 }
 

@@ -53,13 +53,17 @@ impl Den {
     }
 
     fn engine(&self) -> Engine {
+        self.engine_that_looks(Duration::from_mins(1))
+    }
+
+    /// Opens an engine that looks for changes for this long.
+    fn engine_that_looks(&self, refresh: Duration) -> Engine {
         let path = self.database();
         let open = move || {
             let source = BearDatabase::new("bear", &path, BearOptions::default())?;
             Ok(Box::new(source) as Box<dyn Source>)
         };
-        let builder =
-            Engine::builder(self.place.path().join("index.db")).refresh(Duration::from_mins(1));
+        let builder = Engine::builder(self.place.path().join("index.db")).refresh(refresh);
         let builder = match open() {
             Ok(source) => builder.sources([source]),
             Err(_) => builder.absent_source("bear", open),
