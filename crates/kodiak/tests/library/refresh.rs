@@ -565,7 +565,7 @@ fn similar_documents_are_those_of_now() {
     ]);
     let engine = synced(&notes);
     notes.write("b.md", "# B\n\nspokes and chains\n");
-    notes.write("d.md", &format!("# D\n\n{bread}"));
+    notes.write("d.md", format!("# D\n\n{bread}"));
     let similar = |engine: &Engine, reference: &str, refresh| {
         let request = Request {
             refresh,
