@@ -277,6 +277,11 @@ fn plain_run(text: &str, before: char) -> &str {
     let mut in_word = before.is_alphanumeric();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at).filter(|_| at < LONGEST_RUN) {
+        if IS_PLAIN[usize::from(byte)] {
+            in_word = byte.is_ascii_alphanumeric();
+            at += 1;
+            continue;
+        }
         match byte {
             b' ' => {
                 let follows = bytes.get(at + 1);
@@ -285,13 +290,12 @@ fn plain_run(text: &str, before: char) -> &str {
                     break;
                 }
             }
-            b'h' | b'H' | b'f' | b'F' | b'w' | b'W'
-                if !in_word && may_be_address(&bytes[at + 1..]) =>
-            {
-                break;
+            b'h' | b'H' | b'f' | b'F' | b'w' | b'W' => {
+                if !in_word && may_be_address(&bytes[at + 1..]) {
+                    break;
+                }
             }
-            b'\\' | b'`' | b'!' | b'[' | b'<' | b'&' | b'*' | b'_' | b'~' | b'=' => break,
-            b'!'..=b'~' => {}
+            b'!'..=b'~' => break,
             _ => {
                 let Some(character) = text[at..].chars().next() else {
                     break;
@@ -309,6 +313,20 @@ fn plain_run(text: &str, before: char) -> &str {
     }
     text[..at].trim_end_matches(' ')
 }
+
+/// For each byte, whether it is written as it is wherever it occurs.
+const IS_PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = b'!';
+    while byte <= b'~' {
+        plain[byte as usize] = !matches!(
+            byte,
+            b'\\' | b'`' | b'!' | b'[' | b'<' | b'&' | b'*' | b'_' | b'~' | b'='
+        ) && !matches!(byte, b'h' | b'H' | b'f' | b'F' | b'w' | b'W');
+        byte += 1;
+    }
+    plain
+};
 
 /// Tells whether an address may begin with an h, f or w before this.
 fn may_be_address(after: &[u8]) -> bool {
