@@ -146,6 +146,9 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
             let one_of = |one: &String| format!("one of them is {one}");
             candidates.iter().map(one_of).collect()
         }
+        Error::NotWritable { .. } => one("run `kodiak add FOLDER --writable` for its folder first"),
+        Error::BadTag { .. } => one("write tags such as cooking or cooking/soup"),
+        Error::KeyTaken { .. } => one("rename or delete that note first"),
         Error::Watch { .. } => one(
             "run `kodiak index` now and then instead; on Linux, raising fs.inotify.max_user_watches may help",
         ),

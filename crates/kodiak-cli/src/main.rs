@@ -17,6 +17,7 @@ mod models;
 mod nearest;
 mod opener;
 mod output;
+mod pages;
 mod paths;
 mod places;
 mod registration;

@@ -6,20 +6,22 @@ mod completions;
 mod config;
 mod doctor;
 mod eval;
-mod get;
+pub(crate) mod get;
 mod index;
 mod man;
 mod model;
 mod note;
 mod open;
+mod page;
 mod printing;
 mod remove;
 mod search;
 mod similar;
 mod sources;
 mod status;
+mod tag;
 
-use crate::arguments::{Arguments, ConfigVerb, ModelVerb, NoteVerb, Verb};
+use crate::arguments::{Arguments, ConfigVerb, ModelVerb, NoteVerb, PageVerb, Verb};
 use crate::context::Context;
 use crate::output::Output;
 
@@ -45,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<Outc
         _ => {}
     }
     let writes_config = match &arguments.verb {
-        Verb::Add(_) | Verb::Model(ModelVerb::Use(_)) => true,
+        Verb::Add(_) | Verb::Model(ModelVerb::Use(_)) | Verb::Page(PageVerb::New(_)) => true,
         Verb::Search(arguments) => arguments.folder.is_some(),
         _ => false,
     };
@@ -55,6 +57,8 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> anyhow::Result<Outc
         Verb::Get(arguments) => get::run(arguments, &context),
         Verb::Similar(arguments) => similar::run(arguments, &context),
         Verb::Open(arguments) => open::run(arguments, &context),
+        Verb::Page(verb) => page::run(verb, &context),
+        Verb::Tag(verb) => tag::run(verb, &context),
         Verb::Add(arguments) => add::run(arguments, &context),
         Verb::Remove(arguments) => remove::run(arguments, &context),
         Verb::Sources(arguments) => sources::run(arguments, &context),

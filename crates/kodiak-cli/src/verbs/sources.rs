@@ -27,6 +27,8 @@ struct Listed {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     glob: Vec<String>,
+    /// Whether notes may be written to it.
+    writable: bool,
     documents: u64,
     indexed_at: Option<String>,
     #[serde(skip)]
@@ -58,7 +60,10 @@ pub(super) fn run(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::R
         let path = source.path.to_string_lossy();
         rows.push(vec![
             escaped(&source.name).into_owned(),
-            source.kind.to_owned(),
+            match source.writable {
+                true => format!("{}, writable", source.kind),
+                false => source.kind.to_owned(),
+            },
             source.documents.to_string(),
             source.indexed.clone(),
             format!("{}{problem}", escaped(&path)),
@@ -92,6 +97,7 @@ fn list(context: &Context<'_>) -> anyhow::Result<Vec<Listed>> {
                 .map(|error| failure::message(&error.into())),
             path: source.path.clone(),
             glob: source.globs.clone(),
+            writable: source.writable,
             documents: status.map_or(0, |status| status.documents),
             indexed_at: synced_at.map(kodiak::date::format),
             indexed: synced_at.map_or("never".to_owned(), |at| ago(at, now)),

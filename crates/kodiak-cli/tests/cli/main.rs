@@ -22,6 +22,7 @@ mod length;
 mod meaning;
 mod model;
 mod open;
+mod pages;
 mod real_model;
 mod refresh;
 mod relevance;
