@@ -164,7 +164,7 @@ pub(crate) enum Verb {
     /// Write a new note
     #[command(subcommand)]
     Note(NoteVerb),
-    /// Write, change, delete and restore pages: notes in folders that Kodiak may write to
+    /// Write, change, delete and restore pages, where Kodiak may write
     #[command(subcommand)]
     Page(PageVerb),
     /// List tags, and change them in notes that Kodiak may write to

@@ -204,7 +204,11 @@ pub(crate) fn report_renaming(output: &Output, config: &Config, done: &TagRenami
     } else {
         "renamed"
     };
-    output.notice(&format!("{how} #{from} to #{to} in {notes}"));
+    if done.files > 0 {
+        output.notice(&format!("{how} #{from} to #{to} in {notes}"));
+    } else if done.left.is_empty() && done.read_only.is_empty() {
+        output.notice(&format!("no note has #{from}"));
+    }
     for left in &done.left {
         output.warning(&format!(
             "{}/{} still has #{from}: {}",

@@ -49,7 +49,8 @@ pub(crate) struct NewPageArguments {
         long,
         value_name = "TEXT",
         default_value = "",
-        hide_default_value = true
+        hide_default_value = true,
+        allow_hyphen_values = true
     )]
     pub(crate) text: String,
     /// The source to write to [default: pages, otherwise the first that is writable]
@@ -75,7 +76,12 @@ pub(crate) struct EditArguments {
     #[arg(value_name = "PAGE")]
     pub(crate) page: String,
     /// Replace the text below the frontmatter; `-` reads it from standard input
-    #[arg(long, value_name = "TEXT", conflicts_with = "append")]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        conflicts_with = "append",
+        allow_hyphen_values = true
+    )]
     pub(crate) text: Option<String>,
     /// Add lines at the end; `-` reads them from standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]

@@ -18,6 +18,7 @@ mod formats;
 mod get;
 mod index;
 mod kill;
+mod kill_pages;
 mod length;
 mod meaning;
 mod model;
