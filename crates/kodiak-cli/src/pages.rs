@@ -38,7 +38,7 @@ impl Desk {
     /// there is one.
     pub(crate) fn for_writing(context: &Context<'_>, verb: &str) -> anyhow::Result<Self> {
         let desk = Self::for_reading(context, verb)?;
-        let resumed = desk.work(context.output, |job| {
+        let resumed = work(context.output, |job| {
             Ok(desk.engine.resume_tag_rename(&Guard::local(), job)?)
         })?;
         if let Some(resumed) = resumed {
@@ -53,19 +53,6 @@ impl Desk {
         let purpose = Purpose::of(verb).patience(PATIENCE);
         let engine = context.engine(&config, purpose)?;
         Ok(Self { config, engine })
-    }
-
-    /// Runs work that may have to wait for another process, and says so.
-    pub(crate) fn work<T>(
-        &self,
-        output: &Output,
-        work: impl FnOnce(&Job<'_>) -> anyhow::Result<T>,
-    ) -> anyhow::Result<T> {
-        let listener = Listener::new(output, Summaries::Never);
-        let event = |event: Event<'_>| listener.event(event);
-        let done = work(&Job::new(&event));
-        listener.end();
-        done
     }
 
     /// Returns the names of the sources that can be written to.
@@ -91,7 +78,7 @@ impl Desk {
             return Err(error);
         }
         // It may be newer than the index.
-        self.work(output, |job| {
+        work(output, |job| {
             Ok(self.engine.sync_only(&Guard::local(), &names, job)?)
         })?;
         Ok(look()?.document)
@@ -103,6 +90,18 @@ impl Desk {
             output.warning("the index is not up to date yet; the next `kodiak index` sees to it");
         }
     }
+}
+
+/// Runs work that may have to wait for another process, and says so.
+pub(crate) fn work<T>(
+    output: &Output,
+    work: impl FnOnce(&Job<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let listener = Listener::new(output, Summaries::Never);
+    let event = |event: Event<'_>| listener.event(event);
+    let done = work(&Job::new(&event));
+    listener.end();
+    done
 }
 
 fn is_unknown(error: &anyhow::Error) -> bool {

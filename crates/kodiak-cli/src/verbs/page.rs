@@ -19,7 +19,7 @@ use crate::editor;
 use crate::failure::refusal;
 use crate::output::escape::escaped;
 use crate::output::phrases::ago;
-use crate::pages::{self, Desk};
+use crate::pages::{self, Desk, work};
 use crate::registry;
 
 pub(super) fn run(verb: &PageVerb, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -61,7 +61,7 @@ fn create(arguments: &NewPageArguments, context: &Context<'_>) -> anyhow::Result
         created_at: Some(kodiak::date::now()),
         ..Draft::default()
     };
-    let saved = desk.work(context.output, |job| {
+    let saved = work(context.output, |job| {
         Ok(desk.engine.create(&Guard::local(), &source, &draft, job)?)
     })?;
     let file = file_of(&desk, &source, &saved.key);
@@ -115,7 +115,7 @@ fn edit(arguments: &EditArguments, context: &Context<'_>) -> anyhow::Result<Outc
             "leave the frontmatter out: the page keeps its own",
         ));
     }
-    let saved = desk.work(context.output, |job| {
+    let saved = work(context.output, |job| {
         let guard = Guard::local();
         Ok(desk
             .engine
@@ -138,7 +138,7 @@ fn open(
     let before = desk.engine.text(&Guard::local(), source, key)?;
     let edited = editor::open(&file_of(desk, source, key), line);
     let after = desk.engine.text(&Guard::local(), source, key);
-    let indexed = desk.work(context.output, |job| {
+    let indexed = work(context.output, |job| {
         Ok(desk.engine.reindex(&Guard::local(), source, &[key], job)?)
     })?;
     edited?;
@@ -159,7 +159,7 @@ fn rename(arguments: &RenamePageArguments, context: &Context<'_>) -> anyhow::Res
     let found = desk.find(context.output, &arguments.page)?;
     let (source, key) = (&found.source, &found.key);
     let title = joined(&arguments.title);
-    let saved = desk.work(context.output, |job| {
+    let saved = work(context.output, |job| {
         Ok(desk
             .engine
             .rename(&Guard::local(), source, key, &title, job)?)
@@ -179,7 +179,7 @@ fn delete(arguments: &DeleteArguments, context: &Context<'_>) -> anyhow::Result<
         .collect::<anyhow::Result<Vec<_>>>()?;
     for document in found {
         let (source, key) = (&document.source, &document.key);
-        let saved = desk.work(context.output, |job| {
+        let saved = work(context.output, |job| {
             Ok(desk.engine.delete(&Guard::local(), source, key, job)?)
         })?;
         context
@@ -212,7 +212,7 @@ fn restore(arguments: &RestoreArguments, context: &Context<'_>) -> anyhow::Resul
         trash.extend(trashed.into_iter().map(|one| (source.clone(), one)));
     }
     let (source, trashed) = meant(&trash, &arguments.page)?;
-    let saved = desk.work(context.output, |job| {
+    let saved = work(context.output, |job| {
         let guard = Guard::local();
         Ok(desk.engine.restore(&guard, source, &trashed.name, job)?)
     })?;

@@ -60,9 +60,10 @@ pub(super) fn run(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::R
         let path = source.path.to_string_lossy();
         rows.push(vec![
             escaped(&source.name).into_owned(),
-            match source.writable {
-                true => format!("{}, writable", source.kind),
-                false => source.kind.to_owned(),
+            if source.writable {
+                format!("{}, writable", source.kind)
+            } else {
+                source.kind.to_owned()
             },
             source.documents.to_string(),
             source.indexed.clone(),

@@ -9,7 +9,7 @@ use super::Outcome;
 use crate::arguments::{ListTagsArguments, RenameTagArguments, TagNoteArguments, TagVerb};
 use crate::context::Context;
 use crate::output::escape::escaped;
-use crate::pages::{Desk, report_renaming};
+use crate::pages::{Desk, report_renaming, work};
 use crate::registry;
 
 pub(super) fn run(verb: &TagVerb, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -71,7 +71,7 @@ fn change(
     let desk = Desk::for_writing(context, verb)?;
     let found = desk.find(context.output, &arguments.note)?;
     let (source, key, tags) = (&found.source, &found.key, &arguments.tags);
-    let saved = desk.work(context.output, |job| {
+    let saved = work(context.output, |job| {
         let (engine, guard) = (&desk.engine, Guard::local());
         Ok(if adds {
             engine.add_tags(&guard, source, key, tags, job)?
@@ -96,7 +96,7 @@ fn rename(arguments: &RenameTagArguments, context: &Context<'_>) -> anyhow::Resu
     // Not resumed beforehand: if this is what was interrupted, it is finished and
     // not done twice.
     let desk = Desk::for_reading(context, "tag rename")?;
-    let done = desk.work(context.output, |job| {
+    let done = work(context.output, |job| {
         let (from, to) = (&arguments.from, &arguments.to);
         Ok(desk.engine.rename_tag(&Guard::local(), from, to, job)?)
     })?;

@@ -14,6 +14,7 @@ use super::queue::patiently;
 use super::{Engine, Job};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
+use crate::source::Source;
 use crate::source::retag::{TagChange, below, retag, tidy_tag};
 use crate::store::{Filter, Row, WriteLock};
 
@@ -216,8 +217,9 @@ impl Engine {
             for document in self.read(|reader| reader.documents(rows))? {
                 let (source, key) = (document.source, document.key);
                 let Ok(writable) = self.writable(guard, &source) else {
-                    let known = self.source(guard, &source).map(|known| known.location());
-                    let file = Path::new(&known.unwrap_or_default()).join(&key);
+                    let known = self.source(guard, &source);
+                    let root = known.map_or_else(|_| String::new(), Source::location);
+                    let file = Path::new(&root).join(&key);
                     elsewhere.push((source, file));
                     continue;
                 };

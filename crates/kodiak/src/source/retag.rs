@@ -211,6 +211,7 @@ fn replaced(lines: &str, tags: &[String], change: TagChange<'_>) -> Option<Strin
     };
     // The longest first, so that none is replaced inside another.
     let mut tags: Vec<&str> = tags.iter().map(|tag| tag.trim_start_matches('#')).collect();
+    tags.retain(|tag| !tag.is_empty());
     tags.sort_by_key(|tag| std::cmp::Reverse(tag.len()));
     let name = lines.find(':')? + 1;
     let mut new = lines[..name].to_owned();
@@ -228,15 +229,13 @@ fn replaced(lines: &str, tags: &[String], change: TagChange<'_>) -> Option<Strin
             let rest = lines[at..].strip_prefix(**tag);
             starts && rest.is_some_and(|rest| !rest.starts_with(is_inside))
         });
-        match found.and_then(|tag| Some((tag.len(), one(tag, change)?))) {
-            Some((length, tag)) => {
-                new.push_str(&tag);
-                at += length;
-            }
-            None => {
-                new.push(next);
-                at += next.len_utf8();
-            }
+        let found = found.and_then(|tag| Some((tag.len(), one(tag, change)?)));
+        if let Some((length, tag)) = found {
+            new.push_str(&tag);
+            at += length;
+        } else {
+            new.push(next);
+            at += next.len_utf8();
         }
     }
     Some(new)

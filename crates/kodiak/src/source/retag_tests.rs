@@ -35,6 +35,7 @@ fn a_renamed_tag_is_replaced_where_it_is_written() {
             "---\ntags: new, b\nx: old\n---\n#new",
         ),
         ("---\ntags: old b\n---\n", "---\ntags: new b\n---\n"),
+        ("---\ntags: old,, b\n---\n", "---\ntags: new,, b\n---\n"),
         (
             "---\nTag: old\nkeywords: ['#old']\n---\n",
             "---\nTag: new\nkeywords: ['#new']\n---\n",
