@@ -8,6 +8,7 @@ mod bear;
 mod chunks;
 mod clock;
 mod clusters;
+mod crash;
 mod embed;
 mod folder;
 mod picture;
@@ -45,6 +46,8 @@ enum What {
     All(all::Options),
     /// Sync and search the notes of Bear, and the same notes as files.
     Bear(bear::Options),
+    /// Kill the program at random while it writes pages and renames tags.
+    Crash(crash::Options),
     /// Run one task of `all` in its own process.
     #[command(hide = true)]
     AllAlone(all::AloneOptions),
@@ -113,6 +116,7 @@ fn main() -> anyhow::Result<()> {
     match arguments.what {
         What::All(options) => return all::measure(&options, arguments.json),
         What::Bear(options) => bear::measure(&options, &mut report)?,
+        What::Crash(options) => crash::measure(&options, &mut report)?,
         What::Chunks { path } => chunks::measure(path.as_deref(), &mut report)?,
         What::AllAlone(options) => all::run_alone(&options, &mut report)?,
         What::Quality(options) => return quality::draw(&options),

@@ -7,7 +7,9 @@ mod eval;
 mod help;
 mod model;
 mod note;
+mod page;
 mod printing;
+mod tag;
 mod words;
 
 use std::ffi::OsString;
@@ -23,14 +25,20 @@ pub(crate) use eval::EvalArguments;
 use help::with_short_help;
 pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};
 pub(crate) use note::{NewNoteArguments, NoteVerb, OpenArguments};
+pub(crate) use page::{
+    DeleteArguments, EditArguments, ListPagesArguments, NewPageArguments, PageVerb,
+    RenamePageArguments, RestoreArguments,
+};
 pub(crate) use printing::{Format, PrintArguments, Sort};
+pub(crate) use tag::{ListTagsArguments, RenameTagArguments, TagNoteArguments, TagVerb};
 use words::words_apart;
 
 /// Find what you wrote, on your own machine.
 ///
 /// Kodiak indexes folders of notes (Markdown, plain text, Org) and the notes of
 /// Bear, and searches them by words and, with a model, by meaning. It works in any language and
-/// forgives typing errors. It never changes your notes.
+/// forgives typing errors. It changes notes only in folders where you allow it, and only when
+/// you ask for it.
 #[derive(Debug, Parser)]
 #[command(
     name = "kodiak",
@@ -156,6 +164,12 @@ pub(crate) enum Verb {
     /// Write a new note
     #[command(subcommand)]
     Note(NoteVerb),
+    /// Write, change, delete and restore pages, where Kodiak may write
+    #[command(subcommand)]
+    Page(PageVerb),
+    /// List tags, and change them in notes that Kodiak may write to
+    #[command(subcommand)]
+    Tag(TagVerb),
     /// Register a folder of notes, or Bear, as a source and index it
     Add(AddArguments),
     /// Remove a source; its files are not touched
@@ -365,6 +379,9 @@ pub(crate) struct AddArguments {
     /// Index the files that match this pattern, such as '*.rst', instead of the usual ones; '!drafts/' excludes files
     #[arg(long = "glob", value_name = "PATTERN")]
     pub(crate) globs: Vec<String>,
+    /// Allow Kodiak to write notes to the folder when you ask it to; also for a source that is registered already
+    #[arg(long, conflicts_with = "bear")]
+    pub(crate) writable: bool,
     /// Index for lexical search only: do not embed; for the first source, this is remembered
     #[arg(long)]
     pub(crate) no_semantic: bool,

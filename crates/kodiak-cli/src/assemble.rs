@@ -32,7 +32,7 @@ pub(crate) fn source(
             let options = FolderOptions {
                 globs: source.globs.clone(),
                 max_bytes,
-                ..FolderOptions::default()
+                writable: source.writable,
             };
             Ok(Box::new(MarkdownFolder::new(name, path, options)?))
         }

@@ -31,6 +31,9 @@ pub(crate) struct Config {
     /// Whether use of the network is forbidden.
     pub(crate) offline: bool,
     pub(crate) search: SearchSettings,
+    /// The folder for new pages, where no source can be written to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pages: Option<PathBuf>,
     #[serde(rename = "source", skip_serializing_if = "Vec::is_empty")]
     pub(crate) sources: Vec<RegisteredSource>,
 }
@@ -44,6 +47,17 @@ pub(crate) struct RegisteredSource {
     pub(crate) path: PathBuf,
     #[serde(rename = "glob", skip_serializing_if = "Vec::is_empty")]
     pub(crate) globs: Vec<String>,
+    /// Whether notes may be written to it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) writable: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// The kind of a source.
@@ -73,6 +87,7 @@ impl Default for Config {
             model: default_model().to_owned(),
             offline: false,
             search: SearchSettings::default(),
+            pages: None,
             sources: Vec::new(),
         }
     }
@@ -111,8 +126,13 @@ impl Config {
             model: written.model.unwrap_or(default.model),
             offline: written.offline.unwrap_or(default.offline),
             search: written.search.over(&default.search),
+            pages: None,
             sources: Vec::new(),
         };
+        // Relative to the config file; joining keeps an absolute path as it is.
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let pages = written.pages.filter(|pages| !pages.trim().is_empty());
+        config.pages = pages.map(|pages| folder.join(paths::expanded(&pages)));
         if let Some(message) = config.search.mistake() {
             return Err(invalid(path, "", message));
         }
@@ -132,13 +152,16 @@ impl Config {
                 let message = format!("two sources are named '{}'", source.name);
                 return Err(invalid(path, "", &message));
             }
-            // Relative to the config file; joining keeps an absolute path as it is.
-            let folder = path.parent().unwrap_or(Path::new(""));
+            if source.writable && source.kind != Kind::Markdown {
+                let message = format!("the source '{}' cannot be writable", source.name);
+                return Err(invalid(path, "", &message));
+            }
             config.sources.push(RegisteredSource {
                 name: source.name,
                 kind: source.kind,
                 path: folder.join(paths::expanded(&source.path)),
                 globs: source.glob,
+                writable: source.writable,
             });
         }
         Ok(config)
@@ -208,6 +231,7 @@ struct Written {
     max_file_size: Option<Size>,
     model: Option<String>,
     offline: Option<bool>,
+    pages: Option<String>,
     #[serde(default)]
     search: WrittenSearch,
 }
@@ -221,6 +245,8 @@ struct WrittenSource {
     path: String,
     #[serde(default)]
     glob: Vec<String>,
+    #[serde(default)]
+    writable: bool,
 }
 
 #[cfg(test)]
@@ -243,15 +269,16 @@ mod tests {
     #[test]
     fn everything_that_can_be_set() {
         let config = parse(
-            "max_file_size = \"2 MiB\"\nmodel = \"mine\"\noffline = true\n\
+            "pages = \"my/pages\"\nmax_file_size = \"2 MiB\"\nmodel = \"mine\"\noffline = true\n\
              [search]\nlimit = 5\nfusion = \"rrf\"\nkeyword = \"lexical-first\"\n\
              semantic_weight = 0.7\nminimum_similarity = 0.3\ndeadline_ms = 500\nrefresh_ms = 0\n\
              [[source]]\nname = \"notes\"\nkind = \"markdown\"\npath = \"/notes\"\nglob = [\"*.md\"]\n\
-             [[source]]\nname = \"near\"\npath = \"near/by\"\n",
+             [[source]]\nname = \"near\"\npath = \"near/by\"\nwritable = true\n",
         )
         .unwrap();
         assert_eq!(config.max_file_size.0, 2 << 20);
         assert_eq!((config.model(), config.offline), (Some("mine"), true));
+        assert_eq!(config.names(), ["notes", "near"]);
         assert_eq!(config.search.limit, 5);
         assert_eq!(config.search.fusion, kodiak::rank::Fusion::Rrf);
         assert_eq!(
@@ -262,8 +289,9 @@ mod tests {
         assert_eq!(config.search.deadline_ms, 500);
         assert_eq!(config.search.refresh_ms, 0);
         assert_eq!(config.sources[0].globs, ["*.md"]);
+        assert!(!config.sources[0].writable && config.sources[1].writable);
+        assert_eq!(config.pages.unwrap(), Path::new("/config/kodiak/my/pages"));
         assert_eq!(config.sources[1].path, Path::new("/config/kodiak/near/by"));
-        assert_eq!(config.names(), ["notes", "near"]);
     }
 
     #[test]
@@ -288,6 +316,10 @@ mod tests {
             (
                 "[[source]]\nname = \"a/b\"\npath = \"/\"",
                 "'a/b' must consist of",
+            ),
+            (
+                "[[source]]\nname = \"a\"\npath = \"/\"\nkind = \"bear\"\nwritable = true",
+                "the source 'a' cannot be writable",
             ),
             ("max_file_size = \"many\"", "'many' is not a size"),
             ("[search]\nlimit = 0", "search.limit must be at least 1"),

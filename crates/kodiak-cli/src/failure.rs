@@ -115,9 +115,6 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
                 "ask whoever runs Kodiak here to allow '{capability}'"
             )]
         }
-        Error::NotWritable { .. } => {
-            one("change the file itself; the next search notices the change")
-        }
         Error::NotOurs { .. } => one(ELSEWHERE),
         Error::Corrupt { .. } => one("run `kodiak doctor --fix` to rebuild it from your notes"),
         Error::NoIndex { .. } => {
@@ -166,6 +163,9 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
             let one_of = |one: &String| format!("one of them is {one}");
             candidates.iter().map(one_of).collect()
         }
+        Error::NotWritable { .. } => one("run `kodiak add FOLDER --writable` for its folder first"),
+        Error::BadTag { .. } => one("write tags such as cooking or cooking/soup"),
+        Error::KeyTaken { .. } => one("rename or delete that note first"),
         Error::Watch { .. } => one(
             "run `kodiak index` now and then instead; on Linux, raising fs.inotify.max_user_watches may help",
         ),
@@ -301,7 +301,7 @@ mod tests {
                 Error::NotWritable {
                     name: "notes".into(),
                 },
-                "the file itself",
+                "kodiak add FOLDER --writable",
             ),
         ] {
             let hints = library_hints(&error);

@@ -18,6 +18,7 @@ mod models;
 mod nearest;
 mod opener;
 mod output;
+mod pages;
 mod paths;
 mod places;
 mod registration;

@@ -15,6 +15,9 @@ const FOLDER: &str = "kodiak";
 const CONFIG_FILE: &str = "config.toml";
 const INDEX_FILE: &str = "index.db";
 const MODELS_FOLDER: &str = "models";
+const PAGES_FOLDER: &str = "pages";
+/// The environment variable that names the folder for pages.
+pub(crate) const PAGES_VARIABLE: &str = "KODIAK_PAGES";
 /// The environment variable that names Bear's database.
 pub(crate) const BEAR_VARIABLE: &str = "KODIAK_BEAR_DB";
 /// The environment variable that names the folder of models.
@@ -49,6 +52,19 @@ pub(crate) fn models_folder(asked: Option<&OsString>) -> anyhow::Result<PathBuf>
             .cache_dir()
             .join(FOLDER)
             .join(MODELS_FOLDER)),
+    }
+}
+
+/// Returns the folder for pages: the one that the environment names, else the
+/// configured one, else one in the data folder.
+pub(crate) fn pages_folder(configured: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let told = std::env::var_os(PAGES_VARIABLE);
+    match given(told.as_ref()).or(configured) {
+        Some(path) => Ok(absolute(&path.to_str().map_or(path.to_owned(), expanded))),
+        None => Ok(base(PAGES_VARIABLE)?
+            .data_dir()
+            .join(FOLDER)
+            .join(PAGES_FOLDER)),
     }
 }
 

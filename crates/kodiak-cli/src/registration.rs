@@ -22,6 +22,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) path: PathBuf,
     pub(crate) name: Option<&'a str>,
     pub(crate) globs: &'a [String],
+    /// Whether notes may be written to it. A source that is writable stays so.
+    pub(crate) writable: bool,
 }
 
 /// Whether a source is registered already.
@@ -89,10 +91,17 @@ pub(crate) fn register(
             edit::add_source(&context.config_path, &source)?;
             output.notice(&added);
         }
-        Standing::Known(_) if !wanted.globs.is_empty() => {
-            edit::set_globs(&context.config_path, &source.name, wanted.globs)?;
+        Standing::Known(_) => {
+            if !wanted.globs.is_empty() {
+                edit::set_globs(&context.config_path, &source.name, wanted.globs)?;
+            }
+            if wanted.writable {
+                edit::set_writable(&context.config_path, &source.name)?;
+            }
         }
-        Standing::Known(_) => {}
+    }
+    if wanted.writable {
+        output.notice(&format!("'{}' can be written to", source.name));
     }
     let location = source.path.display().to_string();
     for (name, report) in &report.synced {
@@ -111,7 +120,7 @@ fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     };
     let opened = assemble::source(config, source)?;
     // The sync reports a registered folder that has become empty.
-    if new_globs && opened.list()?.entries.is_empty() {
+    if new_globs && !wanted.writable && opened.list()?.entries.is_empty() {
         return Err(no_notes(wanted));
     }
     Ok(standing)
@@ -137,6 +146,7 @@ fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
         if !wanted.globs.is_empty() {
             known.globs = wanted.globs.to_vec();
         }
+        known.writable |= wanted.writable;
         return Ok(Standing::Known(known));
     }
     let name = match name {
@@ -159,6 +169,7 @@ fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
         kind: wanted.kind,
         path: wanted.path.clone(),
         globs: wanted.globs.to_vec(),
+        writable: wanted.writable,
     }))
 }
 
@@ -233,6 +244,7 @@ mod tests {
             kind: Kind::Markdown,
             path: path.into(),
             globs: Vec::new(),
+            writable: false,
         }
     }
 
@@ -245,6 +257,7 @@ mod tests {
                 path: path.into(),
                 name: None,
                 globs: &[],
+                writable: false,
             };
             free_name(config, &wanted)
         };
@@ -269,6 +282,7 @@ mod tests {
             path: folder.into(),
             name,
             globs: &[],
+            writable: false,
         };
         let known = standing(&config, &wanted("/a", None)).unwrap();
         assert!(matches!(known, Standing::Known(source) if source.name == "notes"));

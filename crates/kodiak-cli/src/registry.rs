@@ -151,6 +151,7 @@ mod tests {
                 kind: Kind::Markdown,
                 path: folder.join(path),
                 globs: Vec::new(),
+                writable: false,
             });
         }
         std::fs::create_dir_all(folder.join("outer/a/inner/deep")).unwrap();

@@ -270,8 +270,16 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
+    /// A text cannot be a tag.
+    #[error("'{}' cannot be a tag: {detail}", tag.escape_debug())]
+    BadTag {
+        /// The text as given.
+        tag: String,
+        /// What is wrong with it.
+        detail: &'static str,
+    },
     /// A source is read-only.
-    #[error("notes cannot be saved into the source '{name}'")]
+    #[error("the source '{name}' is only read: nothing is written to it")]
     NotWritable {
         /// Its name.
         name: String,

@@ -9,6 +9,7 @@ mod changes;
 mod embedding;
 mod queue;
 mod refresh;
+mod written;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -27,6 +28,7 @@ pub use changes::{Changes, changes};
 pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
 use queue::{Closing, ReadingQueue};
 pub(crate) use refresh::{certain_changes, refresh};
+pub(crate) use written::store_located;
 
 /// The number of documents or bytes, whichever comes first, at which a batch
 /// ends. Each batch writes the counts of all its words and a segment of the

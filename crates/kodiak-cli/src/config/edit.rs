@@ -54,6 +54,9 @@ pub(crate) fn add_source(path: &Path, source: &RegisteredSource) -> anyhow::Resu
         if !source.globs.is_empty() {
             table["glob"] = value(Array::from_iter(&source.globs));
         }
+        if source.writable {
+            table["writable"] = value(true);
+        }
         if !sources.is_empty() {
             table.decor_mut().set_prefix("\n");
         }
@@ -91,6 +94,16 @@ pub(crate) fn set_globs(path: &Path, name: &str, globs: &[String]) -> anyhow::Re
     edit(path, |sources| {
         if let Some(table) = position(sources, name).and_then(|at| sources.get_mut(at)) {
             table["glob"] = value(Array::from_iter(globs));
+        }
+        String::new()
+    })
+}
+
+/// Marks a source as writable.
+pub(crate) fn set_writable(path: &Path, name: &str) -> anyhow::Result<()> {
+    edit(path, |sources| {
+        if let Some(table) = position(sources, name).and_then(|at| sources.get_mut(at)) {
+            table["writable"] = value(true);
         }
         String::new()
     })

@@ -24,6 +24,7 @@ fn source(name: &str, path: &str) -> RegisteredSource {
         kind: Kind::Markdown,
         path: path.into(),
         globs: Vec::new(),
+        writable: false,
     }
 }
 

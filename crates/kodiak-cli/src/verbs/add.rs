@@ -45,6 +45,7 @@ pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Re
         path,
         name: arguments.name.as_deref(),
         globs: &arguments.globs,
+        writable: arguments.writable,
     };
     let no_semantic = arguments.no_semantic;
     let purpose = Purpose::of("add").without_model(no_semantic);

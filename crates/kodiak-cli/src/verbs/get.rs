@@ -66,7 +66,17 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
 /// the parsed reference, and the unparsed text, since a title may end like a
 /// line range.
 pub(super) fn find(engine: &Engine, config: &Config, typed: &str) -> anyhow::Result<Found> {
-    let get = |reference: &Reference| engine.get(&Guard::local(), reference);
+    find_within(&Guard::local(), engine, config, typed)
+}
+
+/// Finds the note among those that the guard admits.
+pub(crate) fn find_within(
+    guard: &Guard,
+    engine: &Engine,
+    config: &Config,
+    typed: &str,
+) -> anyhow::Result<Found> {
+    let get = |reference: &Reference| engine.get(guard, reference);
     let whole = Reference {
         target: typed.trim().to_owned(),
         lines: None,

@@ -6,20 +6,22 @@ mod completions;
 mod config;
 mod doctor;
 mod eval;
-mod get;
+pub(crate) mod get;
 mod index;
 mod man;
 mod model;
 mod note;
 mod open;
+mod page;
 mod printing;
 mod remove;
 mod search;
 mod similar;
 mod sources;
 mod status;
+mod tag;
 
-use crate::arguments::{Arguments, ConfigVerb, ModelVerb, NoteVerb, Verb};
+use crate::arguments::{Arguments, ConfigVerb, ModelVerb, NoteVerb, PageVerb, Verb};
 use crate::context::Context;
 use crate::interrupt;
 use crate::output::Output;
@@ -53,7 +55,7 @@ pub(crate) fn run(
         _ => {}
     }
     let writes_config = match &arguments.verb {
-        Verb::Add(_) | Verb::Model(ModelVerb::Use(_)) => true,
+        Verb::Add(_) | Verb::Model(ModelVerb::Use(_)) | Verb::Page(PageVerb::New(_)) => true,
         Verb::Search(arguments) => arguments.folder.is_some(),
         _ => false,
     };
@@ -91,6 +93,8 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Get(arguments) => get::run(arguments, context),
         Verb::Similar(arguments) => similar::run(arguments, context),
         Verb::Open(arguments) => open::run(arguments, context),
+        Verb::Page(verb) => page::run(verb, context),
+        Verb::Tag(verb) => tag::run(verb, context),
         Verb::Add(arguments) => add::run(arguments, context),
         Verb::Remove(arguments) => remove::run(arguments, context),
         Verb::Sources(arguments) => sources::run(arguments, context),

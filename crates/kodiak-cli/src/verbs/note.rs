@@ -14,6 +14,17 @@ use crate::failure::refusal;
 use crate::opener;
 use crate::output::Output;
 
+/// Returns a text as typed; `-` stands for what standard input has.
+pub(super) fn typed_text(typed: &str) -> anyhow::Result<String> {
+    if typed != "-" {
+        return Ok(typed.to_owned());
+    }
+    let mut text = String::new();
+    let read = std::io::stdin().read_to_string(&mut text);
+    read.context("could not read the text from standard input")?;
+    Ok(text)
+}
+
 pub(super) fn create(arguments: &NewNoteArguments, output: &Output) -> anyhow::Result<Outcome> {
     let words: Vec<&str> = arguments
         .title
@@ -24,15 +35,7 @@ pub(super) fn create(arguments: &NewNoteArguments, output: &Output) -> anyhow::R
     if title.is_empty() {
         return Err(refusal("the note has no title", "type some words"));
     }
-    let text = match arguments.text.as_str() {
-        "-" => {
-            let mut text = String::new();
-            let read = std::io::stdin().read_to_string(&mut text);
-            read.context("could not read the text from standard input")?;
-            text
-        }
-        text => text.to_owned(),
-    };
+    let text = typed_text(&arguments.text)?;
     opener::open(&assemble::url_to_create(&title, &arguments.tags, &text))?;
     output.notice(&format!("Bear has been asked to create \"{title}\""));
     Ok(Outcome::Done)

@@ -27,6 +27,8 @@ struct Listed {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     glob: Vec<String>,
+    /// Whether notes may be written to it.
+    writable: bool,
     documents: u64,
     indexed_at: Option<String>,
     #[serde(skip)]
@@ -67,7 +69,11 @@ pub(super) fn run(arguments: &SourcesArguments, context: &Context<'_>) -> anyhow
         let path = source.path.to_string_lossy();
         rows.push(vec![
             escaped(&source.name).into_owned(),
-            source.kind.to_owned(),
+            if source.writable {
+                format!("{}, writable", source.kind)
+            } else {
+                source.kind.to_owned()
+            },
             source.documents.to_string(),
             source.indexed.clone(),
             format!("{}{problem}", escaped(&path)),
@@ -101,6 +107,7 @@ fn list(context: &Context<'_>) -> anyhow::Result<Vec<Listed>> {
                 .map(|error| failure::message(&error.into())),
             path: source.path.clone(),
             glob: source.globs.clone(),
+            writable: source.writable,
             documents: status.map_or(0, |status| status.documents),
             indexed_at: synced_at.map(kodiak::date::format),
             indexed: synced_at.map_or("never".to_owned(), |at| ago(at, now)),

@@ -62,6 +62,8 @@ fn help_is_an_answer() {
         "get",
         "open",
         "note",
+        "page",
+        "tag",
         "add",
         "remove",
         "sources",
@@ -91,6 +93,8 @@ fn help_is_an_answer() {
       similar      Find the notes that are most similar to a note
       open         Open a note at a line: a file in your editor, a note of Bear in Bear
       note         Write a new note
+      page         Write, change, delete and restore pages, where Kodiak may write
+      tag          List tags, and change them in notes that Kodiak may write to
       add          Register a folder of notes, or Bear, as a source and index it
       remove       Remove a source; its files are not touched
       sources      List the registered sources

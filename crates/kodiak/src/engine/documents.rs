@@ -1,14 +1,13 @@
 //! Single documents: listing them by time, and writing them to sources that
 //! allow it.
 //!
-//! A document is written to its source first and indexed second. Once saved, it
-//! is in the source even if indexing fails; the next sync finds it.
+//! `writing` indexes what was written.
 
 use super::{Engine, Job};
 use crate::access::{Capability, Guard};
 use crate::document::{Timestamp, uri};
 use crate::error::{Error, Result};
-use crate::source::{Draft, WritableSource};
+use crate::source::Draft;
 use crate::store::{Filter, StoredDocument};
 
 /// The length of an excerpt in characters.
@@ -72,7 +71,7 @@ impl Engine {
         job: &Job<'_>,
     ) -> Result<Saved> {
         let key = self.writable(guard, source)?.create(draft)?;
-        Ok(self.saved(source, key, job))
+        self.saved(guard, source, &[&key], job)
     }
 
     /// Changes a document, unless it has changed since the caller read it.
@@ -88,13 +87,13 @@ impl Engine {
         job: &Job<'_>,
     ) -> Result<Saved> {
         self.writable(guard, source)?.update(key, draft, seen)?;
-        Ok(self.saved(source, key.to_owned(), job))
+        self.saved(guard, source, &[key], job)
     }
 
     /// Moves a document to its source's trash and removes it from the index.
     pub fn delete(&self, guard: &Guard, source: &str, key: &str, job: &Job<'_>) -> Result<Saved> {
         self.writable(guard, source)?.delete(key)?;
-        Ok(self.saved(source, key.to_owned(), job))
+        self.saved(guard, source, &[key], job)
     }
 
     /// Deletes a document permanently: from its source and its trash, from the
@@ -106,7 +105,7 @@ impl Engine {
         if let Some(cache) = &mut self.cache(job) {
             cache.erase(&hashes)?;
         }
-        Ok(self.saved(source, key.to_owned(), job))
+        self.saved(guard, source, &[key], job)
     }
 
     /// Returns the hashes of the embedded texts of a document's chunks.
@@ -119,24 +118,6 @@ impl Engine {
         match found {
             Err(Error::NoIndex { .. }) => Ok(Vec::new()),
             other => other,
-        }
-    }
-
-    fn writable(&self, guard: &Guard, source: &str) -> Result<&dyn WritableSource> {
-        guard.require(Capability::Write)?;
-        let found = self.source(guard, source)?;
-        found.writable().ok_or_else(|| Error::NotWritable {
-            name: source.to_owned(),
-        })
-    }
-
-    /// Syncs the one source that was written to.
-    fn saved(&self, source: &str, key: String, job: &Job<'_>) -> Saved {
-        let names = [source.to_owned()];
-        let synced = self.write(job, |writer| self.sync_named(&names, writer, job));
-        Saved {
-            key,
-            indexed: synced.is_ok_and(|report| report.is_complete()),
         }
     }
 }

@@ -9,19 +9,25 @@
 //! * writers wait in a queue (`queue`), which is also the only place that waits
 //!   for other processes;
 //! * `refresh` brings the index up to date beside a search, and never waits;
-//! * `sync`, `embed`, `documents`, `status` and `doctor` contain the methods.
+//! * `writing` brings the index up to date with what the engine has written;
+//! * `sync`, `embed`, `documents`, `pages`, `tags`, `status` and `doctor` contain
+//!   the methods.
 
 mod builder;
 mod doctor;
 mod documents;
 mod embed;
 mod event;
+mod journal;
 mod models;
+mod pages;
 mod queue;
 mod readers;
 mod refresh;
 mod status;
 mod sync;
+mod tags;
+mod writing;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,9 +38,11 @@ pub use doctor::{Check, Diagnosis, Repair, Subject};
 pub use documents::{Saved, Summary};
 pub use event::{Event, Job};
 pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
+pub use pages::PageText;
 pub use refresh::REFRESH;
 pub use status::{CacheStatus, SourceState, Status};
 pub use sync::{SourceFailure, SyncReport};
+pub use tags::{Left, TagCount, TagRenaming};
 
 use queue::{WriteQueue, patiently};
 use readers::Readers;

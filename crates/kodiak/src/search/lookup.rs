@@ -176,7 +176,10 @@ impl Lookup<'_> {
         if found.is_empty() {
             return self.similarly_named(target);
         }
-        Ok(found)
+        // Titles that differ only by case are found as themselves.
+        let (exact, others): (Vec<Name>, Vec<Name>) =
+            found.into_iter().partition(|(.., title)| title == target);
+        Ok(if exact.is_empty() { others } else { exact })
     }
 
     /// Returns the documents that come closest to a name, whatever its case and

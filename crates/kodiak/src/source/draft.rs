@@ -12,6 +12,9 @@ pub struct Draft {
     /// Its key, if a certain one is wanted. Otherwise the key is made from the
     /// title. An update keeps the key.
     pub key: Option<String>,
+    /// The folder in which a key is made from the title, such as `work/atlas`; the
+    /// root of the source if there is none.
+    pub folder: Option<String>,
     /// Its title.
     pub title: String,
     /// Its text without frontmatter, byte for byte.

@@ -12,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use serde_saphyr::{NonFiniteFloatPolicy, Spanned, UserMessageFormatter};
 
-pub use write::{FieldChange, edit, write};
+pub use write::{FieldChange, add_field, edit, edit_in_place, item, write};
 
 /// The longest block that is read as frontmatter, in bytes. Real ones have a
 /// few KiB at most. The limit makes a hostile block harmless.

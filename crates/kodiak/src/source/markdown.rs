@@ -1,13 +1,17 @@
 //! A folder of notes: Markdown, plain text, Org.
 //!
 //! This module reads files safely and never leaves the folder. `walk` finds
-//! them, `look` finds what has changed among them, `version` determines their
-//! versions, `note` interprets the text of a file, and `save` writes notes.
+//! them, `look` finds what has changed among them, `locate` finds out about single
+//! ones, `version` determines their versions, `note` interprets the text of a file,
+//! `save` writes notes, and `trash` keeps deleted ones.
 
 mod compose;
+mod files;
+mod locate;
 mod look;
 mod names;
 mod save;
+mod trash;
 mod version;
 mod walk;
 
@@ -22,7 +26,7 @@ use crate::document::{Document, Version};
 use crate::error::{Error, Result};
 
 pub use super::note::document_from_text;
-use super::{Entry, Known, Listing, Look, Presence, Reading, Source, WritableSource};
+use super::{Entry, Known, Listing, Located, Look, Presence, Reading, Source, WritableSource};
 pub(super) use version::FileState;
 
 /// The default size limit of files: 10 MiB.
@@ -174,6 +178,10 @@ impl Source for MarkdownFolder {
         self.look(known, deadline)
     }
 
+    fn locate(&self, files: &[PathBuf]) -> Result<Vec<Located>> {
+        self.locate_files(files)
+    }
+
     fn writable(&self) -> Option<&dyn WritableSource> {
         self.options.writable.then_some(self as &dyn WritableSource)
     }
@@ -291,6 +299,13 @@ fn require_folder(path: &Path) -> Result<()> {
 fn stays_inside(key: &str) -> bool {
     let mut parts = Path::new(key).components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn not_there(key: &str) -> Error {
+    Error::NoDocument {
+        reference: key.to_owned(),
+        suggestions: Vec::new(),
+    }
 }
 
 fn unreadable(error: &io::Error) -> String {

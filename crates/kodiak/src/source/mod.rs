@@ -13,12 +13,14 @@ pub mod frontmatter;
 mod look;
 pub mod markdown;
 mod note;
+pub(crate) mod retag;
+pub(crate) mod retitle;
 mod speaker;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::document::Document;
+use crate::document::{Document, Timestamp};
 use crate::error::Result;
 
 pub use crate::document::Version;
@@ -76,28 +78,81 @@ pub trait Source: Send + Sync {
         Ok(None)
     }
 
+    /// Returns which of these files, given by their absolute paths, belong to the
+    /// source, each with its entry if it would be listed now. A source that is
+    /// not made of files has none of them.
+    fn locate(&self, files: &[PathBuf]) -> Result<Vec<Located>> {
+        let _ = files;
+        Ok(Vec::new())
+    }
+
     /// Returns the source as a writable one, if it is.
     fn writable(&self) -> Option<&dyn WritableSource> {
         None
     }
 }
 
-/// A source that notes can be saved into.
+/// A source that notes can be saved into. Every write replaces a file in one
+/// step, and whoever reads meanwhile sees the old text or the new one.
 pub trait WritableSource {
+    /// Returns the absolute path of the file that holds a note.
+    fn file(&self, key: &str) -> PathBuf;
+
     /// Saves a new note and returns its key. It never overwrites: a key that is
     /// taken is an error, and a key made from the title gets a number.
     fn create(&self, draft: &Draft) -> Result<String>;
+
+    /// Returns the whole text of a note as it is now, frontmatter included.
+    fn text(&self, key: &str) -> Result<String>;
 
     /// Changes a note. `seen` is the hash of the content that the change is
     /// based on. If the content has changed since, nothing is written and the
     /// error is a [`Conflict`](crate::Error::Conflict).
     fn update(&self, key: &str, draft: &Draft, seen: [u8; 32]) -> Result<()>;
 
+    /// Replaces the whole text of a note, under the same condition.
+    fn replace(&self, key: &str, text: &str, seen: [u8; 32]) -> Result<()>;
+
+    /// Gives a note a name made from `title`, in the same folder, and returns its
+    /// new key. It never overwrites. The text stays as it is.
+    fn rename(&self, key: &str, title: &str) -> Result<String>;
+
     /// Moves a note to the trash.
     fn delete(&self, key: &str) -> Result<()>;
 
+    /// Lists the notes in the trash, the last deleted first.
+    fn trash(&self) -> Result<Vec<Trashed>>;
+
+    /// Moves a note from the trash back to where it was and returns its key.
+    /// `name` is its name in the trash, or the key that it had: then the one that
+    /// was deleted last is meant. A key that is taken is an error.
+    fn restore(&self, name: &str) -> Result<String>;
+
     /// Deletes a note permanently, also from the trash.
     fn purge(&self, key: &str) -> Result<()>;
+}
+
+/// A note in the trash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trashed {
+    /// Its name in the trash. It is the key, unless several notes with this key
+    /// were deleted.
+    pub name: String,
+    /// The key it had.
+    pub key: String,
+    /// Its title.
+    pub title: String,
+    /// When it was deleted, where known.
+    pub deleted_at: Option<Timestamp>,
+}
+
+/// A file that belongs to a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// Its key.
+    pub key: String,
+    /// Its entry; `None` if the file is gone or the source leaves it out.
+    pub entry: Option<Entry>,
 }
 
 /// The content of a source.

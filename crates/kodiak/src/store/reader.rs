@@ -4,7 +4,7 @@
 //! once for all stores. A store does not score documents: it finds the
 //! positions of terms and hands them to [`crate::rank`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -19,6 +19,9 @@ use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
 use crate::source::KnownEntry;
 use crate::text::Stemming;
+
+/// The number of documents that are held in memory at once where many are read.
+const DOCUMENTS_AT_ONCE: usize = 256;
 
 /// A state of an index. It differs after every change to the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,6 +159,21 @@ pub trait Reader: Send {
 
     /// Calls `visit` with the name of every document that meets `filter`.
     fn each_name(&self, filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()>;
+
+    /// Returns the tags of the documents that meet `filter`, each with the number
+    /// of those documents, sorted by name.
+    fn tags(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
+        let rows = self.newest(filter, None, usize::MAX)?.best;
+        let rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
+        let mut counts: BTreeMap<String, (String, u64)> = BTreeMap::new();
+        for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
+            for tag in self.documents(rows)?.into_iter().flat_map(|one| one.tags) {
+                let known = counts.entry(tag.to_ascii_lowercase());
+                known.or_insert((tag, 0)).1 += 1;
+            }
+        }
+        Ok(counts.into_values().collect())
+    }
 
     /// Returns the sources that a filter admits, each with its location.
     fn locations(&self, filter: &Filter) -> Result<Vec<(String, String)>>;

@@ -23,6 +23,7 @@ mod load;
 mod meaning;
 mod memory_store;
 mod models;
+mod pages;
 mod pruning;
 mod refresh;
 mod repair;

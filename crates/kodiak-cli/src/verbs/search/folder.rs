@@ -79,6 +79,7 @@ fn refresh(context: &Context<'_>, typed: &Path) -> anyhow::Result<Scope> {
         path: folder,
         name: None,
         globs: &[],
+        writable: false,
     };
     let source = register(context, &wanted, purpose())?;
     Ok(Scope {

@@ -97,6 +97,7 @@ mod tests {
             kind: Kind::Markdown,
             path: root.join("notes"),
             globs: Vec::new(),
+            writable: false,
         });
         let absolute = format!("{}/notes/coo", root.display());
         for (typed, here, expected, named) in [

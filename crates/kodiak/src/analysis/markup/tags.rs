@@ -40,41 +40,52 @@ impl Tags {
     /// Collects the tags of one line of text. `heading` tells whether the line is
     /// a heading, in which `{#…}` is an anchor.
     pub(crate) fn collect(&mut self, line: &str, heading: bool) {
-        // Most lines have no `#`, and finding that out is quicker than the scan.
-        if !line.as_bytes().contains(&b'#') {
-            return;
-        }
-        let bytes = line.as_bytes();
-        let mut inside_address = false;
-        let mut at = 0;
-        while at < bytes.len() {
-            match bytes[at] {
-                // An escaped character has no special meaning.
-                b'\\' if bytes.get(at + 1).is_some_and(u8::is_ascii) => at += 1,
-                b' ' | b'\t' => inside_address = false,
-                b':' if bytes[at..].starts_with(b"://") => inside_address = true,
-                b'`' => {
-                    at = after_code(bytes, at);
-                    continue;
-                }
-                b'<' => {
-                    at = after_markup(bytes, at);
-                    continue;
-                }
-                b'=' => {
-                    at = after_attribute(bytes, at);
-                    continue;
-                }
-                b'#' if may_start(&line[..at], inside_address, heading) => {
-                    if let Some((tag, length)) = read_tag(&line[at + 1..]) {
-                        self.add(tag);
-                        at += length;
-                    }
-                }
-                _ => {}
+        each_tag(line, heading, |tag, _| self.add(tag));
+    }
+}
+
+/// Calls `visit` with every tag of one line of text, without its `#`, and with
+/// whether another `#` closes it. `heading` tells whether the line is a heading,
+/// in which `{#…}` is an anchor.
+pub(crate) fn each_tag<'line>(
+    line: &'line str,
+    heading: bool,
+    mut visit: impl FnMut(&'line str, bool),
+) {
+    // Most lines have no `#`, and finding that out is quicker than the scan.
+    if !line.as_bytes().contains(&b'#') {
+        return;
+    }
+    let bytes = line.as_bytes();
+    let mut inside_address = false;
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            // An escaped character has no special meaning.
+            b'\\' if bytes.get(at + 1).is_some_and(u8::is_ascii) => at += 1,
+            b' ' | b'\t' => inside_address = false,
+            b':' if bytes[at..].starts_with(b"://") => inside_address = true,
+            b'`' => {
+                at = after_code(bytes, at);
+                continue;
             }
-            at += 1;
+            b'<' => {
+                at = after_markup(bytes, at);
+                continue;
+            }
+            b'=' => {
+                at = after_attribute(bytes, at);
+                continue;
+            }
+            b'#' if may_start(&line[..at], inside_address, heading) => {
+                if let Some((tag, length)) = read_tag(&line[at + 1..]) {
+                    visit(tag, bytes[at + length] == b'#');
+                    at += length;
+                }
+            }
+            _ => {}
         }
+        at += 1;
     }
 }
 

@@ -72,6 +72,99 @@ pub fn edit(front: &str, changes: &[FieldChange]) -> Result<String, String> {
     })
 }
 
+/// Sets or removes one field of a block that has it, and leaves every other line
+/// as it is. `rewrite` proposes new lines for the field, which are used if the
+/// block then reads as wanted; otherwise the field is written on one line. Fails,
+/// with the reason, if other lines would have to change.
+pub fn edit_in_place(
+    front: &str,
+    name: &str,
+    value: Option<&Value>,
+    rewrite: &dyn Fn(&str) -> Option<String>,
+) -> Result<String, String> {
+    let mut wanted = divide(front).fields;
+    match value {
+        Some(value) => drop(wanted.insert(name.to_owned(), value.clone())),
+        None => drop(wanted.remove(name)),
+    }
+    let proposed = replace_lines(front, name, rewrite);
+    let change = [(name.to_owned(), value.cloned())];
+    let edited = edit_lines(front, &change);
+    let mut texts = proposed.into_iter().chain([edited]);
+    let kept = texts.find(|text| reads_as(text, &wanted));
+    kept.ok_or_else(|| format!("'{name}' in its frontmatter cannot be changed alone"))
+}
+
+/// Adds a field to the frontmatter of a text that does not have it. A new block
+/// ends its lines as the body does.
+pub fn add_field(front: &str, body: &str, name: &str, value: &Value) -> Result<String, String> {
+    let mut wanted = divide(front).fields;
+    wanted.insert(name.to_owned(), value.clone());
+    let change = [(name.to_owned(), Some(value.clone()))];
+    let mut edited = edit_lines(front, &change);
+    let is_new = front.trim_start_matches(BYTE_ORDER_MARK).is_empty();
+    let first = body.split_inclusive('\n').next().unwrap_or_default();
+    if is_new && first.ends_with("\r\n") {
+        edited = edited.replace('\n', "\r\n");
+    }
+    if reads_back(&edited, &wanted) {
+        return Ok(edited);
+    }
+    Err(format!("'{name}' cannot be added to its frontmatter"))
+}
+
+/// Writes a text as an item of a list.
+pub fn item(text: &str) -> String {
+    written(&Value::from(text), true)
+}
+
+/// Returns the block with the lines of one field rewritten.
+fn replace_lines(
+    front: &str,
+    name: &str,
+    rewrite: &dyn Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let unmarked = front.trim_start_matches(BYTE_ORDER_MARK);
+    let mut lines: Vec<&str> = unmarked.split_inclusive('\n').collect();
+    if lines.len() < 2 {
+        return None;
+    }
+    let (opening, closing) = (lines.remove(0), lines.pop()?);
+    let mut parts = parts(&lines);
+    let named = |part: &&mut Part| part.name.as_deref() == Some(name);
+    let part = parts.iter_mut().find(named)?;
+    part.field = rewrite(&part.field)?;
+    let mark = &front[..front.len() - unmarked.len()];
+    let fields: String = parts
+        .into_iter()
+        .map(|part| part.field + &part.rest)
+        .collect();
+    Some(format!("{mark}{opening}{fields}{closing}"))
+}
+
+/// Tells whether a block has these fields, however the list of one is written.
+fn reads_as(front: &str, wanted: &Map<String, Value>) -> bool {
+    let divided = divide(front);
+    let listed = |value: &Value| match value {
+        Value::String(text) if text.contains(',') => text
+            .split(',')
+            .map(|part| Value::from(part.trim()))
+            .collect(),
+        Value::String(text) => text.split_whitespace().map(Value::from).collect(),
+        other => other.clone(),
+    };
+    let alike = |name: &str, value: &Value| {
+        let found = divided.fields.get(name);
+        found.is_some_and(|found| {
+            found == value || (value.is_array() && found.is_string() && listed(found) == *value)
+        })
+    };
+    divided.problem.is_none()
+        && divided.body.is_empty()
+        && divided.fields.len() == wanted.len()
+        && wanted.iter().all(|(name, value)| alike(name, value))
+}
+
 fn reads_back(front: &str, wanted: &Map<String, Value>) -> bool {
     let divided = divide(front);
     divided.problem.is_none() && divided.body.is_empty() && divided.fields == *wanted

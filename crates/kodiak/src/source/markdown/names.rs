@@ -6,7 +6,7 @@ use super::stays_inside;
 use crate::source::note::divide_name;
 
 /// The longest name made from a title, in bytes.
-const MAX_SLUG_LENGTH: usize = 80;
+const MAX_STEM_LENGTH: usize = 120;
 /// The longest name of a file or folder in bytes. Every file system accepts it,
 /// with room for the suffix that the trash adds.
 const MAX_NAME_LENGTH: usize = 240;
@@ -19,26 +19,53 @@ const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 /// Characters that Windows does not allow in names.
 const FORBIDDEN: [char; 8] = ['<', '>', ':', '"', '\\', '|', '?', '*'];
 
-/// Makes a file name, without extension, from a title.
-pub(super) fn slug(title: &str) -> String {
-    let mut slug = String::new();
-    for c in title.nfc().flat_map(char::to_lowercase) {
-        let part = if c.is_alphanumeric() { c } else { '-' };
-        if part == '-' && (slug.is_empty() || slug.ends_with('-')) {
+/// Makes a file name, without extension, from a title. It is the title, as far
+/// as every system allows that.
+pub(super) fn file_stem(title: &str) -> String {
+    let mut stem = String::new();
+    for c in title.nfc() {
+        let space = c.is_whitespace() || c.is_control() || c == '/' || FORBIDDEN.contains(&c);
+        if is_invisible(c) {
             continue;
         }
-        if slug.len() + part.len_utf8() > MAX_SLUG_LENGTH {
+        if space {
+            if !stem.ends_with(' ') {
+                stem.push(' ');
+            }
+            continue;
+        }
+        // A leading dot hides a file, and a leading dash looks like an option.
+        if matches!(c, '.' | '-') && stem.trim().is_empty() {
+            continue;
+        }
+        if stem.len() + c.len_utf8() > MAX_STEM_LENGTH {
             break;
         }
-        slug.push(part);
+        stem.push(c);
     }
-    let slug = slug.trim_end_matches('-');
-    if slug.is_empty() {
+    // A cut emoji may end in a joiner.
+    let stem = stem.trim_start().trim_end_matches(['.', ' ', '\u{200d}']);
+    if stem.is_empty() {
         "untitled".to_owned()
-    } else if is_device(slug) {
-        format!("{slug}-note")
+    } else if is_device(stem) {
+        format!("{stem} note")
     } else {
-        slug.to_owned()
+        stem.to_owned()
+    }
+}
+
+/// Tells whether a character changes the direction of text or has no shape at
+/// all. In a file name it would only deceive.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{200b}' | '\u{200e}' | '\u{200f}')
+}
+
+/// Returns the name of the `number`th file with this stem: `Ramen.md`,
+/// `Ramen 2.md`.
+pub(super) fn numbered(stem: &str, number: u64, extension: &str) -> String {
+    match number {
+        1 => format!("{stem}.{extension}"),
+        _ => format!("{stem} {number}.{extension}"),
     }
 }
 
@@ -103,25 +130,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slugs_are_names() {
+    fn titles_become_names() {
         for (title, expected) in [
-            ("Ramen broth", "ramen-broth"),
-            ("  ../../etc/passwd ", "etc-passwd"),
-            ("C:\\Windows", "c-windows"),
-            ("über – Straße", "über-straße"),
-            ("U\u{308}ber", "über"),
+            ("Ramen broth", "Ramen broth"),
+            ("Ramen: broth?", "Ramen broth"),
+            ("  ../../etc/passwd ", "etc passwd"),
+            ("C:\\Windows", "C Windows"),
+            ("AC/DC", "AC DC"),
+            ("über – Straße", "über – Straße"),
+            ("U\u{308}ber", "Über"),
+            ("a_b", "a_b"),
+            ("a-b", "a-b"),
+            ("--help", "help"),
             ("日本語", "日本語"),
-            ("CON", "con-note"),
-            ("lpt1", "lpt1-note"),
+            ("🐻", "🐻"),
+            ("👩\u{200d}🍳", "👩\u{200d}🍳"),
+            ("CON", "CON note"),
+            ("lpt1", "lpt1 note"),
             ("com10", "com10"),
             ("\0\n\u{202e}", "untitled"),
             ("---", "untitled"),
+            ("...", "untitled"),
             ("", "untitled"),
             (".hidden", "hidden"),
+            ("Dr. ", "Dr"),
+            ("one\ttwo\r\nthree", "one two three"),
         ] {
-            assert_eq!(slug(title), expected, "{title:?}");
+            assert_eq!(file_stem(title), expected, "{title:?}");
         }
-        assert_eq!(slug(&"a".repeat(300)).len(), 80);
+        assert_eq!(file_stem(&"ä".repeat(300)).len(), 120);
+        assert_eq!(numbered("a", 1, "md"), "a.md");
+        assert_eq!(numbered("a", 2, "md"), "a 2.md");
     }
 
     #[test]
@@ -170,8 +209,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_note_can_be_saved_under_any_slug(title in any::<String>()) {
-            prop_assert_eq!(check(&format!("{}.md", slug(&title))), Ok(()));
+        fn a_note_can_be_saved_under_any_title(title in any::<String>(), number in 1_u64..) {
+            let stem = file_stem(&title);
+            prop_assert_eq!(check(&numbered(&stem, number, "md")), Ok(()));
+            prop_assert_eq!(file_stem(&stem), stem);
         }
     }
 }

@@ -82,7 +82,7 @@ fn only_a_folder_opened_for_it_is_writable() {
 fn a_note_is_created_changed_deleted_and_erased() {
     let (folder, source) = folder();
     let key = source.create(&draft("Ramen: broth", "Bones.\n")).unwrap();
-    assert_eq!(key, "ramen-broth.md");
+    assert_eq!(key, "Ramen broth.md");
     let written = text(&source, &key);
     assert_eq!(written, "---\ntitle: \"Ramen: broth\"\n---\nBones.\n");
     let mut documents = Vec::new();
@@ -101,7 +101,7 @@ fn a_note_is_created_changed_deleted_and_erased() {
     source.delete(&key).unwrap();
     assert_eq!(source.presence(&key), Presence::Gone);
     assert_eq!(keys(&source), [] as [&str; 0]);
-    assert_eq!(all_files(folder.path()), [".trash/ramen-broth.md"]);
+    assert_eq!(all_files(folder.path()), [".trash/Ramen broth.md"]);
     source.purge(&key).unwrap();
     assert_eq!(all_files(folder.path()), [] as [&str; 0]);
     for outcome in [
@@ -120,7 +120,7 @@ fn a_note_is_created_changed_deleted_and_erased() {
 fn nothing_is_overwritten_by_a_new_note() {
     let (_folder, source) = folder();
     let names = [(); 3].map(|()| source.create(&draft("Same", "text")).unwrap());
-    assert_eq!(names, ["same.md", "same-2.md", "same-3.md"]);
+    assert_eq!(names, ["Same.md", "Same 2.md", "Same 3.md"]);
     let key = source.create(&at("sub/deep/a.md")).unwrap();
     assert_eq!(key, "sub/deep/a.md");
     let again = source.create(&at("sub/deep/a.md"));
@@ -300,7 +300,7 @@ fn what_a_killed_process_leaves_behind_is_in_nobodys_way() {
     source
         .update(&key, &draft("A", "more"), hash(&text(&source, &key)))
         .unwrap();
-    assert_eq!(keys(&source), ["a.md"]);
+    assert_eq!(keys(&source), ["A.md"]);
     assert_eq!(all_files(folder.path()).len(), 302);
 }
 

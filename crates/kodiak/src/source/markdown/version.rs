@@ -75,6 +75,11 @@ impl FileState {
         self.modified_ns.div_euclid(NANOSECONDS)
     }
 
+    /// Returns when the file or its name last changed, if the system says so.
+    pub(super) fn changed_at(&self) -> Option<Timestamp> {
+        (self.changed_ns != 0).then(|| self.changed_ns.div_euclid(NANOSECONDS))
+    }
+
     /// Tells whether the file may be written again without its state changing.
     pub(in crate::source) fn is_fresh(&self) -> bool {
         let last = self.modified_ns.max(self.changed_ns);

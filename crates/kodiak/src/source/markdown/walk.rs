@@ -317,7 +317,7 @@ impl MarkdownFolder {
 
 /// Tells whether the walk takes this entry: a folder to enter or a file to
 /// list.
-fn takes(globs: &Override, entry: &DirEntry) -> bool {
+pub(super) fn takes(globs: &Override, entry: &DirEntry) -> bool {
     // The walker skips hidden entries too, but `!*/` in a gitignore would
     // bring them back, including `.git`.
     if entry.file_name().as_encoded_bytes().starts_with(b".") {

@@ -231,6 +231,24 @@ impl SqliteStore {
         })
     }
 
+    /// Returns the tags of the documents that meet `filter`, each with the number
+    /// of those documents, sorted by name.
+    pub fn tags(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
+        let (condition, values) = conditions(filter);
+        let sql = format!(
+            "SELECT t.name, count(*) FROM tags AS t
+               JOIN document_tags AS dt ON dt.tag = t.id
+               JOIN documents AS d ON d.id = dt.document
+              WHERE {condition} GROUP BY t.id ORDER BY t.name"
+        );
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&sql)?;
+            let pair = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64));
+            let tags = statement.query_map(params_from_iter(values), pair)?;
+            tags.collect()
+        })
+    }
+
     /// Returns the sources that a filter admits, each with its location.
     pub fn locations(&self, filter: &Filter) -> Result<Vec<(String, String)>> {
         let places: Vec<(String, String)> = self.with(|connection| {

@@ -1,0 +1,154 @@
+//! The arguments of `kodiak page`.
+
+use clap::{Args, Subcommand};
+
+/// `kodiak page`.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  kodiak page new Ramen broth --tag cooking --text 'Four hours.'
+  kodiak page edit 'Ramen broth'
+  kodiak page rename 'Ramen broth' Tonkotsu
+  kodiak page delete Tonkotsu
+  kodiak page restore Tonkotsu
+
+Pages are markdown files in folders that Kodiak may write to: those added with
+`kodiak add FOLDER --writable`. If there are none, `page new` makes one: in the
+folder that KODIAK_PAGES or `pages` in the config names, or in the data folder.")]
+pub(crate) enum PageVerb {
+    /// Write a new page and print its path
+    New(NewPageArguments),
+    /// Change a page in the editor, or replace or extend its text
+    Edit(EditArguments),
+    /// Give a page another title and name its file after it
+    Rename(RenamePageArguments),
+    /// List the pages, those changed last first, or what is in the trash
+    List(ListPagesArguments),
+    /// Move pages to the trash
+    Delete(DeleteArguments),
+    /// Put a page back from the trash
+    Restore(RestoreArguments),
+}
+
+/// `kodiak page new`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  kodiak page new Ramen broth --tag cooking/soup --text 'Four hours.'
+  kodiak page new Standup --folder work/meetings --edit
+  date | kodiak page new Log --text -")]
+pub(crate) struct NewPageArguments {
+    /// The title; several words need no quotes
+    #[arg(value_name = "TITLE", required = true)]
+    pub(crate) title: Vec<String>,
+    /// A tag, without `#`; repeat to add several
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// The text; `-` reads it from standard input
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) text: String,
+    /// The source to write to [default: pages, otherwise the first that is writable]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) source: Option<String>,
+    /// The folder inside the source
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: Option<String>,
+    /// Open the new page in the editor
+    #[arg(long)]
+    pub(crate) edit: bool,
+}
+
+/// `kodiak page edit`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  kodiak page edit 'Ramen broth'             in VISUAL, otherwise EDITOR
+  kodiak page edit a1b2c3 --append '- salt'  at its end
+  kodiak page edit a1b2c3 --text - < new.md  everything below the frontmatter")]
+pub(crate) struct EditArguments {
+    /// The page: its id, path, address (kodiak://…), title or file name; `:LINE` selects a line
+    #[arg(value_name = "PAGE")]
+    pub(crate) page: String,
+    /// Replace the text below the frontmatter; `-` reads it from standard input
+    #[arg(
+        long,
+        value_name = "TEXT",
+        conflicts_with = "append",
+        allow_hyphen_values = true
+    )]
+    pub(crate) text: Option<String>,
+    /// Add lines at the end; `-` reads them from standard input
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) append: Option<String>,
+}
+
+/// `kodiak page rename`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  kodiak page rename 'Ramen broth' Tonkotsu broth
+
+The title changes where the page has it: in its frontmatter, or in its first
+heading. A file that is taken gets a number.")]
+pub(crate) struct RenamePageArguments {
+    /// The page: its id, path, address (kodiak://…), title or file name
+    #[arg(value_name = "PAGE")]
+    pub(crate) page: String,
+    /// The new title; several words need no quotes
+    #[arg(value_name = "TITLE", required = true)]
+    pub(crate) title: Vec<String>,
+}
+
+/// `kodiak page list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListPagesArguments {
+    /// Only pages of this source; repeat to include several
+    #[arg(long = "source", value_name = "NAME")]
+    pub(crate) sources: Vec<String>,
+    /// Only pages with this tag; repeat to require several
+    #[arg(long = "tag", value_name = "TAG", conflicts_with = "trash")]
+    pub(crate) tags: Vec<String>,
+    /// The maximum number of pages
+    #[arg(short = 'n', long = "limit", value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+    /// List the deleted pages, the last deleted first
+    #[arg(long)]
+    pub(crate) trash: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `kodiak page delete`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The trash is the folder .trash in the folder of the source. Nothing in it is found
+by a search. `kodiak page list --trash` lists it.")]
+pub(crate) struct DeleteArguments {
+    /// The page: its id, path, address (kodiak://…), title or file name
+    #[arg(value_name = "PAGE", required = true)]
+    pub(crate) pages: Vec<String>,
+}
+
+/// `kodiak page restore`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  kodiak page restore 'Ramen broth'
+  kodiak page restore 'pages/Ramen broth.md'
+
+A page never takes the place of another: if there is one now, rename that first.")]
+pub(crate) struct RestoreArguments {
+    /// The page: its path as `kodiak page list --trash` shows it, or its title
+    #[arg(value_name = "PAGE")]
+    pub(crate) page: String,
+    /// Only look in the trash of this source
+    #[arg(long, value_name = "NAME")]
+    pub(crate) source: Option<String>,
+}

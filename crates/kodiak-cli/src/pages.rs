@@ -1,0 +1,227 @@
+//! Pages: which sources can be written to, and the note that was meant in one of
+//! them. Used by `page` and `tag`.
+
+use std::fs;
+use std::time::Duration;
+
+use kodiak::access::Guard;
+use kodiak::engine::{Event, Job, Saved, TagRenaming};
+use kodiak::store::StoredDocument;
+use kodiak::{Engine, Error};
+
+use crate::assemble::Purpose;
+use crate::config::{Config, Kind, RegisteredSource, edit};
+use crate::context::Context;
+use crate::failure::refusal;
+use crate::listener::{Listener, Summaries};
+use crate::output::Output;
+use crate::output::phrases::counted;
+use crate::paths;
+use crate::registry;
+use crate::verbs::get::find_within;
+
+/// The name of the source that `page new` makes.
+const NAME: &str = "pages";
+
+/// How long to wait for another process that writes the index. The file is
+/// written by then, and the next search finds it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An engine for a verb that writes, with the settings it was built from.
+pub(crate) struct Desk {
+    pub(crate) config: Config,
+    pub(crate) engine: Engine,
+}
+
+impl Desk {
+    /// Builds an engine. Finishes the renaming of a tag that was interrupted, if
+    /// there is one.
+    pub(crate) fn for_writing(context: &Context<'_>, verb: &str) -> anyhow::Result<Self> {
+        let desk = Self::for_reading(context, verb)?;
+        let resumed = work(context.output, |job| {
+            Ok(desk.engine.resume_tag_rename(&Guard::local(), job)?)
+        })?;
+        if let Some(resumed) = resumed {
+            report_renaming(context.output, &desk.config, &resumed);
+        }
+        Ok(desk)
+    }
+
+    /// Builds an engine for a verb that only lists.
+    pub(crate) fn for_reading(context: &Context<'_>, verb: &str) -> anyhow::Result<Self> {
+        let config = context.config()?;
+        let purpose = Purpose::of(verb).patience(PATIENCE);
+        let engine = context.engine(&config, purpose)?;
+        Ok(Self { config, engine })
+    }
+
+    /// Returns the names of the sources that can be written to.
+    pub(crate) fn writable(&self) -> Vec<String> {
+        self.engine.writable_sources(&Guard::local())
+    }
+
+    /// Finds the note that was typed, in the sources that can be written to.
+    pub(crate) fn find(&self, output: &Output, typed: &str) -> anyhow::Result<StoredDocument> {
+        let names = self.writable();
+        let guard = Guard::local().within(names.iter());
+        let look = || find_within(&guard, &self.engine, &self.config, typed);
+        let error = match look() {
+            Ok(found) => return Ok(found.document),
+            Err(error) if is_unknown(&error) => error,
+            Err(error) => return Err(error),
+        };
+        let elsewhere = find_within(&Guard::local(), &self.engine, &self.config, typed);
+        if let Ok(found) = elsewhere {
+            return Err(unwritable(&self.config, &found.document.source));
+        }
+        if names.is_empty() {
+            return Err(error);
+        }
+        // It may be newer than the index.
+        work(output, |job| {
+            Ok(self.engine.sync_only(&Guard::local(), &names, job)?)
+        })?;
+        Ok(look()?.document)
+    }
+
+    /// Says that a change is not in the index yet, if it is not.
+    pub(crate) fn report_index(output: &Output, saved: &Saved) {
+        if !saved.indexed {
+            output.warning("the index is not up to date yet; the next `kodiak index` sees to it");
+        }
+    }
+}
+
+/// Runs work that may have to wait for another process, and says so.
+pub(crate) fn work<T>(
+    output: &Output,
+    work: impl FnOnce(&Job<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let listener = Listener::new(output, Summaries::Never);
+    let event = |event: Event<'_>| listener.event(event);
+    let done = work(&Job::new(&event));
+    listener.end();
+    done
+}
+
+fn is_unknown(error: &anyhow::Error) -> bool {
+    let known = error.downcast_ref::<Error>();
+    matches!(
+        known,
+        Some(Error::NoDocument { .. } | Error::NoIndex { .. })
+    )
+}
+
+/// Returns the error that a source is only read, with the way to change that.
+pub(crate) fn unwritable(config: &Config, name: &str) -> anyhow::Error {
+    let error = Error::NotWritable {
+        name: name.to_owned(),
+    };
+    let hint = match config.source(name) {
+        Some(source) if source.kind == Kind::Bear => {
+            "Bear's notes are changed in Bear: `kodiak open` opens one".to_owned()
+        }
+        Some(source) => {
+            format!(
+                "to allow it, run `kodiak add {} --writable`",
+                quoted(source)
+            )
+        }
+        None => return error.into(),
+    };
+    refusal(error.to_string(), hint)
+}
+
+fn quoted(source: &RegisteredSource) -> String {
+    let path = source.path.display().to_string();
+    if path.contains(|c: char| c.is_whitespace() || "'\"$&;()*?".contains(c)) {
+        return format!("'{}'", path.replace('\'', "'\\''"));
+    }
+    path
+}
+
+/// Returns the source for a new page: the one asked for, else the one named
+/// `pages`, else the first that can be written to. If there is none, makes one.
+pub(crate) fn place(context: &Context<'_>, asked: Option<&str>) -> anyhow::Result<String> {
+    let config = context.config()?;
+    if let Some(name) = asked {
+        registry::named(&config, &[name.to_owned()])?;
+        return match config.source(name) {
+            Some(source) if source.writable => Ok(source.name.clone()),
+            _ => Err(unwritable(&config, name)),
+        };
+    }
+    let mut writable = config.sources.iter().filter(|source| source.writable);
+    let named = writable.clone().find(|source| source.name == NAME);
+    match named.or_else(|| writable.next()) {
+        Some(source) => Ok(source.name.clone()),
+        None => make_workspace(context),
+    }
+}
+
+/// Makes a folder for pages, and registers it as a source that can be written to.
+fn make_workspace(context: &Context<'_>) -> anyhow::Result<String> {
+    let _lock = edit::lock(&context.config_path, "page new")?;
+    let config = context.config()?;
+    let folder = paths::pages_folder(config.pages.as_deref())?;
+    fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
+    let folder = registry::existing_folder(&folder)?;
+    if let Some(known) = registry::registered_at(&config, &folder) {
+        if known.writable {
+            // Another process was faster.
+            return Ok(known.name.clone());
+        }
+        return Err(unwritable(&config, &known.name));
+    }
+    let numbered = (2..).map(|number| format!("{NAME}-{number}"));
+    let mut names = std::iter::once(NAME.to_owned()).chain(numbered);
+    let name = names.find(|name| config.source(name).is_none());
+    let source = RegisteredSource {
+        name: name.unwrap_or_else(|| NAME.to_owned()),
+        kind: Kind::Markdown,
+        path: folder,
+        globs: Vec::new(),
+        writable: true,
+    };
+    edit::add_source(&context.config_path, &source)?;
+    context.output.notice(&format!(
+        "new pages go to {}, which is now the source '{}'",
+        source.path.display(),
+        source.name
+    ));
+    Ok(source.name)
+}
+
+/// Prints what the renaming of a tag did. Returns whether nothing was left.
+pub(crate) fn report_renaming(output: &Output, config: &Config, done: &TagRenaming) -> bool {
+    let TagRenaming { from, to, .. } = done;
+    let earlier = done.earlier.as_ref();
+    let earlier = earlier.is_none_or(|earlier| report_renaming(output, config, earlier));
+    let notes = counted(done.files as u64, "note");
+    let how = if done.resumed {
+        "finished renaming"
+    } else {
+        "renamed"
+    };
+    if done.files > 0 {
+        output.notice(&format!("{how} #{from} to #{to} in {notes}"));
+    } else if done.left.is_empty() && done.read_only.is_empty() {
+        output.notice(&format!("no note has #{from}"));
+    }
+    for left in &done.left {
+        output.warning(&format!(
+            "{}/{} still has #{from}: {}",
+            left.source, left.key, left.reason
+        ));
+    }
+    for (source, count) in &done.read_only {
+        let notes = counted(*count as u64, "note");
+        let have = if *count == 1 { "has" } else { "have" };
+        let error = unwritable(config, source);
+        output.partial_failure(&error.context(format!("{notes} still {have} #{from}")));
+    }
+    if !done.indexed {
+        output.warning("the index is not up to date yet; the next `kodiak index` sees to it");
+    }
+    earlier && done.left.is_empty() && done.read_only.is_empty()
+}

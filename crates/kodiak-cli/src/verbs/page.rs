@@ -1,0 +1,376 @@
+//! `kodiak page`: writes, changes, deletes and restores pages.
+
+use std::path::PathBuf;
+
+use kodiak::access::Guard;
+use kodiak::source::markdown::document_from_text;
+use kodiak::source::{Draft, Trashed};
+use kodiak::store::Filter;
+use kodiak::{Error, Reference};
+use serde::Serialize;
+
+use super::{Outcome, note};
+use crate::arguments::{
+    DeleteArguments, EditArguments, ListPagesArguments, NewPageArguments, PageVerb,
+    RenamePageArguments, RestoreArguments,
+};
+use crate::context::Context;
+use crate::editor;
+use crate::failure::refusal;
+use crate::output::escape::escaped;
+use crate::output::phrases::ago;
+use crate::pages::{self, Desk, work};
+use crate::registry;
+
+pub(super) fn run(verb: &PageVerb, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    match verb {
+        PageVerb::New(arguments) => create(arguments, context),
+        PageVerb::Edit(arguments) => edit(arguments, context),
+        PageVerb::Rename(arguments) => rename(arguments, context),
+        PageVerb::List(arguments) if arguments.trash => list_trash(arguments, context),
+        PageVerb::List(arguments) => list(arguments, context),
+        PageVerb::Delete(arguments) => delete(arguments, context),
+        PageVerb::Restore(arguments) => restore(arguments, context),
+    }
+}
+
+fn joined(words: &[String]) -> String {
+    let words: Vec<&str> = words
+        .iter()
+        .flat_map(|word| word.split_whitespace())
+        .collect();
+    words.join(" ")
+}
+
+fn create(arguments: &NewPageArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let title = joined(&arguments.title);
+    if title.is_empty() {
+        return Err(refusal("the page has no title", "type some words"));
+    }
+    let mut body = note::typed_text(&arguments.text)?;
+    if !body.is_empty() && !body.ends_with('\n') {
+        body.push('\n');
+    }
+    let source = pages::place(context, arguments.source.as_deref())?;
+    let desk = Desk::for_writing(context, "page new")?;
+    let draft = Draft {
+        title,
+        body,
+        tags: arguments.tags.clone(),
+        folder: arguments.folder.clone(),
+        created_at: Some(kodiak::date::now()),
+        ..Draft::default()
+    };
+    let saved = work(context.output, |job| {
+        Ok(desk.engine.create(&Guard::local(), &source, &draft, job)?)
+    })?;
+    let file = file_of(&desk, &source, &saved.key);
+    context.output.answer(&format!("{}\n", file.display()))?;
+    Desk::report_index(context.output, &saved);
+    if arguments.edit {
+        open(&desk, context, &source, &saved.key, 1)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn file_of(desk: &Desk, source: &str, key: &str) -> PathBuf {
+    let root = desk.config.source(source).map(|source| source.path.clone());
+    root.unwrap_or_default().join(key)
+}
+
+fn edit(arguments: &EditArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let desk = Desk::for_writing(context, "page edit")?;
+    let reference: kodiak::Result<Reference> = arguments.page.parse();
+    let line = reference.ok().and_then(|reference| reference.lines);
+    let found = desk.find(context.output, &arguments.page)?;
+    let (source, key) = (&found.source, &found.key);
+    if arguments.text.is_none() && arguments.append.is_none() {
+        let line = line.map_or(1, |lines| lines.from);
+        return open(&desk, context, source, key, line);
+    }
+    let page = desk.engine.text(&Guard::local(), source, key)?;
+    let newline = if page.text.contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
+    let ended = |mut text: String| {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push_str(newline);
+        }
+        text
+    };
+    let front = document_from_text(source, key, &page.text, 0).front;
+    let text = match (&arguments.text, &arguments.append) {
+        (Some(text), _) => format!("{}{}", ended(front.clone()), ended(note::typed_text(text)?)),
+        (None, Some(more)) => {
+            let more = ended(note::typed_text(more)?);
+            format!("{}{more}", ended(page.text.clone()))
+        }
+        (None, None) => page.text.clone(),
+    };
+    if document_from_text(source, key, &text, 0).front.trim_end() != front.trim_end() {
+        return Err(refusal(
+            "the text begins like frontmatter",
+            "leave the frontmatter out: the page keeps its own",
+        ));
+    }
+    let saved = work(context.output, |job| {
+        let guard = Guard::local();
+        Ok(desk
+            .engine
+            .replace(&guard, source, key, &text, page.hash, job)?)
+    })?;
+    context.output.notice(&format!("changed {source}/{key}"));
+    Desk::report_index(context.output, &saved);
+    Ok(Outcome::Done)
+}
+
+/// Opens a page in the editor and indexes what was made of it.
+fn open(
+    desk: &Desk,
+    context: &Context<'_>,
+    source: &str,
+    key: &str,
+    line: usize,
+) -> anyhow::Result<Outcome> {
+    // Also checks that it is a file that may be written to.
+    let before = desk.engine.text(&Guard::local(), source, key)?;
+    let edited = editor::open(&file_of(desk, source, key), line);
+    let after = desk.engine.text(&Guard::local(), source, key);
+    let indexed = work(context.output, |job| {
+        Ok(desk.engine.reindex(&Guard::local(), source, &[key], job)?)
+    })?;
+    edited?;
+    let what = match after {
+        Ok(after) if after == before => "nothing changed in",
+        _ => "changed",
+    };
+    context.output.notice(&format!("{what} {source}/{key}"));
+    if !indexed {
+        let message = "the index is not up to date yet; the next `kodiak index` sees to it";
+        context.output.warning(message);
+    }
+    Ok(Outcome::Done)
+}
+
+fn rename(arguments: &RenamePageArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let desk = Desk::for_writing(context, "page rename")?;
+    let found = desk.find(context.output, &arguments.page)?;
+    let (source, key) = (&found.source, &found.key);
+    let title = joined(&arguments.title);
+    let saved = work(context.output, |job| {
+        Ok(desk
+            .engine
+            .rename(&Guard::local(), source, key, &title, job)?)
+    })?;
+    let file = file_of(&desk, source, &saved.key);
+    context.output.answer(&format!("{}\n", file.display()))?;
+    Desk::report_index(context.output, &saved);
+    Ok(Outcome::Done)
+}
+
+fn delete(arguments: &DeleteArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let desk = Desk::for_writing(context, "page delete")?;
+    // All are looked up first, so that a misspelt one leaves the others alone.
+    let found = arguments.pages.iter();
+    let found = found
+        .map(|page| desk.find(context.output, page))
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    for document in found {
+        let (source, key) = (&document.source, &document.key);
+        let saved = work(context.output, |job| {
+            Ok(desk.engine.delete(&Guard::local(), source, key, job)?)
+        })?;
+        context
+            .output
+            .notice(&format!("moved {source}/{key} to the trash"));
+        Desk::report_index(context.output, &saved);
+    }
+    Ok(Outcome::Done)
+}
+
+/// The sources asked for, or all that can be written to.
+fn chosen(desk: &Desk, asked: &[String]) -> anyhow::Result<Vec<String>> {
+    if asked.is_empty() {
+        return Ok(desk.writable());
+    }
+    for source in registry::named(&desk.config, asked)? {
+        if !source.writable {
+            return Err(pages::unwritable(&desk.config, &source.name));
+        }
+    }
+    Ok(asked.to_vec())
+}
+
+fn restore(arguments: &RestoreArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let desk = Desk::for_writing(context, "page restore")?;
+    let asked: Vec<String> = arguments.source.iter().cloned().collect();
+    let mut trash: Vec<(String, Trashed)> = Vec::new();
+    for source in chosen(&desk, &asked)? {
+        let trashed = desk.engine.trash(&Guard::local(), &source)?;
+        trash.extend(trashed.into_iter().map(|one| (source.clone(), one)));
+    }
+    let (source, trashed) = meant(&trash, &arguments.page)?;
+    let saved = work(context.output, |job| {
+        let guard = Guard::local();
+        Ok(desk.engine.restore(&guard, source, &trashed.name, job)?)
+    })?;
+    let file = file_of(&desk, source, &saved.key);
+    context.output.answer(&format!("{}\n", file.display()))?;
+    Desk::report_index(context.output, &saved);
+    Ok(Outcome::Done)
+}
+
+/// Returns the page in the trash that was typed: by its path with or without its
+/// source, else by its title. Of several with one path, the one deleted last.
+fn meant<'a>(
+    trash: &'a [(String, Trashed)],
+    typed: &str,
+) -> anyhow::Result<(&'a str, &'a Trashed)> {
+    type Fits<'f> = &'f dyn Fn(&(String, Trashed)) -> bool;
+    let typed = typed.trim();
+    let named: Fits<'_> =
+        &|(source, one)| typed == one.name || typed == format!("{source}/{}", one.name);
+    let keyed: Fits<'_> =
+        &|(source, one)| typed == one.key || typed == format!("{source}/{}", one.key);
+    let titled: Fits<'_> = &|(_, one)| typed == one.title;
+    let alike: Fits<'_> = &|(_, one)| typed.to_lowercase() == one.title.to_lowercase();
+    for fits in [named, keyed, titled, alike] {
+        let found: Vec<_> = trash.iter().filter(|one| fits(one)).collect();
+        let Some((source, first)) = found.first() else {
+            continue;
+        };
+        let same = |(other, one): &&&(String, Trashed)| other == source && one.key == first.key;
+        if found.iter().filter(same).count() == found.len() {
+            return Ok((source, first));
+        }
+        let candidates = found
+            .iter()
+            .map(|(source, one)| format!("{source}/{}", one.name));
+        return Err(Error::Ambiguous {
+            reference: typed.to_owned(),
+            candidates: candidates.collect(),
+        }
+        .into());
+    }
+    Err(refusal(
+        format!("there is no page '{typed}' in the trash"),
+        "run `kodiak page list --trash` to see what is",
+    ))
+}
+
+/// A page as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Listed {
+    id: String,
+    uri: String,
+    source: String,
+    path: String,
+    file: PathBuf,
+    title: String,
+    tags: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created_at: Option<String>,
+    updated_at: String,
+}
+
+fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let desk = Desk::for_reading(context, "page list")?;
+    let filter = Filter {
+        sources: chosen(&desk, &arguments.sources)?,
+        tags: arguments.tags.clone(),
+        ..Filter::default()
+    };
+    let limit = arguments.limit as usize;
+    let guard = Guard::local().within(filter.sources.iter());
+    let pages = match desk.engine.list(&guard, &filter, limit) {
+        Err(Error::NoIndex { .. }) => Vec::new(),
+        pages => pages?,
+    };
+    if arguments.json {
+        let listed = pages.into_iter().map(|page| Listed {
+            id: format!("#{}", page.id),
+            uri: page.uri,
+            file: file_of(&desk, &page.source, &page.key),
+            source: page.source,
+            path: page.key,
+            title: page.title,
+            tags: page.tags,
+            created_at: page.created_at.map(kodiak::date::format),
+            updated_at: kodiak::date::format(page.updated_at),
+        });
+        context.output.json(&listed.collect::<Vec<_>>())?;
+        return Ok(Outcome::Done);
+    }
+    if pages.is_empty() {
+        context.output.notice("there are no pages");
+        context
+            .output
+            .hint("write one with `kodiak page new TITLE`");
+        return Ok(Outcome::Nothing);
+    }
+    let now = kodiak::date::now();
+    let heading = ["id", "changed", "title", "path", "tags"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    for page in &pages {
+        rows.push(vec![
+            format!("#{}", page.id),
+            ago(page.updated_at, now),
+            escaped(&page.title).into_owned(),
+            escaped(&format!("{}/{}", page.source, page.key)).into_owned(),
+            escaped(&page.tags.join(", ")).into_owned(),
+        ]);
+    }
+    context.output.table(&rows)?;
+    Ok(Outcome::Done)
+}
+
+/// A page in the trash as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct ListedTrash {
+    source: String,
+    /// Its path in the trash.
+    name: String,
+    /// The path that it had.
+    path: String,
+    title: String,
+    deleted_at: Option<String>,
+}
+
+fn list_trash(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let desk = Desk::for_reading(context, "page list")?;
+    let mut trash: Vec<(String, Trashed)> = Vec::new();
+    for source in chosen(&desk, &arguments.sources)? {
+        let trashed = desk.engine.trash(&Guard::local(), &source)?;
+        trash.extend(trashed.into_iter().map(|one| (source.clone(), one)));
+    }
+    trash.sort_by_key(|(_, one)| std::cmp::Reverse(one.deleted_at));
+    trash.truncate(arguments.limit as usize);
+    if arguments.json {
+        let listed = trash.into_iter().map(|(source, one)| ListedTrash {
+            source,
+            name: one.name,
+            path: one.key,
+            title: one.title,
+            deleted_at: one.deleted_at.map(kodiak::date::format),
+        });
+        context.output.json(&listed.collect::<Vec<_>>())?;
+        return Ok(Outcome::Done);
+    }
+    if trash.is_empty() {
+        context.output.notice("the trash is empty");
+        return Ok(Outcome::Nothing);
+    }
+    let now = kodiak::date::now();
+    let mut rows = vec![["deleted", "title", "path"].map(str::to_owned).to_vec()];
+    for (source, one) in &trash {
+        rows.push(vec![
+            one.deleted_at.map_or(String::new(), |at| ago(at, now)),
+            escaped(&one.title).into_owned(),
+            escaped(&format!("{source}/{}", one.name)).into_owned(),
+        ]);
+    }
+    context.output.table(&rows)?;
+    Ok(Outcome::Done)
+}

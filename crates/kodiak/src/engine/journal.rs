@@ -1,0 +1,95 @@
+//! The journal of a tag's renaming: which files change, and from what to what.
+//!
+//! It is written beside the index before the first file changes and removed after
+//! the last, so that whoever finds one finishes the work. It never says more about
+//! a note than its name and two hashes.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::access::Guard;
+use crate::error::{Error, Result};
+
+/// A renaming that has begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Journal {
+    /// The tag as it was.
+    pub(super) from: String,
+    /// The tag as it becomes.
+    pub(super) to: String,
+    /// The files that carry it.
+    pub(super) files: Vec<Planned>,
+}
+
+/// A file to be rewritten.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Planned {
+    pub(super) source: String,
+    pub(super) key: String,
+    /// The hash of its text before.
+    pub(super) before: [u8; 32],
+    /// The hash of its text afterwards.
+    pub(super) after: [u8; 32],
+}
+
+impl Journal {
+    /// Returns where the journal of an index is.
+    pub(super) fn path_beside(index: &Path) -> PathBuf {
+        let mut name = index.file_name().unwrap_or_default().to_owned();
+        name.push(".tag-rename");
+        index.with_file_name(name)
+    }
+
+    /// Tells whether a caller may finish the work: every source exists for it.
+    pub(super) fn is_within(&self, guard: &Guard) -> bool {
+        self.files.iter().all(|file| guard.admits(&file.source))
+    }
+
+    /// Reads the journal, if there is one.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>> {
+        match fs::read(path) {
+            Ok(bytes) => {
+                let read = serde_json::from_slice(&bytes);
+                let journal = read.map_err(|error| Error::io("read", path)(error.into()))?;
+                Ok(Some(journal))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("read", path)(error)),
+        }
+    }
+
+    /// Writes the journal in one step.
+    pub(super) fn write(&self, path: &Path) -> Result<()> {
+        let bytes =
+            serde_json::to_vec(self).map_err(|error| Error::io("write", path)(error.into()))?;
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(".new");
+        let temporary = PathBuf::from(temporary);
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let written = fs::create_dir_all(folder)
+            .and_then(|()| File::create(&temporary))
+            .and_then(|mut file| {
+                file.write_all(&bytes)?;
+                file.sync_all()
+            })
+            .and_then(|()| fs::rename(&temporary, path));
+        written.map_err(Error::io("write", path))?;
+        if let Ok(folder) = File::open(folder) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+
+    /// Removes the journal.
+    pub(super) fn remove(path: &Path) -> Result<()> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Error::io("write", path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+}

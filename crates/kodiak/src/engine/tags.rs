@@ -1,0 +1,365 @@
+//! Tags: listing them, and changing them in the notes that carry them.
+//!
+//! A renaming is planned, written to a journal, and then carried out file by
+//! file. A process that dies leaves each file old or new, and the next call
+//! finishes the rest.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use super::documents::Saved;
+use super::journal::{Journal, Planned};
+use super::pages::PageText;
+use super::queue::patiently;
+use super::{Engine, Job};
+use crate::access::{Capability, Guard};
+use crate::error::{Error, Result};
+use crate::source::Source;
+use crate::source::retag::{TagChange, below, retag, tidy_tag};
+use crate::store::{Filter, Row, WriteLock};
+
+/// The number of documents that are held in memory at once.
+const DOCUMENTS_AT_ONCE: usize = 256;
+
+/// A tag and how often it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagCount {
+    /// The tag, without `#`.
+    pub tag: String,
+    /// The number of documents that carry it.
+    pub documents: u64,
+}
+
+/// What a renaming did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagRenaming {
+    /// The tag as it was.
+    pub from: String,
+    /// The tag as it is now.
+    pub to: String,
+    /// The number of files that were rewritten.
+    pub files: usize,
+    /// Whether a process that was interrupted had begun it.
+    pub resumed: bool,
+    /// The notes that still carry the tag, each with the reason.
+    pub left: Vec<Left>,
+    /// The number of notes that carry the tag in each source that cannot be
+    /// written to.
+    pub read_only: Vec<(String, usize)>,
+    /// Whether the index has all of it. Otherwise the next sync does.
+    pub indexed: bool,
+    /// Another renaming that was interrupted, and finished before this one.
+    pub earlier: Option<Box<TagRenaming>>,
+}
+
+/// A note that still carries a tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The source it is from.
+    pub source: String,
+    /// Its key.
+    pub key: String,
+    /// Why it was left.
+    pub reason: String,
+}
+
+impl Engine {
+    /// Lists the tags of the documents that `filter` admits, sorted by name.
+    pub fn tags(&self, guard: &Guard, filter: &Filter) -> Result<Vec<TagCount>> {
+        guard.require(Capability::Read)?;
+        let filter = guard.narrow(filter);
+        let tags = self.read(|reader| reader.tags(&filter))?.into_iter();
+        Ok(tags
+            .map(|(tag, documents)| TagCount { tag, documents })
+            .collect())
+    }
+
+    /// Adds tags to a note, in its frontmatter. Tags that it has stay as they are.
+    pub fn add_tags(
+        &self,
+        guard: &Guard,
+        source: &str,
+        key: &str,
+        tags: &[String],
+        job: &Job<'_>,
+    ) -> Result<Saved> {
+        self.change_tags(guard, source, key, tags, job, |tag| TagChange::Add(tag))
+    }
+
+    /// Removes tags from a note: from its frontmatter, and the `#` before each in
+    /// its text. Tags below them stay.
+    pub fn remove_tags(
+        &self,
+        guard: &Guard,
+        source: &str,
+        key: &str,
+        tags: &[String],
+        job: &Job<'_>,
+    ) -> Result<Saved> {
+        self.change_tags(guard, source, key, tags, job, |tag| TagChange::Remove(tag))
+    }
+
+    fn change_tags(
+        &self,
+        guard: &Guard,
+        source: &str,
+        key: &str,
+        tags: &[String],
+        job: &Job<'_>,
+        change: impl for<'a> Fn(&'a str) -> TagChange<'a>,
+    ) -> Result<Saved> {
+        let writable = self.writable(guard, source)?;
+        let page = PageText::of(writable.text(key)?);
+        let mut text = page.text;
+        for tag in tags {
+            let tag = tidied(tag)?;
+            let changed = retag(key, &text, change(&tag));
+            text = changed.map_err(|detail| Error::BadDraft {
+                key: key.to_owned(),
+                detail,
+            })?;
+        }
+        writable.replace(key, &text, page.hash)?;
+        self.saved(guard, source, &[key], job)
+    }
+
+    /// Renames a tag, and those below it, in every note of the sources that the
+    /// caller may write to. A renaming that was interrupted is finished first.
+    pub fn rename_tag(
+        &self,
+        guard: &Guard,
+        from: &str,
+        to: &str,
+        job: &Job<'_>,
+    ) -> Result<TagRenaming> {
+        guard.require(Capability::Write)?;
+        let (from, to) = (tidied(from)?, tidied(to)?);
+        let path = Journal::path_beside(self.path());
+        let _lock = self.lock_journal(&path, job)?;
+        let mut earlier = None;
+        if let Some(begun) = Journal::read(&path)? {
+            if !begun.is_within(guard) {
+                return Err(Error::NotAllowed {
+                    capability: Capability::Write.name(),
+                });
+            }
+            let same = begun.from == from && begun.to == to;
+            let finished = self.finish(guard, begun, &path, true, job)?;
+            if same {
+                return Ok(finished);
+            }
+            earlier = Some(Box::new(finished));
+        }
+        // The index must know every note that carries the tag.
+        let sources = self.writable_sources(guard);
+        self.write(job, |writer| self.sync_named(&sources, writer, job))?;
+        let mut renaming = TagRenaming::default();
+        let journal = self.plan(guard, &from, &to, &mut renaming)?;
+        if !journal.files.is_empty() {
+            journal.write(&path)?;
+        }
+        let finished = self.finish(guard, journal, &path, false, job)?;
+        renaming.left.extend(finished.left);
+        Ok(TagRenaming {
+            left: renaming.left,
+            read_only: renaming.read_only,
+            earlier,
+            ..finished
+        })
+    }
+
+    /// Finishes a renaming that a process was interrupted in, if there is one and
+    /// nobody else is at it.
+    pub fn resume_tag_rename(&self, guard: &Guard, job: &Job<'_>) -> Result<Option<TagRenaming>> {
+        guard.require(Capability::Write)?;
+        let path = Journal::path_beside(self.path());
+        if !path.exists() {
+            return Ok(None);
+        }
+        let _lock = match WriteLock::acquire(&path, &self.shared.holder) {
+            Err(Error::Locked { .. }) => return Ok(None),
+            lock => lock?,
+        };
+        match Journal::read(&path)? {
+            Some(begun) if begun.is_within(guard) => {
+                self.finish(guard, begun, &path, true, job).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn lock_journal(&self, path: &Path, job: &Job<'_>) -> Result<WriteLock> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+        }
+        let shared = &self.shared;
+        patiently(shared.patience, job, || {
+            WriteLock::acquire(path, &shared.holder)
+        })
+    }
+
+    /// Finds the notes that carry the tag and what each becomes.
+    fn plan(
+        &self,
+        guard: &Guard,
+        from: &str,
+        to: &str,
+        renaming: &mut TagRenaming,
+    ) -> Result<Journal> {
+        let mut journal = Journal {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            files: Vec::new(),
+        };
+        let mut planned: HashSet<PathBuf> = HashSet::new();
+        let mut elsewhere: Vec<(String, PathBuf)> = Vec::new();
+        for rows in self.carrying(guard, from)?.chunks(DOCUMENTS_AT_ONCE) {
+            for document in self.read(|reader| reader.documents(rows))? {
+                let (source, key) = (document.source, document.key);
+                let Ok(writable) = self.writable(guard, &source) else {
+                    let known = self.source(guard, &source);
+                    let root = known.map_or_else(|_| String::new(), Source::location);
+                    let file = Path::new(&root).join(&key);
+                    elsewhere.push((source, file));
+                    continue;
+                };
+                // Sources may overlap.
+                if !planned.insert(writable.file(&key)) {
+                    continue;
+                }
+                let change = TagChange::Rename { from, to };
+                let rewritten = writable.text(&key).and_then(|text| {
+                    let new = retag(&key, &text, change).map_err(|detail| Error::BadDraft {
+                        key: key.clone(),
+                        detail,
+                    })?;
+                    Ok((PageText::of(text), PageText::of(new)))
+                });
+                match rewritten {
+                    Ok((old, new)) => journal.files.push(Planned {
+                        source,
+                        key,
+                        before: old.hash,
+                        after: new.hash,
+                    }),
+                    Err(error) => renaming.left.push(Left {
+                        source,
+                        key,
+                        reason: reason(error),
+                    }),
+                }
+            }
+        }
+        let mut read_only: BTreeMap<String, usize> = BTreeMap::new();
+        for (source, file) in elsewhere {
+            if !planned.contains(&file) {
+                *read_only.entry(source).or_default() += 1;
+            }
+        }
+        renaming.read_only = read_only.into_iter().collect();
+        Ok(journal)
+    }
+
+    /// Returns the documents that carry a tag or one below it.
+    fn carrying(&self, guard: &Guard, name: &str) -> Result<Vec<Row>> {
+        let everything = guard.narrow(&Filter::default());
+        self.read(|reader| {
+            let mut rows: Vec<Row> = Vec::new();
+            for (tag, _) in reader.tags(&everything)? {
+                if below(&tag, name).is_none() {
+                    continue;
+                }
+                let filter = Filter {
+                    tags: vec![tag],
+                    ..everything.clone()
+                };
+                let found = reader.newest(&filter, None, usize::MAX)?.best;
+                rows.extend(found.into_iter().map(|(row, _)| row));
+            }
+            rows.sort_unstable();
+            rows.dedup();
+            Ok(rows)
+        })
+    }
+
+    /// Carries out what a journal says and removes it.
+    fn finish(
+        &self,
+        guard: &Guard,
+        journal: Journal,
+        path: &Path,
+        resumed: bool,
+        job: &Job<'_>,
+    ) -> Result<TagRenaming> {
+        let mut renaming = TagRenaming {
+            resumed,
+            indexed: true,
+            ..TagRenaming::default()
+        };
+        let mut written: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+        for planned in &journal.files {
+            // The journal stays, so that the rest is done later.
+            job.check()?;
+            let Planned { source, key, .. } = planned;
+            match self.carry_out(guard, planned, &journal) {
+                Ok(file) => {
+                    renaming.files += 1;
+                    written.entry(source.clone()).or_default().push(file);
+                }
+                // Somebody else has to see to it: trying again would not help.
+                Err(error) => renaming.left.push(Left {
+                    source: source.clone(),
+                    key: key.clone(),
+                    reason: reason(error),
+                }),
+            }
+        }
+        for (source, files) in written {
+            renaming.indexed &= self.index_written(&source, &files, job);
+        }
+        Journal::remove(path)?;
+        (renaming.from, renaming.to) = (journal.from, journal.to);
+        Ok(renaming)
+    }
+
+    /// Rewrites one file, unless that is done already.
+    fn carry_out(&self, guard: &Guard, planned: &Planned, journal: &Journal) -> Result<PathBuf> {
+        let writable = self.writable(guard, &planned.source)?;
+        let file = writable.file(&planned.key);
+        let page = PageText::of(writable.text(&planned.key)?);
+        if page.hash == planned.after {
+            return Ok(file);
+        }
+        if page.hash != planned.before {
+            return Err(Error::Conflict {
+                key: planned.key.clone(),
+                path: file,
+            });
+        }
+        let (from, to) = (&*journal.from, &*journal.to);
+        let change = TagChange::Rename { from, to };
+        let text = retag(&planned.key, &page.text, change).map_err(|detail| Error::BadDraft {
+            key: planned.key.clone(),
+            detail,
+        })?;
+        writable.replace(&planned.key, &text, page.hash)?;
+        Ok(file)
+    }
+}
+
+fn tidied(tag: &str) -> Result<String> {
+    tidy_tag(tag).map_err(|detail| Error::BadTag {
+        tag: tag.to_owned(),
+        detail,
+    })
+}
+
+/// Words why one note was left.
+fn reason(error: Error) -> String {
+    match error {
+        Error::BadDraft { detail, .. } | Error::BadKey { detail, .. } => detail,
+        Error::Conflict { .. } => "it has changed meanwhile".to_owned(),
+        Error::NoDocument { .. } => "it is gone".to_owned(),
+        error => error.to_string(),
+    }
+}

@@ -1,0 +1,81 @@
+//! Bringing the index up to date with files that the engine has written.
+//!
+//! A file is written first and indexed second. Once written, it is in its source
+//! even if indexing fails; the next sync or search finds it. A file may belong to
+//! several sources that overlap: it is brought up to date in each of them.
+
+use std::path::PathBuf;
+
+use super::{Engine, Job};
+use crate::access::{Capability, Guard};
+use crate::error::{Error, Result};
+use crate::source::WritableSource;
+use crate::store::{Filter, Writer};
+use crate::sync;
+
+impl Engine {
+    /// Returns a source that may be written to, if the guard allows that.
+    pub(super) fn writable(&self, guard: &Guard, source: &str) -> Result<&dyn WritableSource> {
+        guard.require(Capability::Write)?;
+        let found = self.source(guard, source)?;
+        found.writable().ok_or_else(|| Error::NotWritable {
+            name: source.to_owned(),
+        })
+    }
+
+    /// Returns the names of the sources that a caller may write to, in the order
+    /// in which they were added.
+    pub fn writable_sources(&self, guard: &Guard) -> Vec<String> {
+        if guard.require(Capability::Write).is_err() {
+            return Vec::new();
+        }
+        let sources = self.shared.sources.iter();
+        sources
+            .filter(|source| guard.admits(source.name()) && source.writable().is_some())
+            .map(|source| source.name().to_owned())
+            .collect()
+    }
+
+    /// Brings the index up to date with files of `source` that were written,
+    /// moved or deleted. Returns whether that succeeded.
+    pub(super) fn index_written(&self, source: &str, files: &[PathBuf], job: &Job<'_>) -> bool {
+        let stored = self.write(job, |writer| self.store_written(source, files, writer, job));
+        stored.is_ok_and(|complete| complete)
+    }
+
+    fn store_written(
+        &self,
+        main: &str,
+        files: &[PathBuf],
+        writer: &mut dyn Writer,
+        job: &Job<'_>,
+    ) -> Result<bool> {
+        let indexed = writer.reader().locations(&Filter::default())?;
+        let mut complete = true;
+        for source in &self.shared.sources {
+            let name = source.name();
+            let is_indexed = indexed.iter().any(|(known, _)| known == name);
+            if !is_indexed {
+                // Of a source that was never indexed, there is nothing to update.
+                // The one that was written to is indexed as a whole.
+                if name == main {
+                    let report = self.sync_named(&[name.to_owned()], writer, job)?;
+                    complete &= report.is_complete();
+                }
+                continue;
+            }
+            let located = match source.locate(files) {
+                Ok(located) => located,
+                Err(error) if error.concerns_source() => {
+                    complete &= name != main;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            if !located.is_empty() {
+                sync::store_located(writer, &**source, &located)?;
+            }
+        }
+        Ok(complete)
+    }
+}

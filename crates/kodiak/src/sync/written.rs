@@ -1,0 +1,47 @@
+//! Storing exactly the entries that were just written, moved or deleted.
+//!
+//! Whoever writes to a source knows what it has changed, so nothing is listed.
+//! Containers keep their recorded versions: the next search sees that they have
+//! changed and looks at them itself.
+
+use super::changes::Candidate;
+use super::{Batches, Commit, Report, ToRead, read_one, remove_gone, store_one};
+use crate::error::Result;
+use crate::source::{Located, Source};
+use crate::store::Writer;
+
+/// Brings these entries of `source` up to date in the index, in one transaction
+/// unless they are many.
+pub(crate) fn store_located(
+    writer: &mut dyn Writer,
+    source: &dyn Source,
+    located: &[Located],
+) -> Result<Report> {
+    let mut analyzer = writer.analyzer();
+    let mut report = Report::default();
+    let mut batches = Batches::new(writer, Commit::EachBatch)?;
+    let mut store = || {
+        for Located { key, entry } in located {
+            let known = batches.writer.reader().entry_state(source.name(), key)?;
+            match (entry, known) {
+                (Some(entry), known) => {
+                    let entry = entry.clone();
+                    let to_read = ToRead::new(batches.writer, Candidate { entry, known })?;
+                    let outcome = read_one(source, &to_read, &mut analyzer)?;
+                    store_one(source, &to_read, outcome, &mut batches, &mut report)?;
+                }
+                (None, Some(state)) => {
+                    let gone = vec![(key.clone(), state)];
+                    remove_gone(source, gone, &mut batches, &mut report)?;
+                }
+                (None, None) => {}
+            }
+        }
+        batches.finish()
+    };
+    if let Err(error) = store() {
+        writer.roll_back()?;
+        return Err(error);
+    }
+    Ok(report)
+}
