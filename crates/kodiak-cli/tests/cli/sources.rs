@@ -157,7 +157,7 @@ fn the_list() {
     assert_snapshot!(desk.run(&["sources", "--json"]), @r#"
     exit: 0
     --- stdout
-    [{"name":"notes","kind":"markdown","path":"[DESK]/notes","exists":true,"glob":[],"writable":false,"documents":42,"indexed_at":"[TIME]"},{"name":"日記","kind":"markdown","path":"[DESK]/日記","exists":false,"glob":[],"writable":false,"documents":1,"indexed_at":"[TIME]"}]
+    [{"name":"notes","kind":"markdown","path":"[DESK]/notes","exists":true,"glob":[],"writable":false,"documents":42,"indexed_at":"[TIME]"},{"name":"日記","kind":"markdown","path":"[DESK]/日記","exists":false,"error":"the folder [DESK]/日記 does not exist","glob":[],"writable":false,"documents":1,"indexed_at":"[TIME]"}]
     "#);
 }
 
