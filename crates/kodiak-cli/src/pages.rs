@@ -98,7 +98,11 @@ pub(crate) fn work<T>(
     work: impl FnOnce(&Job<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let listener = Listener::new(output, Summaries::Never);
-    let event = |event: Event<'_>| listener.event(event);
+    // Of a single page, progress is no news.
+    let event = |event: Event<'_>| match event {
+        Event::Listing { .. } | Event::Found { .. } | Event::Indexed { .. } => {}
+        event => listener.event(event),
+    };
     let done = work(&Job::new(&event));
     listener.end();
     done

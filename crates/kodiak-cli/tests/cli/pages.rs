@@ -42,7 +42,6 @@ fn the_first_page_makes_a_workspace() {
     [DESK]/data/kodiak/pages/Ramen broth.md
     --- stderr
     new pages go to [DESK]/data/kodiak/pages, which is now the source 'pages'
-    indexing pages: 1 file to read
     ");
     let text = read(&desk, &format!("{PAGES}/Ramen broth.md"));
     let lines: Vec<&str> = text.lines().collect();
@@ -284,7 +283,6 @@ fn an_empty_folder_can_be_added_for_writing() {
     assert_snapshot!(desk.run(&["page", "edit", "alpha", "--text", "---\nx: 1\n---\n"]), @"
     exit: 2
     --- stderr
-    indexing empty: 2 files to read
     error: the text begins like frontmatter
     hint: leave the frontmatter out: the page keeps its own
     ");
@@ -330,7 +328,6 @@ fn tags_are_listed_and_renamed() {
     assert_snapshot!(desk.run(&["tag", "rename", "nothing", "kitchen"]), @"
     exit: 1
     --- stderr
-    indexing notes: 2 files to read
     no note has #nothing
     ");
     assert_snapshot!(desk.run(&["tag", "rename", "work", "a,b"]), @"
