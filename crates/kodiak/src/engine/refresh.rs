@@ -262,7 +262,8 @@ fn why_not(error: Error) -> NotIndexed {
 struct Indexed<'a> {
     reader: &'a dyn Reader,
     name: &'a str,
-    /// The key of the entry that is visited first, and once more in its turn.
+    /// The key of the entry that is visited first, and not again in its turn: the
+    /// second time, a look would take its file for another's.
     first: Option<&'a str>,
 }
 
@@ -284,7 +285,12 @@ impl Known for Indexed<'_> {
                 return Ok(());
             }
         }
-        self.reader.each_entry_by_age(self.name, visit)
+        self.reader.each_entry_by_age(self.name, &mut |entry| {
+            if self.first == Some(entry.key) {
+                return ControlFlow::Continue(());
+            }
+            visit(entry)
+        })
     }
 }
 

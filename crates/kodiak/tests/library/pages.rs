@@ -71,6 +71,7 @@ fn found(engine: &Engine, query: &str) -> Vec<String> {
         query: query.to_owned(),
         mode: Mode::Lexical,
         exact: true,
+        all_copies: true,
         ..Request::default()
     };
     let hits = engine.search(&Guard::local(), &request).unwrap().hits;
