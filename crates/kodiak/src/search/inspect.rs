@@ -8,15 +8,13 @@
 use std::collections::HashMap;
 
 use super::lexical::Terms;
+use super::limits::INSPECTED;
 use crate::date;
 use crate::error::Result;
 use crate::period::{Period, asks_when, tells_time};
 use crate::rank::rules::{EXACT_BONUS, PERIOD_BONUS, TIME_BONUS};
 use crate::store::{Reader, Row, StoredDocument};
 use crate::text::fold_into;
-
-/// The number of best candidates that are inspected.
-const DEPTH: usize = 30;
 
 /// The number of best candidates that are inspected if the query names a period:
 /// its documents may have few of its words.
@@ -71,7 +69,7 @@ impl<'a> Inspection<'a> {
     pub(super) fn depth(&self) -> usize {
         match (self.period, self.words.is_empty() && !self.asks_when) {
             (Some(_), _) => PERIOD_DEPTH,
-            (None, false) => DEPTH,
+            (None, false) => INSPECTED,
             (None, true) => 0,
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::Request;
-use super::limits::Limits;
+use super::limits::{INSPECTED, Limits};
 use super::notice::{Noted, Notice};
 use super::query::Query;
 use super::terms::{self, PlannedTerm, TermPlan};
@@ -100,7 +100,10 @@ impl LexicalRetriever<'_> {
         let corpus = self.store.corpus()?;
         let plan = terms::plan(self.store, query, corpus, self.tuning)?;
         let bm25 = self.bm25_for(&plan);
-        let run = |expression| self.store.matches(expression, filter, corpus, bm25, keep);
+        // At least as many as are inspected, so that the order of the best does not
+        // depend on how many are wanted.
+        let most = keep.max(INSPECTED);
+        let run = |expression| self.store.matches(expression, filter, corpus, bm25, most);
         let TermPlan {
             expression,
             pruned,

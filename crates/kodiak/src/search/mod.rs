@@ -69,7 +69,7 @@ use crate::store::{Filter, Snapshot};
 use candidate::{Ranked, join};
 use inspect::Inspection;
 use lexical::LexicalCandidates;
-use limits::Limits;
+use limits::{INSPECTED, Limits};
 use plan::{Plan, Route};
 use present::Presented;
 use score::Scoring;
@@ -220,18 +220,18 @@ impl<'a> Searching<'a> {
             }
             Route::Lexical => {
                 let found = self.words(plan, limits.fetched)?;
-                Ok((snapshot, self.inspect(plan, found)?))
+                Ok((snapshot, self.inspect(found)?))
             }
             Route::LexicalFirst => {
                 let found = self.words(plan, limits.fetched)?;
                 if found.matches.total >= limits.hits {
-                    return Ok((snapshot, self.inspect(plan, found)?));
+                    return Ok((snapshot, self.inspect(found)?));
                 }
                 let pending = self.begin(plan, limits.fetched)?;
                 let total = found.matches.total;
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(total)), plan)?;
                 let found = self.again(waited.changed, found, plan, limits.fetched)?;
-                let mut outcome = self.inspect(plan, found)?;
+                let mut outcome = self.inspect(found)?;
                 if let Some(semantic) = waited.candidates {
                     self.note_model(&mut outcome, &semantic)?;
                     outcome.ranked.append(semantic.chunks);
@@ -251,7 +251,7 @@ impl<'a> Searching<'a> {
                 let found = self.again(waited.changed, found, plan, keep)?;
                 let outcome = match waited.candidates {
                     Some(semantic) => self.fuse(plan, found, semantic)?,
-                    None => self.inspect(plan, found)?,
+                    None => self.inspect(found)?,
                 };
                 Ok((waited.snapshot, outcome))
             }
@@ -260,7 +260,7 @@ impl<'a> Searching<'a> {
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(0)), plan)?;
                 let Some(semantic) = waited.candidates else {
                     let found = self.words(plan, limits.fetched)?;
-                    return Ok((waited.snapshot, self.inspect(plan, found)?));
+                    return Ok((waited.snapshot, self.inspect(found)?));
                 };
                 let mut outcome = Outcome {
                     ranked: Ranked::semantic(Vec::new()),
@@ -275,9 +275,9 @@ impl<'a> Searching<'a> {
     }
 
     /// Ranks lexical candidates, the best of them after a closer look.
-    fn inspect(&self, plan: &Plan, mut found: LexicalCandidates) -> Result<Outcome> {
+    fn inspect(&self, mut found: LexicalCandidates) -> Result<Outcome> {
         let inspection = Inspection::of(self.router.store, &self.request.query, &found.terms);
-        let most = inspection.depth().min(plan.limits.fetched);
+        let most = inspection.depth().min(INSPECTED);
         let bonuses = inspection.bonuses(&found.best_rows(most))?;
         found.raise(&bonuses);
         Ok(Outcome::lexical(found))
