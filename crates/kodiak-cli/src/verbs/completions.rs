@@ -104,7 +104,13 @@ mod tests {
         clap_complete::generate(Shell::Zsh, &mut Arguments::command(), "kodiak", &mut script);
         let script = with_sources(Shell::Zsh, &String::from_utf8(script).unwrap());
         assert!(script.starts_with("#compdef kodiak\n"), "{script}");
-        assert_eq!(script.matches(":_kodiak_sources'").count(), 4);
+        let completed = script.matches(":_kodiak_sources'").count();
+        assert!(completed >= 4, "{script}");
+        let missed = script.lines().filter(|line| {
+            ZSH_ARGUMENTS.iter().any(|start| line.starts_with(start))
+                && !line.contains(":_kodiak_sources'")
+        });
+        assert_eq!(missed.collect::<Vec<_>>(), [] as [&str; 0]);
         assert_eq!(script.matches("_kodiak_sources() {").count(), 1);
     }
 }
