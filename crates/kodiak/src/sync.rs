@@ -431,6 +431,19 @@ fn replace_containers(
     Ok(())
 }
 
+/// Reads an entry and stores what it holds.
+fn read_and_store(
+    source: &dyn Source,
+    candidate: Candidate,
+    analyzer: &mut Analyzer,
+    batches: &mut Batches<'_>,
+    report: &mut Report,
+) -> Result<()> {
+    let to_read = ToRead::new(batches.writer, candidate)?;
+    let outcome = read_one(source, &to_read, analyzer)?;
+    store_one(source, &to_read, outcome, batches, report)
+}
+
 fn remove_gone(
     source: &dyn Source,
     gone: Vec<(String, EntryState)>,

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use super::changes::{Candidate, has_changed};
-use super::{Batches, Commit, Report, ToRead, note_left_out, read_one, remove_gone, store_one};
+use super::{Batches, Commit, Report, note_left_out, read_and_store, remove_gone};
 use crate::error::Result;
 use crate::source::{Entry, Look, Source};
 use crate::store::{EntryState, Reader, Writer};
@@ -50,9 +50,8 @@ pub(crate) fn refresh(
                 continue;
             }
             let entry = entry.clone();
-            let to_read = ToRead::new(batches.writer, Candidate { entry, known })?;
-            let outcome = read_one(source, &to_read, &mut analyzer)?;
-            store_one(source, &to_read, outcome, &mut batches, &mut report)?;
+            let candidate = Candidate { entry, known };
+            read_and_store(source, candidate, &mut analyzer, &mut batches, &mut report)?;
             read += 1;
         }
         for (at, key) in look.gone.iter().enumerate() {

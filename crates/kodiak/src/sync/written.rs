@@ -5,7 +5,7 @@
 //! changed and looks at them itself.
 
 use super::changes::Candidate;
-use super::{Batches, Commit, Report, ToRead, read_one, remove_gone, store_one};
+use super::{Batches, Commit, Report, read_and_store, remove_gone};
 use crate::error::Result;
 use crate::source::{Located, Source};
 use crate::store::Writer;
@@ -26,9 +26,8 @@ pub(crate) fn store_located(
             match (entry, known) {
                 (Some(entry), known) => {
                     let entry = entry.clone();
-                    let to_read = ToRead::new(batches.writer, Candidate { entry, known })?;
-                    let outcome = read_one(source, &to_read, &mut analyzer)?;
-                    store_one(source, &to_read, outcome, &mut batches, &mut report)?;
+                    let candidate = Candidate { entry, known };
+                    read_and_store(source, candidate, &mut analyzer, &mut batches, &mut report)?;
                 }
                 (None, Some(state)) => {
                     let gone = vec![(key.clone(), state)];
