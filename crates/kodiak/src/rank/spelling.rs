@@ -80,8 +80,9 @@ pub(crate) fn most_edits(letters: usize) -> u8 {
 }
 
 /// Returns the highest edit cost between a misspelt word and its correction, of
-/// which the longer has this many letters, or the typed one if it may be right. Beyond it, they are two different words: four letters with one
-/// replaced could be any word of four letters.
+/// which the longer has this many letters, or the typed one if it may be right.
+/// Beyond it, they are two different words: four letters with one replaced could be
+/// any word of four letters.
 pub(crate) fn most_cost(letters: usize) -> f64 {
     COST_PER_LETTER * letters as f64 - COST_OFFSET
 }

@@ -152,7 +152,7 @@ impl Speller<'_> {
             return Ok(false);
         }
         let scope = self.filter.scope_only();
-        Ok(scope.is_empty() || self.store.count(&expression(folded), &scope)? > 0)
+        Ok(scope.is_empty() || self.store.any_matches(&expression(folded), &scope)?)
     }
 
     /// Returns where this word, or another form of it, occurs in the documents that
@@ -189,7 +189,7 @@ impl Speller<'_> {
 
     /// Tells whether a document that the filter admits contains this phrase.
     pub(super) fn has_phrase(&self, phrase: &str) -> Result<bool> {
-        Ok(self.store.count(&expression(phrase), self.filter)? > 0)
+        self.store.any_matches(&expression(phrase), self.filter)
     }
 }
 

@@ -91,6 +91,12 @@ pub trait Reader: Send {
     /// Returns the number of documents that match `expression` and `filter`.
     fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64>;
 
+    /// Tells whether any document matches `expression` and `filter`, which may take
+    /// less than to count them.
+    fn any_matches(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
+        Ok(self.count(expression, filter)? > 0)
+    }
+
     /// Returns documents whose title or body contains any of `needles`
     /// literally, ignoring ASCII case, except those that contain all texts of
     /// any of `excluded`. Each needle scores ten in the title and one in the

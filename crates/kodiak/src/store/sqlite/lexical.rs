@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
-use rusqlite::types::Value;
+use rusqlite::types::{FromSql, Value};
 use rusqlite::{Connection, params_from_iter};
 
 use super::SqliteStore;
@@ -54,23 +54,40 @@ impl SqliteStore {
 
     /// Returns the number of documents that match `expression` and `filter`.
     pub fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64> {
+        let (from, values) = self.matching(expression, filter)?;
+        self.value(&format!("SELECT count(*) {from}"), values)
+    }
+
+    /// Tells whether any document matches `expression` and `filter`.
+    pub fn any_matches(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
+        let (from, values) = self.matching(expression, filter)?;
+        self.value(&format!("SELECT EXISTS (SELECT 1 {from})"), values)
+    }
+
+    /// Returns the clauses that select the documents that match `expression` and
+    /// `filter`, with their parameters.
+    fn matching(&self, expression: &Expression, filter: &Filter) -> Result<(String, Vec<Value>)> {
         // Fails if the full text's own tables are missing. Without this check
         // FTS5 would report the whole file as damaged.
         self.corpus()?;
         let mut values: Vec<Value> = vec![rendered(expression).into()];
-        let mut sql =
-            String::from("SELECT count(*) FROM documents_fts WHERE documents_fts MATCH ?1");
+        let mut from = String::from("FROM documents_fts WHERE documents_fts MATCH ?1");
         if !filter.is_empty() {
             let (condition, more) = conditions(filter);
             // The plus keeps FTS5 from running the whole match once per id.
-            sql.push_str(&format!(
+            from.push_str(&format!(
                 " AND +rowid IN (SELECT d.id FROM documents AS d WHERE {condition})"
             ));
             values.extend(more);
         }
+        Ok((from, values))
+    }
+
+    /// Returns the only value that a query selects.
+    fn value<T: FromSql>(&self, sql: &str, values: Vec<Value>) -> Result<T> {
         self.with(|connection| {
             connection
-                .prepare_cached(&sql)?
+                .prepare_cached(sql)?
                 .query_row(params_from_iter(values), |row| row.get(0))
         })
     }

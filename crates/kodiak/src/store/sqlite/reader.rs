@@ -63,6 +63,7 @@ impl Reader for SqliteStore {
             limit: usize,
         ) -> Result<Matches>;
         count(expression: &Expression, filter: &Filter) -> Result<u64>;
+        any_matches(expression: &Expression, filter: &Filter) -> Result<bool>;
         containing(
             needles: &[String],
             excluded: &[Vec<String>],
