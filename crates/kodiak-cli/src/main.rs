@@ -21,6 +21,7 @@ mod output;
 mod pages;
 mod paths;
 mod places;
+mod projects;
 mod registration;
 mod registry;
 mod verbs;

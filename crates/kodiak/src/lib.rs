@@ -30,6 +30,7 @@ pub mod engine;
 pub mod error;
 pub mod model;
 pub mod period;
+pub mod project;
 pub mod rank;
 pub mod runtime;
 pub mod search;

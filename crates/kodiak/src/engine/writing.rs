@@ -23,6 +23,28 @@ impl Engine {
         })
     }
 
+    /// Returns the source of a document that may be written to. A document that
+    /// is not of the caller's project does not exist for it.
+    pub(super) fn writable_with(
+        &self,
+        guard: &Guard,
+        source: &str,
+        key: &str,
+    ) -> Result<&dyn WritableSource> {
+        let writable = self.writable(guard, source)?;
+        if guard.project().is_some() {
+            let scope = guard.narrow(&Filter::default());
+            let known = self.read(|reader| reader.with_path(Some(source), key, &scope, 1))?;
+            if known.is_empty() {
+                return Err(Error::NoDocument {
+                    reference: key.to_owned(),
+                    suggestions: Vec::new(),
+                });
+            }
+        }
+        Ok(writable)
+    }
+
     /// Returns the names of the sources that a caller may write to, in the order
     /// in which they were added.
     pub fn writable_sources(&self, guard: &Guard) -> Vec<String> {

@@ -24,6 +24,7 @@ mod meaning;
 mod memory_store;
 mod models;
 mod pages;
+mod project_scope;
 mod pruning;
 mod refresh;
 mod repair;
