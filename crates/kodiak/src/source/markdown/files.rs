@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 
@@ -20,11 +21,39 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Waits for the turn at a folder.
+    /// Waits for the turn at a folder, and removes what killed writers left there.
     pub(super) fn at(folder: &Path) -> Self {
-        let folder = File::open(folder).ok();
-        Self {
-            _folder: folder.filter(|folder| folder.lock().is_ok()),
+        let opened = File::open(folder).ok();
+        let turn = Self {
+            _folder: opened.filter(|opened| opened.lock().is_ok()),
+        };
+        remove_left_over(folder);
+        turn
+    }
+}
+
+/// The age from which on a temporary file is left over. One in use is written and
+/// renamed within moments.
+const LEFT_OVER: Duration = Duration::from_secs(60);
+
+/// Removes the temporary files that killed writers left in a folder. They are
+/// hidden, so it does no harm if that fails.
+fn remove_left_over(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let ours = name
+            .to_str()
+            .is_some_and(|name| name.starts_with(".kodiak-") && name.ends_with(".tmp"));
+        if !ours {
+            continue;
+        }
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+        if age.is_some_and(|age| age > LEFT_OVER) {
+            let _ = fs::remove_file(entry.path());
         }
     }
 }
@@ -213,6 +242,28 @@ mod tests {
         fs::hard_link(path("a"), path("A")).unwrap();
         assert!(!move_without_overwriting(&path("a"), &path("A")).unwrap());
         assert!(path("a").exists() && path("A").exists());
+    }
+
+    #[test]
+    fn what_killed_writers_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let names = [
+            ".kodiak-1-0.tmp",
+            ".kodiak-2-0.tmp",
+            ".kodiak-notes.md",
+            "a.tmp",
+        ];
+        for name in names {
+            let file = File::create(path(name)).unwrap();
+            let old = std::time::SystemTime::now() - LEFT_OVER * 2;
+            if name != ".kodiak-2-0.tmp" {
+                file.set_modified(old).unwrap();
+            }
+        }
+        drop(Turn::at(folder.path()));
+        let left = names.map(|name| path(name).exists());
+        assert_eq!(left, [false, true, true, true]);
     }
 
     #[test]
