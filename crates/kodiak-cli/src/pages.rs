@@ -38,12 +38,7 @@ impl Desk {
     /// there is one.
     pub(crate) fn for_writing(context: &Context<'_>, verb: &str) -> anyhow::Result<Self> {
         let desk = Self::for_reading(context, verb)?;
-        let resumed = work(context.output, |job| {
-            Ok(desk.engine.resume_tag_rename(&Guard::local(), job)?)
-        })?;
-        if let Some(resumed) = resumed {
-            report_renaming(context.output, &desk.config, &resumed);
-        }
+        finish_renaming(context.output, &desk.config, &desk.engine)?;
         Ok(desk)
     }
 
@@ -90,6 +85,22 @@ impl Desk {
             output.warning("the index is not up to date yet; the next `kodiak index` sees to it");
         }
     }
+}
+
+/// Finishes the renaming of a tag that was interrupted, if there is one, and says
+/// so.
+pub(crate) fn finish_renaming(
+    output: &Output,
+    config: &Config,
+    engine: &Engine,
+) -> anyhow::Result<()> {
+    let resumed = work(output, |job| {
+        Ok(engine.resume_tag_rename(&Guard::local(), job)?)
+    })?;
+    if let Some(resumed) = resumed {
+        report_renaming(output, config, &resumed);
+    }
+    Ok(())
 }
 
 /// Runs work that may have to wait for another process, and says so.
