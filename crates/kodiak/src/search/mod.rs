@@ -49,6 +49,7 @@ mod terms;
 mod token;
 mod turn;
 mod typo;
+mod unembedded;
 mod workers;
 
 use std::time::{Duration, Instant};
@@ -398,6 +399,19 @@ impl<'a> Searching<'a> {
         } = semantic;
         let most = plan.limits.candidates;
         let mut candidates = join(store, &matches.best, chunks, &comparison, most)?;
+        if let Some(embedder) = self.router.embedder.as_deref()
+            && outcome.embedded < 1.0
+        {
+            let (hits, deadline) = (plan.limits.hits, self.router.deadline(self.started));
+            unembedded::embed(
+                store,
+                embedder,
+                &comparison,
+                &mut candidates,
+                hits,
+                deadline,
+            )?;
+        }
         let scoring = Scoring {
             store,
             fusion: self.request.fusion,

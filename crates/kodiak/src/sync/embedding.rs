@@ -14,7 +14,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use super::access::{WriteAccess, writing};
-use drive::{Drive, Outcome};
+pub(crate) use drive::Drive;
+use drive::Outcome;
 
 use crate::analysis::chunk;
 use crate::cancel::Cancel;

@@ -35,4 +35,5 @@ mod store_contract;
 mod syncing;
 mod threads;
 mod tuning;
+mod unembedded;
 mod vector_file;
