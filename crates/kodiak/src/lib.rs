@@ -38,6 +38,7 @@ pub mod search;
 pub mod source;
 pub mod store;
 pub mod sync;
+pub mod tombstones;
 pub mod vector;
 pub mod watch;
 

@@ -16,6 +16,7 @@ use crate::rank::Tuning;
 use crate::search::{DEADLINE, Workers};
 use crate::source::Source;
 use crate::store::{EmbeddingCache, SqliteIndex, Store};
+use crate::tombstones::Tombstones;
 
 /// The default time to wait for another process.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -46,6 +47,7 @@ impl EngineBuilder {
                 deadline: DEADLINE,
                 refresh: REFRESH,
                 cache,
+                tombstones: Tombstones::default(),
                 readers: Readers::default(),
                 queue: WriteQueue::default(),
                 workers: Arc::new(Workers::for_this_machine()),
@@ -147,6 +149,14 @@ impl EngineBuilder {
     #[must_use]
     pub fn cache(mut self, path: impl Into<PathBuf>) -> Self {
         self.shared.cache = Some(path.into());
+        self
+    }
+
+    /// Sets where the hashes of forgotten documents are kept. Without it, what was
+    /// forgotten comes back if its original is still there.
+    #[must_use]
+    pub fn tombstones(mut self, tombstones: Tombstones) -> Self {
+        self.shared.tombstones = tombstones;
         self
     }
 

@@ -134,7 +134,7 @@ impl Engine {
     }
 
     /// Returns the hashes of the embedded texts of a document's chunks.
-    fn chunk_hashes(&self, source: &str, key: &str) -> Result<Vec<[u8; 16]>> {
+    pub(super) fn chunk_hashes(&self, source: &str, key: &str) -> Result<Vec<[u8; 16]>> {
         let found = self.read(|reader| {
             let named = reader.with_path(Some(source), key, &Filter::default(), 1)?;
             let row = named.first().map(|(row, ..)| *row);

@@ -18,6 +18,7 @@ mod doctor;
 mod documents;
 mod embed;
 mod event;
+mod forgetting;
 mod journal;
 mod models;
 mod pages;
@@ -55,6 +56,7 @@ use crate::rank::Tuning;
 use crate::search::{Answer, Found, Notice, Request, Router, Workers};
 use crate::source::Source;
 use crate::store::{EmbeddingCache, Reader, Store, Writer};
+use crate::tombstones::Tombstones;
 
 /// An index with its sources and its model. It is cheap to clone, and clones
 /// share everything. Its methods block: an asynchronous caller must run them on
@@ -80,6 +82,8 @@ struct Shared {
     /// How long a search looks for changes.
     refresh: Duration,
     cache: Option<PathBuf>,
+    /// What was forgotten and must not be indexed again.
+    tombstones: Tombstones,
     readers: Readers,
     queue: WriteQueue,
     workers: Arc<Workers>,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::{Engine, Job};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
-use crate::source::WritableSource;
+use crate::source::{Forgetful, WritableSource};
 use crate::store::{Filter, Writer};
 use crate::sync;
 
@@ -95,7 +95,8 @@ impl Engine {
                 Err(error) => return Err(error),
             };
             if !located.is_empty() {
-                sync::store_located(writer, &**source, &located)?;
+                let source = Forgetful::new(&**source, &self.shared.tombstones);
+                sync::store_located(writer, &source, &located)?;
             }
         }
         Ok(complete)

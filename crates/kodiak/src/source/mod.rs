@@ -9,6 +9,7 @@
 pub mod bear;
 mod draft;
 mod fields;
+mod forgetful;
 pub mod frontmatter;
 mod look;
 pub mod markdown;
@@ -26,6 +27,7 @@ use crate::error::Result;
 pub use crate::document::Version;
 pub use bear::{BearDatabase, BearOptions};
 pub use draft::Draft;
+pub(crate) use forgetful::Forgetful;
 pub use look::{Known, KnownEntry, Look};
 pub use markdown::{FolderOptions, MarkdownFolder};
 pub use speaker::speaker;
@@ -84,6 +86,13 @@ pub trait Source: Send + Sync {
     fn locate(&self, files: &[PathBuf]) -> Result<Vec<Located>> {
         let _ = files;
         Ok(Vec::new())
+    }
+
+    /// Erases what the source itself has kept of these documents. Most sources
+    /// keep nothing.
+    fn forget(&self, keys: &[&str]) -> Result<()> {
+        let _ = keys;
+        Ok(())
     }
 
     /// Returns the source as a writable one, if it is.

@@ -145,6 +145,11 @@ pub trait Writer: Send {
     /// same.
     fn touch(&mut self, entry: EntryRow, document: &Document) -> Result<()>;
 
+    /// Removes documents, given by source and key, so that no byte of them is left
+    /// in any file of the store. Returns how many there were. Not allowed inside
+    /// a transaction.
+    fn erase(&mut self, documents: &[(String, String)]) -> Result<usize>;
+
     /// Optimises the index after a large change.
     fn optimize(&mut self) -> Result<()>;
 

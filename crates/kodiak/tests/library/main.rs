@@ -16,6 +16,7 @@ mod duplicates;
 mod embedders;
 mod embedding;
 mod engine;
+mod forgetting;
 mod guard;
 mod inspection;
 mod lines;
