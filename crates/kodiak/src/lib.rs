@@ -32,6 +32,7 @@ pub mod model;
 pub mod period;
 pub mod project;
 pub mod rank;
+pub mod redact;
 pub mod runtime;
 pub mod search;
 pub mod source;
