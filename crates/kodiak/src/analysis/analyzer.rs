@@ -32,13 +32,16 @@ impl Analyzer {
     /// Splits a body into chunks, each with the hash of its embedded text.
     pub fn chunks(&self, markup: Markup, title: &str, body: &str) -> Vec<(Chunk, [u8; 16])> {
         self.chunking
+            .for_markup(markup)
             .hashed_chunks(title, &Lines::of(markup, body), body)
     }
 
-    /// Returns the text that a model embeds for a chunk with this text, under this
-    /// title and these headings.
-    pub fn embedded_text(&self, title: &str, heading: &str, text: &str) -> String {
-        self.chunking.embedded_text(title, heading, text)
+    /// Returns the text that a model embeds for a chunk of a document in this
+    /// markup, under this title and these headings.
+    pub fn embedded_text(&self, markup: Markup, title: &str, heading: &str, text: &str) -> String {
+        self.chunking
+            .for_markup(markup)
+            .embedded_text(title, heading, text)
     }
 
     /// Analyses a document.
@@ -64,9 +67,11 @@ impl Analyzer {
             chunking: self.chunking,
             stemming: self.stemming,
             terms: self.terms.index(texts),
-            chunks: self
-                .chunking
-                .hashed_chunks(&document.title, lines, &document.body),
+            chunks: self.chunking.for_markup(document.markup).hashed_chunks(
+                &document.title,
+                lines,
+                &document.body,
+            ),
             tags,
         }
     }

@@ -307,6 +307,7 @@ impl Backfill<'_> {
         })?;
         for (pending, parts) in group.iter().zip(texts) {
             if let Some(ChunkText {
+                markup,
                 title,
                 heading,
                 text,
@@ -315,7 +316,7 @@ impl Backfill<'_> {
                     .last()
                     .is_none_or(|(hash, _)| *hash != pending.hash)
             {
-                let text = analyzer.embedded_text(&title, &heading, &text);
+                let text = analyzer.embedded_text(markup, &title, &heading, &text);
                 distinct.push((pending.hash, text));
             }
         }
