@@ -188,4 +188,25 @@ mod tests {
         let embedded = ChunkOptions::default().embedded_text("Running", "", "数据库 runs");
         assert_eq!(*hash, crate::chunk::text_hash(&embedded));
     }
+
+    #[test]
+    fn a_verbatim_text_is_embedded_as_it_is_also_when_it_is_chunked_again() {
+        let body = "[qa] See [it](https://a.example/x)\n\n| a |\n|---|\n\n# Title\n- Same line here\n- Same line here";
+        let analyzer = Analyzer::default();
+        let again = analyzer.chunks(Markup::Verbatim, "Title", body);
+        let first = AnalyzedDocument::new(Document {
+            title: "Title".to_owned(),
+            body: body.to_owned(),
+            markup: Markup::Verbatim,
+            ..Document::default()
+        });
+        assert_eq!(first.chunks(), again);
+        let [(chunk, hash)] = again.as_slice() else {
+            panic!("{again:?}");
+        };
+        let text = &body[chunk.range.clone()];
+        let embedded = analyzer.embedded_text(Markup::Verbatim, "Title", &chunk.heading, text);
+        assert_eq!(embedded, body);
+        assert_eq!(*hash, crate::chunk::text_hash(body));
+    }
 }

@@ -89,6 +89,9 @@ pub struct BrainHit {
     pub hit: Hit,
     /// The id of its node.
     pub session: String,
+    /// The path of its file, from the root of its source.
+    #[serde(skip)]
+    pub record: Option<String>,
     /// One minus the cosine between the question and the session, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance: Option<f64>,

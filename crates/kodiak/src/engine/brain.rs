@@ -168,6 +168,7 @@ impl Engine {
                 Ok(BrainHit {
                     session: hit.path.clone(),
                     distance: hit.similarity.map(|cosine| rounded(1.0 - cosine)),
+                    record: value_of(&fields, "file"),
                     outcome: value_of(&fields, "outcome"),
                     decisions,
                     lessons,
