@@ -5,6 +5,7 @@
 
 mod eval;
 mod help;
+mod mcp;
 mod model;
 mod note;
 mod page;
@@ -22,6 +23,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub(crate) use eval::EvalArguments;
 use help::with_short_help;
+pub(crate) use mcp::McpArguments;
 pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};
 pub(crate) use note::{NewNoteArguments, NoteVerb, OpenArguments};
 pub(crate) use page::{
@@ -191,6 +193,8 @@ pub(crate) enum Verb {
     Config(ConfigVerb),
     /// Measure search quality and speed on test sets in the BEIR layout
     Eval(EvalArguments),
+    /// Serve agents: search, read and write through the Model Context Protocol
+    Mcp(McpArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
     /// Print the manual page

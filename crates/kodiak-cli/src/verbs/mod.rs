@@ -9,6 +9,7 @@ mod eval;
 pub(crate) mod get;
 mod index;
 mod man;
+mod mcp;
 mod model;
 mod note;
 mod open;
@@ -104,6 +105,7 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Model(verb) => model::run(verb, context),
         Verb::Config(ConfigVerb::Show(arguments)) => config::show(arguments, context),
         Verb::Eval(arguments) => eval::run(arguments, context),
+        Verb::Mcp(arguments) => mcp::run(arguments, context),
         Verb::Completions(_) | Verb::Man(_) | Verb::Note(_) => Ok(Outcome::Done),
     }
 }
