@@ -11,6 +11,7 @@ pub(crate) mod get;
 mod index;
 mod ingest;
 mod man;
+mod mcp;
 mod model;
 mod note;
 mod open;
@@ -111,6 +112,7 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Model(verb) => model::run(verb, context),
         Verb::Config(ConfigVerb::Show(arguments)) => config::show(arguments, context),
         Verb::Eval(arguments) => eval::run(arguments, context),
+        Verb::Mcp(arguments) => mcp::run(arguments, context),
         Verb::Completions(_) | Verb::Man(_) | Verb::Note(_) => Ok(Outcome::Done),
     }
 }

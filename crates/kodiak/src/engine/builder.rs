@@ -182,6 +182,7 @@ impl EngineBuilder {
         Ok(Engine {
             shared: Arc::new(self.shared),
             tuning: self.tuning,
+            cancel: None,
         })
     }
 }

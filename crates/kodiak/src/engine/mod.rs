@@ -55,6 +55,7 @@ use refresh::Refresher;
 
 use crate::access::{Capability, Guard};
 use crate::brain::queries::QueryLog;
+use crate::cancel::Cancel;
 use crate::document::Reference;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
@@ -70,6 +71,8 @@ use crate::tombstones::Tombstones;
 pub struct Engine {
     shared: Arc<Shared>,
     tuning: Tuning,
+    /// What cancels reading.
+    cancel: Option<Cancel>,
 }
 
 #[derive(Debug)]
@@ -177,8 +180,19 @@ impl Engine {
     #[must_use]
     pub fn with_tuning(&self, tuning: Tuning) -> Self {
         Self {
-            shared: Arc::clone(&self.shared),
             tuning,
+            ..self.clone()
+        }
+    }
+
+    /// Returns an engine that shares everything with this one, except that its
+    /// reads end with [`Error::Cancelled`] once `cancel` is triggered. A read that
+    /// runs at that moment is interrupted. What writes is cancelled by its job.
+    #[must_use]
+    pub fn cancelled_by(&self, cancel: Cancel) -> Self {
+        Self {
+            cancel: Some(cancel),
+            ..self.clone()
         }
     }
 
@@ -222,6 +236,7 @@ impl Engine {
             .with_deadline(self.shared.deadline)
             .with_tuning(self.tuning)
             .with_workers(Arc::clone(&self.shared.workers))
+            .cancelled_by(self.cancel.clone())
     }
 
     /// Returns the model for queries, or the reason why there is none.
@@ -241,7 +256,23 @@ impl Engine {
 
     /// Runs `work` with a reader from the pool.
     fn read<T>(&self, work: impl FnOnce(&dyn Reader) -> Result<T>) -> Result<T> {
-        self.shared.readers.with(&*self.shared.store, work)
+        let shared = &*self.shared;
+        let Some(cancel) = &self.cancel else {
+            return shared.readers.with(&*shared.store, work);
+        };
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        shared.readers.with(&*shared.store, |reader| {
+            let interrupt = reader.interrupt();
+            let interrupting = interrupt.map(|interrupt| cancel.interrupting(interrupt));
+            let done = work(reader);
+            drop(interrupting);
+            if cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            done
+        })
     }
 
     /// Runs `work` while nobody else writes: after the earlier requests of this
