@@ -56,7 +56,9 @@ impl Engine {
             (FoundBy::Meaning, by_meaning)
         };
         let mut answer = self.brain_answer(&request.query, found_by, found)?;
-        answer.threshold = self.threshold_in_use(request.threshold)?;
+        if compared {
+            answer.threshold = self.threshold_in_use(request.threshold)?;
+        }
         if let Some(log) = &self.shared.queries {
             remember(log, &mut answer);
         }
@@ -258,8 +260,9 @@ fn remember(log: &QueryLog, answer: &mut BrainAnswer) {
 /// Returns what all sessions say, the oldest session first.
 pub(super) fn said(reader: &dyn Reader, which: Statements, filter: &Filter) -> Result<Vec<Said>> {
     let newest = reader.newest(filter, None, usize::MAX)?;
-    let mut rows: Vec<Row> = newest.best.iter().map(|&(row, _)| row).collect();
-    rows.reverse();
+    let mut best = newest.best;
+    best.sort_by(|one, other| one.1.total_cmp(&other.1).then(one.0.cmp(&other.0)));
+    let rows: Vec<Row> = best.into_iter().map(|(row, _)| row).collect();
     let mut all = Vec::new();
     for rows in rows.chunks(SESSIONS_AT_ONCE) {
         for document in reader.documents(rows)? {
