@@ -28,7 +28,12 @@ pub(crate) fn hits(call: &Call<'_>, answer: &Answer) -> ToolAnswer {
     let mut budget = call.budget();
     let mut remarks = remarks(call, answer);
     let most = budget.left();
-    budget.spend(KEPT + remarks.iter().map(|remark| tokens(remark) + 4).sum::<usize>());
+    budget.spend(
+        KEPT + remarks
+            .iter()
+            .map(|remark| tokens(remark) + 4)
+            .sum::<usize>(),
+    );
     let (texts, objects) = fitting(&answer.hits, &mut budget);
     let cut = answer.hits.len() - objects.len();
     if cut > 0 {
@@ -221,12 +226,12 @@ fn lacking(call: &Call<'_>, answer: &Answer) -> Option<String> {
     for reason in &answer.completeness.0 {
         let is_behind = matches!(
             reason,
-            Incomplete::ChangesNotLookedFor(
-                NotLookedFor::OutOfTime | NotLookedFor::Unsupported(_)
-            ) | Incomplete::ChangesNotIndexed {
-                reason: NotIndexed::TooMuch | NotIndexed::Unnoticed | NotIndexed::Busy,
-                ..
-            } | Incomplete::SourceNeverSynced { .. }
+            Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime | NotLookedFor::Unsupported(_))
+                | Incomplete::ChangesNotIndexed {
+                    reason: NotIndexed::TooMuch | NotIndexed::Unnoticed | NotIndexed::Busy,
+                    ..
+                }
+                | Incomplete::SourceNeverSynced { .. }
         );
         behind |= is_behind;
         // Names and numbers of sources tell of what is outside of a project.

@@ -117,7 +117,10 @@ impl Server {
         cancel: &Cancel,
         listener: &(dyn Fn(Event<'_>) + Sync),
     ) -> Option<ToolAnswer> {
-        let offered = self.tools(caller).into_iter().find(|tool| tool.name == name);
+        let offered = self
+            .tools(caller)
+            .into_iter()
+            .find(|tool| tool.name == name);
         let answer = match offered {
             Some(tool) => self.run(caller, tool, arguments, cancel, listener),
             None => ToolAnswer::failure(&self.absent(caller, name)?),

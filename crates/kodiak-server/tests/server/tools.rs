@@ -12,7 +12,10 @@ fn shown(server: &kodiak_server::Server, name: &str, arguments: Value) -> String
         shown.insert_str(0, "(failed)\n");
     }
     if let Some(value) = answer.structured {
-        shown.push_str(&format!("\n\n{}", serde_json::to_string_pretty(&value).unwrap()));
+        shown.push_str(&format!(
+            "\n\n{}",
+            serde_json::to_string_pretty(&value).unwrap()
+        ));
     }
     shown
 }
@@ -40,10 +43,17 @@ fn get() {
     let desk = Desk::with_examples();
     let server = desk.server(reader());
     let ask = |ids: Value| shown(&server, "get", json!({"ids": ids}));
-    insta::assert_snapshot!("get_lines", ask(json!(["notes/cooking/kartoffelsuppe.md:9-12"])));
+    insta::assert_snapshot!(
+        "get_lines",
+        ask(json!(["notes/cooking/kartoffelsuppe.md:9-12"]))
+    );
     insta::assert_snapshot!(
         "get_several",
-        ask(json!(["notes/cooking/kartoffelsuppe.md:2-3", "#abcdef01", "kartofelsuppe"]))
+        ask(json!([
+            "notes/cooking/kartoffelsuppe.md:2-3",
+            "#abcdef01",
+            "kartofelsuppe"
+        ]))
     );
     insta::assert_snapshot!("get_none", ask(json!("kartofelsuppe.md")));
 }
@@ -59,9 +69,17 @@ fn status() {
     let empty = Desk::new();
     let server = kodiak_server::Server::new(empty.engine(&["notes"]), empty.options(reader()));
     let answer = call(&server, "status", json!({}));
-    assert!(answer.text.contains("nothing is indexed yet"), "{}", answer.text);
+    assert!(
+        answer.text.contains("nothing is indexed yet"),
+        "{}",
+        answer.text
+    );
     let answer = call(&server, "search", json!({"query": "a"}));
-    assert!(answer.failed && answer.text.contains("nothing is indexed yet"), "{}", answer.text);
+    assert!(
+        answer.failed && answer.text.contains("nothing is indexed yet"),
+        "{}",
+        answer.text
+    );
 }
 
 #[test]
@@ -71,7 +89,10 @@ fn notes() {
     let ask = |name, arguments| shown(&server, name, arguments);
     insta::assert_snapshot!(
         "note_search",
-        ask("note_search", json!({"queries": ["kartoffelsuppe", "coffee"], "max_tokens": 400}))
+        ask(
+            "note_search",
+            json!({"queries": ["kartoffelsuppe", "coffee"], "max_tokens": 400})
+        )
     );
     insta::assert_snapshot!(
         "note_search_by_tag",
@@ -89,7 +110,10 @@ fn notes() {
         ask("note_get", json!({"ids": soup, "lines": ["2", "9-10"]}))
     );
     let whole = ask("note_get", json!({"ids": soup}));
-    assert!(whole.starts_with("<note id=\"") && whole.ends_with("</note>"), "{whole}");
+    assert!(
+        whole.starts_with("<note id=\"") && whole.ends_with("</note>"),
+        "{whole}"
+    );
     insta::assert_snapshot!("note_create_off", ask("note_create", json!({"title": "x"})));
 }
 
@@ -105,8 +129,14 @@ fn answers_can_be_wrapped() {
     let bad = call(&server, "note_get", json!({"ids": ["#00000000"]}));
     let value: Value = serde_json::from_str(&bad.text).unwrap();
     assert_eq!((&value["type"], bad.failed), (&json!("error"), false));
-    assert!(value["message"].as_str().unwrap().contains("no note"), "{value}");
-    assert_eq!((&value["trace"], &value["transient"]), (&json!([]), &json!(true)));
+    assert!(
+        value["message"].as_str().unwrap().contains("no note"),
+        "{value}"
+    );
+    assert_eq!(
+        (&value["trace"], &value["transient"]),
+        (&json!([]), &json!(true))
+    );
 }
 
 #[test]
@@ -169,5 +199,9 @@ fn nothing_that_writes_is_offered_to_readers() {
         assert_eq!(writes, !names.contains(&tool.name), "{}", tool.name);
     }
     let refused = call(&server, "page_create", json!({"title": "x"}));
-    assert!(refused.failed && refused.text.contains("--allow-write"), "{}", refused.text);
+    assert!(
+        refused.failed && refused.text.contains("--allow-write"),
+        "{}",
+        refused.text
+    );
 }

@@ -191,6 +191,23 @@ impl Engine {
         })
     }
 
+    /// Returns the hashes of what a session says, whose vectors the cache may have.
+    pub(super) fn statement_hashes(&self, source: &str, key: &str) -> Result<Vec<[u8; 16]>> {
+        let found = self.read(|reader| {
+            let named = reader.with_path(Some(source), key, &Filter::default(), 1)?;
+            let row = named.first().map(|(row, ..)| *row);
+            row.map_or(Ok(Vec::new()), |row| reader.fields(row))
+        });
+        let fields = match found {
+            Err(Error::NoIndex { .. }) => return Ok(Vec::new()),
+            other => other?,
+        };
+        let (_, lessons, quirks) = parts_of(&fields);
+        let lessons = lessons.iter().map(|lesson| text_hash(&lesson.summary));
+        let quirks = quirks.iter().map(|quirk| text_hash(&quirk.observation));
+        Ok(lessons.chain(quirks).collect())
+    }
+
     /// Returns the vectors of texts: those in the cache, and new ones of the model
     /// for documents. Returns nothing without a model.
     pub(super) fn vectors_of_texts(&self, texts: &[&str], job: &Job<'_>) -> Option<Vectors> {

@@ -391,3 +391,38 @@ fn only_who_may_write_takes_records_in() {
             .is_none()
     );
 }
+
+#[test]
+fn a_purged_record_is_gone_in_all_its_versions() {
+    let tree = Tree::new();
+    let engine = tree.engine(Some(tiny()));
+    let records = [
+        node("a", 1, "First walnut", &["Salt the kitchen broth"]),
+        node("a", 2, "Second almond", &["Salt the kitchen broth"]),
+        node("b", 1, "Other hazelnut", &["Bake bread"]),
+    ];
+    let taken = engine.ingest(&me(), "sessions", &records, &Job::default());
+    assert!(taken.unwrap().records.iter().all(Result::is_ok));
+    let document = [("sessions".to_owned(), "a".to_owned())];
+    let purged = engine.purge_documents(&me(), &document, &Job::default());
+    assert_eq!(purged.unwrap(), 1);
+    let texts: Vec<String> = texts_below(&tree.root.join("sessions"));
+    assert_eq!(texts.len(), 1, "{texts:?}");
+    assert_eq!(by_word(&engine, "walnut almond hazelnut"), ["b"]);
+    sync(&engine);
+    assert_eq!(by_word(&engine, "walnut almond hazelnut"), ["b"]);
+}
+
+/// The texts of all files below a folder.
+fn texts_below(folder: &std::path::Path) -> Vec<String> {
+    let mut texts = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            texts.extend(texts_below(&path));
+        } else {
+            texts.push(fs::read_to_string(path).unwrap());
+        }
+    }
+    texts
+}
