@@ -7,6 +7,7 @@
 //! it asks the source for changes with [`Source::changes_since`].
 
 pub mod bear;
+mod database;
 mod draft;
 mod fields;
 mod forgetful;
