@@ -67,9 +67,9 @@ fn step(error: &Error) -> String {
             "write dates as 2026-01-31, 2026-01, 2026, today, yesterday, 7d, 2w, 3m or 1y"
         }
         Error::BadRange { .. } => "write lines as 7, 10-20, or 10- for line 10 to the end",
-        Error::NotAllowed { capability: "write" } => {
-            "writing is off; ask the user to start `kodiak mcp --allow-write`"
-        }
+        Error::NotAllowed {
+            capability: "write",
+        } => "writing is off; ask the user to start `kodiak mcp --allow-write`",
         Error::NotAllowed { .. } => "ask the user for these rights",
         Error::NotWritable { .. } => {
             "ask the user to run `kodiak add FOLDER --writable` for its folder"
@@ -78,7 +78,9 @@ fn step(error: &Error) -> String {
         Error::KeyTaken { .. } => "choose another title, or change that page",
         Error::BadTag { .. } => "write tags such as cooking or cooking/soup",
         Error::Cancelled => "",
-        Error::Database { .. } => "try again; if it fails again, ask the user to run `kodiak doctor`",
+        Error::Database { .. } => {
+            "try again; if it fails again, ask the user to run `kodiak doctor`"
+        }
         _ => "",
     };
     text.to_owned()

@@ -117,7 +117,10 @@ impl Server {
         cancel: &Cancel,
         listener: &(dyn Fn(Event<'_>) + Sync),
     ) -> Option<ToolAnswer> {
-        let offered = self.tools(caller).into_iter().find(|tool| tool.name == name);
+        let offered = self
+            .tools(caller)
+            .into_iter()
+            .find(|tool| tool.name == name);
         let answer = match offered {
             Some(tool) => self.run(caller, tool, arguments, cancel, listener),
             None => ToolAnswer::failure(&self.absent(caller, name)?),
@@ -187,6 +190,12 @@ impl Call<'_> {
     pub(crate) fn budget(&self) -> Budget {
         let asked = self.arguments.number("max_tokens");
         Budget::new(asked.unwrap_or(self.server.options().max_tokens))
+    }
+
+    /// Tells whether the caller may know what is done in the background, which
+    /// names sources.
+    pub(crate) fn sees_work(&self) -> bool {
+        self.guard().sees_everything()
     }
 
     /// Returns the rights of the caller.

@@ -175,7 +175,10 @@ fn run(server: &Server, guard: &Guard, work: &Work, interval: Duration) {
         let synced = engine.sync(guard, &job).map(|report| report.failed);
         for failure in synced.iter().flatten() {
             let (source, error) = (&failure.source, &failure.error);
-            told.tell(&server.options().log, &format!("'{source}' could not be indexed: {error}"));
+            told.tell(
+                &server.options().log,
+                &format!("'{source}' could not be indexed: {error}"),
+            );
         }
         let done = synced.and_then(|_| engine.embed(guard, None, &job));
         work.set(None);

@@ -36,7 +36,12 @@ pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Re
     }
     let mut options = options(arguments, context, &engine)?;
     let named_by_key = |source: &&RegisteredSource| source.kind == Kind::Bear;
-    options.named_by_key = config.sources.iter().filter(named_by_key).map(|source| source.name.clone()).collect();
+    options.named_by_key = config
+        .sources
+        .iter()
+        .filter(named_by_key)
+        .map(|source| source.name.clone())
+        .collect();
     let server = Server::new(engine, options);
     let upkeep = Upkeep::begin(&server, scoped(Guard::local(), arguments), UPKEEP)?;
     let lifetime = Lifetime {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kodiak::{Cancel, Event};
+use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CompletionInfo, ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse,
@@ -15,7 +16,6 @@ use rmcp::model::{
     ServerCapabilities, ServerConfig, Tool as ProtocolTool, ToolAnnotations,
 };
 use rmcp::service::{Peer, RequestContext, RoleServer};
-use rmcp::ServerHandler;
 use tokio::sync::mpsc;
 
 use super::activity::Activity;
@@ -133,7 +133,9 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourcesResult, ErrorData> {
         let caller = self.caller(&context);
         let listed = self
-            .run(&context, move |server, cancel| server.resources(&caller, cancel))
+            .run(&context, move |server, cancel| {
+                server.resources(&caller, cancel)
+            })
             .await?
             .map_err(|refusal| failed(&refusal))?;
         let resources = listed.into_iter().map(|one| {
@@ -299,7 +301,9 @@ impl Progress {
         let step = match event {
             Event::Waiting { holder } => (0, 0, format!("waiting for {holder}")),
             Event::Listing { source } => (0, 0, format!("looking for changes in '{source}'")),
-            Event::Indexed { source, entries } => (entries as u64, 0, format!("indexing '{source}'")),
+            Event::Indexed { source, entries } => {
+                (entries as u64, 0, format!("indexing '{source}'"))
+            }
             Event::Embedded { chunks, .. } => (chunks as u64, 0, "embedding".to_owned()),
             _ => return,
         };

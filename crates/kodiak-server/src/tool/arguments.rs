@@ -227,14 +227,34 @@ mod tests {
     fn everything_else_is_refused_with_what_to_do() {
         for (given, message, step) in [
             (json!({}), "'query' is missing", "What to look for"),
-            (json!({"query": "a", "tag": "b"}), "no argument 'tag'", "did you mean 'tags'"),
-            (json!({"query": "a", "zebra": 1}), "no argument 'zebra'", "it takes query, tags"),
+            (
+                json!({"query": "a", "tag": "b"}),
+                "no argument 'tag'",
+                "did you mean 'tags'",
+            ),
+            (
+                json!({"query": "a", "zebra": 1}),
+                "no argument 'zebra'",
+                "it takes query, tags",
+            ),
             (json!({"query": []}), "must be a text", ""),
             (json!({"query": "a", "limit": 0}), "from 1 to 100", ""),
             (json!({"query": "a", "limit": 1.5}), "from 1 to 100", ""),
-            (json!({"query": "a", "mode": "fuzzy"}), "one of auto, lexical", ""),
-            (json!({"query": "a", "tags": vec!["x"; 1001]}), "at most 1000", ""),
-            (json!({"query": "a".repeat(100_001)}), "at most 100000 bytes", ""),
+            (
+                json!({"query": "a", "mode": "fuzzy"}),
+                "one of auto, lexical",
+                "",
+            ),
+            (
+                json!({"query": "a", "tags": vec!["x"; 1001]}),
+                "at most 1000",
+                "",
+            ),
+            (
+                json!({"query": "a".repeat(100_001)}),
+                "at most 100000 bytes",
+                "",
+            ),
         ] {
             let refused = check(given).unwrap_err();
             assert!(refused.message.contains(message), "{refused:?}");

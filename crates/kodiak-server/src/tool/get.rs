@@ -62,7 +62,11 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             )),
         };
     }
-    blocks.extend(refusals.iter().map(|refusal| format!("{}\n", refusal.text())));
+    blocks.extend(
+        refusals
+            .iter()
+            .map(|refusal| format!("{}\n", refusal.text())),
+    );
     if !left.is_empty() {
         blocks.push(format!(
             "{} not read to stay within the tokens: call get with {}\n",

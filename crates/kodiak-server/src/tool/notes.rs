@@ -86,16 +86,26 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         filter.sources = only.iter().map(|one| one.document.source.clone()).collect();
         filter.paths = only.iter().map(|one| one.document.key.clone()).collect();
     }
-    let ids: Option<HashSet<&str>> =
-        only.as_ref()
-            .map(|only| only.iter().map(|one| one.document.short_id.as_str()).collect());
+    let ids: Option<HashSet<&str>> = only.as_ref().map(|only| {
+        only.iter()
+            .map(|one| one.document.short_id.as_str())
+            .collect()
+    });
     let (mut hits, mut seen, mut said): (Vec<Vec<Hit>>, HashSet<String>, Vec<String>) =
         Default::default();
     for query in &queries {
-        let query = if query.trim() == EVERYTHING { "" } else { query };
+        let query = if query.trim() == EVERYTHING {
+            ""
+        } else {
+            query
+        };
         let request = Request {
             query: query.to_owned(),
-            limit: if ids.is_some() { MOST_NOTES * MOST } else { MOST_NOTES },
+            limit: if ids.is_some() {
+                MOST_NOTES * MOST
+            } else {
+                MOST_NOTES
+            },
             filter: filter.clone(),
             ..Request::default()
         };
@@ -133,7 +143,9 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         text.push_str(xml::NOTHING);
     }
     if cut > 0 {
-        said.push(format!("{cut} more notes were cut: raise max_tokens or narrow the search"));
+        said.push(format!(
+            "{cut} more notes were cut: raise max_tokens or narrow the search"
+        ));
     }
     for remark in said {
         // Comments cannot end before they end.
@@ -165,7 +177,10 @@ fn bounded(call: &Call<'_>, name: &str) -> Result<Vec<String>, Refusal> {
     let texts = call.arguments.texts(name);
     if texts.is_empty() || texts.len() > MOST {
         return Err(Refusal::new(
-            format!("'{name}' has {} items; it must have 1 to {MOST}", texts.len()),
+            format!(
+                "'{name}' has {} items; it must have 1 to {MOST}",
+                texts.len()
+            ),
             "",
         ));
     }
@@ -184,7 +199,10 @@ fn get(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let ids = bounded(call, "ids")?;
     let ranges = call.arguments.texts("lines");
     if ranges.len() > MOST {
-        return Err(Refusal::new(format!("'lines' must have at most {MOST} ranges"), ""));
+        return Err(Refusal::new(
+            format!("'lines' must have at most {MOST} ranges"),
+            "",
+        ));
     }
     let ranges: Vec<LineRange> = ranges
         .iter()
@@ -204,8 +222,16 @@ fn get(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
                 let (shown, lines) = beginning(&content, budget.left());
                 budget.spend(tokens(shown));
                 let document = &found.document;
-                let named = call.server.options().named_by_key.contains(&document.source);
-                let name = if named { &document.key } else { &document.short_id };
+                let named = call
+                    .server
+                    .options()
+                    .named_by_key
+                    .contains(&document.source);
+                let name = if named {
+                    &document.key
+                } else {
+                    &document.short_id
+                };
                 text.push_str(&xml::note(name, &document.tags, document.updated_at, shown));
                 if shown.len() < content.len() {
                     failures.push(format!(
@@ -255,7 +281,11 @@ fn create(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let note = NewNote {
         title,
         tags: call.arguments.texts("tags"),
-        content: call.arguments.text("content").unwrap_or_default().to_owned(),
+        content: call
+            .arguments
+            .text("content")
+            .unwrap_or_default()
+            .to_owned(),
     };
     creator(&note).map_err(|reason| Refusal::new(reason, ""))?;
     Ok(ToolAnswer::text(format!(

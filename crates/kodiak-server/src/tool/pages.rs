@@ -20,7 +20,11 @@ pub(super) const PAGE_CREATE: Tool = Tool {
         Parameter::new("content", Kind::Text, "Markdown, without frontmatter"),
         Parameter::new("tags", Kind::Texts, "Without #"),
         Parameter::new("source", Kind::Text, "Where, if several can be written to"),
-        Parameter::new("folder", Kind::Text, "Inside the source, such as work/atlas"),
+        Parameter::new(
+            "folder",
+            Kind::Text,
+            "Inside the source, such as work/atlas",
+        ),
     ],
     output: Some(schema),
     run: create,
@@ -34,7 +38,11 @@ pub(super) const PAGE_UPDATE: Tool = Tool {
     effect: Effect::Changes,
     parameters: &[
         Parameter::new("id", Kind::Text, "Its id or path").required(),
-        Parameter::new("content", Kind::Text, "The whole new text, without frontmatter"),
+        Parameter::new(
+            "content",
+            Kind::Text,
+            "The whole new text, without frontmatter",
+        ),
         Parameter::new("append", Kind::Text, "Text to add at the end"),
         Parameter::new("title", Kind::Text, "Its new title"),
     ],
@@ -93,7 +101,9 @@ fn create(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     if draft.title.is_empty() {
         return Err(Refusal::new("the page has no title", "give it some words"));
     }
-    let saved = call.engine.create(call.guard(), &source, &draft, call.job)?;
+    let saved = call
+        .engine
+        .create(call.guard(), &source, &draft, call.job)?;
     Ok(answer("Wrote", &source, &saved))
 }
 
@@ -142,10 +152,14 @@ fn update(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         let page = call.engine.text(call.guard(), source, key)?;
         let text = changed(source, key, &page.text, content, append)?;
         let (guard, job) = (call.guard(), call.job);
-        saved = call.engine.replace(guard, source, key, &text, page.hash, job)?;
+        saved = call
+            .engine
+            .replace(guard, source, key, &text, page.hash, job)?;
     }
     if let Some(title) = title {
-        saved = call.engine.rename(call.guard(), source, key, title, call.job)?;
+        saved = call
+            .engine
+            .rename(call.guard(), source, key, title, call.job)?;
     }
     Ok(answer("Changed", source, &saved))
 }
@@ -209,7 +223,10 @@ fn rename_tag(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             .iter()
             .map(|(source, count)| format!("{count} notes of {source}, which is only read")),
     );
-    let mut text = format!("Renamed #{} to #{} in {} pages.", done.from, done.to, done.files);
+    let mut text = format!(
+        "Renamed #{} to #{} in {} pages.",
+        done.from, done.to, done.files
+    );
     for one in &left {
         text.push_str(&format!("\nLeft: {one}"));
     }

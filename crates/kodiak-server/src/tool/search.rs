@@ -28,8 +28,16 @@ pub(super) const SEARCH: Tool = Tool {
         PROJECT,
         Parameter::new("tags", Kind::Texts, "All of these"),
         Parameter::new("category", Kind::Text, ""),
-        Parameter::new("kinds", Kind::Texts, "Any of these, such as note, memory, session"),
-        Parameter::new("after", Kind::Text, "2026-01-31, 2026-01, yesterday, 7d, 2w, 3m"),
+        Parameter::new(
+            "kinds",
+            Kind::Texts,
+            "Any of these, such as note, memory, session",
+        ),
+        Parameter::new(
+            "after",
+            Kind::Text,
+            "2026-01-31, 2026-01, yesterday, 7d, 2w, 3m",
+        ),
         Parameter::new("before", Kind::Text, ""),
         Parameter::new("limit", Kind::Number(MOST_HITS), "Default 10"),
         Parameter::new(
@@ -131,8 +139,14 @@ fn unknown_project(name: &str, known: &[(String, u64)]) -> Refusal {
     let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
     let step = match names.as_slice() {
         [] => "no document has a project; leave the argument out".to_owned(),
-        names => format!("the projects are {}", names[..names.len().min(SHOWN)].join(", ")),
+        names => format!(
+            "the projects are {}",
+            names[..names.len().min(SHOWN)].join(", ")
+        ),
     };
     let shown: String = name.chars().take(200).collect();
-    Refusal::new(format!("there is no project '{}'", shown.escape_debug()), step)
+    Refusal::new(
+        format!("there is no project '{}'", shown.escape_debug()),
+        step,
+    )
 }

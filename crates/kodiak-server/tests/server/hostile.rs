@@ -11,7 +11,8 @@ async fn what_is_not_a_message_is_refused_and_logged_once() {
     let desk = Desk::with_examples();
     let mut wire = Wire::new(&desk.server(reader()));
     // Before the beginning, what needs no answer is ignored.
-    wire.tell("notifications/cancelled", json!({"requestId": 1})).await;
+    wire.tell("notifications/cancelled", json!({"requestId": 1}))
+        .await;
     wire.initialize().await;
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let nested = format!(
@@ -27,8 +28,14 @@ async fn what_is_not_a_message_is_refused_and_logged_once() {
         (nested.as_bytes(), -32700),
         (b"[]", -32600),
         (b"{}", -32600),
-        (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", -32600),
-        (b"{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}", -32600),
+        (
+            b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
+            -32600,
+        ),
+        (
+            b"{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}",
+            -32600,
+        ),
     ] {
         wire.send(line).await;
         let refused = wire.receive().await;
@@ -61,7 +68,13 @@ async fn unknown_methods_and_arguments_are_refused() {
     let desk = Desk::with_examples();
     let mut wire = Wire::new(&desk.server(reader()));
     wire.initialize().await;
-    for method in ["fly", "tools/fly", "sampling/createMessage", "logging/setLevel", ""] {
+    for method in [
+        "fly",
+        "tools/fly",
+        "sampling/createMessage",
+        "logging/setLevel",
+        "",
+    ] {
         let refused = wire.ask(method, json!({})).await;
         assert!(refused["error"]["code"].is_number(), "{method}: {refused}");
     }
@@ -71,7 +84,10 @@ async fn unknown_methods_and_arguments_are_refused() {
         ("get", json!({"ids": many[..100]})),
         ("get", json!({"ids": []})),
         ("get", json!({"ids": ["../../../etc/passwd"]})),
-        ("get", json!({"ids": ["/etc/passwd", "notes/../../../etc/passwd"]})),
+        (
+            "get",
+            json!({"ids": ["/etc/passwd", "notes/../../../etc/passwd"]}),
+        ),
         ("get", json!({"ids": ["#\u{0}\u{1b}[2J"]})),
         ("get", json!({"ids": ["a".repeat(1_000_000)]})),
         ("get", json!({"ids": {"a": 1}})),
@@ -90,6 +106,8 @@ async fn unknown_methods_and_arguments_are_refused() {
         let text = refused["content"][0]["text"].as_str().unwrap();
         assert!(text.starts_with("Error: ") && text.len() < 2_000, "{text}");
     }
-    let odd = wire.call("search", json!({"query": "\"( NEAR OR ^* \u{0}"})).await;
+    let odd = wire
+        .call("search", json!({"query": "\"( NEAR OR ^* \u{0}"}))
+        .await;
     assert_eq!(odd["isError"], false);
 }

@@ -41,7 +41,9 @@ async fn a_client_of_the_present_era_needs_no_handshake() {
     let desk = Desk::with_examples();
     let mut wire = Wire::new(&desk.server(reader()));
     let discovered = wire.ask("server/discover", modern(json!({}))).await;
-    let versions = discovered["result"]["supportedVersions"].as_array().unwrap();
+    let versions = discovered["result"]["supportedVersions"]
+        .as_array()
+        .unwrap();
     assert!(versions.iter().any(|version| version == "2026-07-28"));
     assert!(discovered["result"]["instructions"].is_string());
     let listed = wire.ask("tools/list", modern(json!({}))).await;
@@ -61,7 +63,12 @@ async fn documents_and_searches_are_resources() {
     let listed = wire.ask("resources/list", json!({})).await;
     let first = listed["result"]["resources"][0]["uri"].clone();
     let read = wire.ask("resources/read", json!({"uri": first})).await;
-    assert!(!read["result"]["contents"][0]["text"].as_str().unwrap().is_empty());
+    assert!(
+        !read["result"]["contents"][0]["text"]
+            .as_str()
+            .unwrap()
+            .is_empty()
+    );
     let search = json!({"uri": "kodiak://search/kartoffel%20suppe"});
     let read = wire.ask("resources/read", search).await;
     let text = read["result"]["contents"][0]["text"].as_str().unwrap();
@@ -82,15 +89,23 @@ async fn documents_and_searches_are_resources() {
     let template = json!({"type": "ref/resource", "uri": "kodiak://{source}/{+key}"});
     let params = json!({"ref": template, "argument": {"name": "source", "value": "no"}});
     let completed = wire.ask("completion/complete", params).await;
-    assert_eq!(completed["result"]["completion"]["values"], json!(["notes"]));
+    assert_eq!(
+        completed["result"]["completion"]["values"],
+        json!(["notes"])
+    );
     let params = json!({
         "ref": template,
         "argument": {"name": "key", "value": "cooking/k"},
         "context": {"arguments": {"source": "notes"}},
     });
     let completed = wire.ask("completion/complete", params).await;
-    let values = completed["result"]["completion"]["values"].as_array().unwrap();
-    assert!(values.contains(&json!("cooking/kartoffelsuppe.md")), "{values:?}");
+    let values = completed["result"]["completion"]["values"]
+        .as_array()
+        .unwrap();
+    assert!(
+        values.contains(&json!("cooking/kartoffelsuppe.md")),
+        "{values:?}"
+    );
 }
 
 #[tokio::test]
@@ -102,7 +117,9 @@ async fn the_prompt_leads_from_timeline_to_get() {
     assert_eq!(listed["result"]["prompts"][0]["name"], "look_up");
     let params = json!({"name": "look_up", "arguments": {"topic": "bread"}});
     let prompt = wire.ask("prompts/get", params).await;
-    let text = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+    let text = prompt["result"]["messages"][0]["content"]["text"]
+        .as_str()
+        .unwrap();
     let places = ["bread", "timeline", "search", "get"].map(|word| text.find(word).unwrap());
     assert!(places.is_sorted(), "{text}");
     let none = wire.ask("prompts/get", json!({"name": "other"})).await;

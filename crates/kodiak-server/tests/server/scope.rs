@@ -15,17 +15,58 @@ use serde_json::{Map, Value, json};
 use crate::desk::{Desk, call_with, reader, writer};
 
 /// Words of what is outside. No argument has one of them, so no answer may.
-const OUTSIDE: [&str; 6] = ["quokka", "marzipan", "xylophone", "private.md", "diary", "/work/hidden"];
+const OUTSIDE: [&str; 6] = [
+    "quokka",
+    "marzipan",
+    "xylophone",
+    "private.md",
+    "diary",
+    "/work/hidden",
+];
 
 /// What arguments are made of: words inside and outside, misspelt, ids, paths,
 /// names, dates, and what is none of them.
 const TEXTS: [&str; 40] = [
-    "", "bread", "quokkka", "marzipann", "xylophnoe", "qu*", "\"bread rises\"", "bread OR zebra",
-    "zebra", "-bread", "title:zebra", "secrets", "work", "notes", "work/bread.md",
-    "secrets/privat.md", "kodiak://secrets/privat.md", "kodiak://work/bread.md", "privat",
-    "zebra note", "../secrets/privat.md", "#000000", "ffff", "bread.md:1-3", "*",
-    "/work/atlas", "/work/hiden", "hiden", "atlas", "animals", "food", "note", "memory", "2020",
-    "today", "9999", "1-5", "kitchen", "zoo", "\u{0}",
+    "",
+    "bread",
+    "quokkka",
+    "marzipann",
+    "xylophnoe",
+    "qu*",
+    "\"bread rises\"",
+    "bread OR zebra",
+    "zebra",
+    "-bread",
+    "title:zebra",
+    "secrets",
+    "work",
+    "notes",
+    "work/bread.md",
+    "secrets/privat.md",
+    "kodiak://secrets/privat.md",
+    "kodiak://work/bread.md",
+    "privat",
+    "zebra note",
+    "../secrets/privat.md",
+    "#000000",
+    "ffff",
+    "bread.md:1-3",
+    "*",
+    "/work/atlas",
+    "/work/hiden",
+    "hiden",
+    "atlas",
+    "animals",
+    "food",
+    "note",
+    "memory",
+    "2020",
+    "today",
+    "9999",
+    "1-5",
+    "kitchen",
+    "zoo",
+    "\u{0}",
 ];
 
 /// Writes the same inside with and without an outside, and returns both. The
@@ -35,16 +76,25 @@ fn desks(same_source: bool) -> (Desk, Desk) {
     for desk in [&full, &inside] {
         for (name, text) in [
             ("bread", "# Bread\n\nThe bread rises for an hour. #food\n"),
-            ("soup", "# Soup\n\nOnions, carrots and patience. #food/soup\n"),
-            ("zebra", "# Zebra crossing\n\nLook left and right. #animals\n"),
+            (
+                "soup",
+                "# Soup\n\nOnions, carrots and patience. #food/soup\n",
+            ),
+            (
+                "zebra",
+                "# Zebra crossing\n\nLook left and right. #animals\n",
+            ),
         ] {
             let front = "---\nproject: /work/atlas\ncategory: kitchen\n---\n";
             desk.write(&format!("work/{name}.md"), &format!("{front}{text}"));
         }
     }
     let hidden = [
-        ("private", "kind: diary\nproject: /work/hidden\ncategory: zoo"),
-        ("private.md/zebra quokka", "tags: [quokka, food/marzipan]"),
+        (
+            "private",
+            "kind: diary\nproject: /work/hidden\ncategory: zoo",
+        ),
+        ("private.md.d/zebra quokka", "tags: [quokka, food/marzipan]"),
         ("bread", "project: /work/hidden\ntags: [xylophone]"),
     ];
     for (name, fields) in hidden {
@@ -107,7 +157,11 @@ fn said(server: &Server, planned: &Planned) -> (String, Value) {
 fn facts(structured: &Value) -> (Value, Value, BTreeSet<String>) {
     let ids = structured["hits"].as_array().into_iter().flatten();
     let ids = ids.map(|hit| hit["id"].to_string()).collect();
-    (structured["total"].clone(), structured["documents"].clone(), ids)
+    (
+        structured["total"].clone(),
+        structured["documents"].clone(),
+        ids,
+    )
 }
 
 fn check(text: &str) -> Result<(), TestCaseError> {
@@ -156,7 +210,9 @@ fn test(same_source: bool, guard: impl Fn(Guard) -> Guard) {
         }
         Ok(())
     };
-    TestRunner::new(config.clone()).run(&vec(planned(), 1..4), same).unwrap();
+    TestRunner::new(config.clone())
+        .run(&vec(planned(), 1..4), same)
+        .unwrap();
     // What writes changes what is inside, so there is nothing to compare with.
     let writing = Server::new(everything, full.options(guard(writer())));
     let quiet = |calls: Vec<Planned>| {
@@ -165,7 +221,9 @@ fn test(same_source: bool, guard: impl Fn(Guard) -> Guard) {
         }
         Ok(())
     };
-    TestRunner::new(config).run(&vec(planned(), 1..4), quiet).unwrap();
+    TestRunner::new(config)
+        .run(&vec(planned(), 1..4), quiet)
+        .unwrap();
     check_resources(&writing).unwrap();
 }
 

@@ -8,7 +8,10 @@ use crate::wire::Wire;
 
 /// Counts the tokens of a text as a widely used model does.
 fn counted(text: &str) -> usize {
-    tiktoken_rs::cl100k_base().unwrap().encode_ordinary(text).len()
+    tiktoken_rs::cl100k_base()
+        .unwrap()
+        .encode_ordinary(text)
+        .len()
 }
 
 /// Returns what a client's model is told of the tools, and the instructions.
@@ -35,7 +38,15 @@ async fn the_default_tools_cost_little() {
 #[tokio::test]
 async fn schemas_are_plain() {
     let told = told(&ToolSet::ALL, true).await;
-    for odd in ["anyOf", "oneOf", "allOf", "\"null\"", "\"format\"", "$ref", "$defs"] {
+    for odd in [
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "\"null\"",
+        "\"format\"",
+        "$ref",
+        "$defs",
+    ] {
         assert!(!told.contains(odd), "{odd}");
     }
 }
@@ -68,7 +79,11 @@ fn answers_stay_within_their_budget_and_say_what_was_cut() {
         }
         let get = json!({"ids": ["notes/bread-1.md", "notes/bread-2.md"], "max_tokens": budget});
         let text = &forms(&server, "get", get)[0];
-        assert!(counted(text) <= budget + 60, "{} of {budget}", counted(text));
+        assert!(
+            counted(text) <= budget + 60,
+            "{} of {budget}",
+            counted(text)
+        );
         assert!(text.contains("[cut: get #"), "{text}");
     }
     let all = json!({"queries": ["bread"], "max_tokens": 100_000});
@@ -80,7 +95,9 @@ fn answers_stay_within_their_budget_and_say_what_was_cut() {
 #[test]
 fn the_rest_of_a_cut_text_can_be_got() {
     let desk = Desk::new();
-    let lines: Vec<String> = (1..=500).map(|number| format!("line {number} is here")).collect();
+    let lines: Vec<String> = (1..=500)
+        .map(|number| format!("line {number} is here"))
+        .collect();
     desk.write("notes/long.md", &lines.join("\n"));
     let server = desk.server(reader());
     let mut wanted = "notes/long.md".to_owned();

@@ -5,7 +5,9 @@ use std::time::Duration;
 use kodiak_server::Server;
 use kodiak_server::mcp::{Ended, Lifetime, serve_streams};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
 use tokio::task::JoinHandle;
 
 /// What a test waits for at most, on a slow machine.
@@ -50,7 +52,10 @@ impl Wire {
     /// Receives the next message.
     pub(crate) async fn receive(&mut self) -> Value {
         let line = tokio::time::timeout(PATIENCE, self.input.next_line()).await;
-        let line = line.expect("an answer in time").unwrap().expect("an answer");
+        let line = line
+            .expect("an answer in time")
+            .unwrap()
+            .expect("an answer");
         serde_json::from_str(&line).unwrap()
     }
 
