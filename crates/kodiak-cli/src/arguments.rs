@@ -3,6 +3,7 @@
 //! Only the shape is declared here. The verbs check values such as dates and
 //! names of sources, because they can give a hint.
 
+mod brain;
 mod eval;
 mod help;
 mod mcp;
@@ -21,6 +22,7 @@ use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+pub(crate) use brain::{BrainArguments, IngestArguments};
 pub(crate) use eval::EvalArguments;
 use help::with_short_help;
 pub(crate) use mcp::McpArguments;
@@ -162,6 +164,10 @@ pub(crate) enum Verb {
     Get(GetArguments),
     /// Find the notes that are most similar to a note
     Similar(SimilarArguments),
+    /// Ask the session records: what was done, decided and learned
+    Brain(Box<BrainArguments>),
+    /// Take in session records from standard input or files
+    Ingest(IngestArguments),
     /// Open a note at a line: a file in your editor, a note of Bear in Bear
     Open(OpenArguments),
     /// Write a new note
@@ -257,13 +263,16 @@ pub(crate) struct GetArguments {
 /// `kodiak add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddArguments {
-    /// The folder that holds the notes; with --bear, Bear's database
+    /// The folder that holds the notes or records; with --bear, Bear's database
     #[arg(value_name = "PATH", required_unless_present = "bear")]
     pub(crate) path: Option<PathBuf>,
     /// Add the notes of Bear [default path: `KODIAK_BEAR_DB`, otherwise where Bear keeps them]
     #[arg(long, conflicts_with = "globs")]
     pub(crate) bear: bool,
-    /// The name of the source [default: the folder's name, or bear]
+    /// Add session records: a folder of node files such as 9f2c4e1ab0d37756-v1.json, at any depth
+    #[arg(long, conflicts_with_all = ["bear", "globs"])]
+    pub(crate) sessions: bool,
+    /// The name of the source [default: the folder's name, bear or sessions]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Index the files that match this pattern, such as '*.rst', instead of the usual ones; '!drafts/' excludes files

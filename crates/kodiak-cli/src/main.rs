@@ -24,6 +24,7 @@ mod places;
 mod projects;
 mod registration;
 mod registry;
+mod sessions;
 mod verbs;
 
 use std::process::ExitCode;

@@ -136,6 +136,12 @@ pub(crate) fn unwritable(config: &Config, name: &str) -> anyhow::Error {
         Some(source) if source.kind == Kind::Bear => {
             "Bear's notes are changed in Bear: `kodiak open` opens one".to_owned()
         }
+        Some(source) if source.kind == Kind::Sessions => {
+            let quoted = quoted(source);
+            format!(
+                "`kodiak ingest` adds records; to allow it, run `kodiak add --sessions {quoted} --writable`"
+            )
+        }
         Some(source) => {
             format!(
                 "to allow it, run `kodiak add {} --writable`",
@@ -162,11 +168,14 @@ pub(crate) fn place(context: &Context<'_>, asked: Option<&str>) -> anyhow::Resul
     if let Some(name) = asked {
         registry::named(&config, &[name.to_owned()])?;
         return match config.source(name) {
-            Some(source) if source.writable => Ok(source.name.clone()),
+            Some(source) if source.writable && source.kind == Kind::Markdown => {
+                Ok(source.name.clone())
+            }
             _ => Err(unwritable(&config, name)),
         };
     }
-    let mut writable = config.sources.iter().filter(|source| source.writable);
+    let takes_pages = |it: &&RegisteredSource| it.writable && it.kind == Kind::Markdown;
+    let mut writable = config.sources.iter().filter(takes_pages);
     let named = writable.clone().find(|source| source.name == NAME);
     match named.or_else(|| writable.next()) {
         Some(source) => Ok(source.name.clone()),

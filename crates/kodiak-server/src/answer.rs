@@ -35,7 +35,13 @@ pub(crate) trait Listed {
 /// Words an answer within the budget of its call, the best hits first.
 pub(crate) fn hits(call: &Call<'_>, answer: &Answer) -> ToolAnswer {
     let remarks = remarks(call, answer);
-    list(call, &answer.hits, answer.total, answer.is_complete(), remarks)
+    list(
+        call,
+        &answer.hits,
+        answer.total,
+        answer.is_complete(),
+        remarks,
+    )
 }
 
 /// Words a list within the budget of its call. `total` counts also what was not
@@ -49,7 +55,12 @@ pub(crate) fn list<T: Listed>(
 ) -> ToolAnswer {
     let mut budget = call.budget();
     let most = budget.left();
-    budget.spend(KEPT + remarks.iter().map(|remark| tokens(remark) + 4).sum::<usize>());
+    budget.spend(
+        KEPT + remarks
+            .iter()
+            .map(|remark| tokens(remark) + 4)
+            .sum::<usize>(),
+    );
     let (texts, objects) = fitting(items, &mut budget);
     let cut = items.len() - objects.len();
     if cut > 0 {

@@ -22,6 +22,7 @@
 
 pub mod access;
 pub mod analysis;
+pub mod brain;
 mod cancel;
 pub mod date;
 pub mod document;

@@ -61,7 +61,9 @@ fn similar(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             return Err(Refusal::new(message, "give one of them"));
         }
     };
-    let answer = call.engine.similar_sessions(call.guard(), &request(call, like)?)?;
+    let answer = call
+        .engine
+        .similar_sessions(call.guard(), &request(call, like)?)?;
     Ok(worded(call, &answer))
 }
 
@@ -85,13 +87,21 @@ fn worded(call: &Call<'_>, answer: &BrainAnswer) -> ToolAnswer {
         remarks.push(format!("asked before: {}", answer.suggestions.join("; ")));
     }
     let total = answer.hits.len();
-    list(call, &answer.hits, total, answer.completeness.is_complete(), remarks)
+    list(
+        call,
+        &answer.hits,
+        total,
+        answer.completeness.is_complete(),
+        remarks,
+    )
 }
 
 impl Listed for BrainHit {
     fn text(&self, number: usize, whole: bool) -> String {
         let mut text = self.hit.text(number, false);
-        let distance = self.distance.map(|distance| format!("distance {distance:.2}"));
+        let distance = self
+            .distance
+            .map(|distance| format!("distance {distance:.2}"));
         let ended = self.outcome.as_ref().map(|outcome| one_line(outcome));
         let facts: Vec<String> = ended.into_iter().chain(distance).collect();
         if !facts.is_empty() {

@@ -10,6 +10,7 @@ use super::queue::WriteQueue;
 use super::readers::Readers;
 use super::refresh::{REFRESH, Refresher};
 use super::{AbsentSource, Engine, Shared};
+use crate::brain::queries::QueryLog;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
@@ -48,6 +49,7 @@ impl EngineBuilder {
                 refresh: REFRESH,
                 cache,
                 tombstones: Tombstones::default(),
+                queries: None,
                 readers: Readers::default(),
                 queue: WriteQueue::default(),
                 workers: Arc::new(Workers::for_this_machine()),
@@ -157,6 +159,14 @@ impl EngineBuilder {
     #[must_use]
     pub fn tombstones(mut self, tombstones: Tombstones) -> Self {
         self.shared.tombstones = tombstones;
+        self
+    }
+
+    /// Sets the file in which questions to the session records that were answered
+    /// are remembered. By default none are.
+    #[must_use]
+    pub fn remember_queries(mut self, path: impl Into<PathBuf>) -> Self {
+        self.shared.queries = Some(QueryLog::new(path));
         self
     }
 

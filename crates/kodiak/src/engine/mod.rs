@@ -10,15 +10,17 @@
 //!   for other processes;
 //! * `refresh` brings the index up to date beside a search, and never waits;
 //! * `writing` brings the index up to date with what the engine has written;
-//! * `sync`, `embed`, `documents`, `pages`, `tags`, `status` and `doctor` contain
-//!   the methods.
+//! * `sync`, `embed`, `documents`, `pages`, `tags`, `brain`, `ingest`, `status` and
+//!   `doctor` contain the methods.
 
+mod brain;
 mod builder;
 mod doctor;
 mod documents;
 mod embed;
 mod event;
 mod forgetting;
+mod ingest;
 mod journal;
 mod models;
 mod pages;
@@ -34,10 +36,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub use brain::Statements;
 pub use builder::EngineBuilder;
 pub use doctor::{Check, Diagnosis, Repair, Subject};
 pub use documents::{Saved, Summary};
 pub use event::{Event, Job};
+pub use ingest::{Ingestion, RepeatedLesson};
 pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
 pub use pages::PageText;
 pub use refresh::REFRESH;
@@ -50,6 +54,7 @@ use readers::Readers;
 use refresh::Refresher;
 
 use crate::access::{Capability, Guard};
+use crate::brain::queries::QueryLog;
 use crate::cancel::Cancel;
 use crate::document::Reference;
 use crate::error::{Error, Result};
@@ -87,6 +92,8 @@ struct Shared {
     cache: Option<PathBuf>,
     /// What was forgotten and must not be indexed again.
     tombstones: Tombstones,
+    /// Where questions that were answered are remembered, if they are.
+    queries: Option<QueryLog>,
     readers: Readers,
     queue: WriteQueue,
     workers: Arc<Workers>,

@@ -78,7 +78,8 @@ fn first_chunk(document: &StoredDocument) -> Option<(Row, String)> {
     if document.body.len() > MAX_BODY_BYTES {
         return None;
     }
-    let (options, title) = (ChunkOptions::default(), &document.title);
+    let options = ChunkOptions::default().for_markup(document.markup);
+    let title = &document.title;
     let chunks = options.chunks(title, document.markup, &document.body);
     let first = chunks.first()?;
     let text = document.body.get(first.range.clone())?;

@@ -43,6 +43,8 @@ pub trait Store: std::fmt::Debug + Send + Sync {
 /// The parts from which the embedded text of a chunk is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkText {
+    /// The markup of its document.
+    pub markup: Markup,
     /// The title of its document.
     pub title: String,
     /// The headings above it.

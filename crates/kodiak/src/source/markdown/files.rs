@@ -16,13 +16,13 @@ use crate::error::{Error, Result};
 /// processes of this program out between the moment a file is compared and the
 /// moment it is replaced. Where a folder cannot be locked, there is no turn.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(in crate::source) struct Turn {
     _folder: Option<File>,
 }
 
 impl Turn {
     /// Waits for the turn at a folder, and removes what killed writers left there.
-    pub(super) fn at(folder: &Path) -> Self {
+    pub(in crate::source) fn at(folder: &Path) -> Self {
         let opened = File::open(folder).ok();
         let turn = Self {
             _folder: opened.filter(|opened| opened.lock().is_ok()),
@@ -60,7 +60,7 @@ fn remove_left_over(folder: &Path) {
 
 /// A temporary file, removed unless it is moved to its final name.
 #[derive(Debug)]
-pub(super) struct Temporary {
+pub(in crate::source) struct Temporary {
     path: PathBuf,
     placed: bool,
 }
@@ -69,7 +69,7 @@ impl Temporary {
     /// Writes a temporary file in the folder of the final one. Its name is
     /// hidden, so one that a killed process leaves behind is never listed. With
     /// `permissions`, nobody else can read it before it has them.
-    pub(super) fn write(
+    pub(in crate::source) fn write(
         folder: &Path,
         text: &str,
         permissions: Option<Permissions>,
@@ -103,7 +103,7 @@ impl Temporary {
     }
 
     /// Moves it over an existing file.
-    pub(super) fn replace(mut self, path: &Path) -> Result<()> {
+    pub(in crate::source) fn replace(mut self, path: &Path) -> Result<()> {
         fs::rename(&self.path, path).map_err(Error::io("write", path))?;
         self.placed = true;
         sync_folder(folder_of(path));
@@ -111,7 +111,7 @@ impl Temporary {
     }
 
     /// Moves it to a path that must be free. Returns whether it was.
-    pub(super) fn place(mut self, path: &Path) -> Result<bool> {
+    pub(in crate::source) fn place(mut self, path: &Path) -> Result<bool> {
         self.placed =
             move_without_overwriting(&self.path, path).map_err(Error::io("write", path))?;
         Ok(self.placed)
@@ -128,7 +128,7 @@ impl Drop for Temporary {
 }
 
 /// Moves a file to a path that must be free. Returns whether it was.
-pub(super) fn move_without_overwriting(from: &Path, to: &Path) -> io::Result<bool> {
+pub(in crate::source) fn move_without_overwriting(from: &Path, to: &Path) -> io::Result<bool> {
     let moved = match move_at_once(from, to) {
         None if is_same_name(from, to) => fs::rename(from, to).map(|()| true),
         None => move_in_steps(from, to),
@@ -201,14 +201,14 @@ fn is_same_name(one: &Path, other: &Path) -> bool {
 }
 
 /// Makes the names in a folder survive a power cut, if the system can.
-pub(super) fn sync_folder(folder: &Path) {
+pub(in crate::source) fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }
 
 /// Returns the folder that a file is in.
-pub(super) fn folder_of(path: &Path) -> &Path {
+pub(in crate::source) fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
 

@@ -315,6 +315,7 @@ impl Writer for MemoryWriter {
             let (_, indexed, chunk) = state.chunk(pending.chunk, Some(pending.hash))?;
             let document = &indexed.document;
             Some(ChunkText {
+                markup: document.markup,
                 title: document.title.clone(),
                 heading: chunk.heading.clone(),
                 text: document.body[chunk.range.clone()].to_owned(),
