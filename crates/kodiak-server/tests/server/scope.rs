@@ -30,7 +30,7 @@ const TEXTS: [&str; 40] = [
     "",
     "bread",
     "quokkka",
-    "marzipann",
+    "marzapin",
     "xylophnoe",
     "qu*",
     "\"bread rises\"",
