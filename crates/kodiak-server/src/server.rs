@@ -192,6 +192,12 @@ impl Call<'_> {
         Budget::new(asked.unwrap_or(self.server.options().max_tokens))
     }
 
+    /// Tells whether the caller may know what is done in the background, which
+    /// names sources.
+    pub(crate) fn sees_work(&self) -> bool {
+        self.guard().sees_everything()
+    }
+
     /// Returns the rights of the caller.
     pub(crate) fn guard(&self) -> &Guard {
         &self.caller.guard

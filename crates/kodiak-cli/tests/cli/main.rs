@@ -21,6 +21,7 @@ mod interrupt;
 mod kill;
 mod kill_pages;
 mod length;
+mod mcp;
 mod meaning;
 mod model;
 mod open;

@@ -4,6 +4,7 @@
 pub mod arguments;
 pub mod parameter;
 
+mod brain;
 mod get;
 mod notes;
 mod pages;
@@ -150,6 +151,8 @@ pub(crate) const ALL: &[&Tool] = &[
     &notes::NOTE_SEARCH,
     &notes::NOTE_GET,
     &notes::NOTE_CREATE,
+    &brain::BRAIN_QUERY,
+    &brain::SIMILAR_SESSIONS,
     &pages::PAGE_CREATE,
     &pages::PAGE_UPDATE,
     &pages::TAG_RENAME,

@@ -144,7 +144,7 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     }
     if cut > 0 {
         said.push(format!(
-            "{cut} more notes were cut: raise max_tokens or narrow the search"
+            "{cut} more matches were cut: raise max_tokens or narrow the search"
         ));
     }
     for remark in said {

@@ -36,7 +36,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     if status.format.is_none() {
         remarks.push("nothing is indexed yet".to_owned());
     }
-    if let Some(doing) = call.server.work().doing() {
+    if let Some(doing) = call.server.work().doing().filter(|_| call.sees_work()) {
         remarks.push(format!("in the background: {doing}"));
     }
     let meaning = meaning(&status);
@@ -45,7 +45,10 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         status.documents
     );
     let mut sources = Vec::new();
-    for source in &status.sources {
+    // A source without documents of the project is outside of it.
+    let in_project = call.guard().project().is_some();
+    let listed = status.sources.iter();
+    for source in listed.filter(|source| !in_project || source.documents > 0) {
         let mut object = Map::new();
         object.insert("name".to_owned(), source.name.as_str().into());
         object.insert("documents".to_owned(), source.documents.into());

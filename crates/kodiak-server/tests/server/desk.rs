@@ -58,7 +58,8 @@ impl Desk {
                 writable: true,
                 ..FolderOptions::default()
             };
-            builder = builder.source(MarkdownFolder::new(name, self.path(name), options).unwrap());
+            builder =
+                builder.source(MarkdownFolder::new(*name, &self.path(name), options).unwrap());
         }
         builder.open().unwrap()
     }

@@ -6,6 +6,7 @@
     reason = "a helper that cannot do its work ends the test"
 )]
 
+mod cancelling;
 mod desk;
 mod hostile;
 mod protocol;

@@ -30,7 +30,7 @@ const TEXTS: [&str; 40] = [
     "",
     "bread",
     "quokkka",
-    "marzipann",
+    "marzapin",
     "xylophnoe",
     "qu*",
     "\"bread rises\"",
@@ -94,7 +94,7 @@ fn desks(same_source: bool) -> (Desk, Desk) {
             "private",
             "kind: diary\nproject: /work/hidden\ncategory: zoo",
         ),
-        ("private.md/zebra quokka", "tags: [quokka, food/marzipan]"),
+        ("private.md.d/zebra quokka", "tags: [quokka, food/marzipan]"),
         ("bread", "project: /work/hidden\ntags: [xylophone]"),
     ];
     for (name, fields) in hidden {

@@ -132,3 +132,38 @@ impl Reader for SqliteStore {
         span_of(chunk: i64) -> Result<Option<ChunkSpan>>;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store::sqlite::SqliteWriter;
+
+    #[test]
+    fn a_statement_that_would_never_end_is_interrupted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.db");
+        drop(SqliteWriter::open(&path, "test").unwrap());
+        let store = SqliteStore::open(&path).unwrap();
+        let interrupt = store.interrupt().unwrap();
+        let ended = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !ended.load(Ordering::Relaxed) {
+                    interrupt();
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            });
+            let endless = "WITH RECURSIVE numbers(n) AS
+                (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT count(*) FROM numbers";
+            let counted = store
+                .with(|connection| connection.query_row(endless, [], |row| row.get::<_, i64>(0)));
+            ended.store(true, Ordering::Relaxed);
+            assert!(counted.is_err());
+        });
+        // Afterwards it works as before.
+        assert!(store.revision().is_ok());
+    }
+}
