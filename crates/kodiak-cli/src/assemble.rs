@@ -36,6 +36,8 @@ pub(crate) fn source(
                 globs: source.globs.clone(),
                 max_bytes,
                 writable: source.writable,
+                project: kodiak::project::root(path)
+                    .map(|root| root.to_string_lossy().into_owned()),
             };
             Ok(Box::new(MarkdownFolder::new(name, path, options)?))
         }
