@@ -25,6 +25,7 @@ mod projects;
 mod registration;
 mod registry;
 mod sessions;
+mod transcripts;
 mod verbs;
 
 use std::process::ExitCode;

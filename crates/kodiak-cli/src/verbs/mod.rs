@@ -23,6 +23,7 @@ mod similar;
 mod sources;
 mod status;
 mod tag;
+mod turns;
 
 use crate::arguments::{Arguments, ConfigVerb, ModelVerb, NoteVerb, PageVerb, Verb};
 use crate::context::Context;

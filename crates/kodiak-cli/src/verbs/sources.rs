@@ -101,6 +101,7 @@ fn list(context: &Context<'_>) -> anyhow::Result<Vec<Listed>> {
             exists: match source.kind {
                 Kind::Markdown | Kind::Sessions => source.path.is_dir(),
                 Kind::Bear => source.path.is_file(),
+                Kind::Transcripts => source.path.exists(),
             },
             error: assemble::check(&config, source)
                 .err()

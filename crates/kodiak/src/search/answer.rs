@@ -9,6 +9,7 @@ use serde::ser::{SerializeSeq, Serializer};
 use super::incomplete::Completeness;
 use super::intent::Intent;
 use super::notice::Notices;
+use super::turn_details::TurnDetails;
 
 /// The answer to a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -136,6 +137,9 @@ pub struct Hit {
     /// Whether its field `archived` says so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
+    /// What is known of it if it is a turn of a session.
+    #[serde(flatten)]
+    pub turn: Option<TurnDetails>,
     /// The documents that say the same, which are not hits of their own, best
     /// first.
     #[serde(skip_serializing_if = "Vec::is_empty")]

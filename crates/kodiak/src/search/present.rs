@@ -9,6 +9,7 @@ use super::notice::{Noted, Notice};
 use super::relevance::{Judge, Judgement};
 use super::snippet::{self, Contained, Finder};
 use super::terms::PlannedTerm;
+use super::turn_details::turn_details;
 use super::{ExplainedTerm, Explanation, Hit, Request};
 use crate::date;
 use crate::document::{newlines, uri};
@@ -91,7 +92,9 @@ impl Presenter<'_> {
                 let span = self.span(candidate)?;
                 let (mut hit, in_body) = hit(&document, candidate, span.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
-                hit.archived = self.is_archived(document.row)?;
+                let fields = self.store.fields(document.row)?;
+                hit.archived = is_archived(&fields);
+                hit.turn = turn_details(self.store, self.sources, &document, &fields)?;
                 let in_body = in_body.filter(|_| judged);
                 let coverage = judge
                     .as_mut()
@@ -140,12 +143,6 @@ impl Presenter<'_> {
         })
     }
 
-    fn is_archived(&self, row: Row) -> Result<bool> {
-        let fields = self.store.fields(row)?;
-        let archived = |(name, value): &(String, String)| name == "archived" && value == "true";
-        Ok(fields.iter().any(archived))
-    }
-
     /// Returns the span of the chunk nearest to the query, if the snippet or the
     /// explanation needs it.
     fn span(&self, candidate: &Candidate) -> Result<Option<ChunkSpan>> {
@@ -182,6 +179,11 @@ impl Presenter<'_> {
         }
         Ok(terms)
     }
+}
+
+fn is_archived(fields: &[(String, String)]) -> bool {
+    let archived = |(name, value): &(String, String)| name == "archived" && value == "true";
+    fields.iter().any(archived)
 }
 
 /// Makes a hit of a document. Returns the terms of its body as well, if all of the
@@ -225,6 +227,7 @@ fn hit(
         found_by: found_by.map(|(_, name)| name).collect(),
         changed: false,
         archived: false,
+        turn: None,
         relevance: None,
         probable: true,
         also_in: Vec::new(),
