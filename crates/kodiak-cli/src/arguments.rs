@@ -14,6 +14,7 @@ mod page;
 mod printing;
 mod search;
 mod tag;
+mod transcripts;
 mod words;
 
 use std::ffi::OsString;
@@ -41,6 +42,7 @@ pub(crate) use printing::{Format, PrintArguments, Sort};
 pub(crate) use search::SearchArguments;
 use search::mode_parser;
 pub(crate) use tag::{ListTagsArguments, RenameTagArguments, TagNoteArguments, TagVerb};
+pub(crate) use transcripts::TranscriptArguments;
 use words::words_apart;
 
 /// Find what you wrote, on your own machine.
@@ -272,6 +274,15 @@ pub(crate) struct GetArguments {
     /// More notes, by id, path or address
     #[arg(value_name = "MORE", conflicts_with = "line_numbers")]
     pub(crate) more: Vec<String>,
+    /// Also print this many turns before and after it, if it is part of a conversation
+    #[arg(
+        short = 'C',
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        conflicts_with = "line_numbers"
+    )]
+    pub(crate) context: usize,
     /// Print the number of each line before it
     #[arg(short, long)]
     pub(crate) line_numbers: bool,
@@ -284,7 +295,7 @@ pub(crate) struct GetArguments {
 #[derive(Debug, Args)]
 pub(crate) struct AddArguments {
     /// The folder that holds the notes or records; with --bear, Bear's database
-    #[arg(value_name = "PATH", required_unless_present = "bear")]
+    #[arg(value_name = "PATH", required_unless_present_any = ["bear", "transcripts"])]
     pub(crate) path: Option<PathBuf>,
     /// Add the notes of Bear [default path: `KODIAK_BEAR_DB`, otherwise where Bear keeps them]
     #[arg(long, conflicts_with = "globs")]
@@ -292,14 +303,16 @@ pub(crate) struct AddArguments {
     /// Add session records: a folder of node files such as 9f2c4e1ab0d37756-v1.json, at any depth
     #[arg(long, conflicts_with_all = ["bear", "globs"])]
     pub(crate) sessions: bool,
-    /// The name of the source [default: the folder's name, bear or sessions]
+    #[command(flatten)]
+    pub(crate) transcripts: TranscriptArguments,
+    /// The name of the source [default: the folder's name, bear, sessions or the agent's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Index the files that match this pattern, such as '*.rst', instead of the usual ones; '!drafts/' excludes files
     #[arg(long = "glob", value_name = "PATTERN")]
     pub(crate) globs: Vec<String>,
     /// Allow Kodiak to write notes to the folder when you ask it to; also for a source that is registered already
-    #[arg(long, conflicts_with = "bear")]
+    #[arg(long, conflicts_with_all = ["bear", "transcripts"])]
     pub(crate) writable: bool,
     /// Index for lexical search only: do not embed; for the first source, this is remembered
     #[arg(long)]

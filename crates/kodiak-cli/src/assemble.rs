@@ -18,7 +18,11 @@ use kodiak::source::{
     BearDatabase, BearOptions, Holding, MarkdownFolder, MemoryFolder, MemoryOptions,
     SessionOptions, SessionRecords, Source, bear,
 };
+use kodiak::source::{TranscriptOptions, TranscriptSource};
 use kodiak::store::Serving;
+use kodiak::tombstones::Tombstones;
+
+pub(crate) use kodiak::source::transcripts::Agent;
 
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
@@ -65,7 +69,45 @@ pub(crate) fn source(
             };
             Ok(Box::new(SessionRecords::new(name, path, options)?))
         }
+        Kind::Transcripts => Ok(Box::new(transcripts(config, source)?)),
     }
+}
+
+/// Opens transcripts. Their copies are in a folder of the source's name.
+fn transcripts(config: &Config, source: &RegisteredSource) -> kodiak::Result<TranscriptSource> {
+    let settings = source.transcripts.as_ref();
+    let agent = settings.and_then(|settings| Agent::named(settings.agent));
+    let agent = agent.unwrap_or(Agent::ClaudeCode);
+    let keep = settings.is_none_or(|settings| settings.keep);
+    let options = TranscriptOptions {
+        keep: keep.then(|| config.kept_transcripts().join(&source.name)),
+        thinking: settings.is_some_and(|settings| settings.thinking),
+        tombstones: Tombstones::at(config.forgotten()),
+    };
+    TranscriptSource::new(&source.name, agent, &source.path, options)
+}
+
+/// Returns the number of sessions of a source of transcripts, and their size.
+pub(crate) fn transcript_extent(
+    config: &Config,
+    source: &RegisteredSource,
+) -> kodiak::Result<(usize, u64)> {
+    transcripts(config, source)?.extent()
+}
+
+/// Returns the number of copies that were kept of transcripts, and their size.
+pub(crate) fn kept_transcripts(
+    config: &Config,
+    source: &RegisteredSource,
+) -> kodiak::Result<(usize, u64)> {
+    transcripts(config, source)?.kept()
+}
+
+/// Tells whether an agent has sessions at a path.
+pub(crate) fn has_transcripts(agent: Agent, path: &Path) -> bool {
+    let opened = TranscriptSource::new("", agent, path, TranscriptOptions::default());
+    let extent = opened.and_then(|opened| opened.extent());
+    extent.is_ok_and(|(sessions, _)| sessions > 0)
 }
 
 /// Checks that a registered source can be used, as far as that takes no time.
@@ -93,7 +135,7 @@ pub(crate) fn bear_folder() -> &'static Path {
 /// Returns the address that opens a note in the application that it is from.
 pub(crate) fn url(kind: Kind, key: &str) -> Option<String> {
     match kind {
-        Kind::Markdown | Kind::Memory | Kind::Article | Kind::Sessions => None,
+        Kind::Markdown | Kind::Memory | Kind::Article | Kind::Sessions | Kind::Transcripts => None,
         Kind::Bear => Some(bear::link_to(key)),
     }
 }
@@ -173,7 +215,8 @@ pub(crate) fn engine(
             minimum_similarity: config.search.minimum_similarity,
             ..Tuning::default()
         })
-        .models(models);
+        .models(models)
+        .tombstones(Tombstones::at(config.forgotten()));
     if config.brain.remember_queries {
         builder = builder.remember_queries(paths::queries_file(&context.index_path));
     }

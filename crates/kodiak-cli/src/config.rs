@@ -8,6 +8,7 @@ pub(crate) mod edit;
 mod memory;
 mod search;
 mod size;
+mod transcripts;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use memory::WrittenMemory;
 pub(crate) use search::SearchSettings;
 use search::WrittenSearch;
 pub(crate) use size::Size;
+pub(crate) use transcripts::TranscriptSettings;
 
 /// The value of `model` that turns off semantic search.
 pub(crate) const NO_MODEL: &str = "none";
@@ -45,6 +47,9 @@ pub(crate) struct Config {
     pub(crate) pages: Option<PathBuf>,
     #[serde(skip_serializing_if = "MemorySettings::is_default")]
     pub(crate) memory: MemorySettings,
+    /// The folder of the index, which has the data of the program as well.
+    #[serde(skip)]
+    pub(crate) data: PathBuf,
     #[serde(rename = "source", skip_serializing_if = "Vec::is_empty")]
     pub(crate) sources: Vec<RegisteredSource>,
 }
@@ -61,6 +66,9 @@ pub(crate) struct RegisteredSource {
     /// Whether notes may be written to it.
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) writable: bool,
+    /// How transcripts are read, if it has some.
+    #[serde(flatten)]
+    pub(crate) transcripts: Option<TranscriptSettings>,
 }
 
 #[expect(
@@ -86,6 +94,8 @@ pub(crate) enum Kind {
     Memory,
     /// A folder of articles.
     Article,
+    /// Transcripts of a coding agent.
+    Transcripts,
 }
 
 impl Kind {
@@ -96,6 +106,7 @@ impl Kind {
             Self::Sessions => "sessions",
             Self::Memory => "memory",
             Self::Article => "article",
+            Self::Transcripts => "transcripts",
         }
     }
 
@@ -117,6 +128,7 @@ impl Default for Config {
             sessions: None,
             pages: None,
             memory: MemorySettings::default(),
+            data: PathBuf::new(),
             sources: Vec::new(),
         }
     }
@@ -159,6 +171,7 @@ impl Config {
             sessions: None,
             pages: None,
             memory: MemorySettings::default(),
+            data: PathBuf::new(),
             sources: Vec::new(),
         };
         // Relative to the config file; joining keeps an absolute path as it is.
@@ -200,11 +213,15 @@ impl Config {
                 let message = format!("two sources are named '{}'", source.name);
                 return Err(invalid(path, "", &message));
             }
-            if source.writable && source.kind == Kind::Bear {
+            if source.writable && matches!(source.kind, Kind::Bear | Kind::Transcripts) {
                 let message = format!("the source '{}' cannot be writable", source.name);
                 return Err(invalid(path, "", &message));
             }
+            let transcripts = source.transcripts().map_err(|problem| {
+                invalid(path, "", &format!("the source '{}' {problem}", source.name))
+            })?;
             config.sources.push(RegisteredSource {
+                transcripts,
                 name: source.name,
                 kind: source.kind,
                 path: folder.join(paths::expanded(&source.path)),
@@ -213,6 +230,16 @@ impl Config {
             });
         }
         Ok(config)
+    }
+
+    /// Returns the folder of the copies of transcripts.
+    pub(crate) fn kept_transcripts(&self) -> PathBuf {
+        self.data.join("transcripts")
+    }
+
+    /// Returns the file that says what was forgotten.
+    pub(crate) fn forgotten(&self) -> PathBuf {
+        self.data.join("forgotten")
     }
 
     /// Returns the name of the model in use, unless it is [`NO_MODEL`].
@@ -306,6 +333,24 @@ struct WrittenSource {
     glob: Vec<String>,
     #[serde(default)]
     writable: bool,
+    agent: Option<String>,
+    keep: Option<bool>,
+    thinking: Option<bool>,
+}
+
+impl WrittenSource {
+    /// Returns how transcripts are read, if the source has some.
+    fn transcripts(&self) -> Result<Option<TranscriptSettings>, String> {
+        if self.kind == Kind::Transcripts {
+            return TranscriptSettings::of(self.agent.as_deref(), self.keep, self.thinking)
+                .map(Some);
+        }
+        let other = self.agent.is_some() || self.keep.is_some() || self.thinking.is_some();
+        if other {
+            return Err("has no transcripts, so agent, keep and thinking mean nothing".to_owned());
+        }
+        Ok(None)
+    }
 }
 
 #[cfg(test)]

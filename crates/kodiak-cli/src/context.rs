@@ -67,6 +67,9 @@ impl<'a> Context<'a> {
         if let Some(model) = &self.model {
             config.model = model.clone();
         }
+        if let Some(folder) = self.index_path.parent() {
+            folder.clone_into(&mut config.data);
+        }
         Ok(config)
     }
 

@@ -26,6 +26,7 @@ mod projects;
 mod registration;
 mod registry;
 mod sessions;
+mod transcripts;
 mod verbs;
 
 use std::process::ExitCode;

@@ -142,6 +142,9 @@ pub(crate) fn unwritable(config: &Config, name: &str) -> anyhow::Error {
         Some(source) if source.kind == Kind::Bear => {
             "Bear's notes are changed in Bear: `kodiak open` opens one".to_owned()
         }
+        Some(source) if source.kind == Kind::Transcripts => {
+            "transcripts are written by their agent, and only read here".to_owned()
+        }
         Some(source) if source.kind == Kind::Sessions => {
             let quoted = quoted(source);
             format!(
@@ -217,6 +220,7 @@ fn make_workspace(context: &Context<'_>) -> anyhow::Result<String> {
         path: folder,
         globs: Vec::new(),
         writable: true,
+        transcripts: None,
     };
     edit::add_source(&context.config_path, &source)?;
     context.output.notice(&format!(

@@ -93,6 +93,48 @@ pub(crate) fn queries_file(index: &Path) -> PathBuf {
     index.with_file_name(QUERIES_FILE)
 }
 
+/// Returns where an agent usually keeps its sessions, each with a name for the
+/// source: the agent's own variables count, as they do for the agent.
+pub(crate) fn transcripts_of(agent: &str) -> Vec<(&'static str, PathBuf)> {
+    let told = |variable: &str| {
+        let told = std::env::var_os(variable);
+        given(told.as_ref()).map(absolute)
+    };
+    let home = home();
+    let at_home = |path: &str| home.as_ref().map(|home| home.join(path));
+    let either = |variable: &str, path: &str| told(variable).or_else(|| at_home(path));
+    let places = match agent {
+        "claude-code" => vec![("claude-code", either("CLAUDE_CONFIG_DIR", ".claude"))],
+        "codex" => vec![("codex", either("CODEX_HOME", ".codex"))],
+        "pi" => vec![("pi", at_home(".pi/agent"))],
+        "gemini" => {
+            let folder = told("GEMINI_CLI_HOME").or_else(|| home.clone());
+            vec![("gemini", folder.map(|folder| folder.join(".gemini")))]
+        }
+        "opencode" => {
+            let data = either("XDG_DATA_HOME", ".local/share");
+            let folder = || data.map(|data| data.join("opencode"));
+            vec![("opencode", told("OPENCODE_DB").or_else(folder))]
+        }
+        "cursor" => {
+            let editor = if cfg!(target_os = "macos") {
+                at_home("Library/Application Support/Cursor/User")
+            } else if cfg!(windows) {
+                told("APPDATA").map(|data| data.join("Cursor/User"))
+            } else {
+                either("XDG_CONFIG_HOME", ".config").map(|config| config.join("Cursor/User"))
+            };
+            let line = either("CURSOR_CONFIG_DIR", ".cursor");
+            vec![("cursor", editor), ("cursor-cli", line)]
+        }
+        _ => Vec::new(),
+    };
+    let known = places.into_iter();
+    known
+        .filter_map(|(name, path)| Some((name, path?)))
+        .collect()
+}
+
 /// Returns the home folder, if it is known.
 pub(crate) fn home() -> Option<PathBuf> {
     etcetera::home_dir().ok()

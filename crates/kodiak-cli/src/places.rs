@@ -44,8 +44,8 @@ impl Places {
     pub(crate) fn file_at(&self, source: &str, path: &str) -> Option<PathBuf> {
         match self.roots.get(source)? {
             (Kind::Markdown | Kind::Memory | Kind::Article, root) => Some(root.join(path)),
-            // The file of a session record is not named by its key.
-            (Kind::Bear | Kind::Sessions, _) => None,
+            // The file of a session is not named by the keys in it.
+            (Kind::Bear | Kind::Sessions | Kind::Transcripts, _) => None,
         }
     }
 
@@ -102,7 +102,9 @@ impl Places {
     /// folder: the relative one unless the absolute one is shorter. A note that is not
     /// a file has its identifier, which `kodiak open` and `kodiak get` take.
     pub(crate) fn usable(&self, hit: &Hit) -> Option<String> {
-        let is_record = matches!(self.roots.get(&hit.source), Some((Kind::Sessions, _)));
+        let record = |kind: &Kind| matches!(kind, Kind::Sessions | Kind::Transcripts);
+        let root = self.roots.get(&hit.source);
+        let is_record = root.is_some_and(|(kind, _)| record(kind));
         if is_record || self.url(hit).is_some() {
             return Some(self.identifier(hit).to_owned());
         }

@@ -107,6 +107,10 @@ fn one(text: &mut String, number: usize, hit: &Hit, layout: Layout<'_>) {
     if let Some(copies) = copies(&hit.also_in, layout) {
         let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &copies));
     }
+    if let Some(command) = hit.turn.as_ref().and_then(|turn| turn.resume.as_ref()) {
+        let line = format!("resume: {}", escaped(command));
+        let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &line));
+    }
     let explained = hit.explanation.iter();
     for line in explained.flat_map(|found| explain(hit, found)) {
         let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &line));
@@ -122,6 +126,15 @@ fn place(hit: &Hit, layout: Layout<'_>) -> String {
     }
     if let Some(newer) = &hit.superseded_by {
         rest.push_str(&format!("  (superseded by {newer})"));
+    }
+    if let Some(turn) = &hit.turn {
+        let _ = write!(rest, "  {}", escaped(&turn.role));
+        if let Some(at) = &hit.created_at {
+            let _ = write!(rest, ", {}", at.get(..10).unwrap_or(at));
+        }
+        if turn.origin_gone {
+            rest.push_str("  (original gone)");
+        }
     }
     if hit.changed {
         rest.push_str("  (changed since it was indexed)");

@@ -11,6 +11,7 @@ use kodiak::{Engine, Error, Reference};
 use serde::Serialize;
 
 use super::Outcome;
+use super::turns::Around;
 use crate::arguments::GetArguments;
 use crate::assemble::Purpose;
 use crate::config::Config;
@@ -41,6 +42,8 @@ struct Note<'a> {
     lines: [usize; 2],
     line_count: usize,
     text: &'a str,
+    #[serde(flatten)]
+    around: Around,
 }
 
 pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -51,8 +54,9 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
     }
     let found = find(&engine, &config, &arguments.reference)?;
     let output = context.output;
+    let around = Around::read(&engine, &found, arguments.context)?;
     if arguments.json {
-        output.json(&note(&found, &Places::new(&config)))?;
+        output.json(&note(&found, &Places::new(&config), around))?;
         return Ok(Outcome::Done);
     }
     match found.freshness {
@@ -62,7 +66,9 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
         }
         Freshness::Same | Freshness::Unknown => {}
     }
-    output.answer(&printed(&found, arguments.line_numbers, output))?;
+    around.tell(output);
+    let text = printed(&found, arguments.line_numbers, output);
+    output.answer(&around.surround(&found, &text, output))?;
     Ok(Outcome::Done)
 }
 
@@ -208,7 +214,7 @@ fn beyond(found: &Found, from: usize) -> anyhow::Error {
     )
 }
 
-fn note<'a>(found: &'a Found, places: &Places) -> Note<'a> {
+fn note<'a>(found: &'a Found, places: &Places, around: Around) -> Note<'a> {
     let document = &found.document;
     let file = places.file_at(&document.source, &found.entry);
     Note {
@@ -225,6 +231,7 @@ fn note<'a>(found: &'a Found, places: &Places) -> Note<'a> {
         lines: [found.lines.from, found.lines.to],
         line_count: found.line_count,
         text: &found.text,
+        around,
     }
 }
 

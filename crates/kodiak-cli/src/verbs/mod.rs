@@ -27,6 +27,7 @@ mod sources;
 mod status;
 mod tag;
 mod timeline;
+mod turns;
 
 use crate::arguments::{Arguments, ConfigVerb, ModelVerb, NoteVerb, PageVerb, Verb};
 use crate::context::Context;

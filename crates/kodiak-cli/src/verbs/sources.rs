@@ -103,6 +103,7 @@ fn list(context: &Context<'_>) -> anyhow::Result<Vec<Listed>> {
                     source.path.is_dir()
                 }
                 Kind::Bear => source.path.is_file(),
+                Kind::Transcripts => source.path.exists(),
             },
             error: assemble::check(&config, source)
                 .err()

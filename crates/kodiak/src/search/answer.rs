@@ -9,6 +9,7 @@ use serde::ser::{SerializeSeq, Serializer};
 use super::incomplete::Completeness;
 use super::intent::Intent;
 use super::notice::Notices;
+use super::turn_details::TurnDetails;
 
 /// The answer to a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -149,6 +150,9 @@ pub struct Hit {
     /// Whether it is of another project than the present one, which comes first.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub elsewhere: bool,
+    /// What is known of it if it is a turn of a session.
+    #[serde(flatten)]
+    pub turn: Option<TurnDetails>,
     /// The documents that say the same, which are not hits of their own, best
     /// first.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -49,6 +49,7 @@ mod surface;
 mod terms;
 mod token;
 mod turn;
+mod turn_details;
 mod typo;
 mod unembedded;
 mod workers;
@@ -65,6 +66,8 @@ pub use mode::Mode;
 pub use notice::{Notice, Notices, SemanticAbsence};
 pub use request::{DEFAULT_LIMIT, Request};
 pub use router::Router;
+pub use turn_details::TurnDetails;
+pub(crate) use turn_details::turn_details;
 pub(crate) use workers::Workers;
 
 use crate::error::Result;

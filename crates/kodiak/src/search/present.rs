@@ -9,6 +9,7 @@ use super::notice::{Noted, Notice};
 use super::relevance::{Judge, Judgement};
 use super::snippet::{self, Contained, Finder};
 use super::terms::PlannedTerm;
+use super::turn_details::turn_details;
 use super::{ExplainedTerm, Explanation, Hit, Request};
 use crate::date;
 use crate::document::{newlines, uri};
@@ -97,8 +98,10 @@ impl Presenter<'_> {
                 if let Some((entry, _)) = self.store.entry_of(document.row)? {
                     hit.entry = entry;
                 }
-                hit.archived = self.is_archived(document.row)?;
                 hit.superseded_by = self.short_id(newer)?;
+                let fields = self.store.fields(document.row)?;
+                hit.archived = is_archived(&fields);
+                hit.turn = turn_details(self.store, self.sources, &document, &fields)?;
                 let in_body = in_body.filter(|_| judged);
                 let coverage = judge
                     .as_mut()
@@ -161,12 +164,6 @@ impl Presenter<'_> {
         sources.any(|one| one.name() == source && one.memories().is_some())
     }
 
-    fn is_archived(&self, row: Row) -> Result<bool> {
-        let fields = self.store.fields(row)?;
-        let archived = |(name, value): &(String, String)| name == "archived" && value == "true";
-        Ok(fields.iter().any(archived))
-    }
-
     /// Returns the span of the chunk nearest to the query, if the snippet or the
     /// explanation needs it.
     fn span(&self, candidate: &Candidate) -> Result<Option<ChunkSpan>> {
@@ -203,6 +200,11 @@ impl Presenter<'_> {
         }
         Ok(terms)
     }
+}
+
+fn is_archived(fields: &[(String, String)]) -> bool {
+    let archived = |(name, value): &(String, String)| name == "archived" && value == "true";
+    fields.iter().any(archived)
 }
 
 /// Makes a hit of a document. Returns the terms of its body as well, if all of the
@@ -250,6 +252,7 @@ fn hit(
         superseded_by: None,
         project: document.project.clone(),
         elsewhere: false,
+        turn: None,
         relevance: None,
         probable: true,
         also_in: Vec::new(),
