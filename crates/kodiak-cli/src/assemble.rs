@@ -160,6 +160,7 @@ pub(crate) fn engine(
             ..Tuning::default()
         })
         .models(models);
+    builder = builder.brain_threshold(config.brain.threshold);
     if config.brain.remember_queries {
         builder = builder.remember_queries(paths::queries_file(&context.index_path));
     }
