@@ -216,6 +216,7 @@ pub(crate) fn engine(
             ..Tuning::default()
         })
         .models(models)
+        .brain_threshold(config.brain.threshold)
         .tombstones(Tombstones::at(config.forgotten()));
     if config.brain.remember_queries {
         builder = builder.remember_queries(paths::queries_file(&context.index_path));

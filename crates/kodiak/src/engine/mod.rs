@@ -96,6 +96,9 @@ struct Shared {
     tombstones: Tombstones,
     /// Where questions that were answered are remembered, if they are.
     queries: Option<QueryLog>,
+    /// The distance from which on a session counts as unrelated, if it is not the
+    /// model's own.
+    brain_threshold: Option<f64>,
     readers: Readers,
     queue: WriteQueue,
     workers: Arc<Workers>,
