@@ -16,6 +16,8 @@ use crate::server::Server;
 
 /// How long the first answer has the machine to itself.
 const SETTLE: Duration = Duration::from_secs(2);
+/// How long to wait after another process was writing.
+const BUSY: Duration = Duration::from_secs(30);
 /// How long the end of the server waits for work to end.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -184,6 +186,11 @@ fn run(server: &Server, guard: &Guard, work: &Work, interval: Duration) {
         work.set(None);
         match done {
             Ok(_) | Err(Error::Cancelled | Error::ModelMissing { .. }) => {}
+            // Another process does the same at the moment, or something like it.
+            Err(Error::Locked { .. }) => {
+                due = Instant::now() + BUSY;
+                continue;
+            }
             Err(error) => told.tell(&server.options().log, &format!("indexing failed: {error}")),
         }
         due = Instant::now() + interval;

@@ -20,12 +20,16 @@ use crate::projects;
 
 /// How often what is missing is indexed and embedded.
 const UPKEEP: Duration = Duration::from_hours(1);
+/// How long a call that writes waits for another process. The file is written by
+/// then, and the next search finds it.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a model stays in memory without use.
 const MODEL_IDLE: Duration = Duration::from_secs(60);
 
 pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let config = context.config()?;
     let purpose = Purpose::of("mcp")
+        .patience(PATIENCE)
         .without_model(arguments.no_semantic)
         .dropping_model_after(MODEL_IDLE);
     let engine = context.engine(&config, purpose)?;

@@ -124,6 +124,22 @@ fn a_server_answers_before_anything_is_indexed() {
 }
 
 #[test]
+fn what_is_registered_is_indexed_in_the_background() {
+    let desk = Desk::indexed();
+    std::fs::remove_dir_all(desk.index().parent().unwrap()).unwrap();
+    let mut client = Client::start(&desk, &[]);
+    client.initialize();
+    let begun = std::time::Instant::now();
+    let mut text = client.text("search", json!({"query": "kartoffelsuppe"}));
+    while !text.contains("Omas Kartoffelsuppe") {
+        assert!(begun.elapsed() < PATIENCE, "{text}");
+        std::thread::sleep(Duration::from_millis(100));
+        text = client.text("search", json!({"query": "kartoffelsuppe"}));
+    }
+    assert_eq!(client.close(), Some(0));
+}
+
+#[test]
 fn what_was_written_a_moment_ago_is_found_or_missed_openly() {
     let desk = Desk::indexed();
     let mut client = Client::start(&desk, &[]);

@@ -134,7 +134,7 @@ fn arguments(tool: &Tool, planned: &[(usize, Vec<usize>)]) -> Map<String, Value>
 fn value(parameter: &Parameter, texts: &[usize]) -> Value {
     let texts: Vec<&str> = texts.iter().map(|&at| TEXTS[at]).collect();
     match parameter.kind {
-        Kind::Text => texts.join(" ").into(),
+        Kind::Text | Kind::Prose => texts.join(" ").into(),
         Kind::Texts => texts.into(),
         Kind::Choice(words) => words[texts.len() % words.len()].into(),
         Kind::Number(most) => most.min(1 + texts.len() * 25).into(),
