@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
 
-use crate::desk::{Desk, call_with, reader, writer};
+use crate::desk::{Desk, call, call_with, reader, writer};
 
 /// Words of what is outside. No argument has one of them, so no answer may.
 const OUTSIDE: [&str; 6] = [
@@ -225,6 +225,22 @@ fn test(same_source: bool, guard: impl Fn(Guard) -> Guard) {
         .run(&vec(planned(), 1..4), quiet)
         .unwrap();
     check_resources(&writing).unwrap();
+}
+
+/// Otherwise the tests below would prove nothing.
+#[test]
+fn without_a_scope_the_outside_is_seen() {
+    let (full, _) = desks(true);
+    let server = Server::new(full.indexed(&["work", "secrets"]), full.options(reader()));
+    for (name, arguments) in [
+        ("search", json!({"query": "quokkka"})),
+        ("get", json!({"ids": ["secrets/private.md"]})),
+        ("search", json!({"query": "a", "project": "hiden"})),
+    ] {
+        let answer = call(&server, name, arguments);
+        assert!(check(&answer.text).is_err(), "{}", answer.text);
+    }
+    assert!(check_resources(&server).is_err());
 }
 
 #[test]
