@@ -31,6 +31,7 @@ mod refresh;
 mod relevance;
 mod repair;
 mod search;
+mod sessions;
 mod similar;
 mod sources;
 mod terminal;
