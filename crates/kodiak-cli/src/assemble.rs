@@ -239,10 +239,11 @@ impl ProgramModels {
     fn drop_idle(&self, idle: Duration) {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.retain(|_, (embedder, last)| {
-            if Arc::strong_count(embedder) > 1 {
+            let used = Arc::strong_count(embedder) > 1;
+            if used {
                 *last = Instant::now();
             }
-            last.elapsed() < idle
+            used || last.elapsed() < idle
         });
     }
 
@@ -310,5 +311,34 @@ impl Models for ProgramModels {
         }
         embedder.embed_one("word", kodiak::embed::Role::Document)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_nobody_uses_is_dropped() {
+        let place = tempfile::tempdir().unwrap();
+        let written = place.path().join("written");
+        tiny_model::write(&written).unwrap();
+        let installed = place.path().join("models");
+        let model = model::install_from_folder(&written, None, &installed).unwrap();
+        let models = ProgramModels {
+            folder: Ok(installed),
+            name: None,
+            made: Mutex::default(),
+        };
+        let used = models.made(model.clone());
+        models.drop_idle(Duration::ZERO);
+        assert!(Arc::ptr_eq(&used, &models.made(model.clone())));
+        let dropped = Arc::downgrade(&used);
+        drop(used);
+        models.drop_idle(Duration::from_hours(1));
+        assert!(dropped.upgrade().is_some());
+        models.drop_idle(Duration::ZERO);
+        assert!(dropped.upgrade().is_none());
+        models.made(model);
     }
 }
