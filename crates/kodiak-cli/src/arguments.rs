@@ -7,6 +7,7 @@ mod brain;
 mod eval;
 mod help;
 mod mcp;
+mod memory;
 mod model;
 mod note;
 mod page;
@@ -26,6 +27,10 @@ pub(crate) use brain::{BrainArguments, IngestArguments};
 pub(crate) use eval::EvalArguments;
 use help::with_short_help;
 pub(crate) use mcp::McpArguments;
+pub(crate) use memory::{
+    ArticleVerb, ChooseArguments, DescribeArguments, ForgetArguments, RecallArguments,
+    RememberArguments, SaveArticleArguments, TimelineArguments,
+};
 pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};
 pub(crate) use note::{NewNoteArguments, NoteVerb, OpenArguments};
 pub(crate) use page::{
@@ -160,7 +165,7 @@ pub(crate) enum Color {
 pub(crate) enum Verb {
     /// Find notes
     Search(Box<SearchArguments>),
-    /// Print a note, or some lines of it
+    /// Print a note, or some lines of it, or several notes
     Get(GetArguments),
     /// Find the notes that are most similar to a note
     Similar(SimilarArguments),
@@ -179,6 +184,17 @@ pub(crate) enum Verb {
     /// List tags, and change them in notes that Kodiak may write to
     #[command(subcommand)]
     Tag(TagVerb),
+    /// Keep something that was learned, unless it is known already
+    Remember(Box<RememberArguments>),
+    /// Find what was learned, that of the present project first
+    Recall(Box<RecallArguments>),
+    /// List what was learned when, in few words
+    Timeline(TimelineArguments),
+    /// Move memories to the trash, or erase them
+    Forget(ForgetArguments),
+    /// Keep a longer text with a reference to where it is from
+    #[command(subcommand)]
+    Article(ArticleVerb),
     /// Register a folder of notes, or Bear, as a source and index it
     Add(AddArguments),
     /// Remove a source; its files are not touched
@@ -247,11 +263,15 @@ Examples:
   kodiak get notes/cooking/ramen.md  by source and path
   kodiak get ./ramen.md              by file
   kodiak get 'Ramen broth'           by title, or how it begins
-  kodiak get ramen                   by the name of its file")]
+  kodiak get ramen                   by the name of its file
+  kodiak get a1b2c3 d4e5f6 --json    several at once, by id, path or address")]
 pub(crate) struct GetArguments {
     /// The note: its id, path, address (kodiak://…), title or file name; `:FROM-TO` selects lines
     #[arg(value_name = "NOTE")]
     pub(crate) reference: String,
+    /// More notes, by id, path or address
+    #[arg(value_name = "MORE", conflicts_with = "line_numbers")]
+    pub(crate) more: Vec<String>,
     /// Print the number of each line before it
     #[arg(short, long)]
     pub(crate) line_numbers: bool,

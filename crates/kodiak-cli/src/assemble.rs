@@ -15,7 +15,8 @@ use kodiak::model::{self, InstalledModel};
 use kodiak::rank::Tuning;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{
-    BearDatabase, BearOptions, MarkdownFolder, SessionOptions, SessionRecords, Source, bear,
+    BearDatabase, BearOptions, Holding, MarkdownFolder, MemoryFolder, MemoryOptions,
+    SessionOptions, SessionRecords, Source, bear,
 };
 use kodiak::store::Serving;
 
@@ -36,8 +37,21 @@ pub(crate) fn source(
                 globs: source.globs.clone(),
                 max_bytes,
                 writable: source.writable,
+                project: kodiak::project::root(path)
+                    .map(|root| root.to_string_lossy().into_owned()),
             };
             Ok(Box::new(MarkdownFolder::new(name, path, options)?))
+        }
+        Kind::Memory | Kind::Article => {
+            let options = MemoryOptions {
+                holding: match source.kind {
+                    Kind::Article => Holding::Articles,
+                    _ => Holding::Memories,
+                },
+                globs: source.globs.clone(),
+                max_bytes,
+            };
+            Ok(Box::new(MemoryFolder::new(name, path, options)?))
         }
         Kind::Bear => {
             let options = BearOptions { max_bytes };
@@ -79,7 +93,7 @@ pub(crate) fn bear_folder() -> &'static Path {
 /// Returns the address that opens a note in the application that it is from.
 pub(crate) fn url(kind: Kind, key: &str) -> Option<String> {
     match kind {
-        Kind::Markdown | Kind::Sessions => None,
+        Kind::Markdown | Kind::Memory | Kind::Article | Kind::Sessions => None,
         Kind::Bear => Some(bear::link_to(key)),
     }
 }

@@ -5,6 +5,7 @@
 
 mod brain;
 pub(crate) mod edit;
+mod memory;
 mod search;
 mod size;
 
@@ -17,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use crate::failure::refusal;
 use crate::paths;
 pub(crate) use brain::BrainSettings;
+pub(crate) use memory::MemorySettings;
+use memory::WrittenMemory;
 pub(crate) use search::SearchSettings;
 use search::WrittenSearch;
 pub(crate) use size::Size;
@@ -40,6 +43,8 @@ pub(crate) struct Config {
     /// The folder for new pages, where no source can be written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pages: Option<PathBuf>,
+    #[serde(skip_serializing_if = "MemorySettings::is_default")]
+    pub(crate) memory: MemorySettings,
     #[serde(rename = "source", skip_serializing_if = "Vec::is_empty")]
     pub(crate) sources: Vec<RegisteredSource>,
 }
@@ -77,6 +82,10 @@ pub(crate) enum Kind {
     Bear,
     /// A tree of session records.
     Sessions,
+    /// A folder of memories.
+    Memory,
+    /// A folder of articles.
+    Article,
 }
 
 impl Kind {
@@ -85,7 +94,15 @@ impl Kind {
             Self::Markdown => "markdown",
             Self::Bear => "bear",
             Self::Sessions => "sessions",
+            Self::Memory => "memory",
+            Self::Article => "article",
         }
+    }
+
+    /// Tells whether its sources hold memories or articles, which can always be
+    /// written to.
+    pub(crate) fn is_memory(self) -> bool {
+        matches!(self, Self::Memory | Self::Article)
     }
 }
 
@@ -99,6 +116,7 @@ impl Default for Config {
             brain: BrainSettings::default(),
             sessions: None,
             pages: None,
+            memory: MemorySettings::default(),
             sources: Vec::new(),
         }
     }
@@ -140,6 +158,7 @@ impl Config {
             brain: written.brain,
             sessions: None,
             pages: None,
+            memory: MemorySettings::default(),
             sources: Vec::new(),
         };
         // Relative to the config file; joining keeps an absolute path as it is.
@@ -150,6 +169,10 @@ impl Config {
         config.sessions = sessions.map(|it| folder.join(paths::expanded(&it)));
         if let Some(message) = config.brain.mistake() {
             return Err(invalid(path, "", message));
+        }
+        config.memory = written.memory.within(folder);
+        if let Some(message) = config.memory.mistake() {
+            return Err(invalid(path, "", &message));
         }
         if let Some(message) = config.search.mistake() {
             return Err(invalid(path, "", message));
@@ -264,6 +287,8 @@ struct Written {
     offline: Option<bool>,
     pages: Option<String>,
     sessions: Option<String>,
+    #[serde(default)]
+    memory: WrittenMemory,
     #[serde(default)]
     search: WrittenSearch,
     #[serde(default)]

@@ -52,7 +52,13 @@ impl Desk {
 
     /// Returns the names of the sources that can be written to.
     pub(crate) fn writable(&self) -> Vec<String> {
-        self.engine.writable_sources(&Guard::local())
+        let mut names = self.engine.writable_sources(&Guard::local());
+        // Memories are not pages.
+        names.retain(|name| {
+            let source = self.config.source(name);
+            source.is_none_or(|source| !source.kind.is_memory())
+        });
+        names
     }
 
     /// Finds the note that was typed, in the sources that can be written to.
@@ -141,6 +147,11 @@ pub(crate) fn unwritable(config: &Config, name: &str) -> anyhow::Error {
             format!(
                 "`kodiak ingest` adds records; to allow it, run `kodiak add --sessions {quoted} --writable`"
             )
+        }
+        Some(source) if source.kind.is_memory() => {
+            "memories are not pages: see `kodiak remember` and `kodiak forget`, or open its file \
+             with `kodiak open`"
+                .to_owned()
         }
         Some(source) => {
             format!(

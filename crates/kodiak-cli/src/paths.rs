@@ -22,6 +22,9 @@ const QUERIES_FILE: &str = "brain-queries.txt";
 pub(crate) const PAGES_VARIABLE: &str = "KODIAK_PAGES";
 /// The environment variable that names the folder for new session records.
 pub(crate) const SESSIONS_VARIABLE: &str = "KODIAK_SESSIONS";
+const MEMORY_FOLDER: &str = "memory";
+/// The environment variable that names the folder of memories.
+pub(crate) const MEMORY_VARIABLE: &str = "KODIAK_MEMORY";
 /// The environment variable that names Bear's database.
 pub(crate) const BEAR_VARIABLE: &str = "KODIAK_BEAR_DB";
 /// The environment variable that names the folder of models.
@@ -93,6 +96,19 @@ pub(crate) fn queries_file(index: &Path) -> PathBuf {
 /// Returns the home folder, if it is known.
 pub(crate) fn home() -> Option<PathBuf> {
     etcetera::home_dir().ok()
+}
+
+/// Returns the folder of memories that the environment or else the config names.
+pub(crate) fn named_memory_folder(configured: Option<&Path>) -> Option<PathBuf> {
+    let told = std::env::var_os(MEMORY_VARIABLE);
+    let path = given(told.as_ref()).or(configured)?;
+    Some(absolute(&path.to_str().map_or(path.to_owned(), expanded)))
+}
+
+/// Returns the folder of memories where none is named: one in the data folder.
+pub(crate) fn usual_memory_folder() -> anyhow::Result<PathBuf> {
+    let data = base(MEMORY_VARIABLE)?.data_dir();
+    Ok(data.join(FOLDER).join(MEMORY_FOLDER))
 }
 
 /// Returns Bear's database that was asked for, by an argument or by the

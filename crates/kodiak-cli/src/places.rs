@@ -36,14 +36,14 @@ impl Places {
     /// Returns the absolute path of a hit's file, if it is a file and its source is
     /// registered.
     pub(crate) fn file(&self, hit: &Hit) -> Option<PathBuf> {
-        self.file_at(&hit.source, &hit.path)
+        self.file_at(&hit.source, &hit.entry)
     }
 
     /// Returns the absolute path of the file at a path of a source, if it is a file
     /// and the source is registered.
     pub(crate) fn file_at(&self, source: &str, path: &str) -> Option<PathBuf> {
         match self.roots.get(source)? {
-            (Kind::Markdown, root) => Some(root.join(path)),
+            (Kind::Markdown | Kind::Memory | Kind::Article, root) => Some(root.join(path)),
             // The file of a session record is not named by its key.
             (Kind::Bear | Kind::Sessions, _) => None,
         }
@@ -88,6 +88,10 @@ impl Places {
 
     fn shown_at(&self, source: &str, path: &str) -> String {
         let named = format!("{source}/{path}");
+        // A memory has a name of its own, which its file need not have.
+        if let Some((Kind::Memory | Kind::Article, _)) = self.roots.get(source) {
+            return named;
+        }
         match self.relative(source, path) {
             Some(relative) if relative.len() <= named.len() => relative,
             _ => named,
@@ -103,7 +107,7 @@ impl Places {
             return Some(self.identifier(hit).to_owned());
         }
         let file = self.file(hit)?.to_string_lossy().into_owned();
-        match self.relative(&hit.source, &hit.path) {
+        match self.relative(&hit.source, &hit.entry) {
             Some(relative) if relative.len() < file.len() => Some(relative),
             _ => Some(file),
         }

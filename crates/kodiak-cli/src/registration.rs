@@ -187,7 +187,7 @@ fn free_name(config: &Config, wanted: &Wanted<'_>) -> String {
             let name = wanted.path.file_name().unwrap_or_default();
             tidy_name(&name.to_string_lossy().to_lowercase())
         }
-        Kind::Bear | Kind::Sessions => wanted.kind.name().to_owned(),
+        Kind::Bear | Kind::Sessions | Kind::Memory | Kind::Article => wanted.kind.name().to_owned(),
     };
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     std::iter::once(name.clone())

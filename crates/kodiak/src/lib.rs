@@ -29,6 +29,7 @@ pub mod document;
 pub mod embed;
 pub mod engine;
 pub mod error;
+pub mod memory;
 pub mod model;
 pub mod period;
 pub mod project;

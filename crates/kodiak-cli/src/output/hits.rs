@@ -47,10 +47,15 @@ impl Layout<'_> {
 /// relevant are set apart if they are all at the end.
 pub(crate) fn hits(answer: &Answer, layout: Layout<'_>) -> String {
     let mut text = String::new();
-    let apart = answer.hits.is_sorted_by_key(|hit| !hit.probable);
+    let apart = answer.hits.is_sorted_by_key(|hit| !hit.probable)
+        && !answer.hits.iter().any(|hit| hit.elsewhere);
     for (number, hit) in answer.hits.iter().enumerate() {
         if number > 0 {
             text.push('\n');
+        }
+        if hit.elsewhere && (number == 0 || !answer.hits[number - 1].elsewhere) {
+            let line = layout.painter.paint(DIM, "from other projects:");
+            let _ = writeln!(text, "{line}\n");
         }
         let first = number == 0 || answer.hits[number - 1].probable;
         if apart && first && !hit.probable {
@@ -114,6 +119,9 @@ fn place(hit: &Hit, layout: Layout<'_>) -> String {
     let mut rest = format!("  {}", hit.id);
     if hit.archived {
         rest.push_str("  (archived)");
+    }
+    if let Some(newer) = &hit.superseded_by {
+        rest.push_str(&format!("  (superseded by {newer})"));
     }
     if hit.changed {
         rest.push_str("  (changed since it was indexed)");

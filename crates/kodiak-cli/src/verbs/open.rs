@@ -27,6 +27,8 @@ pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::R
     let (file, line) = match registered.kind {
         // The lines of a record's text are not those of its file.
         Kind::Sessions => (found.fields.iter().find_map(named), 1),
+        // A memory has a name of its own, which its file need not have.
+        Kind::Memory | Kind::Article => (Some(found.entry.clone()), found.lines.from),
         Kind::Markdown | Kind::Bear => (None, found.lines.from),
     };
     let file = registered.path.join(file.as_deref().unwrap_or(key));

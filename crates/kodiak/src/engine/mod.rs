@@ -152,7 +152,7 @@ impl Engine {
     }
 
     /// Searches the index in its present state.
-    fn search_as_is(
+    pub(crate) fn search_as_is(
         &self,
         reader: &dyn Reader,
         guard: &Guard,
@@ -254,8 +254,13 @@ impl Engine {
         }
     }
 
+    /// Returns the sources that could be opened.
+    pub(crate) fn all_sources(&self) -> &[Box<dyn Source>] {
+        &self.shared.sources
+    }
+
     /// Runs `work` with a reader from the pool.
-    fn read<T>(&self, work: impl FnOnce(&dyn Reader) -> Result<T>) -> Result<T> {
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&dyn Reader) -> Result<T>) -> Result<T> {
         let shared = &*self.shared;
         let Some(cancel) = &self.cancel else {
             return shared.readers.with(&*shared.store, work);
@@ -301,7 +306,7 @@ impl Engine {
     }
 
     /// Returns the source with this name, if the guard admits it.
-    fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
+    pub(crate) fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
         let shared = &self.shared;
         let found = shared.sources.iter().find(|source| source.name() == name);
         match found {

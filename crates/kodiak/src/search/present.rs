@@ -80,8 +80,11 @@ impl Presenter<'_> {
                     gone += 1;
                     continue;
                 }
+                let newer = ranked.superseded.get(&document.row);
+                let memory = self.is_memory(&document.source);
                 if self.collapse
-                    && let Some(original) = originals.find(&document)
+                    && newer.is_none()
+                    && let Some(original) = originals.find(&document, memory)
                 {
                     hits[original].also_in.push(document.into());
                     continue;
@@ -91,7 +94,11 @@ impl Presenter<'_> {
                 let span = self.span(candidate)?;
                 let (mut hit, in_body) = hit(&document, candidate, span.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
+                if let Some((entry, _)) = self.store.entry_of(document.row)? {
+                    hit.entry = entry;
+                }
                 hit.archived = self.is_archived(document.row)?;
+                hit.superseded_by = self.short_id(newer)?;
                 let in_body = in_body.filter(|_| judged);
                 let coverage = judge
                     .as_mut()
@@ -109,8 +116,8 @@ impl Presenter<'_> {
                     hit.explanation = Some(explained);
                 }
                 hits.push(hit);
-                if self.collapse {
-                    originals.add(document);
+                if self.collapse && newer.is_none() {
+                    originals.add(document, hits.len() - 1, memory);
                 }
             }
             if hits.len() >= request.limit {
@@ -138,6 +145,20 @@ impl Presenter<'_> {
             },
             notices: told.map(|(_, notice)| notice).collect(),
         })
+    }
+
+    /// Returns the id of a document as hits show it.
+    fn short_id(&self, row: Option<&Row>) -> Result<Option<String>> {
+        let Some(row) = row else {
+            return Ok(None);
+        };
+        let found = self.store.documents(&[*row])?.pop();
+        Ok(found.map(|document| format!("#{}", document.short_id)))
+    }
+
+    fn is_memory(&self, source: &str) -> bool {
+        let mut sources = self.sources.iter();
+        sources.any(|one| one.name() == source && one.memories().is_some())
     }
 
     fn is_archived(&self, row: Row) -> Result<bool> {
@@ -208,10 +229,11 @@ fn hit(
         uri: uri(&document.source, &document.key),
         source: document.source.clone(),
         path: document.key.clone(),
+        entry: document.key.clone(),
         file: None,
         url: None,
         kind: document.kind.clone(),
-        title: document.title.clone(),
+        title: document.shown_title().into_owned(),
         category: document.category.clone(),
         tags: document.tags.clone(),
         created_at: document.created_at.map(date::format),
@@ -225,6 +247,9 @@ fn hit(
         found_by: found_by.map(|(_, name)| name).collect(),
         changed: false,
         archived: false,
+        superseded_by: None,
+        project: document.project.clone(),
+        elsewhere: false,
         relevance: None,
         probable: true,
         also_in: Vec::new(),
