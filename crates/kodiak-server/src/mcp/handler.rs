@@ -266,7 +266,7 @@ fn described(tool: &'static Tool) -> ProtocolTool {
         .open_world(false);
     let annotations = match tool.effect {
         Effect::Reads => annotations,
-        Effect::Adds | Effect::Creates => annotations.destructive(false),
+        Effect::Adds | Effect::Remembers | Effect::Creates => annotations.destructive(false),
         Effect::Changes => annotations.destructive(true),
     };
     let described = ProtocolTool::new(tool.name, tool.description, Arc::new(tool.input_schema()));
