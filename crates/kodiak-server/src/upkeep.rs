@@ -67,11 +67,10 @@ impl Work {
     pub(crate) fn doing(&self) -> Option<String> {
         let doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
         let doing = doing.as_ref()?;
-        Some(if doing.all == 0 {
-            doing.what.clone()
-        } else {
-            let percent = 100 * doing.done.min(doing.all) / doing.all;
-            format!("{} ({percent} %)", doing.what)
+        let percent = (100 * doing.done.min(doing.all)).checked_div(doing.all);
+        Some(match percent {
+            None => doing.what.clone(),
+            Some(percent) => format!("{} ({percent} %)", doing.what),
         })
     }
 

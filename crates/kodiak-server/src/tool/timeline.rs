@@ -98,8 +98,8 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             remarks.push("there may be earlier ones: set to, or raise limit".to_owned());
         }
     }
-    let total = entries.len();
-    Ok(list(call, &entries, total, true, remarks))
+    let (total, complete) = (entries.len(), remarks.is_empty());
+    Ok(list(call, &entries, total, complete, remarks))
 }
 
 /// Tells whether there are sources of memories, articles or sessions.
