@@ -204,6 +204,9 @@ pub(crate) fn holder(verb: &str) -> String {
     )
 }
 
+/// An embedder, and when it was last used.
+type Made = (Arc<dyn Embedder>, Instant);
+
 /// Gives the engine the installed models that the settings ask for. It installs
 /// none.
 struct ProgramModels {
@@ -213,7 +216,7 @@ struct ProgramModels {
     name: Option<String>,
     /// The embedders by model key, kept so that a model is loaded only once, each
     /// with its last use.
-    made: Mutex<HashMap<String, (Arc<dyn Embedder>, Instant)>>,
+    made: Mutex<HashMap<String, Made>>,
 }
 
 impl ProgramModels {

@@ -25,7 +25,7 @@ const UPKEEP: Duration = Duration::from_hours(1);
 /// then, and the next search finds it.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a model stays in memory without use.
-const MODEL_IDLE: Duration = Duration::from_secs(60);
+const MODEL_IDLE: Duration = Duration::from_mins(1);
 
 pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let memories = memory_source(arguments, context, Kind::Memory)?;

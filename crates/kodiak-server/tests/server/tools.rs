@@ -73,7 +73,10 @@ fn knowledge() {
     let desk = Desk::with_examples();
     let server = desk.server(reader());
     let query = json!({"query": "ramen broth", "kinds": ["recipe"]});
-    insta::assert_snapshot!("search_knowledge", shown(&server, "search_knowledge", query));
+    insta::assert_snapshot!(
+        "search_knowledge",
+        shown(&server, "search_knowledge", query)
+    );
     let memories = json!({"query": "ramen broth"});
     insta::assert_snapshot!("recall_memory", shown(&server, "recall_memory", memories));
 }
