@@ -1,10 +1,5 @@
 //! A client that writes and reads lines, so that tests see what is on the wire.
 
-#![expect(
-    clippy::needless_pass_by_value,
-    reason = "calls read better with the arguments in them"
-)]
-
 use std::time::Duration;
 
 use kodiak_server::Server;
