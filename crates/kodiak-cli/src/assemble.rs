@@ -248,6 +248,9 @@ pub(crate) fn holder(verb: &str) -> String {
     )
 }
 
+/// An embedder, and when it was last used.
+type Made = (Arc<dyn Embedder>, Instant);
+
 /// Gives the engine the installed models that the settings ask for. It installs
 /// none.
 struct ProgramModels {
@@ -257,7 +260,7 @@ struct ProgramModels {
     name: Option<String>,
     /// The embedders by model key, kept so that a model is loaded only once, each
     /// with its last use.
-    made: Mutex<HashMap<String, (Arc<dyn Embedder>, Instant)>>,
+    made: Mutex<HashMap<String, Made>>,
 }
 
 impl ProgramModels {
@@ -297,10 +300,11 @@ impl ProgramModels {
     fn drop_idle(&self, idle: Duration) {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.retain(|_, (embedder, last)| {
-            if Arc::strong_count(embedder) > 1 {
+            let used = Arc::strong_count(embedder) > 1;
+            if used {
                 *last = Instant::now();
             }
-            last.elapsed() < idle
+            used || last.elapsed() < idle
         });
     }
 
@@ -368,5 +372,34 @@ impl Models for ProgramModels {
         }
         embedder.embed_one("word", kodiak::embed::Role::Document)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_nobody_uses_is_dropped() {
+        let place = tempfile::tempdir().unwrap();
+        let written = place.path().join("written");
+        tiny_model::write(&written).unwrap();
+        let installed = place.path().join("models");
+        let model = model::install_from_folder(&written, None, &installed).unwrap();
+        let models = ProgramModels {
+            folder: Ok(installed),
+            name: None,
+            made: Mutex::default(),
+        };
+        let used = models.made(model.clone());
+        models.drop_idle(Duration::ZERO);
+        assert!(Arc::ptr_eq(&used, &models.made(model.clone())));
+        let dropped = Arc::downgrade(&used);
+        drop(used);
+        models.drop_idle(Duration::from_hours(1));
+        assert!(dropped.upgrade().is_some());
+        models.drop_idle(Duration::ZERO);
+        assert!(dropped.upgrade().is_none());
+        models.made(model);
     }
 }
