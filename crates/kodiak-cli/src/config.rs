@@ -189,7 +189,7 @@ impl Config {
 /// Returns the name of the model to use where the config names none.
 fn default_model() -> &'static str {
     let first = kodiak::model::catalogue().first();
-    first.map_or(NO_MODEL, |model| model.name)
+    first.map_or(NO_MODEL, |model| model.name.as_str())
 }
 
 /// Replaces the characters that would be awkward to type in a source's name or

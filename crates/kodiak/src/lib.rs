@@ -28,6 +28,7 @@ pub mod document;
 pub mod embed;
 pub mod engine;
 pub mod error;
+pub mod http;
 pub mod model;
 pub mod period;
 pub mod rank;

@@ -86,6 +86,10 @@ fn by_name(
     })
 }
 
+fn dash() -> String {
+    "-".to_owned()
+}
+
 /// A model as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Listed {
@@ -94,7 +98,10 @@ struct Listed {
     installed: bool,
     revision: Option<String>,
     dimensions: usize,
-    bytes: u64,
+    bytes: Option<u64>,
+    /// The CPU time for a text of 200 tokens.
+    milliseconds: Option<u32>,
+    languages: Option<&'static [String]>,
     licence: Option<&'static str>,
     about: Option<&'static str>,
     folder: Option<PathBuf>,
@@ -113,7 +120,10 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
         "revision",
         "size",
         "dimensions",
+        "ms/text",
+        "languages",
         "licence",
+        "good at",
         "folder",
     ];
     let mut rows = vec![headings.map(str::to_owned).to_vec()];
@@ -128,10 +138,13 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
         rows.push(vec![
             model.name.clone(),
             state.to_owned(),
-            model.revision.clone().unwrap_or("-".to_owned()),
-            size(model.bytes),
+            model.revision.clone().unwrap_or_else(dash),
+            model.bytes.map_or(dash(), size),
             model.dimensions.to_string(),
+            model.milliseconds.map_or(dash(), |one| one.to_string()),
+            model.languages.map_or(dash(), |codes| codes.join(" ")),
             model.licence.unwrap_or("-").to_owned(),
+            model.about.unwrap_or("-").to_owned(),
             escaped(&folder.to_string_lossy()).into_owned(),
         ]);
     }
@@ -163,23 +176,27 @@ fn listed(cache: &Path, in_use: Option<&str>) -> anyhow::Result<Vec<Listed>> {
             installed: true,
             revision: Some(model.identity.revision.clone()),
             dimensions: model.identity.dimensions,
-            bytes: model::bytes(model),
-            licence: known.map(|known| known.licence),
-            about: known.map(|known| known.about),
+            bytes: Some(model::bytes(model)),
+            milliseconds: known.and_then(|known| known.milliseconds),
+            languages: known.map(|known| &*known.languages),
+            licence: known.map(|known| &*known.licence),
+            about: known.map(|known| &*known.about),
             folder: Some(model.folder.clone()),
         });
     }
     let missing = |known: &&KnownModel| listed.iter().all(|model| model.name != known.name);
     let missing: Vec<&KnownModel> = model::catalogue().iter().filter(missing).collect();
     listed.extend(missing.into_iter().map(|known| Listed {
-        name: known.name.to_owned(),
-        in_use: in_use == Some(known.name),
+        name: known.name.clone(),
+        in_use: in_use == Some(&known.name),
         installed: false,
         revision: None,
         dimensions: known.settings.dimensions,
         bytes: known.size_bytes,
-        licence: Some(known.licence),
-        about: Some(known.about),
+        milliseconds: known.milliseconds,
+        languages: Some(&known.languages),
+        licence: Some(&known.licence),
+        about: Some(&known.about),
         folder: None,
     }));
     Ok(listed)
@@ -268,5 +285,5 @@ fn unknown(name: &str, cache: &Path) -> anyhow::Error {
 
 fn default_name() -> &'static str {
     let first = model::catalogue().first();
-    first.map_or("NAME", |model| model.name)
+    first.map_or("NAME", |model| model.name.as_str())
 }

@@ -33,12 +33,39 @@ pub(super) fn pool(
     }
     let mut vector = match pooling {
         _ if shape.len() == 2 => values,
+        Pooling::Own => {
+            let detail = "it has no output 'sentence_embedding'";
+            return Err(Fault::Model(detail.to_owned()));
+        }
         Pooling::Mean => mean(&values, mask, width),
         // A text without tokens has no first one.
         Pooling::Cls => values
             .get(..width)
             .map_or(vec![0.0; width], <[f32]>::to_vec),
     };
+    normalise(&mut vector)?;
+    Ok(vector)
+}
+
+/// Cuts a vector to its first components and scales it to length one again. Some
+/// models are trained to be normalised over all components first.
+pub(super) fn shorten(
+    mut vector: Vec<f32>,
+    dimensions: usize,
+    layer_norm: bool,
+) -> Result<Vec<f32>, Fault> {
+    if dimensions >= vector.len() {
+        return Ok(vector);
+    }
+    // What has no direction stays zero.
+    if layer_norm && vector.iter().any(|&value| value != 0.0) {
+        let mean = vector.iter().sum::<f32>() / vector.len() as f32;
+        // The scale does not matter: the result has length one.
+        for value in &mut vector {
+            *value -= mean;
+        }
+    }
+    vector.truncate(dimensions);
     normalise(&mut vector)?;
     Ok(vector)
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use super::manifest::Manifest;
-use super::{InstalledModel, cache};
+use super::{InstalledModel, cache, stamp};
 use crate::embed::OnnxEmbedder;
 use crate::error::{Error, Result};
 
@@ -66,6 +66,7 @@ impl Staging {
         // be loaded would otherwise only show when somebody needs it.
         OnnxEmbedder::new(manifest.clone().installed(&ready)).prepare()?;
         manifest.write(&ready)?;
+        stamp::keep(&ready, manifest.expected().map(|(name, ..)| name));
         on_disk(&ready)?;
         let target = self.cache.join(manifest.folder_name());
         if fs::rename(&ready, &target).is_err() {
