@@ -96,7 +96,7 @@ fn mean(values: &[f32], mask: &[u32], width: usize) -> Vec<f32> {
 }
 
 /// Scales a vector to length one, unless it is zero.
-fn normalise(vector: &mut [f32]) -> Result<(), Fault> {
+pub(super) fn normalise(vector: &mut [f32]) -> Result<(), Fault> {
     let largest = vector
         .iter()
         .fold(0.0_f32, |largest, value| largest.max(value.abs()));

@@ -93,6 +93,15 @@ impl Address {
         }
     }
 
+    /// Tells whether it names more than a host.
+    pub fn has_path(&self) -> bool {
+        let after = self.text.find("://").map_or(0, |at| at + 3);
+        let path = self.text[after..]
+            .find('/')
+            .map(|at| &self.text[after + at..]);
+        path.is_some_and(|path| path.trim_matches('/') != "")
+    }
+
     /// Tells whether requests are encrypted.
     pub fn is_secure(&self) -> bool {
         self.secure

@@ -337,6 +337,10 @@ fn failure(address: &Address, error: &ureq::Error) -> HttpError {
             | io::ErrorKind::HostUnreachable
             | io::ErrorKind::NetworkUnreachable
             | io::ErrorKind::AddrNotAvailable => connect(without_number(error)),
+            // The operating system has no kind for this.
+            _ if error.to_string().starts_with("failed to lookup") => {
+                connect("there is no such host".to_owned())
+            }
             _ => HttpError::Broken {
                 host,
                 detail: without_number(error),

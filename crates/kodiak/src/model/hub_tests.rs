@@ -116,7 +116,9 @@ impl Desk {
     }
 
     fn entries(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.plan.cache).unwrap();
+        let Ok(entries) = fs::read_dir(&self.plan.cache) else {
+            return Vec::new();
+        };
         entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect()

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use super::checksum::Content;
 use super::client::Failure;
 use super::download::Fetched;
+use super::staging;
 use crate::document::hex;
 use crate::error::{Error, Result};
 
@@ -78,7 +79,7 @@ fn recorded(file: &Path) -> Result<Option<String>> {
 
 /// Writes a record completely or not at all.
 fn record(file: &Path, sha256: &str) -> Result<()> {
-    let temporary = file.with_extension(format!("{}", std::process::id()));
+    let temporary = staging::unused(file.parent().unwrap_or(Path::new("")));
     let write = || {
         let mut written = File::create(&temporary)?;
         writeln!(written, "{sha256}")?;

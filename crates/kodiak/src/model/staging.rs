@@ -102,7 +102,7 @@ pub(super) fn discard(cache: &Path, folder: &Path) -> Result<()> {
 }
 
 /// Returns an unused path in the cache.
-fn unused(cache: &Path) -> PathBuf {
+pub(super) fn unused(cache: &Path) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

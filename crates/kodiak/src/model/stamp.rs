@@ -9,6 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
+use super::staging;
+
 /// The name of the stamp in a model's folder.
 pub(super) const STAMP: &str = ".verified";
 
@@ -22,7 +24,7 @@ pub(super) fn is_current<'a>(folder: &Path, files: impl Iterator<Item = &'a str>
 /// again next time.
 pub(super) fn keep<'a>(folder: &Path, files: impl Iterator<Item = &'a str>) {
     if let Some(stamp) = stamp(folder, files) {
-        let temporary = folder.join(format!("{STAMP}-{}", std::process::id()));
+        let temporary = staging::unused(folder);
         if fs::write(&temporary, stamp).is_ok()
             && fs::rename(&temporary, folder.join(STAMP)).is_err()
         {
