@@ -8,7 +8,7 @@ mod remote;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kodiak::Engine;
 use kodiak::embed::{Embedder, OnnxEmbedder};
@@ -16,13 +16,16 @@ use kodiak::engine::{EngineBuilder, ModelAbsence, ModelResult, Models};
 use kodiak::model::{self, InstalledModel};
 use kodiak::rank::Tuning;
 use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{BearDatabase, BearOptions, MarkdownFolder, Source, bear};
+use kodiak::source::{
+    BearDatabase, BearOptions, MarkdownFolder, SessionOptions, SessionRecords, Source, bear,
+};
 use kodiak::store::Serving;
 
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
 use crate::failure;
 use crate::models;
+use crate::paths;
 pub(crate) use remote::Remote;
 
 /// Opens a registered source. Fails if its folder or file is missing.
@@ -43,6 +46,14 @@ pub(crate) fn source(
         Kind::Bear => {
             let options = BearOptions { max_bytes };
             Ok(Box::new(BearDatabase::new(name, path, options)?))
+        }
+        Kind::Sessions => {
+            let options = SessionOptions {
+                max_bytes,
+                home: paths::home(),
+                writable: source.writable,
+            };
+            Ok(Box::new(SessionRecords::new(name, path, options)?))
         }
     }
 }
@@ -72,7 +83,7 @@ pub(crate) fn bear_folder() -> &'static Path {
 /// Returns the address that opens a note in the application that it is from.
 pub(crate) fn url(kind: Kind, key: &str) -> Option<String> {
     match kind {
-        Kind::Markdown => None,
+        Kind::Markdown | Kind::Sessions => None,
         Kind::Bear => Some(bear::link_to(key)),
     }
 }
@@ -97,6 +108,8 @@ pub(crate) struct Purpose<'a> {
     pub(crate) patience: Duration,
     /// Whether to do without a model.
     pub(crate) no_semantic: bool,
+    /// How long a model stays loaded without use; for ever if `None`.
+    pub(crate) model_idle: Option<Duration>,
 }
 
 impl<'a> Purpose<'a> {
@@ -107,12 +120,19 @@ impl<'a> Purpose<'a> {
             verb,
             patience: Duration::MAX,
             no_semantic: false,
+            model_idle: None,
         }
     }
 
     /// Sets whether to do without a model.
     pub(crate) fn without_model(mut self, no_semantic: bool) -> Self {
         self.no_semantic = no_semantic;
+        self
+    }
+
+    /// Sets how long a model stays loaded without use.
+    pub(crate) fn dropping_model_after(mut self, idle: Duration) -> Self {
+        self.model_idle = Some(idle);
         self
     }
 
@@ -129,6 +149,10 @@ pub(crate) fn engine(
     config: &Config,
     purpose: Purpose<'_>,
 ) -> kodiak::Result<Engine> {
+    let models = Arc::new(ProgramModels::new(context, config, purpose.no_semantic));
+    if let Some(idle) = purpose.model_idle {
+        models.drop_after(idle);
+    }
     let mut builder = Engine::builder(&context.index_path)
         .holder(holder(purpose.verb))
         .patience(purpose.patience)
@@ -139,11 +163,10 @@ pub(crate) fn engine(
             minimum_similarity: config.search.minimum_similarity,
             ..Tuning::default()
         })
-        .models(Arc::new(ProgramModels::new(
-            context,
-            config,
-            purpose.no_semantic,
-        )));
+        .models(models);
+    if config.brain.remember_queries {
+        builder = builder.remember_queries(paths::queries_file(&context.index_path));
+    }
     for registered in &config.sources {
         builder = add(builder, config, registered);
     }
@@ -182,8 +205,9 @@ struct ProgramModels {
     dimensions: Option<usize>,
     /// The provider to ask, if the model is not on this machine.
     remote: Option<Remote>,
-    /// The embedders by model key, kept so that a model is loaded only once.
-    made: Mutex<HashMap<String, Arc<dyn Embedder>>>,
+    /// The embedders by model key, kept so that a model is loaded only once, each
+    /// with its last use.
+    made: Mutex<HashMap<String, (Arc<dyn Embedder>, Instant)>>,
 }
 
 impl ProgramModels {
@@ -202,22 +226,50 @@ impl ProgramModels {
     fn made(&self, model: InstalledModel) -> Arc<dyn Embedder> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let known = made.entry(model.identity.key());
-        Arc::clone(known.or_insert_with(|| embedder(model)))
+        let known = known.or_insert_with(|| (embedder(model), Instant::now()));
+        known.1 = Instant::now();
+        Arc::clone(&known.0)
+    }
+
+    /// Drops each model that nobody has used for so long, as long as this is used
+    /// itself. The next use loads it again.
+    fn drop_after(self: &Arc<Self>, idle: Duration) {
+        let models = Arc::downgrade(self);
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(idle / 4);
+                let Some(models) = models.upgrade() else {
+                    return;
+                };
+                models.drop_idle(idle);
+            }
+        });
+    }
+
+    fn drop_idle(&self, idle: Duration) {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.retain(|_, (embedder, last)| {
+            if Arc::strong_count(embedder) > 1 {
+                *last = Instant::now();
+            }
+            last.elapsed() < idle
+        });
     }
 
     /// Keeps an embedder that was made now, or returns the one that was made before.
     fn kept(&self, new: Arc<dyn Embedder>) -> Arc<dyn Embedder> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(made.entry(new.identity().key()).or_insert(new))
+        let known = made.entry(new.identity().key());
+        let known = known.or_insert_with(|| (new, Instant::now()));
+        known.1 = Instant::now();
+        Arc::clone(&known.0)
     }
 
     /// Returns the command to run when the model that embedded the notes is not
     /// installed. The configured model, which may be another one, is used if it
     /// is installed, and installed otherwise.
     fn remedy(&self, folder: &Path, name: &str) -> String {
-        if self.remote.is_some() {
-            "index".to_owned()
-        } else if matches!(model::find(folder, name), Ok(Some(_))) {
+        if self.remote.is_some() || matches!(model::find(folder, name), Ok(Some(_))) {
             "index".to_owned()
         } else if model::known(name).is_some() {
             format!("model install {name}")

@@ -3,6 +3,7 @@
 //! [`edit`] changes the file and preserves what a person wrote in it. The config
 //! decides which sources exist; the index follows it.
 
+mod brain;
 pub(crate) mod edit;
 pub(crate) mod keys;
 mod model;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::refusal;
 use crate::paths;
+pub(crate) use brain::BrainSettings;
 pub(crate) use model::{Key, ModelSettings, RemoteSettings};
 pub(crate) use search::SearchSettings;
 use search::WrittenSearch;
@@ -34,6 +36,10 @@ pub(crate) struct Config {
     /// Whether use of the network is forbidden.
     pub(crate) offline: bool,
     pub(crate) search: SearchSettings,
+    pub(crate) brain: BrainSettings,
+    /// The folder for new session records, where no source takes them in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sessions: Option<PathBuf>,
     /// The folder for new pages, where no source can be written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pages: Option<PathBuf>,
@@ -72,6 +78,8 @@ pub(crate) enum Kind {
     Markdown,
     /// Bear's database.
     Bear,
+    /// A tree of session records.
+    Sessions,
 }
 
 impl Kind {
@@ -79,6 +87,7 @@ impl Kind {
         match self {
             Self::Markdown => "markdown",
             Self::Bear => "bear",
+            Self::Sessions => "sessions",
         }
     }
 }
@@ -90,6 +99,8 @@ impl Default for Config {
             model: ModelSettings::usual(default_model()),
             offline: false,
             search: SearchSettings::default(),
+            brain: BrainSettings::default(),
+            sessions: None,
             pages: None,
             sources: Vec::new(),
         }
@@ -125,6 +136,8 @@ impl Config {
             model: written.model.unwrap_or(default.model),
             offline: written.offline.unwrap_or(default.offline),
             search: written.search.over(&default.search),
+            brain: written.brain,
+            sessions: None,
             pages: None,
             sources: Vec::new(),
         };
@@ -132,6 +145,11 @@ impl Config {
         let folder = path.parent().unwrap_or(Path::new(""));
         let pages = written.pages.filter(|pages| !pages.trim().is_empty());
         config.pages = pages.map(|pages| folder.join(paths::expanded(&pages)));
+        let sessions = written.sessions.filter(|it| !it.trim().is_empty());
+        config.sessions = sessions.map(|it| folder.join(paths::expanded(&it)));
+        if let Some(message) = config.brain.mistake() {
+            return Err(invalid(path, "", message));
+        }
         if let Some(message) = config.search.mistake() {
             return Err(invalid(path, "", message));
         }
@@ -146,11 +164,18 @@ impl Config {
                 );
                 return Err(invalid(path, "", &message));
             }
+            if is_reserved(&source.name) {
+                let message = format!(
+                    "no source can be named '{}', which addresses of searches begin with; choose another name",
+                    source.name
+                );
+                return Err(invalid(path, "", &message));
+            }
             if config.source(&source.name).is_some() {
                 let message = format!("two sources are named '{}'", source.name);
                 return Err(invalid(path, "", &message));
             }
-            if source.writable && source.kind != Kind::Markdown {
+            if source.writable && source.kind == Kind::Bear {
                 let message = format!("the source '{}' cannot be writable", source.name);
                 return Err(invalid(path, "", &message));
             }
@@ -188,6 +213,12 @@ impl Config {
 pub(crate) fn default_model() -> &'static str {
     let first = kodiak::model::catalogue().first();
     first.map_or(NO_MODEL, |model| model.name.as_str())
+}
+
+/// Tells whether a name has another meaning in addresses: `kodiak://search/…` is a
+/// search.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    name == kodiak_server::SEARCH_SOURCE
 }
 
 /// Replaces the characters that would be awkward to type in a source's name or
@@ -230,8 +261,11 @@ struct Written {
     model: Option<ModelSettings>,
     offline: Option<bool>,
     pages: Option<String>,
+    sessions: Option<String>,
     #[serde(default)]
     search: WrittenSearch,
+    #[serde(default)]
+    brain: BrainSettings,
 }
 
 #[derive(Debug, Deserialize)]
@@ -314,6 +348,10 @@ mod tests {
             (
                 "[[source]]\nname = \"a/b\"\npath = \"/\"",
                 "'a/b' must consist of",
+            ),
+            (
+                "[[source]]\nname = \"search\"\npath = \"/\"",
+                "no source can be named 'search'",
             ),
             (
                 "[[source]]\nname = \"a\"\npath = \"/\"\nkind = \"bear\"\nwritable = true",

@@ -7,7 +7,7 @@ use kodiak::access::Guard;
 use kodiak::engine::{Event, Job};
 
 use crate::assemble::{self, Purpose};
-use crate::config::{Config, Kind, RegisteredSource, edit, tidy_name};
+use crate::config::{Config, Kind, RegisteredSource, edit, is_reserved, tidy_name};
 use crate::context::Context;
 use crate::failure::refusal;
 use crate::interrupt::Working;
@@ -151,6 +151,12 @@ fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     }
     let name = match name {
         None => free_name(config, wanted),
+        Some(name) if is_reserved(&name) => {
+            return Err(refusal(
+                format!("no source can be named '{name}', which addresses of searches begin with"),
+                "choose another name with --name",
+            ));
+        }
         Some(name) => match config.source(&name) {
             None => name,
             Some(other) => {
@@ -181,12 +187,12 @@ fn free_name(config: &Config, wanted: &Wanted<'_>) -> String {
             let name = wanted.path.file_name().unwrap_or_default();
             tidy_name(&name.to_string_lossy().to_lowercase())
         }
-        Kind::Bear => wanted.kind.name().to_owned(),
+        Kind::Bear | Kind::Sessions => wanted.kind.name().to_owned(),
     };
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     std::iter::once(name.clone())
         .chain(numbered)
-        .find(|name| config.source(name).is_none())
+        .find(|name| config.source(name).is_none() && !is_reserved(name))
         .unwrap_or(name)
 }
 
@@ -217,6 +223,12 @@ fn report_overlaps(context: &Context<'_>, config: &Config, wanted: &Wanted<'_>) 
 
 fn no_notes(wanted: &Wanted<'_>) -> anyhow::Error {
     let (kind, globs) = (wanted.kind, wanted.globs);
+    if kind == Kind::Sessions {
+        return refusal(
+            format!("no session records found in {}", wanted.path.display()),
+            "session records are files such as 9f2c4e1ab0d37756-v1.json; to begin with an empty folder, add --writable",
+        );
+    }
     let message = format!("no notes found in {}", wanted.path.display());
     if kind == Kind::Bear {
         return refusal(message, "write a note in Bear, or name another database");

@@ -4,6 +4,7 @@
 //! go to standard error. A reader that closes standard output early is not a
 //! failure: the error travels up as [`Closed`] and `main` turns it into success.
 
+pub(crate) mod brain;
 pub(crate) mod escape;
 pub(crate) mod hits;
 pub(crate) mod phrases;
@@ -23,7 +24,7 @@ use escape::escaped;
 use style::{BOLD, ERROR, HINT, Painter, WARNING};
 
 /// Where and how this run prints.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Output {
     answer: Painter,
     beside: Painter,

@@ -2,13 +2,16 @@
 //! output, and returns an [`Outcome`]; `main` chooses the exit code.
 
 mod add;
+mod brain;
 mod completions;
 mod config;
 mod doctor;
 mod eval;
 pub(crate) mod get;
 mod index;
+mod ingest;
 mod man;
+mod mcp;
 mod model;
 mod note;
 mod open;
@@ -56,6 +59,7 @@ pub(crate) fn run(
     }
     let writes_config = match &arguments.verb {
         Verb::Add(_)
+        | Verb::Ingest(_)
         | Verb::Model(ModelVerb::Use(_))
         | Verb::Config(ConfigVerb::Set(_))
         | Verb::Page(PageVerb::New(_)) => true,
@@ -95,6 +99,8 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Search(arguments) => search::run(arguments, context),
         Verb::Get(arguments) => get::run(arguments, context),
         Verb::Similar(arguments) => similar::run(arguments, context),
+        Verb::Brain(arguments) => brain::run(arguments, context),
+        Verb::Ingest(arguments) => ingest::run(arguments, context),
         Verb::Open(arguments) => open::run(arguments, context),
         Verb::Page(verb) => page::run(verb, context),
         Verb::Tag(verb) => tag::run(verb, context),
@@ -108,6 +114,7 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Config(ConfigVerb::Show(arguments)) => config::show(arguments, context),
         Verb::Config(ConfigVerb::Set(arguments)) => config::set(arguments, context),
         Verb::Eval(arguments) => eval::run(arguments, context),
+        Verb::Mcp(arguments) => mcp::run(arguments, context),
         Verb::Completions(_) | Verb::Man(_) | Verb::Note(_) => Ok(Outcome::Done),
     }
 }

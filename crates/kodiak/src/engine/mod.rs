@@ -10,14 +10,17 @@
 //!   for other processes;
 //! * `refresh` brings the index up to date beside a search, and never waits;
 //! * `writing` brings the index up to date with what the engine has written;
-//! * `sync`, `embed`, `documents`, `pages`, `tags`, `status` and `doctor` contain
-//!   the methods.
+//! * `sync`, `embed`, `documents`, `pages`, `tags`, `brain`, `ingest`, `status` and
+//!   `doctor` contain the methods.
 
+mod brain;
 mod builder;
 mod doctor;
 mod documents;
 mod embed;
 mod event;
+mod forgetting;
+mod ingest;
 mod journal;
 mod models;
 mod pages;
@@ -33,10 +36,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub use brain::Statements;
 pub use builder::EngineBuilder;
 pub use doctor::{Check, Diagnosis, Repair, Subject};
 pub use documents::{Saved, Summary};
 pub use event::{Event, Job};
+pub use ingest::{Ingestion, RepeatedLesson};
 pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
 pub use pages::PageText;
 pub use refresh::REFRESH;
@@ -49,12 +54,15 @@ use readers::Readers;
 use refresh::Refresher;
 
 use crate::access::{Capability, Guard};
+use crate::brain::queries::QueryLog;
+use crate::cancel::Cancel;
 use crate::document::Reference;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
 use crate::search::{Answer, Found, Notice, Request, Router, Workers};
 use crate::source::Source;
 use crate::store::{EmbeddingCache, Reader, Store, Writer};
+use crate::tombstones::Tombstones;
 
 /// An index with its sources and its model. It is cheap to clone, and clones
 /// share everything. Its methods block: an asynchronous caller must run them on
@@ -63,6 +71,8 @@ use crate::store::{EmbeddingCache, Reader, Store, Writer};
 pub struct Engine {
     shared: Arc<Shared>,
     tuning: Tuning,
+    /// What cancels reading.
+    cancel: Option<Cancel>,
 }
 
 #[derive(Debug)]
@@ -80,6 +90,10 @@ struct Shared {
     /// How long a search looks for changes.
     refresh: Duration,
     cache: Option<PathBuf>,
+    /// What was forgotten and must not be indexed again.
+    tombstones: Tombstones,
+    /// Where questions that were answered are remembered, if they are.
+    queries: Option<QueryLog>,
     readers: Readers,
     queue: WriteQueue,
     workers: Arc<Workers>,
@@ -166,8 +180,19 @@ impl Engine {
     #[must_use]
     pub fn with_tuning(&self, tuning: Tuning) -> Self {
         Self {
-            shared: Arc::clone(&self.shared),
             tuning,
+            ..self.clone()
+        }
+    }
+
+    /// Returns an engine that shares everything with this one, except that its
+    /// reads end with [`Error::Cancelled`] once `cancel` is triggered. A read that
+    /// runs at that moment is interrupted. What writes is cancelled by its job.
+    #[must_use]
+    pub fn cancelled_by(&self, cancel: Cancel) -> Self {
+        Self {
+            cancel: Some(cancel),
+            ..self.clone()
         }
     }
 
@@ -211,6 +236,7 @@ impl Engine {
             .with_deadline(self.shared.deadline)
             .with_tuning(self.tuning)
             .with_workers(Arc::clone(&self.shared.workers))
+            .cancelled_by(self.cancel.clone())
     }
 
     /// Returns the model for queries, or the reason why there is none.
@@ -230,7 +256,23 @@ impl Engine {
 
     /// Runs `work` with a reader from the pool.
     fn read<T>(&self, work: impl FnOnce(&dyn Reader) -> Result<T>) -> Result<T> {
-        self.shared.readers.with(&*self.shared.store, work)
+        let shared = &*self.shared;
+        let Some(cancel) = &self.cancel else {
+            return shared.readers.with(&*shared.store, work);
+        };
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        shared.readers.with(&*shared.store, |reader| {
+            let interrupt = reader.interrupt();
+            let interrupting = interrupt.map(|interrupt| cancel.interrupting(interrupt));
+            let done = work(reader);
+            drop(interrupting);
+            if cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            done
+        })
     }
 
     /// Runs `work` while nobody else writes: after the earlier requests of this

@@ -3,7 +3,7 @@
 use super::{Engine, Event, Job};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
-use crate::source::Source;
+use crate::source::{Forgetful, Source};
 use crate::store::Writer;
 use crate::sync::{self, Progress, Report};
 
@@ -87,7 +87,11 @@ impl Engine {
             }
             let vectors = identity.as_ref().zip(cache.as_ref()).filter(|_| !anew);
             let sources = self.shared.sources.iter().chain(&returned);
-            let sources: Vec<&dyn Source> = sources.map(|source| &**source).collect();
+            let tombstones = &self.shared.tombstones;
+            let sources: Vec<Forgetful<'_>> = sources
+                .map(|source| Forgetful::new(&**source, tombstones))
+                .collect();
+            let sources: Vec<&dyn Source> = sources.iter().map(|source| source as _).collect();
             let mut progress = |name: &str, progress| tell(job, name, progress);
             let reports = sync::rebuild(writer, &sources, vectors, job.cancel(), &mut progress)?;
             let mut report = SyncReport::default();
@@ -115,6 +119,35 @@ impl Engine {
             model.map(|model| model.identity().clone())
         };
         Ok(identity.or_else(ours))
+    }
+
+    /// Fails if one of these sources does not exist for the caller: it is neither
+    /// registered nor indexed, or the guard does not admit it.
+    pub fn require_sources(&self, guard: &Guard, names: &[String]) -> Result<()> {
+        guard.require(Capability::Search)?;
+        // For a caller that is restricted to a project, a source exists if it has
+        // documents of that project.
+        let mut known = match guard.project() {
+            None => self.names(guard),
+            Some(_) => Vec::new(),
+        };
+        if names.iter().all(|name| known.contains(name)) {
+            return Ok(());
+        }
+        let indexed = match self.indexed_sources(guard) {
+            Err(Error::NoIndex { .. }) => Vec::new(),
+            indexed => indexed?,
+        };
+        known.extend(indexed.into_iter().map(|source| source.name));
+        known.sort();
+        known.dedup();
+        match names.iter().find(|name| !known.contains(name)) {
+            Some(name) => Err(Error::UnknownSource {
+                name: name.clone(),
+                known,
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Returns the names of all registered sources that the guard admits.
@@ -168,8 +201,9 @@ impl Engine {
         };
         job.tell(Event::Listing { source: name });
         let mut progress = |progress| tell(job, name, progress);
-        let report = sync::sync(writer, source, job.cancel(), &mut progress)?;
-        announce(job, source, &report);
+        let source = Forgetful::new(source, &shared.tombstones);
+        let report = sync::sync(writer, &source, job.cancel(), &mut progress)?;
+        announce(job, &source, &report);
         Ok(report)
     }
 

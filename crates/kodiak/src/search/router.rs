@@ -11,6 +11,7 @@ use super::semantic::SemanticRetriever;
 use super::typo::Speller;
 use super::{Answer, DEADLINE, Request, Searching, Workers};
 use crate::access::{Capability, Guard};
+use crate::cancel::Cancel;
 use crate::document::Reference;
 use crate::embed::Embedder;
 use crate::error::Result;
@@ -29,6 +30,7 @@ pub struct Router<'a> {
     deadline: Duration,
     pub(super) tuning: Tuning,
     workers: Arc<Workers>,
+    cancel: Option<Cancel>,
 }
 
 impl std::fmt::Debug for dyn Source {
@@ -63,6 +65,7 @@ impl<'a> Router<'a> {
             deadline: DEADLINE,
             tuning: Tuning::default(),
             workers: Arc::new(Workers::for_this_machine()),
+            cancel: None,
         }
     }
 
@@ -109,6 +112,13 @@ impl<'a> Router<'a> {
         self
     }
 
+    /// Sets what ends the wait for a model.
+    #[must_use]
+    pub(crate) fn cancelled_by(mut self, cancel: Option<Cancel>) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
     /// Answers a request. No query is an error, however odd.
     pub fn search(&self, request: &Request) -> Result<Answer> {
         self.guard.require(Capability::Search)?;
@@ -136,6 +146,12 @@ impl<'a> Router<'a> {
         self.guard.require(Capability::Search)?;
         self.speller(&self.guard.narrow(&Filter::default()))
             .suggestion(word)
+    }
+
+    /// Returns until when a search that began at `started` waits for the model;
+    /// `None` if that is beyond the range of the clock.
+    pub(super) fn deadline(&self, started: Instant) -> Option<Instant> {
+        started.checked_add(self.deadline)
     }
 
     pub(super) fn speller<'b>(&'b self, filter: &'b Filter) -> Speller<'b> {
@@ -169,6 +185,7 @@ impl<'a> Router<'a> {
             absence: self.absence.as_deref(),
             deadline: self.deadline,
             workers: &self.workers,
+            cancel: self.cancel.as_ref(),
         }
     }
 

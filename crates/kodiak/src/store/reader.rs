@@ -14,6 +14,7 @@ use super::{
     KnownDocument, Matches, Name, Row, Serving, SimilarWord, SourceStatus, StoredDocument,
     VectorIndex,
 };
+use crate::cancel::Interrupt;
 use crate::document::Version;
 use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
@@ -46,6 +47,12 @@ pub trait Reader: Send {
     /// Tells whether this reader still reads the index at its path. Another
     /// file may have replaced it.
     fn is_current(&self) -> bool;
+
+    /// Returns what interrupts a read on another thread, if anything can. A read
+    /// that is interrupted fails.
+    fn interrupt(&self) -> Option<Interrupt> {
+        None
+    }
 
     /// Returns the format of the index.
     fn format(&self) -> Result<u32>;
@@ -179,6 +186,30 @@ pub trait Reader: Send {
             }
         }
         Ok(counts.into_values().collect())
+    }
+
+    /// Returns the projects of the documents that meet `filter`, each with the
+    /// number of those documents, sorted by name.
+    fn projects(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
+        let rows = self.newest(filter, None, usize::MAX)?.best;
+        let rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
+            let documents = self.documents(rows)?.into_iter();
+            for project in documents.filter_map(|document| document.project) {
+                *counts.entry(project).or_default() += 1;
+            }
+        }
+        Ok(counts.into_iter().collect())
+    }
+
+    /// Returns the number of documents that meet `filter`, by source.
+    fn document_counts(&self, filter: &Filter) -> Result<BTreeMap<String, u64>> {
+        let mut counts = BTreeMap::new();
+        self.each_name(filter, &mut |(_, source, ..)| {
+            *counts.entry(source).or_default() += 1;
+        })?;
+        Ok(counts)
     }
 
     /// Returns the sources that a filter admits, each with its location.

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::SqliteStore;
+use crate::cancel::Interrupt;
 use crate::document::Version;
 use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
@@ -38,6 +39,11 @@ impl Reader for SqliteStore {
 
     fn is_current(&self) -> bool {
         self.file == super::FileIdentity::of(&self.path)
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        let handle = self.connection.get_interrupt_handle();
+        Some(Box::new(move || handle.interrupt()))
     }
 
     fn format(&self) -> Result<u32> {
@@ -94,6 +100,7 @@ impl Reader for SqliteStore {
         with_title(title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
         each_name(filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()>;
         tags(filter: &Filter) -> Result<Vec<(String, u64)>>;
+        projects(filter: &Filter) -> Result<Vec<(String, u64)>>;
         locations(filter: &Filter) -> Result<Vec<(String, String)>>;
         incomplete_sources(filter: &Filter) -> Result<Vec<String>>;
         sources() -> Result<Vec<SourceStatus>>;
