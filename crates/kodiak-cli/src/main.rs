@@ -17,6 +17,7 @@ mod listener;
 mod memory;
 mod models;
 mod nearest;
+mod network;
 mod opener;
 mod output;
 mod pages;

@@ -41,6 +41,14 @@ pub enum EmbedError {
         /// What it reported, and what to do about it.
         detail: String,
     },
+    /// There is no connection to the embedder.
+    #[error("the model {model} cannot be reached: {detail}")]
+    Unreachable {
+        /// The model's name.
+        model: String,
+        /// What went wrong.
+        detail: String,
+    },
     /// The embedder does not work, whatever the text.
     #[error("the model {model} cannot be used: {detail}")]
     Broken {
@@ -64,6 +72,10 @@ impl From<EmbedError> for Error {
             EmbedError::Refused { model, detail } => Self::Embedding {
                 model,
                 detail: format!("it refuses: {detail}"),
+            },
+            EmbedError::Unreachable { model, detail } => Self::Embedding {
+                model,
+                detail: format!("it cannot be reached: {detail}"),
             },
             EmbedError::Broken {
                 path: Some(path),
@@ -114,6 +126,13 @@ mod tests {
                     detail: detail.clone(),
                 },
                 "the model tiny could not embed a text: it refuses: as it was",
+            ),
+            (
+                EmbedError::Unreachable {
+                    model: model.clone(),
+                    detail: detail.clone(),
+                },
+                "the model tiny could not embed a text: it cannot be reached: as it was",
             ),
             (
                 broken(Some("model.onnx")),

@@ -3,17 +3,20 @@
 //!
 //! It uses installed models; `model` installs them. `onnx` is the embedder over
 //! a local model: `runtime` runs it, `pooling` makes one vector of its output,
-//! `out_of_vocabulary` detects texts that it can only spell out.
+//! `out_of_vocabulary` detects texts that it can only spell out. `remote` asks a
+//! provider over HTTP.
 
 mod error;
 mod installed;
 mod onnx;
 mod out_of_vocabulary;
 mod pooling;
+mod remote;
 
 pub use error::EmbedError;
 pub use installed::{InstalledModel, Pooling, Settings};
 pub use onnx::OnnxEmbedder;
+pub use remote::{Provider, RemoteEmbedder, RemoteOptions};
 
 /// The model that made a vector. Vectors of different identities are never
 /// compared.
@@ -22,7 +25,8 @@ pub struct Identity {
     /// The model's name, as people see it: `all-minilm-l6-v2`.
     pub name: String,
     /// The revision of the files: the first 12 hexadecimal digits of the
-    /// weights' SHA-256.
+    /// weights' SHA-256. A provider's model has a hash of all that changes its
+    /// vectors instead.
     pub revision: String,
     /// The number of components of its vectors.
     pub dimensions: usize,

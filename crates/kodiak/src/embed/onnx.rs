@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 use std::thread;
 
 use super::out_of_vocabulary::{is_in_vocabulary, is_mostly_in_vocabulary};
-use super::pooling::{Fault, pool, wrong_length};
-use super::{EmbedError, Embedder, Identity, InstalledModel, Limits, Role};
+use super::pooling::{Fault, pool, shorten, wrong_length};
+use super::{EmbedError, Embedder, Identity, InstalledModel, Limits, Pooling, Role};
 use crate::error::{Error, Result};
 use crate::runtime::{Cores, Options, Runtime, RuntimeError, Vocabulary};
 
@@ -23,11 +23,9 @@ const TOKENIZER_FILE: &str = "tokenizer.json";
 /// The outputs to use; the first that exists is taken. Outputs with a vector
 /// for each token come before the model's own pooled one, because pooling is a
 /// setting.
-const OUTPUTS: [&str; 3] = [
-    "last_hidden_state",
-    "token_embeddings",
-    "sentence_embedding",
-];
+const OUTPUTS: [&str; 3] = ["last_hidden_state", "token_embeddings", POOLED_OUTPUT];
+/// The output that a model has pooled itself.
+const POOLED_OUTPUT: &str = "sentence_embedding";
 
 /// A model in a folder, loaded when first used.
 ///
@@ -73,13 +71,17 @@ impl OnnxEmbedder {
 
     fn load(&self) -> Result<Runtime, RuntimeError> {
         let graph = self.graph_file();
+        let outputs: &[&str] = match self.model.settings.pooling {
+            Pooling::Own => &[POOLED_OUTPUT],
+            Pooling::Mean | Pooling::Cls => &OUTPUTS,
+        };
         let runtime = Runtime::load(Options {
             graph: &graph,
             tokenizer: &self.model.folder.join(TOKENIZER_FILE),
             max_tokens: self.model.settings.max_tokens,
-            outputs: &OUTPUTS,
+            outputs,
         })?;
-        let dimensions = self.model.identity.dimensions;
+        let dimensions = self.model.settings.dimensions;
         match runtime.output_width() {
             Some(width) if width != dimensions => Err(RuntimeError::File {
                 path: graph,
@@ -112,7 +114,8 @@ impl OnnxEmbedder {
         }
         let output = runtime.run(&tokens, cores)?;
         let mask = tokens.attention_mask();
-        Ok(pool(output, mask, settings.pooling, dimensions)?)
+        let whole = pool(output, mask, settings.pooling, settings.dimensions)?;
+        Ok(shorten(whole, dimensions, settings.layer_norm)?)
     }
 
     fn error(&self, failure: Failure, index: usize) -> EmbedError {

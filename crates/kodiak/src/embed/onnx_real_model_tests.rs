@@ -30,7 +30,7 @@ fn real_model() -> OnnxEmbedder {
     let known = known("all-minilm-l6-v2").unwrap();
     OnnxEmbedder::new(InstalledModel {
         identity: Identity {
-            name: known.name.to_owned(),
+            name: known.name.clone(),
             revision: "0123456789ab".to_owned(),
             dimensions: known.settings.dimensions,
         },

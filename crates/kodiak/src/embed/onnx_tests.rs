@@ -35,6 +35,8 @@ impl Installed {
                 query_prefix: String::new(),
                 document_prefix: String::new(),
                 minimum_similarity: 0.2,
+                shorter_dimensions: Vec::new(),
+                layer_norm: false,
             },
             folder: folder.path().to_path_buf(),
         };
@@ -319,12 +321,38 @@ fn a_failed_load_fails_the_same_way_again() {
 }
 
 #[test]
-fn another_dimension_than_the_identitys_is_refused() {
+fn another_dimension_than_described_is_refused() {
     let mut installed = Installed::tiny();
     installed.model.identity.dimensions = 384;
+    installed.model.settings.dimensions = 384;
     let (blamed, detail) = refused(&installed.embedder());
     assert_eq!(blamed, "model.onnx");
     assert_eq!(detail, "its vectors have 16 numbers instead of 384");
+}
+
+#[test]
+fn a_vector_is_cut_and_has_length_one_again() {
+    let mut installed = Installed::tiny();
+    let whole = document(&installed.embedder(), "ramen broth");
+    installed.model.settings.shorter_dimensions = vec![6];
+    installed.model = installed.model.shortened(6).unwrap();
+    let short = document(&installed.embedder(), "ramen broth");
+    assert_eq!(short.len(), 6);
+    assert!((dot(&short, &short) - 1.0).abs() < 1e-5);
+    let scale = dot(&whole[..6], &whole[..6]).sqrt();
+    for (whole, short) in whole.iter().zip(&short) {
+        assert!((whole - scale * short).abs() < 1e-5);
+    }
+    // With layer normalisation the mean over all components is taken off first.
+    installed.model.settings.layer_norm = true;
+    let centred = document(&installed.embedder(), "ramen broth");
+    let mean = whole.iter().sum::<f32>() / whole.len() as f32;
+    let off: Vec<f32> = whole[..6].iter().map(|one| one - mean).collect();
+    let scale = dot(&off, &off).sqrt();
+    for (off, centred) in off.iter().zip(&centred) {
+        assert!((off - scale * centred).abs() < 1e-5);
+    }
+    assert_eq!(document(&installed.embedder(), "?!"), [0.0; 6]);
 }
 
 #[test]

@@ -33,12 +33,39 @@ pub(super) fn pool(
     }
     let mut vector = match pooling {
         _ if shape.len() == 2 => values,
+        Pooling::Own => {
+            let detail = "it has no output 'sentence_embedding'";
+            return Err(Fault::Model(detail.to_owned()));
+        }
         Pooling::Mean => mean(&values, mask, width),
         // A text without tokens has no first one.
         Pooling::Cls => values
             .get(..width)
             .map_or(vec![0.0; width], <[f32]>::to_vec),
     };
+    normalise(&mut vector)?;
+    Ok(vector)
+}
+
+/// Cuts a vector to its first components and scales it to length one again. Some
+/// models are trained to be normalised over all components first.
+pub(super) fn shorten(
+    mut vector: Vec<f32>,
+    dimensions: usize,
+    layer_norm: bool,
+) -> Result<Vec<f32>, Fault> {
+    if dimensions >= vector.len() {
+        return Ok(vector);
+    }
+    // What has no direction stays zero.
+    if layer_norm && vector.iter().any(|&value| value != 0.0) {
+        let mean = vector.iter().sum::<f32>() / vector.len() as f32;
+        // The scale does not matter: the result has length one.
+        for value in &mut vector {
+            *value -= mean;
+        }
+    }
+    vector.truncate(dimensions);
     normalise(&mut vector)?;
     Ok(vector)
 }
@@ -69,7 +96,7 @@ fn mean(values: &[f32], mask: &[u32], width: usize) -> Vec<f32> {
 }
 
 /// Scales a vector to length one, unless it is zero.
-fn normalise(vector: &mut [f32]) -> Result<(), Fault> {
+pub(super) fn normalise(vector: &mut [f32]) -> Result<(), Fault> {
     let largest = vector
         .iter()
         .fold(0.0_f32, |largest, value| largest.max(value.abs()));

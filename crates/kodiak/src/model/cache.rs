@@ -8,8 +8,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::manifest::{MANIFEST, Manifest, REVISION_LENGTH, TOKENIZER, WEIGHTS, files, revision};
-use super::{InstalledModel, checksum, known, staging};
+use super::manifest::{MANIFEST, Manifest, REVISION_LENGTH, files, revision};
+use super::stamp::STAMP;
+use super::{InstalledModel, checksum, known, staging, stamp};
 use crate::error::{Error, Result};
 
 /// Returns all models in the cache, sorted by name, with the preferred of
@@ -33,11 +34,18 @@ pub fn find(cache: &Path, name: &str) -> Result<Option<InstalledModel>> {
     Ok(found.find(|model| model.identity.name == name))
 }
 
+/// Returns what is wrong with a model that is in the cache and cannot be used.
+pub fn damage(cache: &Path, name: &str) -> Option<Error> {
+    let folders = folders(cache).ok()?;
+    let mut named = folders.into_iter().filter(|(known, _)| known == name);
+    named.find_map(|(_, folder)| read(&folder).err())
+}
+
 /// Returns the model that made the vectors marked with `key`, which is
-/// `name@revision`.
+/// `name@revision`, followed by the number of dimensions if they were cut.
 pub fn find_key(cache: &Path, key: &str) -> Result<Option<InstalledModel>> {
     let mut found = installed(cache)?.into_iter();
-    Ok(found.find(|model| model.identity.key() == key))
+    Ok(found.find_map(|model| model.with_key(key)))
 }
 
 /// Removes all revisions of a model, sound or not, and returns the number of
@@ -58,13 +66,12 @@ pub fn remove(cache: &Path, name: &str) -> Result<u64> {
 
 /// Verifies that a model's files are those that were installed.
 pub fn verify(model: &InstalledModel) -> Result<()> {
-    let manifest = Manifest::read(&model.folder)?;
-    let expected = manifest.files;
-    for (name, sha256) in [
-        (WEIGHTS, &expected.weights_sha256),
-        (TOKENIZER, &expected.tokenizer_sha256),
-    ] {
-        let path = model.folder.join(name);
+    verify_files(&model.folder, &Manifest::read(&model.folder)?)
+}
+
+fn verify_files(folder: &Path, manifest: &Manifest) -> Result<()> {
+    for (name, sha256, _) in manifest.expected() {
+        let path = folder.join(name);
         let found = checksum::of_file(&path).map_err(Error::io("read", &path))?;
         if found.sha256 != *sha256 {
             return Err(files(&path, "it is not what was installed"));
@@ -84,8 +91,8 @@ pub(super) fn sound(folder: &Path) -> Option<InstalledModel> {
     verify(&model).is_ok().then_some(model)
 }
 
-/// Returns the model in this folder, if it looks like one. Its files are not
-/// read: the right size shows that they were written completely.
+/// Returns the model in this folder, if it is one. Files that are new since their
+/// hashes were last checked are read; of others, the size is enough.
 fn read(folder: &Path) -> Result<InstalledModel> {
     let manifest = Manifest::read(folder)?;
     let name = folder.file_name().unwrap_or_default();
@@ -96,15 +103,17 @@ fn read(folder: &Path) -> Result<InstalledModel> {
         .settings
         .check()
         .map_err(|detail| files(folder, detail))?;
-    for (name, bytes) in [
-        (WEIGHTS, manifest.files.weights_bytes),
-        (TOKENIZER, manifest.files.tokenizer_bytes),
-    ] {
+    for (name, _, bytes) in manifest.expected() {
         let path = folder.join(name);
         let metadata = fs::metadata(&path).map_err(Error::io("read", &path))?;
         if !metadata.is_file() || metadata.len() != bytes {
             return Err(files(&path, "it is not what was installed"));
         }
+    }
+    let names = || manifest.expected().map(|(name, ..)| name);
+    if !stamp::is_current(folder, names()) {
+        verify_files(folder, &manifest)?;
+        stamp::keep(folder, names());
     }
     Ok(manifest.installed(folder))
 }
@@ -144,7 +153,8 @@ fn name_of(folder: &str) -> Option<&str> {
 /// and a later installation before an earlier one.
 fn preference(model: &InstalledModel) -> (bool, Option<std::time::SystemTime>) {
     let own = known(&model.identity.name)
-        .is_some_and(|known| revision(known.weights_sha256) == model.identity.revision);
+        .and_then(|known| known.weights_sha256())
+        .is_some_and(|sha256| revision(sha256) == model.identity.revision);
     let written = fs::metadata(model.folder.join(MANIFEST));
     (own, written.and_then(|metadata| metadata.modified()).ok())
 }
@@ -157,7 +167,7 @@ fn size(folder: &Path) -> u64 {
     };
     entries
         .flatten()
-        .filter(|entry| entry.file_name() != MANIFEST)
+        .filter(|entry| entry.file_name() != MANIFEST && entry.file_name() != STAMP)
         .filter_map(|entry| entry.metadata().ok())
         .filter(fs::Metadata::is_file)
         .map(|metadata| metadata.len())

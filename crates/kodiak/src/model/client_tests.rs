@@ -5,7 +5,7 @@ use crate::model::catalogue;
 
 #[test]
 fn what_clients_are_asked() {
-    let origins = catalogue()[0].origins;
+    let origins = &catalogue()[0].origins;
     let asked = |at: usize| -> Vec<String> {
         let arguments = arguments(&origins[at].package, Path::new("/down load"));
         let text = |argument: OsString| argument.into_string().unwrap();

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 
 use super::catalogue::{known, known_by_weights};
 use super::checksum::{self, Content, CopyError};
-use super::manifest::{Description, MANIFEST, Manifest, TOKENIZER, WEIGHTS, files, is_name};
+use super::manifest::{
+    Description, MANIFEST, Manifest, TOKENIZER, WEIGHTS, files, is_name, is_plain,
+};
 use super::staging::Staging;
-use super::{InstalledModel, Settings};
+use super::{InstalledModel, Settings, describe};
 use crate::error::{Error, Result};
 
 /// The usual paths of weights in a model's folder, best first.
@@ -23,7 +25,8 @@ const WEIGHTS_FILES: [&str; 4] = [
 
 /// Copies the model in `folder` into the cache, if it can be loaded. Its
 /// `model.json` says what it is and how it is used. Without one, the catalogue
-/// says so, found by `name` or by the weights.
+/// says so, found by `name` or by the weights; and of a model that is not known,
+/// its other files.
 pub fn install_from_folder(
     folder: &Path,
     name: Option<&str>,
@@ -59,14 +62,38 @@ pub fn install_from_folder(
         let detail = format!("it is not the file that {MANIFEST} is about");
         return Err(files(&weights, detail));
     }
+    let described = description.as_ref().and_then(|it| it.data.as_ref());
+    let described = described.filter(|data| is_plain(&data.name));
+    let data = match described.map(|data| folder.join(&data.name)) {
+        Some(path) => Some(path),
+        None => data_of(&weights),
+    };
+    let data = match data {
+        Some(path) => {
+            let name = file_name(&path);
+            let content = copy(&path, &staging.model().join(&name))?;
+            Some((name, content))
+        }
+        None => None,
+    };
     let (name, settings) = match description {
         Some(description) => (description.name, description.settings),
-        None => from_catalogue(folder, name, &copied)?,
+        None => match from_catalogue(name, &copied) {
+            Some(known) => known,
+            None => (
+                named(folder, name)?,
+                describe::settings(folder, &weights, &tokenizer)?,
+            ),
+        },
     };
     let words = copy(&tokenizer, &staging.model().join(TOKENIZER))?;
     let from = format!("folder {}", folder.display());
+    let mut manifest = Manifest::new(&name, &settings, copied, words, from);
+    if let Some((name, content)) = data {
+        manifest.add_data(&name, content);
+    }
     staging
-        .publish(Manifest::new(&name, &settings, copied, words, from))
+        .publish(manifest)
         .map_err(|error| about_original(error, folder, &weights, &tokenizer))
 }
 
@@ -83,26 +110,24 @@ fn about_original(error: Error, folder: &Path, weights: &Path, tokenizer: &Path)
 
 /// Returns the name and the settings from the catalogue, for a folder without a
 /// description.
-fn from_catalogue(
-    folder: &Path,
-    name: Option<&str>,
-    weights: &Content,
-) -> Result<(String, Settings)> {
-    let found = match name {
+fn from_catalogue(name: Option<&str>, weights: &Content) -> Option<(String, Settings)> {
+    let model = match name {
         Some(name) => known(name),
         None => known_by_weights(&weights.sha256),
-    };
-    if let Some(model) = found {
-        return Ok((model.name.to_owned(), model.settings.clone()));
+    }?;
+    Some((model.name.clone(), model.settings.clone()))
+}
+
+/// Returns the name for a model that is not known.
+fn named(folder: &Path, name: Option<&str>) -> Result<String> {
+    match name {
+        Some(name) if is_name(name) => Ok(name.to_owned()),
+        Some(name) => Err(files(folder, format!("no model can be named '{name}'"))),
+        None => describe::name(folder).ok_or_else(|| {
+            let detail = format!("it has no {MANIFEST} with a name, and its own name is not one");
+            files(folder, detail)
+        }),
     }
-    let detail = match name {
-        Some(name) if is_name(name) => {
-            format!("it has no {MANIFEST}, and no model named '{name}' is known")
-        }
-        Some(name) => format!("no model can be named '{name}'"),
-        None => format!("it has no {MANIFEST} that says what it is, and its weights are not known"),
-    };
-    Err(files(folder, detail))
 }
 
 fn weights_in(folder: &Path) -> Result<PathBuf> {
@@ -115,15 +140,22 @@ fn weights_in(folder: &Path) -> Result<PathBuf> {
         let detail = format!("it has no weights: none of {expected}");
         return Err(files(folder, detail));
     };
-    for ending in ["_data", ".data"] {
-        let mut more = weights.clone().into_os_string();
-        more.push(ending);
-        if Path::new(&more).exists() {
-            let detail = "some of its weights are in a file of their own, which is not supported";
-            return Err(files(Path::new(&more), detail));
-        }
-    }
     Ok(weights)
+}
+
+/// Returns the file with the weights of a graph, if they are not in it.
+fn data_of(graph: &Path) -> Option<PathBuf> {
+    let mut files = ["_data", ".data"].into_iter().map(|ending| {
+        let mut path = graph.to_owned().into_os_string();
+        path.push(ending);
+        PathBuf::from(path)
+    });
+    files.find(|path| path.is_file())
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 fn copy(from: &Path, to: &Path) -> Result<Content> {

@@ -94,12 +94,56 @@ fn the_catalogue_speaks_for_a_folder_that_does_not() {
     assert_eq!(model.settings, known("all-minilm-l6-v2").unwrap().settings);
 
     let desk = Desk::new(&[("model.onnx", "weights"), (TOKENIZER, "words")]);
-    let said = desk.refused(None);
-    assert!(said.contains("it has no model.json that says"), "{said}");
-    let said = desk.refused(Some("tiny"));
-    assert!(said.contains("no model named 'tiny' is known"), "{said}");
+    for name in [None, Some("tiny")] {
+        let said = desk.refused(name);
+        assert!(said.contains("model.onnx cannot be used: "), "{said}");
+    }
     let said = desk.refused(Some("../up"));
     assert!(said.contains("no model can be named '../up'"), "{said}");
+}
+
+#[test]
+fn a_graph_and_a_tokenizer_are_enough() {
+    let desk = Desk::tiny();
+    fs::remove_file(desk.path(MANIFEST)).unwrap();
+    fs::write(
+        desk.path("sentence_bert_config.json"),
+        r#"{"max_seq_length": 32}"#,
+    )
+    .unwrap();
+    let model = desk.install(None).unwrap();
+    assert_eq!(model.identity.name, "mine");
+    assert_eq!(model.identity.dimensions, tiny_model::DIMENSIONS);
+    assert_eq!(
+        (model.settings.pooling, model.settings.max_tokens),
+        (Pooling::Mean, 32)
+    );
+    assert_eq!(
+        desk.install(Some("my-own")).unwrap().identity.name,
+        "my-own"
+    );
+}
+
+#[test]
+fn weights_in_a_file_of_their_own_belong_to_the_revision() {
+    let desk = Desk::tiny();
+    fs::write(desk.path("model.onnx_data"), "one").unwrap();
+    let one = desk.install(None).unwrap();
+    assert_eq!(
+        fs::read(one.folder.join("model.onnx_data")).unwrap(),
+        b"one"
+    );
+    fs::write(desk.path("model.onnx_data"), "two").unwrap();
+    let two = desk.install(None).unwrap();
+    assert_ne!(one.identity, two.identity);
+    verify(&one).unwrap();
+    // They are carried along, and checked like the rest.
+    let other = tempfile::tempdir().unwrap();
+    let carried = install_from_folder(&one.folder, None, other.path()).unwrap();
+    assert_eq!(carried.identity, one.identity);
+    fs::write(carried.folder.join("model.onnx_data"), "off").unwrap();
+    verify(&carried).unwrap_err();
+    assert_eq!(installed(other.path()).unwrap(), []);
 }
 
 #[test]
@@ -129,7 +173,7 @@ fn what_is_missing_is_named() {
                 (TOKENIZER, "x"),
                 (MANIFEST, DESCRIBED),
             ],
-            "a file of their own",
+            "model.onnx cannot be used: ",
         ),
     ] {
         let said = Desk::new(files).refused(None);

