@@ -17,6 +17,7 @@ mod redact;
 mod refresh;
 mod report;
 mod scale;
+mod transcripts;
 mod typos;
 mod vectors;
 mod zipf;
@@ -84,6 +85,8 @@ enum What {
         #[arg(long, default_value_t = 10)]
         limit: usize,
     },
+    /// Index generated transcripts of a coding agent.
+    Transcripts(transcripts::Options),
     /// Correct misspelt and right words against the vocabulary of a folder.
     Typos(typos::Options),
     /// Count the chunks of a folder, or of generated lists of links, with and without
@@ -142,6 +145,7 @@ fn main() -> anyhow::Result<()> {
                 scale::measure(count, queries, limit, &mut report)?;
             }
         }
+        What::Transcripts(options) => transcripts::measure(&options, &mut report)?,
         What::Typos(options) => typos::measure(&options, &mut report)?,
         What::Vectors {
             count,

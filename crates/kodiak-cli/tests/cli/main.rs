@@ -33,6 +33,7 @@ mod search;
 mod similar;
 mod sources;
 mod terminal;
+mod transcripts;
 mod tries;
 mod untouched;
 mod vectors;
