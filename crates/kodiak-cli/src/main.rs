@@ -7,6 +7,7 @@
 
 mod arguments;
 mod assemble;
+mod clients;
 mod config;
 mod context;
 mod editor;
@@ -26,6 +27,7 @@ mod places;
 mod projects;
 mod registration;
 mod registry;
+mod replace;
 mod sessions;
 mod transcripts;
 mod verbs;
