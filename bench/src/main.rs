@@ -11,12 +11,14 @@ mod clusters;
 mod crash;
 mod embed;
 mod folder;
+mod memory;
 mod picture;
 mod quality;
 mod redact;
 mod refresh;
 mod report;
 mod scale;
+mod transcripts;
 mod typos;
 mod vectors;
 mod zipf;
@@ -65,6 +67,8 @@ enum What {
         #[arg(long, default_value_t = 15)]
         runs: usize,
     },
+    /// Remember, list and read among many memories.
+    Memory(memory::Options),
     /// Count the lines of a folder that would be redacted as secrets.
     Redact {
         /// The folder; it is only read.
@@ -84,6 +88,8 @@ enum What {
         #[arg(long, default_value_t = 10)]
         limit: usize,
     },
+    /// Index generated transcripts of a coding agent.
+    Transcripts(transcripts::Options),
     /// Correct misspelt and right words against the vocabulary of a folder.
     Typos(typos::Options),
     /// Count the chunks of a folder, or of generated lists of links, with and without
@@ -131,6 +137,7 @@ fn main() -> anyhow::Result<()> {
             program,
             runs,
         } => folder::measure(&path, &program, runs, &mut report)?,
+        What::Memory(options) => memory::measure(&options, &mut report)?,
         What::Redact { path } => redact::measure(&path, &mut report)?,
         What::Refresh(options) => refresh::measure(&options, &mut report)?,
         What::Scale {
@@ -142,6 +149,7 @@ fn main() -> anyhow::Result<()> {
                 scale::measure(count, queries, limit, &mut report)?;
             }
         }
+        What::Transcripts(options) => transcripts::measure(&options, &mut report)?,
         What::Typos(options) => typos::measure(&options, &mut report)?,
         What::Vectors {
             count,

@@ -14,6 +14,7 @@ mod embedding;
 mod failure;
 mod interrupt;
 mod listener;
+mod memory;
 mod models;
 mod nearest;
 mod network;
@@ -26,6 +27,7 @@ mod projects;
 mod registration;
 mod registry;
 mod sessions;
+mod transcripts;
 mod verbs;
 
 use std::process::ExitCode;

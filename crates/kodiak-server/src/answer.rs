@@ -1,6 +1,6 @@
 //! Hits in words and as objects, within a budget.
 
-use kodiak::search::{Answer, Hit, Incomplete, NotIndexed, NotLookedFor, Notice};
+use kodiak::search::{Answer, Completeness, Hit, Incomplete, NotIndexed, NotLookedFor, Notice};
 use serde_json::{Map, Value, json};
 
 use crate::budget::{Budget, tokens};
@@ -23,10 +23,37 @@ pub(crate) fn schema() -> Value {
     })
 }
 
+/// Something that a list has: a text of a few lines, and an object.
+pub(crate) trait Listed {
+    /// Returns it as a text, with its number. Without the whole, it only says which
+    /// it is.
+    fn text(&self, number: usize, whole: bool) -> String;
+    /// Returns it as an object.
+    fn object(&self, whole: bool) -> Value;
+}
+
 /// Words an answer within the budget of its call, the best hits first.
 pub(crate) fn hits(call: &Call<'_>, answer: &Answer) -> ToolAnswer {
+    let remarks = remarks(call, answer);
+    list(
+        call,
+        &answer.hits,
+        answer.total,
+        answer.is_complete(),
+        remarks,
+    )
+}
+
+/// Words a list within the budget of its call. `total` counts also what was not
+/// asked for.
+pub(crate) fn list<T: Listed>(
+    call: &Call<'_>,
+    items: &[T],
+    total: usize,
+    complete: bool,
+    mut remarks: Vec<String>,
+) -> ToolAnswer {
     let mut budget = call.budget();
-    let mut remarks = remarks(call, answer);
     let most = budget.left();
     budget.spend(
         KEPT + remarks
@@ -34,22 +61,21 @@ pub(crate) fn hits(call: &Call<'_>, answer: &Answer) -> ToolAnswer {
             .map(|remark| tokens(remark) + 4)
             .sum::<usize>(),
     );
-    let (texts, objects) = fitting(&answer.hits, &mut budget);
-    let cut = answer.hits.len() - objects.len();
+    let (texts, objects) = fitting(items, &mut budget);
+    let cut = items.len() - objects.len();
     if cut > 0 {
         remarks.push(format!(
             "{cut} of {} hits were cut to stay within {most} tokens: raise max_tokens or narrow the search",
-            answer.hits.len()
+            items.len()
         ));
     }
     let mut text = texts.concat();
-    if answer.hits.is_empty() {
+    if items.is_empty() {
         text.push_str("No hits.\n");
-    } else if answer.total > answer.hits.len() {
+    } else if total > items.len() {
         text.push_str(&format!(
-            "{} of {} matches; raise limit for more. get reads one by its id.\n",
-            objects.len(),
-            answer.total
+            "{} of {total} matches; raise limit for more. get reads one by its id.\n",
+            objects.len()
         ));
     }
     for remark in &remarks {
@@ -57,20 +83,20 @@ pub(crate) fn hits(call: &Call<'_>, answer: &Answer) -> ToolAnswer {
     }
     let structured = json!({
         "hits": objects,
-        "total": answer.total,
-        "complete": answer.is_complete(),
+        "total": total,
+        "complete": complete,
         "remarks": remarks,
     });
     ToolAnswer::structured(text.trim_end(), structured)
 }
 
-/// Returns the texts and objects of the first hits that can be afforded. The last
-/// ones may lack their snippets.
-fn fitting(hits: &[Hit], budget: &mut Budget) -> (Vec<String>, Vec<Value>) {
+/// Returns the texts and objects of the first items that can be afforded. The last
+/// ones may be shorter.
+fn fitting<T: Listed>(items: &[T], budget: &mut Budget) -> (Vec<String>, Vec<Value>) {
     let (mut texts, mut objects) = (Vec::new(), Vec::new());
-    for (number, hit) in hits.iter().enumerate() {
-        let forms = |snippet: bool| {
-            let (text, object) = (one_text(number + 1, hit, snippet), one_object(hit, snippet));
+    for (number, item) in items.iter().enumerate() {
+        let forms = |whole: bool| {
+            let (text, object) = (item.text(number + 1, whole), item.object(whole));
             let cost = tokens(&text).max(tokens(&object.to_string()));
             (text, object, cost)
         };
@@ -87,54 +113,62 @@ fn fitting(hits: &[Hit], budget: &mut Budget) -> (Vec<String>, Vec<Value>) {
     (texts, objects)
 }
 
-fn one_text(number: usize, hit: &Hit, snippet: bool) -> String {
-    let mut text = format!(
-        "{number}. {} {} [{}/{}:{}] {}",
-        hit.id,
-        one_line(&hit.title),
-        hit.source,
-        hit.path,
-        hit.line,
-        date(hit)
-    );
-    for tag in &hit.tags {
-        text.push_str(&format!(" #{tag}"));
+impl Listed for Hit {
+    fn text(&self, number: usize, whole: bool) -> String {
+        let mut text = format!(
+            "{number}. {} {} [{}/{}:{}] {}",
+            self.id,
+            one_line(&self.title),
+            self.source,
+            self.path,
+            self.line,
+            date(self)
+        );
+        for tag in &self.tags {
+            text.push_str(&format!(" #{tag}"));
+        }
+        if !self.also_in.is_empty() {
+            text.push_str(&format!(" (also in {})", copies(self).join(", ")));
+        }
+        if let Some(newer) = &self.superseded_by {
+            text.push_str(&format!(" (superseded by {newer})"));
+        }
+        text.push('\n');
+        if whole && !self.snippet.is_empty() {
+            text.push_str(&format!("   {}\n", one_line(&self.snippet)));
+        }
+        text
     }
-    if !hit.also_in.is_empty() {
-        text.push_str(&format!(" (also in {})", copies(hit).join(", ")));
-    }
-    text.push('\n');
-    if snippet && !hit.snippet.is_empty() {
-        text.push_str(&format!("   {}\n", one_line(&hit.snippet)));
-    }
-    text
-}
 
-fn one_object(hit: &Hit, snippet: bool) -> Value {
-    let mut object = Map::new();
-    let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
-    add("id", hit.id.as_str().into());
-    add("title", one_line(&hit.title).into());
-    add("path", format!("{}/{}", hit.source, hit.path).into());
-    add("line", hit.line.into());
-    add("date", date(hit).into());
-    if hit.kind != "note" {
-        add("kind", hit.kind.as_str().into());
+    fn object(&self, whole: bool) -> Value {
+        let mut object = Map::new();
+        let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
+        add("id", self.id.as_str().into());
+        add("title", one_line(&self.title).into());
+        add("path", format!("{}/{}", self.source, self.path).into());
+        add("line", self.line.into());
+        add("date", date(self).into());
+        if self.kind != "note" {
+            add("kind", self.kind.as_str().into());
+        }
+        if !self.tags.is_empty() {
+            add("tags", self.tags.clone().into());
+        }
+        add("score", hundredths(self.score));
+        if let Some(relevance) = self.relevance {
+            add("relevance", hundredths(relevance));
+        }
+        if !self.also_in.is_empty() {
+            add("also_in", copies(self).into());
+        }
+        if let Some(newer) = &self.superseded_by {
+            add("superseded_by", newer.as_str().into());
+        }
+        if whole && !self.snippet.is_empty() {
+            add("snippet", one_line(&self.snippet).into());
+        }
+        object.into()
     }
-    if !hit.tags.is_empty() {
-        add("tags", hit.tags.clone().into());
-    }
-    add("score", hundredths(hit.score));
-    if let Some(relevance) = hit.relevance {
-        add("relevance", hundredths(relevance));
-    }
-    if !hit.also_in.is_empty() {
-        add("also_in", copies(hit).into());
-    }
-    if snippet && !hit.snippet.is_empty() {
-        add("snippet", one_line(&hit.snippet).into());
-    }
-    object.into()
 }
 
 /// The copies that are named; more are counted.
@@ -183,30 +217,14 @@ pub(crate) fn remarks(call: &Call<'_>, answer: &Answer) -> Vec<String> {
     if answer.relevant == Some(0) && !answer.hits.is_empty() {
         remarks.push("nothing relevant: these hits are unlikely to answer the query".to_owned());
     }
-    let mut lexical_only = false;
-    for notice in answer.notices.iter() {
-        match notice {
-            Notice::SemanticUnavailable(absence) => {
-                lexical_only = true;
-                remarks.push(format!(
-                    "lexical only: {absence}; a miss is not proof of absence"
-                ));
-            }
-            // These are told as what the answer lacks.
-            Notice::ChangesNotIndexed { .. }
-            | Notice::DocumentsChanged { .. }
-            | Notice::SourceIncomplete { .. }
-            | Notice::RelevanceUnknown { .. } => {}
-            Notice::SourceMissing { .. } | Notice::SourceNotSynced { .. }
-                if call.guard().project().is_some() => {}
-            notice => remarks.push(notice.to_string()),
-        }
-    }
+    let told = notices(call, &answer.notices);
     let found = !answer.hits.is_empty() && answer.relevant != Some(0);
+    let lexical_only = told.iter().any(|remark| remark.starts_with(LEXICAL));
     if !found && !lexical_only && answer.retrievers.semantic.is_none() {
-        remarks.push("lexical only; a miss is not proof of absence".to_owned());
+        remarks.push(format!("{LEXICAL}; {NO_PROOF}"));
     }
-    remarks.extend(lacking(call, answer));
+    remarks.extend(told);
+    remarks.extend(lacking(call, &answer.completeness));
     let suggestions: Vec<String> = answer
         .suggestions
         .iter()
@@ -218,13 +236,37 @@ pub(crate) fn remarks(call: &Call<'_>, answer: &Answer) -> Vec<String> {
     remarks
 }
 
+const LEXICAL: &str = "lexical only";
+const NO_PROOF: &str = "a miss is not proof of absence";
+
+/// Words the notices of an answer, apart from what [`lacking`] says.
+pub(crate) fn notices(call: &Call<'_>, notices: &[Notice]) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for notice in notices {
+        match notice {
+            Notice::SemanticUnavailable(absence) => {
+                remarks.push(format!("{LEXICAL}: {absence}; {NO_PROOF}"));
+            }
+            Notice::ChangesNotIndexed { .. }
+            | Notice::DocumentsChanged { .. }
+            | Notice::SourceIncomplete { .. }
+            | Notice::RelevanceUnknown { .. } => {}
+            // These name sources, which are outside of a project.
+            Notice::SourceMissing { .. } | Notice::SourceNotSynced { .. }
+                if call.guard().project().is_some() => {}
+            notice => remarks.push(notice.to_string()),
+        }
+    }
+    remarks
+}
+
 /// Returns why an answer is not complete, in one line. What an index lacks is
 /// added in the background.
-fn lacking(call: &Call<'_>, answer: &Answer) -> Option<String> {
+pub(crate) fn lacking(call: &Call<'_>, completeness: &Completeness) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
     let mut behind = false;
-    for reason in &answer.completeness.0 {
-        let is_behind = matches!(
+    for reason in &completeness.0 {
+        behind |= matches!(
             reason,
             Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime | NotLookedFor::Unsupported(_))
                 | Incomplete::ChangesNotIndexed {
@@ -233,7 +275,6 @@ fn lacking(call: &Call<'_>, answer: &Answer) -> Option<String> {
                 }
                 | Incomplete::SourceNeverSynced { .. }
         );
-        behind |= is_behind;
         // Names and numbers of sources tell of what is outside of a project.
         let words = match call.guard().project() {
             None => reason.to_string(),
@@ -251,7 +292,7 @@ fn lacking(call: &Call<'_>, answer: &Answer) -> Option<String> {
     let mut line = format!("incomplete: {}", reasons.join("; "));
     if behind && call.server.work().ask() {
         line.push_str("; indexing goes on, search again soon");
-        if let Some(doing) = call.server.work().doing() {
+        if let Some(doing) = call.server.work().doing().filter(|_| call.sees_work()) {
             line.push_str(&format!(" ({doing})"));
         }
     }

@@ -91,6 +91,8 @@ fn help_is_an_answer() {
       search       Find notes
       get          Print a note, or some lines of it
       similar      Find the notes that are most similar to a note
+      brain        Ask the session records: what was done, decided and learned
+      ingest       Take in session records from standard input or files
       open         Open a note at a line: a file in your editor, a note of Bear in Bear
       note         Write a new note
       page         Write, change, delete and restore pages, where Kodiak may write
@@ -104,6 +106,7 @@ fn help_is_an_answer() {
       model        Install, list, choose and remove the models for semantic search
       config       Show the configuration, and change a setting
       eval         Measure search quality and speed on test sets in the BEIR layout
+      mcp          Serve agents: search, read and write through the Model Context Protocol
       completions  Print a completion script for a shell
       man          Print the manual page
       help         Print this message or the help of the given subcommand(s)

@@ -63,7 +63,7 @@ pub(super) const NOTE_CREATE: Tool = Tool {
     parameters: &[
         Parameter::new("title", Kind::Text, "").required(),
         Parameter::new("tags", Kind::Texts, "Without #"),
-        Parameter::new("content", Kind::Text, "Markdown"),
+        Parameter::new("content", Kind::Prose, "Markdown"),
     ],
     output: None,
     run: create,
@@ -144,7 +144,7 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     }
     if cut > 0 {
         said.push(format!(
-            "{cut} more notes were cut: raise max_tokens or narrow the search"
+            "{cut} more matches were cut: raise max_tokens or narrow the search"
         ));
     }
     for remark in said {

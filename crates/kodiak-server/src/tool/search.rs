@@ -1,5 +1,6 @@
 //! `search`: finds documents by words and meaning.
 
+use kodiak::Error;
 use kodiak::search::{Mode, Request};
 use kodiak::store::Filter;
 
@@ -9,7 +10,7 @@ use crate::answer;
 use crate::failure::Refusal;
 
 /// The most hits of one answer.
-const MOST_HITS: usize = 100;
+pub(super) const MOST_HITS: usize = 100;
 
 pub(super) const SEARCH: Tool = Tool {
     name: "search",
@@ -67,8 +68,25 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         filter,
         ..Request::default()
     };
-    let answer = call.engine.search(call.guard(), &request)?;
-    Ok(answer::hits(call, &answer))
+    match call.engine.search(call.guard(), &request) {
+        Ok(answer) => Ok(answer::hits(call, &answer)),
+        Err(error @ Error::NoIndex { .. }) => Err(nothing_indexed(call, error)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns what to do without an index: wait for it, if there is something to
+/// index.
+fn nothing_indexed(call: &Call<'_>, error: Error) -> Refusal {
+    let status = call.engine.status(call.guard());
+    let registered = status.is_ok_and(|status| !status.sources.is_empty());
+    if registered && call.server.work().ask() {
+        return Refusal::new(
+            "nothing is indexed yet",
+            "indexing has begun; search again in a moment",
+        );
+    }
+    error.into()
 }
 
 fn mode(call: &Call<'_>) -> Mode {
@@ -120,7 +138,7 @@ pub(super) fn filter(call: &Call<'_>) -> Result<Filter, Refusal> {
 pub(super) fn projects(call: &Call<'_>, name: &str) -> Result<Vec<String>, Refusal> {
     let everything = Filter::default();
     let known = match call.engine.projects(call.guard(), &everything) {
-        Err(kodiak::Error::NoIndex { .. }) => Vec::new(),
+        Err(Error::NoIndex { .. }) => Vec::new(),
         known => known?,
     };
     let names = known.iter().map(|(name, _)| name.as_str());

@@ -36,7 +36,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     if status.format.is_none() {
         remarks.push("nothing is indexed yet".to_owned());
     }
-    if let Some(doing) = call.server.work().doing() {
+    if let Some(doing) = call.server.work().doing().filter(|_| call.sees_work()) {
         remarks.push(format!("in the background: {doing}"));
     }
     let meaning = meaning(&status);
@@ -45,7 +45,10 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         status.documents
     );
     let mut sources = Vec::new();
-    for source in &status.sources {
+    // A source without documents of the project is outside of it.
+    let in_project = call.guard().project().is_some();
+    let listed = status.sources.iter();
+    for source in listed.filter(|source| !in_project || source.documents > 0) {
         let mut object = Map::new();
         object.insert("name".to_owned(), source.name.as_str().into());
         object.insert("documents".to_owned(), source.documents.into());
@@ -96,5 +99,13 @@ fn meaning(status: &Status) -> String {
     let Some(serving) = &status.serving else {
         return "off, nothing is embedded".to_owned();
     };
-    serving.name.clone()
+    let sources = status.embeddings.sources.iter();
+    let (chunks, embedded) = sources.fold((0, 0), |(chunks, embedded), (_, coverage)| {
+        (chunks + coverage.chunks, embedded + coverage.embedded)
+    });
+    if embedded >= chunks {
+        return serving.name.clone();
+    }
+    // Rounded down, so that 100 % always means all.
+    format!("{}, {} % embedded", serving.name, embedded * 100 / chunks)
 }

@@ -6,7 +6,9 @@
     reason = "a helper that cannot do its work ends the test"
 )]
 
+mod cancelling;
 mod desk;
+mod experience;
 mod hostile;
 mod protocol;
 mod scope;

@@ -26,7 +26,7 @@ pub struct BrainRequest {
     /// Which sessions to search. Its kinds are ignored: only sessions are found.
     pub filter: Filter,
     /// The distance from which on a session counts as unrelated: one minus the
-    /// cosine, from 0 to 2. Without it, the model's own limit counts.
+    /// cosine, from 0 to 2. Without it, that of the engine or the model's own counts.
     pub threshold: Option<f64>,
     /// Whether changes are looked for and indexed meanwhile.
     pub refresh: bool,
@@ -62,8 +62,8 @@ pub struct BrainAnswer {
     pub query: String,
     /// How the sessions were found.
     pub found_by: FoundBy,
-    /// The distance from which on a session counts as unrelated, if a model was
-    /// there to compare.
+    /// The distance from which on a session counts as unrelated; absent if the
+    /// question could not be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     /// Whether it covers everything, and if not, why.

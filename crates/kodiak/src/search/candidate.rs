@@ -45,6 +45,8 @@ pub(super) struct Ranked {
     pub(super) terms: Terms,
     /// The documents that were read to rank them.
     pub(super) inspected: Inspected,
+    /// The superseded documents, each with the newest that supersedes it.
+    pub(super) superseded: HashMap<Row, Row>,
 }
 
 impl Candidate {
@@ -83,6 +85,7 @@ impl Candidate {
     /// centroid.
     pub(super) fn compared(&mut self, chunk: NearestChunk) {
         self.evidence.similarity = Some(f64::from(chunk.similarity));
+        self.evidence.pooled_similarity = Some(f64::from(chunk.pooled_similarity));
         self.evidence.centroid_similarity = Some(f64::from(chunk.centroid_similarity));
         self.chunk = Some(chunk);
     }
@@ -107,6 +110,7 @@ impl Ranked {
             total: matches.total,
             terms,
             inspected: Inspected::default(),
+            superseded: HashMap::new(),
         }
     }
 
@@ -117,6 +121,7 @@ impl Ranked {
             total: 0,
             terms: Terms::Planned(Vec::new()),
             inspected: Inspected::default(),
+            superseded: HashMap::new(),
         };
         ranked.append(chunks);
         ranked

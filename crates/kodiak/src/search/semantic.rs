@@ -172,7 +172,7 @@ fn receive<T>(
         });
         match receiver.recv_timeout(left) {
             Err(RecvTimeoutError::Timeout) if !left.is_zero() && !cancelled.is_cancelled() => {}
-            received => return received,
+            ended => return ended,
         }
     }
 }
@@ -312,7 +312,8 @@ impl SemanticRetriever<'_> {
         } = target;
         let model = vectors.serving().name.clone();
         let read = || -> Result<_> {
-            let comparison = Comparison::new(self.store, vectors, queries)?;
+            let comparison =
+                Comparison::new(self.store, vectors, queries, self.tuning.best_chunks)?;
             let stop = Stop::at(deadline);
             let nearest = comparison.nearest(self.store, scanned, rows.as_deref(), keep, &stop)?;
             Ok((comparison, nearest))

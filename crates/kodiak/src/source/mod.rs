@@ -7,17 +7,20 @@
 //! it asks the source for changes with [`Source::changes_since`].
 
 pub mod bear;
+mod database;
 mod draft;
 mod fields;
 mod forgetful;
 pub mod frontmatter;
 mod look;
 pub mod markdown;
+pub mod memory;
 mod note;
 pub(crate) mod retag;
 pub(crate) mod retitle;
 pub mod sessions;
 mod speaker;
+pub mod transcripts;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -31,13 +34,16 @@ pub use draft::Draft;
 pub(crate) use forgetful::Forgetful;
 pub use look::{Known, KnownEntry, Look};
 pub use markdown::{FolderOptions, MarkdownFolder};
+pub use memory::{Holding, MemoryFolder, MemoryOptions};
 pub use sessions::{SessionOptions, SessionRecords};
 pub use speaker::speaker;
+pub use transcripts::{TranscriptOptions, TranscriptSource};
 
 /// A source of documents.
 ///
 /// The keys of its documents are unique within the source. If two entries yield
-/// the same key, the entry read later wins.
+/// the same key, the entry read later wins, unless its document has a
+/// [`fallback_key`](Document::fallback_key): then both are kept.
 pub trait Source: Send + Sync {
     /// Returns the name it is registered under.
     fn name(&self) -> &str;
@@ -90,6 +96,13 @@ pub trait Source: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Tells whether the original of an entry is gone, and only what the source has
+    /// kept of it is left.
+    fn is_original_gone(&self, entry_key: &str) -> bool {
+        let _ = entry_key;
+        false
+    }
+
     /// Erases what the source itself has kept of these documents. Most sources
     /// keep nothing.
     fn forget(&self, keys: &[&str]) -> Result<()> {
@@ -99,6 +112,11 @@ pub trait Source: Send + Sync {
 
     /// Returns the source as a writable one, if it is.
     fn writable(&self) -> Option<&dyn WritableSource> {
+        None
+    }
+
+    /// Returns the source as a folder of memories, if it is one.
+    fn memories(&self) -> Option<&MemoryFolder> {
         None
     }
 

@@ -7,6 +7,7 @@
 
 mod answers;
 mod bear;
+mod brain;
 mod collection;
 mod concurrency;
 mod contract;
@@ -22,6 +23,7 @@ mod inspection;
 mod lines;
 mod load;
 mod meaning;
+mod memory;
 mod memory_store;
 mod models;
 mod pages;
@@ -36,6 +38,7 @@ mod stemming;
 mod store_contract;
 mod syncing;
 mod threads;
+mod transcripts;
 mod tuning;
 mod unembedded;
 mod vector_file;

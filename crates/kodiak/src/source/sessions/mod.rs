@@ -70,6 +70,7 @@ impl SessionRecords {
             globs: vec![name::GLOB.to_owned()],
             max_bytes: options.max_bytes,
             writable: false,
+            project: None,
         };
         Ok(Self {
             folder: MarkdownFolder::new(name, root, folder)?.with_format(FORMAT),
@@ -246,6 +247,14 @@ impl Source for SessionRecords {
         others.sort_unstable();
         found.extend(others.into_iter().map(|key| Located { key, entry: None }));
         Ok(found)
+    }
+
+    fn forget(&self, keys: &[&str]) -> Result<()> {
+        // A tree that may not be written to keeps its files.
+        if self.options.writable {
+            self.erase(keys)?;
+        }
+        Ok(())
     }
 
     fn records(&self) -> Option<&dyn RecordSource> {

@@ -14,7 +14,7 @@ use crate::store::vectors::Bitmap;
 use crate::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
     KnownDocument, Matches, Name, Reader, Revision, Row, Serving, SimilarWord, SourceStatus,
-    StoredDocument, VectorIndex,
+    StoredDocument, Stretch, VectorIndex,
 };
 use crate::text::Stemming;
 
@@ -61,6 +61,9 @@ impl Reader for SqliteStore {
         word_frequency(word: &str) -> Result<u64>;
         words_beginning(prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
         similar_words(word: &str, distance: u8) -> Result<Vec<SimilarWord>>;
+        by_time(filter: &Filter, stretch: &Stretch) -> Result<Vec<Row>>;
+        successors(rows: &[Row], filter: &Filter) -> Result<Vec<(Row, Row)>>;
+        named(names: &[String], filter: &Filter) -> Result<Vec<(usize, Row)>>;
         matches(
             expression: &Expression,
             filter: &Filter,
@@ -130,5 +133,40 @@ impl Reader for SqliteStore {
         ) -> Result<()>;
         vectors_of(row: Row) -> Result<Vec<Vec<f32>>>;
         span_of(chunk: i64) -> Result<Option<ChunkSpan>>;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store::sqlite::SqliteWriter;
+
+    #[test]
+    fn a_statement_that_would_never_end_is_interrupted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.db");
+        drop(SqliteWriter::open(&path, "test").unwrap());
+        let store = SqliteStore::open(&path).unwrap();
+        let interrupt = store.interrupt().unwrap();
+        let ended = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !ended.load(Ordering::Relaxed) {
+                    interrupt();
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            });
+            let endless = "WITH RECURSIVE numbers(n) AS
+                (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT count(*) FROM numbers";
+            let counted = store
+                .with(|connection| connection.query_row(endless, [], |row| row.get::<_, i64>(0)));
+            ended.store(true, Ordering::Relaxed);
+            assert!(counted.is_err());
+        });
+        // Afterwards it works as before.
+        assert!(store.revision().is_ok());
     }
 }
