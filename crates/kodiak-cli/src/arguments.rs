@@ -222,7 +222,7 @@ pub(crate) enum Verb {
     /// Install, list, choose and remove the models for semantic search
     #[command(subcommand)]
     Model(ModelVerb),
-    /// Show the configuration
+    /// Show the configuration, and change a setting
     #[command(subcommand)]
     Config(ConfigVerb),
     /// Measure search quality and speed on test sets in the BEIR layout

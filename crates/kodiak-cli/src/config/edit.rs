@@ -156,10 +156,11 @@ fn set_value(path: &Path, key: &str, value: Value) -> anyhow::Result<()> {
         let Some((table, key)) = key.split_once('.') else {
             return Ok(set_root(document, key, value));
         };
-        // `model = "name"` is short for a table with the name.
+        // `model = "name"` is short for a table with the name, and so on.
         if let Some(short) = document.get(table).and_then(Item::as_str) {
             let mut long = Table::new();
-            long["model"] = toml_edit::value(short);
+            let only = if table == "model" { "model" } else { "path" };
+            long[only] = toml_edit::value(short);
             document.remove(table);
             document.insert(table, Item::Table(long));
         }

@@ -22,6 +22,8 @@ pub(crate) const KEYS: &[&str] = &[
     "offline",
     "pages",
     "sessions",
+    "memory.path",
+    "memory.retention",
     "max_file_size",
     "search.limit",
     "search.fusion",

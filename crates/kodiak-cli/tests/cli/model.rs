@@ -291,6 +291,56 @@ fn choosing_keeps_what_people_wrote() {
 }
 
 #[test]
+fn vectors_are_cut_where_the_model_allows_it() {
+    let desk = with_folder();
+    desk.write("notes/ramen.md", "# Ramen\n\nSimmer the broth.");
+    let described = fs::read_to_string(desk.path("mine/model.json")).unwrap();
+    let described = described.replacen('{', "{\"shorter_dimensions\": [12],", 1);
+    desk.write("mine/model.json", described);
+    desk.ok(&["model", "install", "--from", "mine"]);
+    desk.ok(&["model", "use", "tiny"]);
+    desk.ok(&["add", "notes"]);
+    let whole = desk.ok(&["status"]);
+    assert!(
+        whole.stdout.contains("tiny (16 dimensions), all of 1"),
+        "{whole}"
+    );
+    let set = desk.ok(&["config", "set", "model.dimensions", "12"]);
+    assert!(
+        set.stderr
+            .contains("the next `kodiak index` embeds with it"),
+        "{set}"
+    );
+    // The whole vectors answer until the cut ones are complete.
+    let status = desk.ok(&["status"]);
+    assert!(status.stdout.contains("tiny (16 dimensions)"), "{status}");
+    assert_eq!(
+        desk.found(&["--mode", "semantic", "ramen broth"]),
+        ["ramen.md"]
+    );
+    desk.ok(&["index"]);
+    let status = desk.ok(&["status"]);
+    assert!(
+        status.stdout.contains("tiny (12 dimensions), all of 1"),
+        "{status}"
+    );
+    assert_eq!(
+        desk.found(&["--mode", "semantic", "ramen broth"]),
+        ["ramen.md"]
+    );
+    // What the model was not trained for is said, and changes nothing.
+    desk.ok(&["config", "set", "model.dimensions", "5"]);
+    let run = desk.ok(&["index"]);
+    assert!(
+        run.stderr
+            .contains("tiny cannot have 5 dimensions; possible: 16, 12"),
+        "{run}"
+    );
+    let run = desk.run(&["model", "test"]);
+    assert_eq!(run.code, Some(2), "{run}");
+}
+
+#[test]
 fn models_may_be_elsewhere() {
     let desk = with_folder();
     let mut command = desk.command(&["model", "install", "--from", "mine"]);
