@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::Settings;
+use super::{PackMember, Settings};
 
 /// The catalogue's data, included at compile time. A test reads it.
 const DATA: &str = include_str!("catalogue.toml");
@@ -81,10 +81,13 @@ pub struct Origin {
     /// The package.
     #[serde(flatten)]
     pub package: Package,
-    /// The weights in it.
+    /// The weights in it, or made of its pack.
     pub weights: Member,
-    /// The tokenizer in it.
+    /// The tokenizer in it, or made of its pack.
     pub tokenizer: Member,
+    /// The pack in it that the others are made of, if it has no files that can be
+    /// used as they are.
+    pub pack: Option<PackMember>,
 }
 
 /// A package, and the manager it belongs to.
@@ -228,7 +231,8 @@ mod tests {
                 );
             }
             for origin in &model.origins {
-                for member in [&origin.weights, &origin.tokenizer] {
+                let pack = origin.pack.as_ref().map(|pack| &pack.member);
+                for member in [&origin.weights, &origin.tokenizer].into_iter().chain(pack) {
                     assert!(is_hash(&member.sha256), "{}", member.path);
                 }
                 let found = known_by_weights(&origin.weights.sha256).unwrap();
