@@ -32,6 +32,7 @@ pub mod http;
 pub mod model;
 pub mod period;
 pub mod rank;
+pub mod rerank;
 pub mod runtime;
 pub mod search;
 pub mod source;

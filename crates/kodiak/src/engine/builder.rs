@@ -13,6 +13,7 @@ use super::{AbsentSource, Engine, Shared};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
+use crate::rerank::Reranker;
 use crate::search::{DEADLINE, Workers};
 use crate::source::Source;
 use crate::store::{EmbeddingCache, SqliteIndex, Store};
@@ -41,6 +42,7 @@ impl EngineBuilder {
                 sources: Vec::new(),
                 absent: Vec::new(),
                 models: Arc::new(NoModel),
+                reranker: None,
                 holder: format!("process {}", std::process::id()),
                 patience: PATIENCE,
                 deadline: DEADLINE,
@@ -100,6 +102,13 @@ impl EngineBuilder {
     #[must_use]
     pub fn models(mut self, models: Arc<dyn Models>) -> Self {
         self.shared.models = models;
+        self
+    }
+
+    /// Sets the model that reranks the best hits of searches that ask for it.
+    #[must_use]
+    pub fn reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.shared.reranker = Some(reranker);
         self
     }
 

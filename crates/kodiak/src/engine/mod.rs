@@ -52,6 +52,7 @@ use crate::access::{Capability, Guard};
 use crate::document::Reference;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
+use crate::rerank::Reranker;
 use crate::search::{Answer, Found, Notice, Request, Router, Workers};
 use crate::source::Source;
 use crate::store::{EmbeddingCache, Reader, Store, Writer};
@@ -74,6 +75,7 @@ struct Shared {
     sources: Vec<Box<dyn Source>>,
     absent: Vec<AbsentSource>,
     models: Arc<dyn Models>,
+    reranker: Option<Arc<dyn Reranker>>,
     holder: String,
     patience: Duration,
     deadline: Duration,
@@ -211,6 +213,7 @@ impl Engine {
             .with_deadline(self.shared.deadline)
             .with_tuning(self.tuning)
             .with_workers(Arc::clone(&self.shared.workers))
+            .with_reranker(self.shared.reranker.clone())
     }
 
     /// Returns the model for queries, or the reason why there is none.

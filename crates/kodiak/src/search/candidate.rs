@@ -21,6 +21,8 @@ pub(super) struct Candidate {
     pub(super) chunk: Option<NearestChunk>,
     /// The parts of its score, if both kinds of evidence were fused.
     pub(super) fused: Option<Fused>,
+    /// What a reranker gave it, if it was asked.
+    pub(super) reranked: Option<f64>,
 }
 
 /// The parts of a candidate's fused score. Only the order of fused scores and the
@@ -57,6 +59,7 @@ impl Candidate {
             },
             chunk: None,
             fused: None,
+            reranked: None,
         }
     }
 
@@ -71,6 +74,7 @@ impl Candidate {
             },
             chunk: None,
             fused: None,
+            reranked: None,
         };
         candidate.compared(chunk);
         candidate

@@ -5,6 +5,9 @@ use crate::rank::Tuning;
 /// The number of best candidates that are inspected.
 pub(super) const INSPECTED: usize = 30;
 
+/// The number of best candidates that are reranked.
+pub(super) const RERANKED: usize = 20;
+
 /// The highest number of spare hits that are fetched in case some are gone.
 const MAX_SPARE: usize = 20;
 

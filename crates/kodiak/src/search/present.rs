@@ -269,6 +269,7 @@ fn explanation(
         lexical_weight: candidate.fused.map(|fused| round(fused.lexical_weight)),
         rescoring: candidate.fused.map(|fused| round(fused.rescoring)),
         fused_score: candidate.fused.map(|fused| round(fused.score)),
+        reranked: candidate.reranked.map(round),
         coverage: None,
     }
 }
