@@ -13,6 +13,7 @@ mod embed;
 mod folder;
 mod picture;
 mod quality;
+mod redact;
 mod refresh;
 mod report;
 mod scale;
@@ -63,6 +64,11 @@ enum What {
         /// The number of runs of each search.
         #[arg(long, default_value_t = 15)]
         runs: usize,
+    },
+    /// Count the lines of a folder that would be redacted as secrets.
+    Redact {
+        /// The folder; it is only read.
+        path: PathBuf,
     },
     /// Change notes and search for them at once, each time in a new process of the program.
     Refresh(refresh::Options),
@@ -125,6 +131,7 @@ fn main() -> anyhow::Result<()> {
             program,
             runs,
         } => folder::measure(&path, &program, runs, &mut report)?,
+        What::Redact { path } => redact::measure(&path, &mut report)?,
         What::Refresh(options) => refresh::measure(&options, &mut report)?,
         What::Scale {
             documents,

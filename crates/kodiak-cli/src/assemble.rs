@@ -14,12 +14,15 @@ use kodiak::engine::{EngineBuilder, ModelAbsence, ModelResult, Models};
 use kodiak::model::{self, InstalledModel};
 use kodiak::rank::Tuning;
 use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{BearDatabase, BearOptions, MarkdownFolder, Source, bear};
+use kodiak::source::{
+    BearDatabase, BearOptions, MarkdownFolder, SessionOptions, SessionRecords, Source, bear,
+};
 use kodiak::store::Serving;
 
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
 use crate::failure;
+use crate::paths;
 
 /// Opens a registered source. Fails if its folder or file is missing.
 pub(crate) fn source(
@@ -39,6 +42,14 @@ pub(crate) fn source(
         Kind::Bear => {
             let options = BearOptions { max_bytes };
             Ok(Box::new(BearDatabase::new(name, path, options)?))
+        }
+        Kind::Sessions => {
+            let options = SessionOptions {
+                max_bytes,
+                home: paths::home(),
+                writable: source.writable,
+            };
+            Ok(Box::new(SessionRecords::new(name, path, options)?))
         }
     }
 }
@@ -68,7 +79,7 @@ pub(crate) fn bear_folder() -> &'static Path {
 /// Returns the address that opens a note in the application that it is from.
 pub(crate) fn url(kind: Kind, key: &str) -> Option<String> {
     match kind {
-        Kind::Markdown => None,
+        Kind::Markdown | Kind::Sessions => None,
         Kind::Bear => Some(bear::link_to(key)),
     }
 }
@@ -140,6 +151,9 @@ pub(crate) fn engine(
             config,
             purpose.no_semantic,
         )));
+    if config.brain.remember_queries {
+        builder = builder.remember_queries(paths::queries_file(&context.index_path));
+    }
     for registered in &config.sources {
         builder = add(builder, config, registered);
     }

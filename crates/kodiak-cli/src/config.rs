@@ -3,6 +3,7 @@
 //! [`edit`] changes the file and preserves what a person wrote in it. The config
 //! decides which sources exist; the index follows it.
 
+mod brain;
 pub(crate) mod edit;
 mod search;
 mod size;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::refusal;
 use crate::paths;
+pub(crate) use brain::BrainSettings;
 pub(crate) use search::SearchSettings;
 use search::WrittenSearch;
 pub(crate) use size::Size;
@@ -31,6 +33,10 @@ pub(crate) struct Config {
     /// Whether use of the network is forbidden.
     pub(crate) offline: bool,
     pub(crate) search: SearchSettings,
+    pub(crate) brain: BrainSettings,
+    /// The folder for new session records, where no source takes them in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sessions: Option<PathBuf>,
     /// The folder for new pages, where no source can be written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pages: Option<PathBuf>,
@@ -69,6 +75,8 @@ pub(crate) enum Kind {
     Markdown,
     /// Bear's database.
     Bear,
+    /// A tree of session records.
+    Sessions,
 }
 
 impl Kind {
@@ -76,6 +84,7 @@ impl Kind {
         match self {
             Self::Markdown => "markdown",
             Self::Bear => "bear",
+            Self::Sessions => "sessions",
         }
     }
 }
@@ -87,6 +96,8 @@ impl Default for Config {
             model: default_model().to_owned(),
             offline: false,
             search: SearchSettings::default(),
+            brain: BrainSettings::default(),
+            sessions: None,
             pages: None,
             sources: Vec::new(),
         }
@@ -126,6 +137,8 @@ impl Config {
             model: written.model.unwrap_or(default.model),
             offline: written.offline.unwrap_or(default.offline),
             search: written.search.over(&default.search),
+            brain: written.brain,
+            sessions: None,
             pages: None,
             sources: Vec::new(),
         };
@@ -133,6 +146,11 @@ impl Config {
         let folder = path.parent().unwrap_or(Path::new(""));
         let pages = written.pages.filter(|pages| !pages.trim().is_empty());
         config.pages = pages.map(|pages| folder.join(paths::expanded(&pages)));
+        let sessions = written.sessions.filter(|it| !it.trim().is_empty());
+        config.sessions = sessions.map(|it| folder.join(paths::expanded(&it)));
+        if let Some(message) = config.brain.mistake() {
+            return Err(invalid(path, "", message));
+        }
         if let Some(message) = config.search.mistake() {
             return Err(invalid(path, "", message));
         }
@@ -152,7 +170,7 @@ impl Config {
                 let message = format!("two sources are named '{}'", source.name);
                 return Err(invalid(path, "", &message));
             }
-            if source.writable && source.kind != Kind::Markdown {
+            if source.writable && source.kind == Kind::Bear {
                 let message = format!("the source '{}' cannot be writable", source.name);
                 return Err(invalid(path, "", &message));
             }
@@ -232,8 +250,11 @@ struct Written {
     model: Option<String>,
     offline: Option<bool>,
     pages: Option<String>,
+    sessions: Option<String>,
     #[serde(default)]
     search: WrittenSearch,
+    #[serde(default)]
+    brain: BrainSettings,
 }
 
 #[derive(Debug, Deserialize)]

@@ -164,6 +164,9 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
             candidates.iter().map(one_of).collect()
         }
         Error::NotWritable { .. } => one("run `kodiak add FOLDER --writable` for its folder first"),
+        Error::RecordTaken { .. } => {
+            one("records are never changed: give the new one a higher version")
+        }
         Error::BadTag { .. } => one("write tags such as cooking or cooking/soup"),
         Error::KeyTaken { .. } => one("rename or delete that note first"),
         Error::Watch { .. } => one(

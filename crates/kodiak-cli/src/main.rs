@@ -21,8 +21,10 @@ mod output;
 mod pages;
 mod paths;
 mod places;
+mod projects;
 mod registration;
 mod registry;
+mod sessions;
 mod verbs;
 
 use std::process::ExitCode;

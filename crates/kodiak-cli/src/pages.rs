@@ -38,12 +38,7 @@ impl Desk {
     /// there is one.
     pub(crate) fn for_writing(context: &Context<'_>, verb: &str) -> anyhow::Result<Self> {
         let desk = Self::for_reading(context, verb)?;
-        let resumed = work(context.output, |job| {
-            Ok(desk.engine.resume_tag_rename(&Guard::local(), job)?)
-        })?;
-        if let Some(resumed) = resumed {
-            report_renaming(context.output, &desk.config, &resumed);
-        }
+        finish_renaming(context.output, &desk.config, &desk.engine)?;
         Ok(desk)
     }
 
@@ -92,6 +87,22 @@ impl Desk {
     }
 }
 
+/// Finishes the renaming of a tag that was interrupted, if there is one, and says
+/// so.
+pub(crate) fn finish_renaming(
+    output: &Output,
+    config: &Config,
+    engine: &Engine,
+) -> anyhow::Result<()> {
+    let resumed = work(output, |job| {
+        Ok(engine.resume_tag_rename(&Guard::local(), job)?)
+    })?;
+    if let Some(resumed) = resumed {
+        report_renaming(output, config, &resumed);
+    }
+    Ok(())
+}
+
 /// Runs work that may have to wait for another process, and says so.
 pub(crate) fn work<T>(
     output: &Output,
@@ -125,6 +136,12 @@ pub(crate) fn unwritable(config: &Config, name: &str) -> anyhow::Error {
         Some(source) if source.kind == Kind::Bear => {
             "Bear's notes are changed in Bear: `kodiak open` opens one".to_owned()
         }
+        Some(source) if source.kind == Kind::Sessions => {
+            let quoted = quoted(source);
+            format!(
+                "`kodiak ingest` adds records; to allow it, run `kodiak add --sessions {quoted} --writable`"
+            )
+        }
         Some(source) => {
             format!(
                 "to allow it, run `kodiak add {} --writable`",
@@ -151,11 +168,14 @@ pub(crate) fn place(context: &Context<'_>, asked: Option<&str>) -> anyhow::Resul
     if let Some(name) = asked {
         registry::named(&config, &[name.to_owned()])?;
         return match config.source(name) {
-            Some(source) if source.writable => Ok(source.name.clone()),
+            Some(source) if source.writable && source.kind == Kind::Markdown => {
+                Ok(source.name.clone())
+            }
             _ => Err(unwritable(&config, name)),
         };
     }
-    let mut writable = config.sources.iter().filter(|source| source.writable);
+    let takes_pages = |it: &&RegisteredSource| it.writable && it.kind == Kind::Markdown;
+    let mut writable = config.sources.iter().filter(takes_pages);
     let named = writable.clone().find(|source| source.name == NAME);
     match named.or_else(|| writable.next()) {
         Some(source) => Ok(source.name.clone()),

@@ -16,8 +16,12 @@ const CONFIG_FILE: &str = "config.toml";
 const INDEX_FILE: &str = "index.db";
 const MODELS_FOLDER: &str = "models";
 const PAGES_FOLDER: &str = "pages";
+const SESSIONS_FOLDER: &str = "sessions";
+const QUERIES_FILE: &str = "brain-queries.txt";
 /// The environment variable that names the folder for pages.
 pub(crate) const PAGES_VARIABLE: &str = "KODIAK_PAGES";
+/// The environment variable that names the folder for new session records.
+pub(crate) const SESSIONS_VARIABLE: &str = "KODIAK_SESSIONS";
 /// The environment variable that names Bear's database.
 pub(crate) const BEAR_VARIABLE: &str = "KODIAK_BEAR_DB";
 /// The environment variable that names the folder of models.
@@ -66,6 +70,29 @@ pub(crate) fn pages_folder(configured: Option<&Path>) -> anyhow::Result<PathBuf>
             .join(FOLDER)
             .join(PAGES_FOLDER)),
     }
+}
+
+/// Returns the folder for new session records: the one that the environment names,
+/// else the configured one, else one in the data folder.
+pub(crate) fn sessions_folder(configured: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let told = std::env::var_os(SESSIONS_VARIABLE);
+    match given(told.as_ref()).or(configured) {
+        Some(path) => Ok(absolute(&path.to_str().map_or(path.to_owned(), expanded))),
+        None => Ok(base(SESSIONS_VARIABLE)?
+            .data_dir()
+            .join(FOLDER)
+            .join(SESSIONS_FOLDER)),
+    }
+}
+
+/// Returns the file for questions that were answered: beside the index.
+pub(crate) fn queries_file(index: &Path) -> PathBuf {
+    index.with_file_name(QUERIES_FILE)
+}
+
+/// Returns the home folder, if it is known.
+pub(crate) fn home() -> Option<PathBuf> {
+    etcetera::home_dir().ok()
 }
 
 /// Returns Bear's database that was asked for, by an argument or by the

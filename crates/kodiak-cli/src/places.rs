@@ -44,8 +44,15 @@ impl Places {
     pub(crate) fn file_at(&self, source: &str, path: &str) -> Option<PathBuf> {
         match self.roots.get(source)? {
             (Kind::Markdown, root) => Some(root.join(path)),
-            (Kind::Bear, _) => None,
+            // The file of a session record is not named by its key.
+            (Kind::Bear | Kind::Sessions, _) => None,
         }
+    }
+
+    /// Returns the absolute path of a file inside a source, if it is registered.
+    pub(crate) fn inside(&self, source: &str, path: &str) -> Option<PathBuf> {
+        let (_, root) = self.roots.get(source)?;
+        Some(root.join(path))
     }
 
     /// Returns the address that opens a hit in the application it is from.
@@ -63,7 +70,7 @@ impl Places {
     /// Returns the name that its application has for a hit, or else its id.
     pub(crate) fn identifier<'a>(&self, hit: &'a Hit) -> &'a str {
         match self.roots.get(&hit.source) {
-            Some((Kind::Bear, _)) => &hit.path,
+            Some((Kind::Bear | Kind::Sessions, _)) => &hit.path,
             _ => hit.id.trim_start_matches('#'),
         }
     }
@@ -91,7 +98,8 @@ impl Places {
     /// folder: the relative one unless the absolute one is shorter. A note that is not
     /// a file has its identifier, which `kodiak open` and `kodiak get` take.
     pub(crate) fn usable(&self, hit: &Hit) -> Option<String> {
-        if self.url(hit).is_some() {
+        let is_record = matches!(self.roots.get(&hit.source), Some((Kind::Sessions, _)));
+        if is_record || self.url(hit).is_some() {
             return Some(self.identifier(hit).to_owned());
         }
         let file = self.file(hit)?.to_string_lossy().into_owned();

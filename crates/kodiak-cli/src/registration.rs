@@ -181,7 +181,7 @@ fn free_name(config: &Config, wanted: &Wanted<'_>) -> String {
             let name = wanted.path.file_name().unwrap_or_default();
             tidy_name(&name.to_string_lossy().to_lowercase())
         }
-        Kind::Bear => wanted.kind.name().to_owned(),
+        Kind::Bear | Kind::Sessions => wanted.kind.name().to_owned(),
     };
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     std::iter::once(name.clone())
@@ -217,6 +217,12 @@ fn report_overlaps(context: &Context<'_>, config: &Config, wanted: &Wanted<'_>) 
 
 fn no_notes(wanted: &Wanted<'_>) -> anyhow::Error {
     let (kind, globs) = (wanted.kind, wanted.globs);
+    if kind == Kind::Sessions {
+        return refusal(
+            format!("no session records found in {}", wanted.path.display()),
+            "session records are files such as 9f2c4e1ab0d37756-v1.json; to begin with an empty folder, add --writable",
+        );
+    }
     let message = format!("no notes found in {}", wanted.path.display());
     if kind == Kind::Bear {
         return refusal(message, "write a note in Bear, or name another database");

@@ -35,7 +35,7 @@ impl Capability {
     }
 }
 
-/// The capabilities of a caller, and the sources that exist for it.
+/// The capabilities of a caller, and what exists for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
     held: Vec<Capability>,
@@ -43,13 +43,13 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Returns the guard of the person at the machine: all capabilities and all
-    /// sources.
+    /// Returns the guard of the person at the machine: all capabilities, and
+    /// everything exists.
     pub fn local() -> Self {
         Self::holding(Capability::ALL)
     }
 
-    /// Returns a guard with these capabilities and all sources.
+    /// Returns a guard with these capabilities, for which everything exists.
     pub fn holding(capabilities: impl IntoIterator<Item = Capability>) -> Self {
         Self {
             held: capabilities.into_iter().collect(),
@@ -62,9 +62,29 @@ impl Guard {
     pub fn within(self, sources: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let sources = sources.into_iter().map(Into::into);
         Self {
-            scope: Scope::of(sources.collect()),
-            ..self
+            scope: self.scope.of_sources(sources.collect()),
+            held: self.held,
         }
+    }
+
+    /// Restricts the guard: only the documents of this project exist for the
+    /// caller, and what has no project does not.
+    #[must_use]
+    pub fn in_project(self, project: impl Into<String>) -> Self {
+        Self {
+            scope: self.scope.of_project(project.into()),
+            held: self.held,
+        }
+    }
+
+    /// Returns the project that the caller is restricted to.
+    pub fn project(&self) -> Option<&str> {
+        self.scope.project()
+    }
+
+    /// Tells whether everything exists for the caller.
+    pub fn sees_everything(&self) -> bool {
+        self.scope.is_everything()
     }
 
     /// Fails if a capability is not held.
@@ -82,7 +102,7 @@ impl Guard {
         self.scope.admits(source)
     }
 
-    /// Returns the filter restricted to the sources in scope.
+    /// Returns the filter restricted to the scope.
     pub fn narrow(&self, filter: &Filter) -> Filter {
         Filter {
             scope: self.scope.clone(),

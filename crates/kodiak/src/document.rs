@@ -93,6 +93,9 @@ pub enum Markup {
     Org,
     /// Plain text.
     Plain,
+    /// Plain text that is embedded exactly as it is: without title and headings,
+    /// and divided only where it exceeds what a model reads.
+    Verbatim,
 }
 
 impl Markup {
@@ -102,12 +105,13 @@ impl Markup {
             Self::Markdown => "markdown",
             Self::Org => "org",
             Self::Plain => "plain",
+            Self::Verbatim => "verbatim",
         }
     }
 
     /// Returns the markup with this name; Markdown for an unknown name.
     pub fn named(name: &str) -> Self {
-        let all = [Self::Markdown, Self::Org, Self::Plain];
+        let all = [Self::Markdown, Self::Org, Self::Plain, Self::Verbatim];
         let known = all.into_iter().find(|markup| markup.name() == name);
         known.unwrap_or_default()
     }
@@ -308,7 +312,12 @@ mod tests {
 
     #[test]
     fn a_markup_is_known_by_its_name_and_by_extensions() {
-        for markup in [Markup::Markdown, Markup::Org, Markup::Plain] {
+        for markup in [
+            Markup::Markdown,
+            Markup::Org,
+            Markup::Plain,
+            Markup::Verbatim,
+        ] {
             assert_eq!(Markup::named(markup.name()), markup);
         }
         for (extension, markup) in [

@@ -278,6 +278,20 @@ pub enum Error {
         /// What is wrong with it.
         detail: &'static str,
     },
+    /// A text is not a record that can be stored.
+    #[error("the record cannot be stored: {detail}")]
+    BadRecord {
+        /// The field that is wrong, and what is wrong with it.
+        detail: String,
+    },
+    /// A version of a record exists, with other content.
+    #[error("version {version} of the record '{id}' exists with other content")]
+    RecordTaken {
+        /// The id of the record.
+        id: String,
+        /// The version that exists.
+        version: u64,
+    },
     /// A source is read-only.
     #[error("the source '{name}' is only read: nothing is written to it")]
     NotWritable {

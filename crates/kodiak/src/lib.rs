@@ -22,6 +22,7 @@
 
 pub mod access;
 pub mod analysis;
+pub mod brain;
 mod cancel;
 pub mod date;
 pub mod document;
@@ -31,13 +32,16 @@ pub mod error;
 pub mod http;
 pub mod model;
 pub mod period;
+pub mod project;
 pub mod rank;
+pub mod redact;
 pub mod rerank;
 pub mod runtime;
 pub mod search;
 pub mod source;
 pub mod store;
 pub mod sync;
+pub mod tombstones;
 pub mod vector;
 pub mod watch;
 

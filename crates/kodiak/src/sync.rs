@@ -25,6 +25,7 @@ pub(crate) use access::KeptWriter;
 pub use access::{HeldWriter, WriteAccess};
 use changes::{Candidate, compare};
 pub use changes::{Changes, changes};
+pub(crate) use embedding::Drive;
 pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
 use queue::{Closing, ReadingQueue};
 pub(crate) use refresh::{certain_changes, refresh};

@@ -1,4 +1,4 @@
-//! `kodiak add`: registers a folder or Bear's database and indexes it at once.
+//! `kodiak add`: registers a folder, Bear's database or session records and indexes it at once.
 
 use std::path::Path;
 
@@ -36,6 +36,11 @@ pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Re
     let path = arguments.path.as_deref();
     let (kind, path) = if arguments.bear {
         (Kind::Bear, existing_bear(path)?)
+    } else if arguments.sessions {
+        (
+            Kind::Sessions,
+            existing_folder(path.unwrap_or(Path::new("")))?,
+        )
     } else {
         let folder = path.unwrap_or(Path::new(""));
         (Kind::Markdown, existing_folder(folder)?)

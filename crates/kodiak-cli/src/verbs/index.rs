@@ -21,6 +21,7 @@ use crate::interrupt::{Stopped, Working};
 use crate::listener::{Listener, Summaries};
 use crate::models;
 use crate::output::phrases::counted;
+use crate::pages;
 use crate::registry;
 
 /// How long a folder must be quiet before its changes are indexed.
@@ -42,6 +43,7 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
     };
     let purpose = Purpose::of(verb).without_model(arguments.no_semantic);
     let engine = context.engine(&config, purpose)?;
+    pages::finish_renaming(context.output, &config, &engine)?;
     if arguments.allow_empty {
         forget_empty(&config, &engine, &arguments.sources)?;
     }

@@ -2,12 +2,14 @@
 //! output, and returns an [`Outcome`]; `main` chooses the exit code.
 
 mod add;
+mod brain;
 mod completions;
 mod config;
 mod doctor;
 mod eval;
 pub(crate) mod get;
 mod index;
+mod ingest;
 mod man;
 mod model;
 mod note;
@@ -55,7 +57,10 @@ pub(crate) fn run(
         _ => {}
     }
     let writes_config = match &arguments.verb {
-        Verb::Add(_) | Verb::Model(ModelVerb::Use(_)) | Verb::Page(PageVerb::New(_)) => true,
+        Verb::Add(_)
+        | Verb::Ingest(_)
+        | Verb::Model(ModelVerb::Use(_))
+        | Verb::Page(PageVerb::New(_)) => true,
         Verb::Search(arguments) => arguments.folder.is_some(),
         _ => false,
     };
@@ -92,6 +97,8 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Search(arguments) => search::run(arguments, context),
         Verb::Get(arguments) => get::run(arguments, context),
         Verb::Similar(arguments) => similar::run(arguments, context),
+        Verb::Brain(arguments) => brain::run(arguments, context),
+        Verb::Ingest(arguments) => ingest::run(arguments, context),
         Verb::Open(arguments) => open::run(arguments, context),
         Verb::Page(verb) => page::run(verb, context),
         Verb::Tag(verb) => tag::run(verb, context),

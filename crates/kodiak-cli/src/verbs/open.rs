@@ -23,8 +23,13 @@ pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::R
         opener::open(&address)?;
         return Ok(Outcome::Done);
     }
-    debug_assert_eq!(registered.kind, Kind::Markdown);
-    let file = registered.path.join(key);
+    let named = |(name, value): &(String, String)| (name == "file").then(|| value.clone());
+    let (file, line) = match registered.kind {
+        // The lines of a record's text are not those of its file.
+        Kind::Sessions => (found.fields.iter().find_map(named), 1),
+        Kind::Markdown | Kind::Bear => (None, found.lines.from),
+    };
+    let file = registered.path.join(file.as_deref().unwrap_or(key));
     // An editor would begin a new one.
     if !file.is_file() {
         return Err(refusal(
@@ -35,6 +40,6 @@ pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::R
             ),
         ));
     }
-    editor::open(&file, found.lines.from)?;
+    editor::open(&file, line)?;
     Ok(Outcome::Done)
 }

@@ -21,6 +21,7 @@ use crate::context::{Context, explain_missing_index};
 use crate::failure::refusal;
 use crate::output::Output;
 use crate::output::phrases::{counted, shortened};
+use crate::projects;
 
 pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     printing::check(&arguments.printing)?;
@@ -56,6 +57,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     let engine = context.engine(&config, purpose)?;
     let missing_index = |error| explain_missing_index(error, &config);
     require_known(&filter.sources, &config, &engine).map_err(missing_index)?;
+    filter.projects = projects::resolve(&filter.projects, &engine)?;
 
     let limit = arguments
         .limit
@@ -130,6 +132,7 @@ fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
         after,
         before,
         paths: without(&arguments.paths, "./"),
+        projects: arguments.projects.clone(),
         fields: arguments.fields.clone(),
         ..Filter::default()
     })

@@ -99,7 +99,7 @@ fn list(context: &Context<'_>) -> anyhow::Result<Vec<Listed>> {
             name: source.name.clone(),
             kind: source.kind.name(),
             exists: match source.kind {
-                Kind::Markdown => source.path.is_dir(),
+                Kind::Markdown | Kind::Sessions => source.path.is_dir(),
                 Kind::Bear => source.path.is_file(),
             },
             error: assemble::check(&config, source)

@@ -80,3 +80,25 @@ fn killed_writers_leave_every_file_old_or_new() {
     desk.ok(&["index"]);
     desk.ok(&["doctor"]);
 }
+
+/// `index` finishes a renaming as well: people who do not write run nothing else.
+#[test]
+fn index_finishes_an_interrupted_renaming() {
+    let desk = Desk::new();
+    desk.write("notes/a.md", "one #old\n");
+    desk.ok(&["add", "notes", "--writable"]);
+    let hash = |text: &str| blake3::hash(text.as_bytes()).as_bytes().to_vec();
+    let journal = serde_json::json!({"from": "old", "to": "new", "files": [{
+        "source": "notes", "key": "a.md",
+        "before": hash("one #old\n"), "after": hash("one #new\n"),
+    }]});
+    let index = desk.json(&["status", "--json"])["index"].clone();
+    let path = format!("{}.tag-rename", index.as_str().unwrap());
+    fs::write(&path, journal.to_string()).unwrap();
+    desk.ok(&["index"]);
+    let text = fs::read_to_string(desk.path("notes/a.md")).unwrap();
+    assert_eq!(text, "one #new\n");
+    assert!(!std::path::Path::new(&path).exists());
+    let found = desk.json(&["search", "--tag", "new", "--json", "--no-refresh"]);
+    assert_eq!(found["total"], 1);
+}

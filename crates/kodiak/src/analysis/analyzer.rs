@@ -32,13 +32,16 @@ impl Analyzer {
     /// Splits a body into chunks, each with the hash of its embedded text.
     pub fn chunks(&self, markup: Markup, title: &str, body: &str) -> Vec<(Chunk, [u8; 16])> {
         self.chunking
+            .for_markup(markup)
             .hashed_chunks(title, &Lines::of(markup, body), body)
     }
 
-    /// Returns the text that a model embeds for a chunk with this text, under this
-    /// title and these headings.
-    pub fn embedded_text(&self, title: &str, heading: &str, text: &str) -> String {
-        self.chunking.embedded_text(title, heading, text)
+    /// Returns the text that a model embeds for a chunk of a document in this
+    /// markup, under this title and these headings.
+    pub fn embedded_text(&self, markup: Markup, title: &str, heading: &str, text: &str) -> String {
+        self.chunking
+            .for_markup(markup)
+            .embedded_text(title, heading, text)
     }
 
     /// Analyses a document.
@@ -64,9 +67,11 @@ impl Analyzer {
             chunking: self.chunking,
             stemming: self.stemming,
             terms: self.terms.index(texts),
-            chunks: self
-                .chunking
-                .hashed_chunks(&document.title, lines, &document.body),
+            chunks: self.chunking.for_markup(document.markup).hashed_chunks(
+                &document.title,
+                lines,
+                &document.body,
+            ),
             tags,
         }
     }
@@ -182,5 +187,26 @@ mod tests {
         assert_eq!(chunk.range, 0.."数据库 runs".len());
         let embedded = ChunkOptions::default().embedded_text("Running", "", "数据库 runs");
         assert_eq!(*hash, crate::chunk::text_hash(&embedded));
+    }
+
+    #[test]
+    fn a_verbatim_text_is_embedded_as_it_is_also_when_it_is_chunked_again() {
+        let body = "[qa] See [it](https://a.example/x)\n\n| a |\n|---|\n\n# Title\n- Same line here\n- Same line here";
+        let analyzer = Analyzer::default();
+        let again = analyzer.chunks(Markup::Verbatim, "Title", body);
+        let first = AnalyzedDocument::new(Document {
+            title: "Title".to_owned(),
+            body: body.to_owned(),
+            markup: Markup::Verbatim,
+            ..Document::default()
+        });
+        assert_eq!(first.chunks(), again);
+        let [(chunk, hash)] = again.as_slice() else {
+            panic!("{again:?}");
+        };
+        let text = &body[chunk.range.clone()];
+        let embedded = analyzer.embedded_text(Markup::Verbatim, "Title", &chunk.heading, text);
+        assert_eq!(embedded, body);
+        assert_eq!(*hash, crate::chunk::text_hash(body));
     }
 }

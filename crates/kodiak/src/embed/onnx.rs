@@ -161,6 +161,10 @@ impl Embedder for OnnxEmbedder {
         &self.model.identity
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn minimum_similarity(&self) -> f32 {
         self.model.settings.minimum_similarity
     }

@@ -10,6 +10,7 @@ use super::queue::WriteQueue;
 use super::readers::Readers;
 use super::refresh::{REFRESH, Refresher};
 use super::{AbsentSource, Engine, Shared};
+use crate::brain::queries::QueryLog;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
@@ -17,6 +18,7 @@ use crate::rerank::Reranker;
 use crate::search::{DEADLINE, Workers};
 use crate::source::Source;
 use crate::store::{EmbeddingCache, SqliteIndex, Store};
+use crate::tombstones::Tombstones;
 
 /// The default time to wait for another process.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -48,6 +50,8 @@ impl EngineBuilder {
                 deadline: DEADLINE,
                 refresh: REFRESH,
                 cache,
+                tombstones: Tombstones::default(),
+                queries: None,
                 readers: Readers::default(),
                 queue: WriteQueue::default(),
                 workers: Arc::new(Workers::for_this_machine()),
@@ -156,6 +160,22 @@ impl EngineBuilder {
     #[must_use]
     pub fn cache(mut self, path: impl Into<PathBuf>) -> Self {
         self.shared.cache = Some(path.into());
+        self
+    }
+
+    /// Sets where the hashes of forgotten documents are kept. Without it, what was
+    /// forgotten comes back if its original is still there.
+    #[must_use]
+    pub fn tombstones(mut self, tombstones: Tombstones) -> Self {
+        self.shared.tombstones = tombstones;
+        self
+    }
+
+    /// Sets the file in which questions to the session records that were answered
+    /// are remembered. By default none are.
+    #[must_use]
+    pub fn remember_queries(mut self, path: impl Into<PathBuf>) -> Self {
+        self.shared.queries = Some(QueryLog::new(path));
         self
     }
 

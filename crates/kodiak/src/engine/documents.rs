@@ -62,7 +62,16 @@ impl Engine {
         })
     }
 
-    /// Saves a new document into a source and indexes it.
+    /// Lists the projects of the documents that `filter` admits, sorted by name,
+    /// each with the number of its documents.
+    pub fn projects(&self, guard: &Guard, filter: &Filter) -> Result<Vec<(String, u64)>> {
+        guard.require(Capability::Search)?;
+        let filter = guard.narrow(filter);
+        self.read(|reader| reader.projects(&filter))
+    }
+
+    /// Saves a new document into a source and indexes it. A caller that is
+    /// restricted to a project writes into that project.
     pub fn create(
         &self,
         guard: &Guard,
@@ -70,7 +79,15 @@ impl Engine {
         draft: &Draft,
         job: &Job<'_>,
     ) -> Result<Saved> {
-        let key = self.writable(guard, source)?.create(draft)?;
+        let writable = self.writable(guard, source)?;
+        let key = match guard.project() {
+            None => writable.create(draft)?,
+            Some(project) => {
+                let mut draft = draft.clone();
+                draft.fields.insert("project".into(), project.into());
+                writable.create(&draft)?
+            }
+        };
         self.saved(guard, source, &[&key], job)
     }
 
@@ -86,20 +103,28 @@ impl Engine {
         seen: [u8; 32],
         job: &Job<'_>,
     ) -> Result<Saved> {
-        self.writable(guard, source)?.update(key, draft, seen)?;
+        let writable = self.writable_with(guard, source, key)?;
+        match guard.project() {
+            None => writable.update(key, draft, seen)?,
+            Some(project) => {
+                let mut draft = draft.clone();
+                draft.fields.insert("project".into(), project.into());
+                writable.update(key, &draft, seen)?;
+            }
+        }
         self.saved(guard, source, &[key], job)
     }
 
     /// Moves a document to its source's trash and removes it from the index.
     pub fn delete(&self, guard: &Guard, source: &str, key: &str, job: &Job<'_>) -> Result<Saved> {
-        self.writable(guard, source)?.delete(key)?;
+        self.writable_with(guard, source, key)?.delete(key)?;
         self.saved(guard, source, &[key], job)
     }
 
     /// Deletes a document permanently: from its source and its trash, from the
     /// index, and its vectors from the cache.
     pub fn purge(&self, guard: &Guard, source: &str, key: &str, job: &Job<'_>) -> Result<Saved> {
-        let writable = self.writable(guard, source)?;
+        let writable = self.writable_with(guard, source, key)?;
         let hashes = self.chunk_hashes(source, key)?;
         writable.purge(key)?;
         if let Some(cache) = &mut self.cache(job) {
@@ -109,7 +134,7 @@ impl Engine {
     }
 
     /// Returns the hashes of the embedded texts of a document's chunks.
-    fn chunk_hashes(&self, source: &str, key: &str) -> Result<Vec<[u8; 16]>> {
+    pub(super) fn chunk_hashes(&self, source: &str, key: &str) -> Result<Vec<[u8; 16]>> {
         let found = self.read(|reader| {
             let named = reader.with_path(Some(source), key, &Filter::default(), 1)?;
             let row = named.first().map(|(row, ..)| *row);

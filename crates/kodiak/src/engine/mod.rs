@@ -10,14 +10,17 @@
 //!   for other processes;
 //! * `refresh` brings the index up to date beside a search, and never waits;
 //! * `writing` brings the index up to date with what the engine has written;
-//! * `sync`, `embed`, `documents`, `pages`, `tags`, `status` and `doctor` contain
-//!   the methods.
+//! * `sync`, `embed`, `documents`, `pages`, `tags`, `brain`, `ingest`, `status` and
+//!   `doctor` contain the methods.
 
+mod brain;
 mod builder;
 mod doctor;
 mod documents;
 mod embed;
 mod event;
+mod forgetting;
+mod ingest;
 mod journal;
 mod models;
 mod pages;
@@ -33,10 +36,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub use brain::Statements;
 pub use builder::EngineBuilder;
 pub use doctor::{Check, Diagnosis, Repair, Subject};
 pub use documents::{Saved, Summary};
 pub use event::{Event, Job};
+pub use ingest::{Ingestion, RepeatedLesson};
 pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
 pub use pages::PageText;
 pub use refresh::REFRESH;
@@ -49,6 +54,7 @@ use readers::Readers;
 use refresh::Refresher;
 
 use crate::access::{Capability, Guard};
+use crate::brain::queries::QueryLog;
 use crate::document::Reference;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
@@ -56,6 +62,7 @@ use crate::rerank::Reranker;
 use crate::search::{Answer, Found, Notice, Request, Router, Workers};
 use crate::source::Source;
 use crate::store::{EmbeddingCache, Reader, Store, Writer};
+use crate::tombstones::Tombstones;
 
 /// An index with its sources and its model. It is cheap to clone, and clones
 /// share everything. Its methods block: an asynchronous caller must run them on
@@ -82,6 +89,10 @@ struct Shared {
     /// How long a search looks for changes.
     refresh: Duration,
     cache: Option<PathBuf>,
+    /// What was forgotten and must not be indexed again.
+    tombstones: Tombstones,
+    /// Where questions that were answered are remembered, if they are.
+    queries: Option<QueryLog>,
     readers: Readers,
     queue: WriteQueue,
     workers: Arc<Workers>,

@@ -31,7 +31,9 @@ impl Engine {
     /// caller that is about to change it.
     pub fn text(&self, guard: &Guard, source: &str, key: &str) -> Result<PageText> {
         guard.require(Capability::Read)?;
-        Ok(PageText::of(self.writable(guard, source)?.text(key)?))
+        Ok(PageText::of(
+            self.writable_with(guard, source, key)?.text(key)?,
+        ))
     }
 
     /// Replaces the whole text of a note, unless it has changed since the caller
@@ -45,7 +47,8 @@ impl Engine {
         seen: [u8; 32],
         job: &Job<'_>,
     ) -> Result<Saved> {
-        self.writable(guard, source)?.replace(key, text, seen)?;
+        self.writable_with(guard, source, key)?
+            .replace(key, text, seen)?;
         self.saved(guard, source, &[key], job)
     }
 
@@ -59,7 +62,7 @@ impl Engine {
         title: &str,
         job: &Job<'_>,
     ) -> Result<Saved> {
-        let writable = self.writable(guard, source)?;
+        let writable = self.writable_with(guard, source, key)?;
         let words: Vec<&str> = title.split_whitespace().collect();
         let title = words.join(" ");
         let bad = |detail: String| Error::BadDraft {
@@ -98,12 +101,14 @@ impl Engine {
     /// Lists the deleted notes of a source, the last deleted first.
     pub fn trash(&self, guard: &Guard, source: &str) -> Result<Vec<Trashed>> {
         guard.require(Capability::Read)?;
+        not_in_project(guard)?;
         self.writable(guard, source)?.trash()
     }
 
     /// Moves a note from the trash back to where it was, unless another note is
     /// there now. `name` is its name in the trash, or its key.
     pub fn restore(&self, guard: &Guard, source: &str, name: &str, job: &Job<'_>) -> Result<Saved> {
+        not_in_project(guard)?;
         let key = self.writable(guard, source)?.restore(name)?;
         self.saved(guard, source, &[&key], job)
     }
@@ -120,5 +125,16 @@ impl Engine {
             key: keys.first().copied().unwrap_or_default().to_owned(),
             indexed: self.reindex(guard, source, keys, job)?,
         })
+    }
+}
+
+/// Fails if the caller is restricted to a project: nobody knows of a note in the
+/// trash which project it belongs to.
+fn not_in_project(guard: &Guard) -> Result<()> {
+    match guard.project() {
+        None => Ok(()),
+        Some(_) => Err(Error::NotAllowed {
+            capability: "trash",
+        }),
     }
 }

@@ -17,7 +17,7 @@ use crate::access::Guard;
 use crate::document::{Reference, Version};
 use crate::error::{Error, Result};
 use crate::search::{Answer, Found, Incomplete, NotIndexed, NotLookedFor, Notice, Request};
-use crate::source::{Known, KnownEntry, Look, Presence, Source};
+use crate::source::{Forgetful, Known, KnownEntry, Look, Presence, Source};
 use crate::store::{Filter, Reader, Store, StoredDocument, Writer};
 use crate::sync;
 
@@ -241,7 +241,8 @@ impl Engine {
             });
         };
         let mut writer = shared.refresher.take(&*shared.store, &shared.holder)?;
-        let left = sync::refresh(&mut *writer, source, look, deadline);
+        let source = Forgetful::new(source, &shared.tombstones);
+        let left = sync::refresh(&mut *writer, &source, look, deadline);
         shared.refresher.keep(writer);
         left
     }

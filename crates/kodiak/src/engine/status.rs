@@ -7,7 +7,7 @@ use super::Engine;
 use crate::access::{Capability, Guard};
 use crate::document::Timestamp;
 use crate::error::{Error, Result};
-use crate::store::{EmbeddingCache, EmbeddingStatus, Reader, Serving, SourceStatus};
+use crate::store::{EmbeddingCache, EmbeddingStatus, Filter, Reader, Serving, SourceStatus};
 use crate::sync::{self, Changes};
 
 /// The state of an index and its sources.
@@ -17,11 +17,12 @@ pub struct Status {
     pub index: PathBuf,
     /// Its format; `None` if there is no index yet.
     pub format: Option<u32>,
-    /// Its size in bytes.
+    /// Its size in bytes; 0 for a caller that does not see everything.
     pub bytes: u64,
     /// The number of documents that can be found.
     pub documents: u64,
-    /// The number of distinct words for spelling corrections.
+    /// The number of distinct words for spelling corrections; 0 for a caller that
+    /// does not see everything.
     pub words: u64,
     /// The model whose vectors are used for searching.
     pub serving: Option<Serving>,
@@ -90,9 +91,7 @@ impl Engine {
     /// Returns what the index has of its sources. The sources are not accessed.
     pub fn indexed_sources(&self, guard: &Guard) -> Result<Vec<SourceStatus>> {
         guard.require(Capability::Search)?;
-        let mut sources = self.read(|reader| reader.sources())?;
-        sources.retain(|source| guard.admits(&source.name));
-        Ok(sources)
+        self.read(|reader| in_scope(guard, reader))
     }
 
     fn without_index(&self, guard: &Guard) -> Status {
@@ -114,13 +113,15 @@ impl Engine {
     }
 
     fn status_of(&self, guard: &Guard, reader: &dyn Reader) -> Result<Status> {
-        let mut indexed = reader.sources()?;
-        indexed.retain(|source| guard.admits(&source.name));
+        let mut indexed = in_scope(guard, reader)?;
+        // What is counted for the whole index would tell of what is out of scope.
+        let whole = guard.sees_everything();
         let mut sources = Vec::new();
         for name in self.names(guard) {
             let at = indexed.iter().position(|source| source.name == name);
             let known = at.map(|at| indexed.remove(at));
-            sources.push(self.state(name, known, Some(reader)));
+            let compared = guard.project().is_none().then_some(reader);
+            sources.push(self.state(name, known, compared));
         }
         for left in indexed {
             sources.push(self.state(left.name.clone(), Some(left), None));
@@ -128,15 +129,18 @@ impl Engine {
         let documents = sources.iter().map(|source| source.documents).sum();
         let mut embeddings = reader.embedding_status()?;
         embeddings.sources.retain(|(name, _)| guard.admits(name));
+        if guard.project().is_some() {
+            embeddings = EmbeddingStatus::default();
+        }
         Ok(Status {
             index: self.path().to_owned(),
             format: Some(reader.format()?),
-            bytes: size_on_disk(self.path()),
+            bytes: if whole { size_on_disk(self.path()) } else { 0 },
             documents,
-            words: reader.vocabulary_size()?,
+            words: if whole { reader.vocabulary_size()? } else { 0 },
             serving: reader.serving()?,
             embeddings,
-            cache: self.cache_status(),
+            cache: self.cache_status().filter(|_| whole),
             sources,
         })
     }
@@ -180,6 +184,23 @@ impl Engine {
             problems: known.problems,
         }
     }
+}
+
+/// Returns what the index has of the sources that exist for the caller. For one
+/// that is restricted to a project, only the documents of the project count.
+fn in_scope(guard: &Guard, reader: &dyn Reader) -> Result<Vec<SourceStatus>> {
+    let mut sources = reader.sources()?;
+    sources.retain(|source| guard.admits(&source.name));
+    if guard.project().is_some() {
+        let counts = reader.document_counts(&guard.narrow(&Filter::default()))?;
+        for source in &mut sources {
+            source.documents = counts.get(&source.name).copied().unwrap_or_default();
+            source.skipped.clear();
+            source.problems.clear();
+        }
+        sources.retain(|source| source.documents > 0);
+    }
+    Ok(sources)
 }
 
 /// Returns the size of an index and its log.

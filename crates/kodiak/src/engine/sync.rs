@@ -3,7 +3,7 @@
 use super::{Engine, Event, Job};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
-use crate::source::Source;
+use crate::source::{Forgetful, Source};
 use crate::store::Writer;
 use crate::sync::{self, Progress, Report};
 
@@ -87,7 +87,11 @@ impl Engine {
             }
             let vectors = identity.as_ref().zip(cache.as_ref()).filter(|_| !anew);
             let sources = self.shared.sources.iter().chain(&returned);
-            let sources: Vec<&dyn Source> = sources.map(|source| &**source).collect();
+            let tombstones = &self.shared.tombstones;
+            let sources: Vec<Forgetful<'_>> = sources
+                .map(|source| Forgetful::new(&**source, tombstones))
+                .collect();
+            let sources: Vec<&dyn Source> = sources.iter().map(|source| source as _).collect();
             let mut progress = |name: &str, progress| tell(job, name, progress);
             let reports = sync::rebuild(writer, &sources, vectors, job.cancel(), &mut progress)?;
             let mut report = SyncReport::default();
@@ -168,8 +172,9 @@ impl Engine {
         };
         job.tell(Event::Listing { source: name });
         let mut progress = |progress| tell(job, name, progress);
-        let report = sync::sync(writer, source, job.cancel(), &mut progress)?;
-        announce(job, source, &report);
+        let source = Forgetful::new(source, &shared.tombstones);
+        let report = sync::sync(writer, &source, job.cancel(), &mut progress)?;
+        announce(job, &source, &report);
         Ok(report)
     }
 

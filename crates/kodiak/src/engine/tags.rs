@@ -108,7 +108,7 @@ impl Engine {
         job: &Job<'_>,
         change: impl for<'a> Fn(&'a str) -> TagChange<'a>,
     ) -> Result<Saved> {
-        let writable = self.writable(guard, source)?;
+        let writable = self.writable_with(guard, source, key)?;
         let page = PageText::of(writable.text(key)?);
         let mut text = page.text;
         for tag in tags {

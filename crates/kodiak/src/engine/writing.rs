@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::{Engine, Job};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
-use crate::source::WritableSource;
+use crate::source::{Forgetful, WritableSource};
 use crate::store::{Filter, Writer};
 use crate::sync;
 
@@ -21,6 +21,28 @@ impl Engine {
         found.writable().ok_or_else(|| Error::NotWritable {
             name: source.to_owned(),
         })
+    }
+
+    /// Returns the source of a document that may be written to. A document that
+    /// is not of the caller's project does not exist for it.
+    pub(super) fn writable_with(
+        &self,
+        guard: &Guard,
+        source: &str,
+        key: &str,
+    ) -> Result<&dyn WritableSource> {
+        let writable = self.writable(guard, source)?;
+        if guard.project().is_some() {
+            let scope = guard.narrow(&Filter::default());
+            let known = self.read(|reader| reader.with_path(Some(source), key, &scope, 1))?;
+            if known.is_empty() {
+                return Err(Error::NoDocument {
+                    reference: key.to_owned(),
+                    suggestions: Vec::new(),
+                });
+            }
+        }
+        Ok(writable)
     }
 
     /// Returns the names of the sources that a caller may write to, in the order
@@ -73,7 +95,8 @@ impl Engine {
                 Err(error) => return Err(error),
             };
             if !located.is_empty() {
-                sync::store_located(writer, &**source, &located)?;
+                let source = Forgetful::new(&**source, &self.shared.tombstones);
+                sync::store_located(writer, &source, &located)?;
             }
         }
         Ok(complete)

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::compare::{Comparison, NearestChunk};
+use super::inspect::Inspected;
 use super::lexical::{LexicalCandidates, Terms};
 use crate::error::Result;
 use crate::rank::fusion::Evidence;
@@ -44,6 +45,8 @@ pub(super) struct Ranked {
     pub(super) total: usize,
     /// What snippets look for.
     pub(super) terms: Terms,
+    /// The documents that were read to rank them.
+    pub(super) inspected: Inspected,
 }
 
 impl Candidate {
@@ -107,6 +110,7 @@ impl Ranked {
             candidates: candidates.collect(),
             total: matches.total,
             terms,
+            inspected: Inspected::default(),
         }
     }
 
@@ -116,6 +120,7 @@ impl Ranked {
             candidates: Vec::new(),
             total: 0,
             terms: Terms::Planned(Vec::new()),
+            inspected: Inspected::default(),
         };
         ranked.append(chunks);
         ranked

@@ -205,7 +205,7 @@ impl Comparison {
     }
 
     /// Returns the highest similarity of a vector to any of the query's vectors.
-    fn similarity(&self, vector: &[f32]) -> f32 {
+    pub(super) fn similarity(&self, vector: &[f32]) -> f32 {
         let similarities = self.queries.iter().map(|query| dot(query, vector));
         similarities.fold(f32::MIN, f32::max)
     }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::lexical::Terms;
-use super::limits::INSPECTED;
+use super::limits::{INSPECTED, MAX_BODY_BYTES};
 use crate::date;
 use crate::error::Result;
 use crate::period::{Period, asks_when, tells_time};
@@ -20,9 +20,6 @@ use crate::text::fold_into;
 /// its documents may have few of its words.
 const PERIOD_DEPTH: usize = 200;
 
-/// The bytes of a body that are read.
-const MAX_BODY_BYTES: usize = 64 << 10;
-
 /// What is looked for in candidates.
 #[derive(Debug)]
 pub(super) struct Inspection<'a> {
@@ -32,6 +29,43 @@ pub(super) struct Inspection<'a> {
     words: Vec<(&'a str, f64)>,
     period: Option<Period>,
     asks_when: bool,
+}
+
+/// The documents that were read, each with its bonus.
+#[derive(Debug, Default)]
+pub(super) struct Inspected(HashMap<Row, (f64, StoredDocument)>);
+
+impl Inspected {
+    /// Tells whether nothing was inspected.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the bonus of a document; 0 if it was not inspected.
+    pub(super) fn bonus(&self, row: Row) -> f64 {
+        self.0.get(&row).map_or(0.0, |(bonus, _)| *bonus)
+    }
+
+    /// Returns the documents in the order of `rows`. Those that were not inspected
+    /// are read now, and missing ones are left out.
+    pub(super) fn documents(
+        &self,
+        store: &dyn Reader,
+        rows: &[Row],
+    ) -> Result<Vec<StoredDocument>> {
+        let known = |row: &Row| self.0.contains_key(row);
+        let unread: Vec<Row> = rows.iter().copied().filter(|row| !known(row)).collect();
+        if unread.len() == rows.len() {
+            return store.documents(rows);
+        }
+        let read = store.documents(&unread)?.into_iter();
+        let mut read: HashMap<Row, StoredDocument> = read.map(|one| (one.row, one)).collect();
+        let mut document = |row: &Row| match self.0.get(row) {
+            Some((_, document)) => Some(document.clone()),
+            None => read.remove(row),
+        };
+        Ok(rows.iter().filter_map(&mut document).collect())
+    }
 }
 
 impl<'a> Inspection<'a> {
@@ -74,15 +108,18 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// Returns the bonus of each of these documents, from 0 on.
-    pub(super) fn bonuses(&self, rows: &[Row]) -> Result<HashMap<Row, f64>> {
+    /// Reads these documents and returns each with its bonus, from 0 on.
+    pub(super) fn inspect(&self, rows: &[Row]) -> Result<Inspected> {
         if rows.is_empty() {
-            return Ok(HashMap::new());
+            return Ok(Inspected::default());
         }
         let mut folded = String::new();
-        let documents = self.store.documents(rows)?;
-        let bonus = |document: &StoredDocument| (document.row, self.bonus(document, &mut folded));
-        Ok(documents.iter().map(bonus).collect())
+        let documents = self.store.documents(rows)?.into_iter();
+        let inspected = documents.map(|document| {
+            let bonus = self.bonus(&document, &mut folded);
+            (document.row, (bonus, document))
+        });
+        Ok(Inspected(inspected.collect()))
     }
 
     fn bonus(&self, document: &StoredDocument, folded: &mut String) -> f64 {

@@ -1,9 +1,8 @@
 //! Lexical retrieval: by full text, or by literal text if the request asks for
 //! that or full text fails.
 
-use std::collections::HashMap;
-
 use super::Request;
+use super::inspect::Inspected;
 use super::limits::{INSPECTED, Limits};
 use super::notice::{Noted, Notice};
 use super::query::Query;
@@ -38,14 +37,13 @@ impl LexicalCandidates {
     }
 
     /// Raises the scores of documents by their bonuses, and sorts them again.
-    pub(super) fn raise(&mut self, bonuses: &HashMap<Row, f64>) {
-        if bonuses.is_empty() {
+    pub(super) fn raise(&mut self, inspected: &Inspected) {
+        if inspected.is_empty() {
             return;
         }
         let best = &mut self.matches.best;
         for (row, score) in best.iter_mut() {
-            let bonus = bonuses.get(row).unwrap_or(&0.0);
-            *score *= 1.0 + BONUS_SHARE * bonus;
+            *score *= 1.0 + BONUS_SHARE * inspected.bonus(*row);
         }
         best.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
     }

@@ -51,6 +51,7 @@ mod terms;
 mod token;
 mod turn;
 mod typo;
+mod unembedded;
 mod workers;
 
 use std::time::{Duration, Instant};
@@ -282,9 +283,11 @@ impl<'a> Searching<'a> {
     fn inspect(&self, mut found: LexicalCandidates) -> Result<Outcome> {
         let inspection = Inspection::of(self.router.store, &self.request.query, &found.terms);
         let most = inspection.depth().min(INSPECTED);
-        let bonuses = inspection.bonuses(&found.best_rows(most))?;
-        found.raise(&bonuses);
-        Ok(Outcome::lexical(found))
+        let inspected = inspection.inspect(&found.best_rows(most))?;
+        found.raise(&inspected);
+        let mut outcome = Outcome::lexical(found);
+        outcome.ranked.inspected = inspected;
+        Ok(outcome)
     }
 
     /// Runs lexical retrieval and collects its notices. Keeps `keep` scores.
@@ -400,6 +403,19 @@ impl<'a> Searching<'a> {
         } = semantic;
         let most = plan.limits.candidates;
         let mut candidates = join(store, &matches.best, chunks, &comparison, most)?;
+        if let Some(embedder) = self.router.embedder.as_deref()
+            && outcome.embedded < 1.0
+        {
+            let (hits, deadline) = (plan.limits.hits, self.router.deadline(self.started));
+            unembedded::embed(
+                store,
+                embedder,
+                &comparison,
+                &mut candidates,
+                hits,
+                deadline,
+            )?;
+        }
         let scoring = Scoring {
             store,
             fusion: self.request.fusion,
@@ -409,7 +425,7 @@ impl<'a> Searching<'a> {
             query: &self.request.query,
         };
         let best = matches.best.first().map_or(0.0, |&(_, score)| score);
-        scoring.apply(&mut candidates, best)?;
+        let inspected = scoring.apply(&mut candidates, best)?;
         let only_semantic = candidates
             .iter()
             .filter(|one| one.evidence.lexical_rank.is_none())
@@ -418,6 +434,7 @@ impl<'a> Searching<'a> {
             candidates,
             total: matches.total + only_semantic,
             terms,
+            inspected,
         };
         Ok(outcome)
     }

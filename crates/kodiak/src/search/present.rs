@@ -68,7 +68,7 @@ impl Presenter<'_> {
         // Reads as many as the limit, and more only if some are gone.
         let mut candidates = ranked.candidates.iter();
         for chunk in rows.chunks(request.limit.max(1)) {
-            for document in self.store.documents(chunk)? {
+            for document in ranked.inspected.documents(self.store, chunk)? {
                 let Some(candidate) = candidates.find(|one| one.row == document.row) else {
                     continue;
                 };
@@ -156,14 +156,14 @@ impl Presenter<'_> {
         }
     }
 
-    /// Returns the terms that explanations list. If the caller may not see all
-    /// sources, their document frequencies are counted within the scope.
+    /// Returns the terms that explanations list. If the caller may not see
+    /// everything, their document frequencies are counted within the scope.
     fn explained_terms(&self, terms: &Terms) -> Result<Vec<PlannedTerm>> {
         let Terms::Planned(terms) = terms else {
             return Ok(Vec::new());
         };
         let mut terms = terms.clone();
-        if self.request.explain && self.filter.scope.sources().is_some() {
+        if self.request.explain && !self.filter.scope.is_everything() {
             let scope = self.filter.scope_only();
             for term in &mut terms {
                 let phrase = Expression::Phrase(Phrase {

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use super::candidate::Candidate;
 use super::lexical::Terms;
+use super::limits::MAX_BODY_BYTES;
 use super::notice::Notice;
 use super::plan::{Plan, Route};
 use super::present::round;
@@ -18,10 +19,6 @@ use crate::rank::relevance::{
 };
 use crate::store::StoredDocument;
 use crate::text::Stemming;
-
-/// The bytes of a body that are read. What a query is about is seldom found only
-/// at the end of a long text.
-const MAX_BODY_BYTES: usize = 64 * 1024;
 
 /// Judges the hits of one answer.
 pub(super) struct Judge<'a> {

@@ -149,6 +149,12 @@ impl<'a> Router<'a> {
             .suggestion(word)
     }
 
+    /// Returns until when a search that began at `started` waits for the model;
+    /// `None` if that is beyond the range of the clock.
+    pub(super) fn deadline(&self, started: Instant) -> Option<Instant> {
+        started.checked_add(self.deadline)
+    }
+
     pub(super) fn speller<'b>(&'b self, filter: &'b Filter) -> Speller<'b> {
         Speller {
             store: self.store,

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::candidate::{Candidate, Fused};
-use super::inspect::Inspection;
+use super::inspect::{Inspected, Inspection};
 use super::lexical::Terms;
 use super::turn;
 use crate::error::Result;
@@ -31,8 +31,8 @@ pub(super) struct Scoring<'a> {
 impl Scoring<'_> {
     /// Fuses and rescores the candidates, scales their scores from 0 for the worst
     /// to 1 for the best, and sorts them. `best` is the highest BM25 score of any
-    /// document.
-    pub(super) fn apply(&self, candidates: &mut [Candidate], best: f64) -> Result<()> {
+    /// document. Returns the documents that were inspected.
+    pub(super) fn apply(&self, candidates: &mut [Candidate], best: f64) -> Result<Inspected> {
         let mut weights = self.weights;
         if self.fusion == Fusion::Convex {
             weights.lexical *= coverage_factor(best, self.terms, self.tuning.full_coverage);
@@ -41,9 +41,10 @@ impl Scoring<'_> {
         let own = fuse(&evidence, self.fusion, weights, self.tuning);
         let mut scores = own.clone();
         // Rescoring needs distances, and ranks have none.
+        let mut inspected = Inspected::default();
         if self.fusion == Fusion::Convex {
             self.rescore(candidates, weights, &mut scores)?;
-            self.inspect(candidates, &mut scores)?;
+            inspected = self.inspect(candidates, &mut scores)?;
         }
         let highest = scores.iter().copied().fold(f64::MIN, f64::max);
         let lowest = scores.iter().copied().fold(f64::MAX, f64::min);
@@ -63,7 +64,7 @@ impl Scoring<'_> {
             let by_score = other.score.total_cmp(&one.score);
             by_score.then(one.row.cmp(&other.row))
         });
-        Ok(())
+        Ok(inspected)
     }
 
     /// Runs the rescoring stages in order: hubness penalty, speaker boost,
@@ -95,17 +96,17 @@ impl Scoring<'_> {
     }
 
     /// Adds to the scores of the best candidates what a closer look at them gives.
-    fn inspect(&self, candidates: &[Candidate], scores: &mut [f64]) -> Result<()> {
+    fn inspect(&self, candidates: &[Candidate], scores: &mut [f64]) -> Result<Inspected> {
         let inspection = Inspection::of(self.store, self.query, self.terms);
         let mut best: Vec<usize> = (0..scores.len()).collect();
         best.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]));
         best.truncate(inspection.depth());
         let rows: Vec<Row> = best.iter().map(|&at| candidates[at].row).collect();
-        let bonuses = inspection.bonuses(&rows)?;
+        let inspected = inspection.inspect(&rows)?;
         for at in best {
-            scores[at] += bonuses.get(&candidates[at].row).unwrap_or(&0.0);
+            scores[at] += inspected.bonus(candidates[at].row);
         }
-        Ok(())
+        Ok(inspected)
     }
 
     /// Returns who wrote or said the documents of threads that are, or are near, a

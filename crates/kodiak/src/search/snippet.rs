@@ -456,7 +456,7 @@ fn excerpt_of_best(document: &StoredDocument, matches: &[Match]) -> Snippet {
     let is_shown = |found: &&Match| !is_in_address(body, found.range.start);
     let shown: Vec<Match> = match document.markup {
         Markup::Markdown => matches.iter().filter(is_shown).cloned().collect(),
-        Markup::Org | Markup::Plain => Vec::new(),
+        Markup::Org | Markup::Plain | Markup::Verbatim => Vec::new(),
     };
     let counted = if shown.is_empty() { matches } else { &shown };
     let window = &counted[best_window(body, counted)];

@@ -6,7 +6,7 @@
 //! `save` writes notes, and `trash` keeps deleted ones.
 
 mod compose;
-mod files;
+pub(super) mod files;
 mod locate;
 mod look;
 mod names;
@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use ignore::overrides::{Override, OverrideBuilder};
 
-use crate::document::{Document, Version};
+use crate::document::{Document, Timestamp, Version};
 use crate::error::{Error, Result};
 
 pub use super::note::document_from_text;
@@ -64,6 +64,8 @@ pub struct MarkdownFolder {
     root: PathBuf,
     options: FolderOptions,
     globs: Override,
+    /// The number of how files become documents; another reads all of them again.
+    format: u32,
 }
 
 impl MarkdownFolder {
@@ -76,6 +78,7 @@ impl MarkdownFolder {
             globs: compile(&root, &options.globs)?,
             root,
             options,
+            format: 0,
         })
     }
 
@@ -97,10 +100,26 @@ impl MarkdownFolder {
         inside.fold(self.root.clone(), |path, part| path.join(part))
     }
 
+    /// Sets the number of how files become documents. It is part of each file's
+    /// version, so that another number has all files read again.
+    pub(super) fn with_format(mut self, format: u32) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// Returns the version of a file in this state.
+    fn version_of(&self, state: &FileState) -> Version {
+        let version = state.version(self.options.max_bytes);
+        if self.format == 0 {
+            return version;
+        }
+        Version::of(&[&version.0[..], &self.format.to_le_bytes()].concat())
+    }
+
     /// Interprets a system error for one file. If the whole folder is missing,
     /// for example because a drive is unplugged, the file does not count as
     /// gone.
-    fn failed(&self, error: &io::Error) -> Result<Reading> {
+    pub(super) fn failed(&self, error: &io::Error) -> Result<Reading> {
         if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
             require_folder(&self.root)?;
             return Ok(Reading::Gone);
@@ -142,12 +161,7 @@ impl Source for MarkdownFolder {
             Ok(file) => file,
             Err(error) => return self.failed(&error),
         };
-        // A write during reading shows as a change later.
-        let version = if file.too_fresh {
-            Version::UNKNOWN
-        } else {
-            file.state.version(self.options.max_bytes)
-        };
+        let version = self.version_read(&file);
         Ok(match file.content {
             Ok(text) => {
                 let modified = file.state.modified_at();
@@ -164,7 +178,7 @@ impl Source for MarkdownFolder {
         }
         match fs::symlink_metadata(self.path_of(entry_key)) {
             Ok(metadata) if metadata.is_file() => {
-                Presence::There(FileState::of(&metadata).version(self.options.max_bytes))
+                Presence::There(self.version_of(&FileState::of(&metadata)))
             }
             Ok(_) => Presence::Gone,
             Err(error) => match self.failed(&error) {
@@ -188,17 +202,33 @@ impl Source for MarkdownFolder {
 }
 
 /// A file that was read.
-struct LookedAt {
+pub(super) struct LookedAt {
     state: FileState,
     /// Whether it may be written again without its state showing it.
     too_fresh: bool,
     /// Its text, or the reason why it is not indexed.
-    content: Result<String, String>,
+    pub(super) content: Result<String, String>,
+}
+
+impl LookedAt {
+    /// Returns when the file was last modified.
+    pub(super) fn modified_at(&self) -> Timestamp {
+        self.state.modified_at()
+    }
 }
 
 impl MarkdownFolder {
+    /// Returns the version of a file that was read. It is unknown if the file may
+    /// have been written meanwhile: that shows as a change later.
+    pub(super) fn version_read(&self, file: &LookedAt) -> Version {
+        if file.too_fresh {
+            return Version::UNKNOWN;
+        }
+        self.version_of(&file.state)
+    }
+
     /// Reads the text of a file, or returns the reason why it is not indexed.
-    fn read_file(&self, key: &str) -> io::Result<LookedAt> {
+    pub(super) fn read_file(&self, key: &str) -> io::Result<LookedAt> {
         let refused = |reason: &str, state: FileState| {
             Ok(LookedAt {
                 too_fresh: state.is_fresh(),
@@ -282,7 +312,7 @@ fn compile(root: &Path, globs: &[String]) -> Result<Override> {
         .map_err(|error| bad(&globs.join(" "), error.to_string()))
 }
 
-fn require_folder(path: &Path) -> Result<()> {
+pub(super) fn require_folder(path: &Path) -> Result<()> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Ok(()),
         Ok(_) => Err(Error::NotAFolder {

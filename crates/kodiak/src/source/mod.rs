@@ -9,12 +9,14 @@
 pub mod bear;
 mod draft;
 mod fields;
+mod forgetful;
 pub mod frontmatter;
 mod look;
 pub mod markdown;
 mod note;
 pub(crate) mod retag;
 pub(crate) mod retitle;
+pub mod sessions;
 mod speaker;
 
 use std::path::PathBuf;
@@ -26,8 +28,10 @@ use crate::error::Result;
 pub use crate::document::Version;
 pub use bear::{BearDatabase, BearOptions};
 pub use draft::Draft;
+pub(crate) use forgetful::Forgetful;
 pub use look::{Known, KnownEntry, Look};
 pub use markdown::{FolderOptions, MarkdownFolder};
+pub use sessions::{SessionOptions, SessionRecords};
 pub use speaker::speaker;
 
 /// A source of documents.
@@ -86,10 +90,46 @@ pub trait Source: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Erases what the source itself has kept of these documents. Most sources
+    /// keep nothing.
+    fn forget(&self, keys: &[&str]) -> Result<()> {
+        let _ = keys;
+        Ok(())
+    }
+
     /// Returns the source as a writable one, if it is.
     fn writable(&self) -> Option<&dyn WritableSource> {
         None
     }
+
+    /// Returns the source as one that takes in records, if it does.
+    fn records(&self) -> Option<&dyn RecordSource> {
+        None
+    }
+}
+
+/// A source that records of programs can be written into. A record that is written
+/// is never changed.
+pub trait RecordSource {
+    /// Writes records, each a JSON text, and returns what became of each. One that
+    /// cannot be written does not stop the others. Only a problem of the source as a
+    /// whole is an error.
+    fn store(&self, records: &[String]) -> Result<Vec<Result<StoredRecord>>>;
+}
+
+/// A record that is in its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRecord {
+    /// The key of its document.
+    pub key: String,
+    /// Its version.
+    pub version: u64,
+    /// Its file.
+    pub file: PathBuf,
+    /// Whether it was written now. Otherwise the same record was there already.
+    pub new: bool,
+    /// What could not be read of it, though it does not keep it from being used.
+    pub problems: Vec<String>,
 }
 
 /// A source that notes can be saved into. Every write replaces a file in one

@@ -21,7 +21,7 @@ pub fn document_from_text(source: &str, key: &str, text: &str, modified: Timesta
     let markup = Markup::of_extension(extension);
     let divided = match markup {
         Markup::Markdown => frontmatter::divide(text),
-        Markup::Org | Markup::Plain => frontmatter::divide_mark(text),
+        Markup::Org | Markup::Plain | Markup::Verbatim => frontmatter::divide_mark(text),
     };
     let mut fields = divided.fields;
 

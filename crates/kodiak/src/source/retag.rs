@@ -81,7 +81,7 @@ pub(crate) fn retag(key: &str, text: &str, change: TagChange<'_>) -> Result<Stri
     }
     let divided = match markup {
         Markup::Markdown => frontmatter::divide(text),
-        Markup::Org | Markup::Plain => frontmatter::divide_mark(text),
+        Markup::Org | Markup::Plain | Markup::Verbatim => frontmatter::divide_mark(text),
     };
     let front = match (change, markup) {
         (TagChange::Add(_), Markup::Plain) => {

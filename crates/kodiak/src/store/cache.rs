@@ -212,7 +212,8 @@ impl EmbeddingCache {
         })
     }
 
-    /// Deletes the vectors of these texts, whichever models made them.
+    /// Deletes the vectors of these texts, whichever models made them, also from the
+    /// write-ahead log, unless another process is using it.
     pub fn erase(&mut self, hashes: &[[u8; 16]]) -> Result<()> {
         self.with(|connection| {
             let mut statement =
@@ -220,7 +221,7 @@ impl EmbeddingCache {
             for hash in hashes {
                 statement.execute([hash])?;
             }
-            Ok(())
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         })
     }
 
@@ -259,8 +260,10 @@ impl EmbeddingCache {
 fn use_log(connection: &Connection) -> rusqlite::Result<()> {
     let started = Instant::now();
     loop {
-        let switched =
-            connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
+        let switched = connection.execute_batch(
+            // Deleted vectors must not stay in the file: they were made from texts.
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;",
+        );
         match switched {
             Err(error)
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)

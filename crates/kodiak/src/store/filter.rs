@@ -22,28 +22,55 @@ pub struct Filter {
     pub before: Option<Timestamp>,
     /// The document's key begins with any of these.
     pub paths: Vec<String>,
+    /// The document belongs to any of these projects.
+    pub projects: Vec<String>,
     /// The document has all of these frontmatter fields with these values.
     pub fields: Vec<(String, String)>,
     /// The document is none of these.
     pub without: Vec<Row>,
-    /// The sources that exist for the caller, whatever else the filter asks
-    /// for.
+    /// What exists for the caller, whatever else the filter asks for.
     pub scope: Scope,
 }
 
-/// The sources that exist for a caller; all of them by default. Only a
+/// What exists for a caller: everything by default. Only a
 /// [`Guard`](crate::access::Guard) makes a narrower scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scope(Option<Vec<String>>);
+pub struct Scope {
+    sources: Option<Vec<String>>,
+    project: Option<String>,
+}
 
 impl Scope {
-    pub(crate) fn of(sources: Vec<String>) -> Self {
-        Self(Some(sources))
+    /// Returns the scope with only these sources.
+    pub(crate) fn of_sources(self, sources: Vec<String>) -> Self {
+        Self {
+            sources: Some(sources),
+            ..self
+        }
+    }
+
+    /// Returns the scope with only the documents of this project.
+    pub(crate) fn of_project(self, project: String) -> Self {
+        Self {
+            project: Some(project),
+            ..self
+        }
     }
 
     /// Returns the names of the sources, or `None` if all sources exist.
     pub fn sources(&self) -> Option<&[String]> {
-        self.0.as_deref()
+        self.sources.as_deref()
+    }
+
+    /// Returns the project whose documents exist, or `None` if those of all
+    /// projects and of none exist.
+    pub fn project(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
+    /// Tells whether everything exists.
+    pub fn is_everything(&self) -> bool {
+        *self == Self::default()
     }
 
     /// Tells whether a source exists.

@@ -181,6 +181,30 @@ pub trait Reader: Send {
         Ok(counts.into_values().collect())
     }
 
+    /// Returns the projects of the documents that meet `filter`, each with the
+    /// number of those documents, sorted by name.
+    fn projects(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
+        let rows = self.newest(filter, None, usize::MAX)?.best;
+        let rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
+            let documents = self.documents(rows)?.into_iter();
+            for project in documents.filter_map(|document| document.project) {
+                *counts.entry(project).or_default() += 1;
+            }
+        }
+        Ok(counts.into_iter().collect())
+    }
+
+    /// Returns the number of documents that meet `filter`, by source.
+    fn document_counts(&self, filter: &Filter) -> Result<BTreeMap<String, u64>> {
+        let mut counts = BTreeMap::new();
+        self.each_name(filter, &mut |(_, source, ..)| {
+            *counts.entry(source).or_default() += 1;
+        })?;
+        Ok(counts)
+    }
+
     /// Returns the sources that a filter admits, each with its location.
     fn locations(&self, filter: &Filter) -> Result<Vec<(String, String)>>;
 

@@ -43,6 +43,8 @@ pub trait Store: std::fmt::Debug + Send + Sync {
 /// The parts from which the embedded text of a chunk is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkText {
+    /// The markup of its document.
+    pub markup: Markup,
     /// The title of its document.
     pub title: String,
     /// The headings above it.
@@ -144,6 +146,11 @@ pub trait Writer: Send {
     /// Updates what may have changed around a document whose content is the
     /// same.
     fn touch(&mut self, entry: EntryRow, document: &Document) -> Result<()>;
+
+    /// Removes documents, given by source and key, so that no byte of them is left
+    /// in any file of the store. Returns how many there were. Not allowed inside
+    /// a transaction.
+    fn erase(&mut self, documents: &[(String, String)]) -> Result<usize>;
 
     /// Optimises the index after a large change.
     fn optimize(&mut self) -> Result<()>;

@@ -14,7 +14,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use super::access::{WriteAccess, writing};
-use drive::{Drive, Outcome};
+pub(crate) use drive::Drive;
+use drive::Outcome;
 
 use crate::analysis::chunk;
 use crate::cancel::Cancel;
@@ -307,6 +308,7 @@ impl Backfill<'_> {
         })?;
         for (pending, parts) in group.iter().zip(texts) {
             if let Some(ChunkText {
+                markup,
                 title,
                 heading,
                 text,
@@ -315,7 +317,7 @@ impl Backfill<'_> {
                     .last()
                     .is_none_or(|(hash, _)| *hash != pending.hash)
             {
-                let text = analyzer.embedded_text(&title, &heading, &text);
+                let text = analyzer.embedded_text(markup, &title, &heading, &text);
                 distinct.push((pending.hash, text));
             }
         }

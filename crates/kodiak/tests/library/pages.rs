@@ -399,6 +399,18 @@ fn an_interrupted_rename_is_finished_and_not_done_twice() {
 }
 
 #[test]
+fn a_tag_can_be_renamed_by_case_alone() {
+    let place = Place::new(&[("a.md", "#Work\n"), ("b.md", "#Work/deep\n#Work\n")]);
+    let engine = place.engine(&[("notes", "", true)]);
+    let done = engine.rename_tag(&me(), "Work", "work", &Job::default());
+    assert_eq!(done.unwrap().files, 2);
+    assert_eq!(place.text("b.md"), "#work/deep\n#work\n");
+    let tags = engine.tags(&me(), &Filter::default()).unwrap();
+    let tags: Vec<_> = tags.into_iter().map(|one| one.tag).collect();
+    assert_eq!(tags, ["work", "work/deep"]);
+}
+
+#[test]
 fn another_rename_finishes_the_interrupted_one_first() {
     let place = Place::new(&[("a.md", "#one #two\n")]);
     let engine = place.engine(&[("notes", "", true)]);

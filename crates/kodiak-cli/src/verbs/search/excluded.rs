@@ -59,6 +59,7 @@ fn typed(arguments: &SearchArguments) -> Vec<String> {
         many("--tag", &arguments.tags),
         many("--kind", &arguments.kinds),
         many("--category", &arguments.categories),
+        many("--project", &arguments.projects),
         many("--after", arguments.after.as_slice()),
         many("--before", arguments.before.as_slice()),
         many("--where", &fields),

@@ -74,6 +74,18 @@ pub struct Chunk {
 }
 
 impl ChunkOptions {
+    /// Returns the options for a document in this markup.
+    pub(crate) fn for_markup(self, markup: Markup) -> Self {
+        match markup {
+            Markup::Markdown | Markup::Org | Markup::Plain => self,
+            Markup::Verbatim => Self {
+                path: false,
+                noise: true,
+                ..self
+            },
+        }
+    }
+
     /// Returns the most that a chunk weighs, by the token estimate.
     fn capacity(self) -> u32 {
         self.tokens.saturating_mul(token_estimate::TOKEN)

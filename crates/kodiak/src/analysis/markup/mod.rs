@@ -21,7 +21,7 @@ use crate::document::Markup;
 /// lines.
 pub(crate) fn read(markup: Markup, body: &str, tags: &mut Tags) -> (Option<String>, Lines) {
     match markup {
-        Markup::Markdown | Markup::Plain => {
+        Markup::Markdown | Markup::Plain | Markup::Verbatim => {
             let mut title = None;
             let lines = Lines::read(markup, body, |start, _, line| {
                 markdown::take(&mut title, tags, body, start, line);

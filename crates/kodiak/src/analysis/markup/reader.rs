@@ -24,7 +24,9 @@ impl LineReader {
     /// since people write headings and lists in it too.
     pub(crate) fn new(markup: Markup) -> Self {
         match markup {
-            Markup::Markdown | Markup::Plain => Self::Markdown(Scanner::default()),
+            Markup::Markdown | Markup::Plain | Markup::Verbatim => {
+                Self::Markdown(Scanner::default())
+            }
             Markup::Org => Self::Org { code: false },
         }
     }

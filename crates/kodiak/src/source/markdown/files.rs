@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 
@@ -15,23 +16,51 @@ use crate::error::{Error, Result};
 /// processes of this program out between the moment a file is compared and the
 /// moment it is replaced. Where a folder cannot be locked, there is no turn.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(in crate::source) struct Turn {
     _folder: Option<File>,
 }
 
 impl Turn {
-    /// Waits for the turn at a folder.
-    pub(super) fn at(folder: &Path) -> Self {
-        let folder = File::open(folder).ok();
-        Self {
-            _folder: folder.filter(|folder| folder.lock().is_ok()),
+    /// Waits for the turn at a folder, and removes what killed writers left there.
+    pub(in crate::source) fn at(folder: &Path) -> Self {
+        let opened = File::open(folder).ok();
+        let turn = Self {
+            _folder: opened.filter(|opened| opened.lock().is_ok()),
+        };
+        remove_left_over(folder);
+        turn
+    }
+}
+
+/// The age from which on a temporary file is left over. One in use is written and
+/// renamed within moments.
+const LEFT_OVER: Duration = Duration::from_secs(60);
+
+/// Removes the temporary files that killed writers left in a folder. They are
+/// hidden, so it does no harm if that fails.
+fn remove_left_over(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let ours = name
+            .to_str()
+            .is_some_and(|name| name.starts_with(".kodiak-") && name.ends_with(".tmp"));
+        if !ours {
+            continue;
+        }
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+        if age.is_some_and(|age| age > LEFT_OVER) {
+            let _ = fs::remove_file(entry.path());
         }
     }
 }
 
 /// A temporary file, removed unless it is moved to its final name.
 #[derive(Debug)]
-pub(super) struct Temporary {
+pub(in crate::source) struct Temporary {
     path: PathBuf,
     placed: bool,
 }
@@ -40,7 +69,7 @@ impl Temporary {
     /// Writes a temporary file in the folder of the final one. Its name is
     /// hidden, so one that a killed process leaves behind is never listed. With
     /// `permissions`, nobody else can read it before it has them.
-    pub(super) fn write(
+    pub(in crate::source) fn write(
         folder: &Path,
         text: &str,
         permissions: Option<Permissions>,
@@ -74,7 +103,7 @@ impl Temporary {
     }
 
     /// Moves it over an existing file.
-    pub(super) fn replace(mut self, path: &Path) -> Result<()> {
+    pub(in crate::source) fn replace(mut self, path: &Path) -> Result<()> {
         fs::rename(&self.path, path).map_err(Error::io("write", path))?;
         self.placed = true;
         sync_folder(folder_of(path));
@@ -82,7 +111,7 @@ impl Temporary {
     }
 
     /// Moves it to a path that must be free. Returns whether it was.
-    pub(super) fn place(mut self, path: &Path) -> Result<bool> {
+    pub(in crate::source) fn place(mut self, path: &Path) -> Result<bool> {
         self.placed =
             move_without_overwriting(&self.path, path).map_err(Error::io("write", path))?;
         Ok(self.placed)
@@ -99,7 +128,7 @@ impl Drop for Temporary {
 }
 
 /// Moves a file to a path that must be free. Returns whether it was.
-pub(super) fn move_without_overwriting(from: &Path, to: &Path) -> io::Result<bool> {
+pub(in crate::source) fn move_without_overwriting(from: &Path, to: &Path) -> io::Result<bool> {
     let moved = match move_at_once(from, to) {
         None if is_same_name(from, to) => fs::rename(from, to).map(|()| true),
         None => move_in_steps(from, to),
@@ -172,14 +201,14 @@ fn is_same_name(one: &Path, other: &Path) -> bool {
 }
 
 /// Makes the names in a folder survive a power cut, if the system can.
-pub(super) fn sync_folder(folder: &Path) {
+pub(in crate::source) fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }
 
 /// Returns the folder that a file is in.
-pub(super) fn folder_of(path: &Path) -> &Path {
+pub(in crate::source) fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
 
@@ -213,6 +242,28 @@ mod tests {
         fs::hard_link(path("a"), path("A")).unwrap();
         assert!(!move_without_overwriting(&path("a"), &path("A")).unwrap());
         assert!(path("a").exists() && path("A").exists());
+    }
+
+    #[test]
+    fn what_killed_writers_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let names = [
+            ".kodiak-1-0.tmp",
+            ".kodiak-2-0.tmp",
+            ".kodiak-notes.md",
+            "a.tmp",
+        ];
+        for name in names {
+            let file = File::create(path(name)).unwrap();
+            let old = std::time::SystemTime::now() - LEFT_OVER * 2;
+            if name != ".kodiak-2-0.tmp" {
+                file.set_modified(old).unwrap();
+            }
+        }
+        drop(Turn::at(folder.path()));
+        let left = names.map(|name| path(name).exists());
+        assert_eq!(left, [false, true, true, true]);
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl MarkdownFolder {
             };
             if metadata.is_file() {
                 let state = FileState::of(&metadata);
-                let version = state.version(self.options.max_bytes);
+                let version = self.version_of(&state);
                 entries.insert(found.into_path(), (version, state.size));
             }
         }

@@ -237,7 +237,7 @@ impl MarkdownFolder {
                 let state = FileState::of(metadata);
                 new.push(Entry {
                     key,
-                    version: state.version(self.options.max_bytes),
+                    version: self.version_of(&state),
                     size_hint: state.size,
                 });
             }
@@ -279,7 +279,7 @@ impl MarkdownFolder {
                 };
             }
         };
-        let version = state.version(self.options.max_bytes);
+        let version = self.version_of(&state);
         if known.version.is_same_as(version) {
             return Checked::Same;
         }

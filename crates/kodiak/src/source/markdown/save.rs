@@ -244,7 +244,7 @@ impl MarkdownFolder {
     }
 
     /// Creates the folder for a file.
-    pub(super) fn make_folder(&self, path: &Path) -> Result<()> {
+    pub(in crate::source) fn make_folder(&self, path: &Path) -> Result<()> {
         let key = path.to_string_lossy();
         self.require_inside(&key, path)?;
         let folder = folder_of(path);
@@ -252,7 +252,7 @@ impl MarkdownFolder {
     }
 
     /// Refuses a path with a link on the way to the file, wherever it leads.
-    pub(super) fn require_inside(&self, key: &str, path: &Path) -> Result<()> {
+    pub(in crate::source) fn require_inside(&self, key: &str, path: &Path) -> Result<()> {
         let refused = |detail: &str| Error::BadKey {
             key: key.to_owned(),
             detail: detail.to_owned(),

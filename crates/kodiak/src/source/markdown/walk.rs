@@ -292,7 +292,7 @@ impl MarkdownFolder {
             let state = FileState::of(&metadata);
             listing.entries.push(Entry {
                 key: key.into_owned(),
-                version: state.version(self.options.max_bytes),
+                version: self.version_of(&state),
                 size_hint: state.size,
             });
         }

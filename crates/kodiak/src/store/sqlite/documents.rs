@@ -192,15 +192,22 @@ fn insert_full_text(
 /// Returns the number of a tag. Adds the tag if it is new.
 fn tag_number(connection: &Connection, tag: &str) -> rusqlite::Result<i64> {
     let known = connection
-        .prepare_cached("SELECT id FROM tags WHERE name = ?1")?
-        .query_row([tag], |row| row.get(0))
+        .prepare_cached("SELECT id, name FROM tags WHERE name = ?1")?
+        .query_row([tag], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))
         .optional()?;
-    if let Some(number) = known {
-        return Ok(number);
+    let Some((number, name)) = known else {
+        return connection
+            .prepare_cached("INSERT INTO tags (name) VALUES (?1)")?
+            .insert([tag]);
+    };
+    // The spelling that was written last counts, so that a tag can be renamed
+    // from `Work` to `work`.
+    if name != tag {
+        connection
+            .prepare_cached("UPDATE tags SET name = ?2 WHERE id = ?1")?
+            .execute(params![number, tag])?;
     }
-    connection
-        .prepare_cached("INSERT INTO tags (name) VALUES (?1)")?
-        .insert([tag])
+    Ok(number)
 }
 
 /// Flattens frontmatter fields to names and plain values. A list gives one pair

@@ -93,7 +93,7 @@ impl SqliteWriter {
     pub fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT d.title, c.heading, b.body, c.start_byte, c.end_byte
+                "SELECT d.title, c.heading, b.body, c.start_byte, c.end_byte, d.markup
                  FROM chunks AS c JOIN documents AS d ON d.id = c.document
                  JOIN bodies AS b ON b.document = d.id
                  WHERE c.id = ?1 AND c.text_hash = ?2",
@@ -104,6 +104,7 @@ impl SqliteWriter {
                         let body = row.get_ref(2)?.as_str()?;
                         let (start, end): (usize, usize) = (row.get(3)?, row.get(4)?);
                         Ok(ChunkText {
+                            markup: Markup::named(row.get_ref(5)?.as_str()?),
                             title: row.get(0)?,
                             heading: row.get(1)?,
                             text: body.get(start..end).unwrap_or_default().to_owned(),

@@ -24,6 +24,11 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
         Some([]) => sql.push_str(" AND 0"),
         Some(scope) => any_of("d.source", scope, &mut sql, &mut values),
     }
+    any_of("d.project", &filter.projects, &mut sql, &mut values);
+    if let Some(project) = filter.scope.project() {
+        sql.push_str(" AND d.project = ?");
+        values.push(project.to_owned().into());
+    }
     any_of(
         "d.kind COLLATE NOCASE",
         &filter.kinds,

@@ -11,6 +11,7 @@ mod documents;
 mod earlier;
 mod embeddings;
 mod entries;
+mod erase;
 mod filter;
 mod fts5;
 mod index;

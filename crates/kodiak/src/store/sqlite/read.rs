@@ -241,11 +241,28 @@ impl SqliteStore {
                JOIN documents AS d ON d.id = dt.document
               WHERE {condition} GROUP BY t.id ORDER BY t.name"
         );
+        self.counts(&sql, values)
+    }
+
+    /// Returns the projects of the documents that meet `filter`, each with the
+    /// number of those documents, sorted by name.
+    pub fn projects(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
+        let (condition, values) = conditions(filter);
+        let sql = format!(
+            "SELECT d.project, count(*) FROM documents AS d
+              WHERE d.project IS NOT NULL AND {condition}
+              GROUP BY d.project ORDER BY d.project"
+        );
+        self.counts(&sql, values)
+    }
+
+    /// Runs a query that yields names with counts.
+    fn counts(&self, sql: &str, values: Vec<Value>) -> Result<Vec<(String, u64)>> {
         self.with(|connection| {
-            let mut statement = connection.prepare_cached(&sql)?;
+            let mut statement = connection.prepare_cached(sql)?;
             let pair = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64));
-            let tags = statement.query_map(params_from_iter(values), pair)?;
-            tags.collect()
+            let counts = statement.query_map(params_from_iter(values), pair)?;
+            counts.collect()
         })
     }
 

@@ -94,6 +94,7 @@ impl Reader for SqliteStore {
         with_title(title: &str, filter: &Filter, limit: usize) -> Result<Vec<Name>>;
         each_name(filter: &Filter, visit: &mut dyn FnMut(Name)) -> Result<()>;
         tags(filter: &Filter) -> Result<Vec<(String, u64)>>;
+        projects(filter: &Filter) -> Result<Vec<(String, u64)>>;
         locations(filter: &Filter) -> Result<Vec<(String, String)>>;
         incomplete_sources(filter: &Filter) -> Result<Vec<String>>;
         sources() -> Result<Vec<SourceStatus>>;

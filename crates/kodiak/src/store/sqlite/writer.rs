@@ -73,6 +73,7 @@ impl Writer for SqliteWriter {
         remove_from_entry(source: &str, entry: EntryRow, key: &str) -> Result<bool>;
         put_from(entry: EntryRow, document: &AnalyzedDocument) -> Result<bool>;
         touch(entry: EntryRow, document: &Document) -> Result<()>;
+        erase(documents: &[(String, String)]) -> Result<usize>;
         optimize() -> Result<()>;
         refresh_vocabulary() -> Result<()>;
         rebuild_vocabulary() -> Result<()>;

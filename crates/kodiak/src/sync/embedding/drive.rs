@@ -30,14 +30,14 @@ const MAX_ASKED_PAUSE: Duration = Duration::from_mins(5);
 const POLL: Duration = Duration::from_millis(20);
 
 /// The vector of a text, or the reason why it has none.
-pub(super) type Outcome = Result<Vec<f32>, String>;
+pub(crate) type Outcome = Result<Vec<f32>, String>;
 
 /// An embedder, and the limits of its run.
 #[derive(Clone, Copy)]
-pub(super) struct Drive<'a> {
-    pub(super) embedder: &'a dyn Embedder,
-    pub(super) until: Option<Instant>,
-    pub(super) cancel: &'a Cancel,
+pub(crate) struct Drive<'a> {
+    pub(crate) embedder: &'a dyn Embedder,
+    pub(crate) until: Option<Instant>,
+    pub(crate) cancel: &'a Cancel,
 }
 
 impl Drive<'_> {
@@ -61,7 +61,7 @@ impl Drive<'_> {
     /// soon as it is known. A text without an outcome was not tried: the time
     /// was up, the run was cancelled, or the embedder failed in a way that is
     /// no text's fault. Returns that failure.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         texts: &[&str],
         known: &mut dyn FnMut(Vec<(usize, Outcome)>),

@@ -173,6 +173,15 @@ impl Indexed {
         let path = |path: &String| document.key.starts_with(path.as_str());
         filter.admits_source(&document.source)
             && among(&filter.kinds, Some(&document.kind))
+            && (filter.projects.is_empty()
+                || document
+                    .project
+                    .as_ref()
+                    .is_some_and(|one| filter.projects.contains(one)))
+            && filter
+                .scope
+                .project()
+                .is_none_or(|project| document.project.as_deref() == Some(project))
             && among(&filter.categories, document.category.as_deref())
             && filter.tags.iter().all(|tag| self.has_tag(tag))
             && (document.created_at.is_some_and(within) || within(document.updated_at))

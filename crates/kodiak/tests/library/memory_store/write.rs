@@ -232,6 +232,17 @@ impl Writer for MemoryWriter {
         })
     }
 
+    fn erase(&mut self, documents: &[(String, String)]) -> Result<usize> {
+        let named =
+            |indexed: &Indexed, (source, key): &(String, String)| indexed.is_named(source, key);
+        self.begin()?;
+        let removed = self.change(|state| {
+            state.remove_where(|indexed| documents.iter().any(|name| named(indexed, name)))
+        })?;
+        self.commit()?;
+        Ok(removed)
+    }
+
     fn optimize(&mut self) -> Result<()> {
         Ok(())
     }
@@ -304,6 +315,7 @@ impl Writer for MemoryWriter {
             let (_, indexed, chunk) = state.chunk(pending.chunk, Some(pending.hash))?;
             let document = &indexed.document;
             Some(ChunkText {
+                markup: document.markup,
                 title: document.title.clone(),
                 heading: chunk.heading.clone(),
                 text: document.body[chunk.range.clone()].to_owned(),

@@ -103,7 +103,8 @@ fn chunks_wait_for_their_vectors() {
 
         let analyzer = writer.analyzer();
         let parts = writer.chunk_texts(&pending).unwrap().into_iter();
-        let text = |it: ChunkText| analyzer.embedded_text(&it.title, &it.heading, &it.text);
+        let text =
+            |it: ChunkText| analyzer.embedded_text(it.markup, &it.title, &it.heading, &it.text);
         let texts: Vec<_> = parts.map(|parts| parts.map(text)).collect();
         assert_eq!(texts[0].as_deref(), Some("Chat\nHello."));
         assert_eq!(texts[1].as_deref(), Some("Short\nFew words."));

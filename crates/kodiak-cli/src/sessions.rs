@@ -1,0 +1,79 @@
+//! Session records: the source that new ones go to. Used by `ingest`.
+
+use std::fs;
+
+use kodiak::Error;
+
+use crate::config::{Config, Kind, RegisteredSource, edit};
+use crate::context::Context;
+use crate::pages::unwritable;
+use crate::{paths, registry};
+
+/// The name of the source that `ingest` makes.
+const NAME: &str = "sessions";
+
+/// Returns the source for new records: the one asked for, else the one named
+/// `sessions`, else the first that takes records in. If none is registered, makes
+/// one.
+pub(crate) fn place(context: &Context<'_>, asked: Option<&str>) -> anyhow::Result<String> {
+    let config = context.config()?;
+    if let Some(name) = asked {
+        registry::named(&config, &[name.to_owned()])?;
+        return match config.source(name) {
+            Some(source) if takes_records(source) => Ok(source.name.clone()),
+            _ => Err(unwritable(&config, name)),
+        };
+    }
+    match chosen(&config) {
+        Some(source) if takes_records(source) => Ok(source.name.clone()),
+        Some(source) => Err(unwritable(&config, &source.name)),
+        None => make(context),
+    }
+}
+
+fn takes_records(source: &RegisteredSource) -> bool {
+    source.kind == Kind::Sessions && source.writable
+}
+
+/// Returns the source that takes records in, or else the first that could.
+fn chosen(config: &Config) -> Option<&RegisteredSource> {
+    let sources = || config.sources.iter().filter(|it| it.kind == Kind::Sessions);
+    let takes = || sources().filter(|source| takes_records(source));
+    let named = takes().find(|source| source.name == NAME);
+    named
+        .or_else(|| takes().next())
+        .or_else(|| sources().next())
+}
+
+/// Makes a folder for records, and registers it.
+fn make(context: &Context<'_>) -> anyhow::Result<String> {
+    let _lock = edit::lock(&context.config_path, "ingest")?;
+    let config = context.config()?;
+    // Another process may have been faster.
+    if let Some(source) = chosen(&config).filter(|source| takes_records(source)) {
+        return Ok(source.name.clone());
+    }
+    let folder = paths::sessions_folder(config.sessions.as_deref())?;
+    fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
+    let folder = registry::existing_folder(&folder)?;
+    if let Some(known) = registry::registered_at(&config, &folder) {
+        return Err(unwritable(&config, &known.name));
+    }
+    let numbered = (2..).map(|number| format!("{NAME}-{number}"));
+    let mut names = std::iter::once(NAME.to_owned()).chain(numbered);
+    let name = names.find(|name| config.source(name).is_none());
+    let source = RegisteredSource {
+        name: name.unwrap_or_else(|| NAME.to_owned()),
+        kind: Kind::Sessions,
+        path: folder,
+        globs: Vec::new(),
+        writable: true,
+    };
+    edit::add_source(&context.config_path, &source)?;
+    context.output.notice(&format!(
+        "session records go to {}, which is now the source '{}'",
+        source.path.display(),
+        source.name
+    ));
+    Ok(source.name)
+}

@@ -1,0 +1,179 @@
+//! `kodiak brain`: asks the session records.
+
+use kodiak::access::Guard;
+use kodiak::brain::{BrainAnswer, BrainRequest, FoundBy};
+use kodiak::engine::{Job, Statements};
+use kodiak::store::Filter;
+use kodiak::{Engine, date};
+
+use super::Outcome;
+use super::search::require_known;
+use crate::arguments::BrainArguments;
+use crate::assemble::Purpose;
+use crate::config::Config;
+use crate::context::{Context, explain_missing_index};
+use crate::output::brain;
+use crate::output::phrases::counted;
+use crate::places::Places;
+use crate::projects;
+
+pub(super) fn run(arguments: &BrainArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let config = context.config()?;
+    let engine = context.engine(&config, Purpose::of("brain"))?;
+    if let Some(text) = &arguments.forget_queries {
+        return forget(text, &config, &engine, context);
+    }
+    require_known(&arguments.sources, &config, &engine)
+        .map_err(|error| explain_missing_index(error, &config))?;
+    let filter = filter(arguments, &engine)?;
+    let limit = arguments
+        .limit
+        .map_or(config.search.limit, |limit| limit as usize);
+    if arguments.lessons {
+        return statements(
+            Statements::Lessons,
+            &filter,
+            limit,
+            &engine,
+            arguments,
+            context,
+        );
+    }
+    if arguments.quirks {
+        return statements(
+            Statements::Quirks,
+            &filter,
+            limit,
+            &engine,
+            arguments,
+            context,
+        );
+    }
+    let request = BrainRequest {
+        query: arguments.question.join(" "),
+        limit,
+        filter,
+        threshold: arguments.threshold.or(config.brain.threshold),
+        refresh: true,
+    };
+    let guard = Guard::local();
+    let answer = if arguments.similar {
+        engine.similar_sessions(&guard, &request)
+    } else {
+        engine.brain(&guard, &request)
+    };
+    let answer = answer.map_err(|error| explain_missing_index(error, &config))?;
+    print(answer, arguments, &config, context)
+}
+
+fn filter(arguments: &BrainArguments, engine: &Engine) -> anyhow::Result<Filter> {
+    let limit = |text: &Option<String>| text.as_deref().map(date::parse_limit).transpose();
+    let outcome = arguments.outcome.iter();
+    Ok(Filter {
+        sources: arguments.sources.clone(),
+        categories: arguments.types.clone(),
+        projects: projects::resolve(&arguments.projects, engine)?,
+        fields: outcome
+            .map(|it| ("outcome".to_owned(), it.clone()))
+            .collect(),
+        after: limit(&arguments.after)?,
+        before: limit(&arguments.before)?,
+        ..Filter::default()
+    })
+}
+
+fn print(
+    mut answer: BrainAnswer,
+    arguments: &BrainArguments,
+    config: &Config,
+    context: &Context<'_>,
+) -> anyhow::Result<Outcome> {
+    let places = Places::new(config);
+    for found in &mut answer.hits {
+        let file = found.record.as_deref();
+        let file = file.and_then(|file| places.inside(&found.hit.source, file));
+        found.hit.file = file.map(|file| file.to_string_lossy().into_owned());
+    }
+    let output = context.output;
+    let nothing = answer.hits.is_empty();
+    if arguments.json {
+        output.json(&answer)?;
+    } else {
+        for notice in answer.notices.sentences() {
+            output.notice(&notice);
+        }
+        if nothing {
+            output.notice(&format!("no session is about \"{}\"", answer.query));
+        } else if answer.found_by == FoundBy::Words && answer.threshold.is_some() {
+            output.notice("no session is near enough in meaning; these have the words:");
+        }
+        output.answer(&brain::sessions(
+            &answer.hits,
+            output.painter(),
+            output.width(),
+        ))?;
+        for suggestion in &answer.suggestions {
+            output.hint(&format!("an earlier question: {suggestion}"));
+        }
+    }
+    Ok(if nothing {
+        Outcome::Nothing
+    } else {
+        Outcome::Done
+    })
+}
+
+fn statements(
+    which: Statements,
+    filter: &Filter,
+    limit: usize,
+    engine: &Engine,
+    arguments: &BrainArguments,
+    context: &Context<'_>,
+) -> anyhow::Result<Outcome> {
+    let output = context.output;
+    let config = context.config()?;
+    let found = engine.statements(&Guard::local(), which, filter, &Job::default());
+    let mut found = found.map_err(|error| explain_missing_index(error, &config))?;
+    let all = found.len();
+    found.truncate(limit);
+    if arguments.json {
+        output.json(&found)?;
+    } else {
+        output.answer(&brain::groups(&found, output.painter(), output.width()))?;
+        let what = match which {
+            Statements::Lessons => "lesson",
+            Statements::Quirks => "quirk",
+        };
+        if found.is_empty() {
+            output.notice(&format!("no session has a {what}"));
+        } else if all > found.len() {
+            let all = counted(all as u64, what);
+            output.notice(&format!("{} of {all}", found.len()));
+        }
+    }
+    Ok(if found.is_empty() {
+        Outcome::Nothing
+    } else {
+        Outcome::Done
+    })
+}
+
+/// Forgets remembered questions, also where they are no longer remembered.
+fn forget(
+    text: &str,
+    config: &Config,
+    engine: &Engine,
+    context: &Context<'_>,
+) -> anyhow::Result<Outcome> {
+    let text = Some(text).filter(|text| !text.is_empty());
+    let forgotten = if config.brain.remember_queries {
+        engine.forget_queries(&Guard::local(), text)?
+    } else {
+        let path = crate::paths::queries_file(&context.index_path);
+        kodiak::brain::queries::QueryLog::new(path).forget(text)?
+    };
+    let questions = counted(forgotten as u64, "question");
+    context.output.notice(&format!("{questions} forgotten"));
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,142 @@
+//! What sessions taught: the values of an answer from session records.
+//!
+//! This module owns what is asked and answered. `same` groups statements that say
+//! the same, and `queries` remembers queries that worked. [`Engine::brain`] and its
+//! neighbours search and read.
+//!
+//! [`Engine::brain`]: crate::Engine::brain
+
+pub mod queries;
+pub(crate) mod same;
+
+use serde::Serialize;
+
+use crate::document::Timestamp;
+use crate::search::{Completeness, DEFAULT_LIMIT, Hit, Notices};
+pub use crate::source::sessions::{Decision, Lesson, Quirk};
+use crate::store::Filter;
+
+/// A question to the session records.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BrainRequest {
+    /// The question as typed.
+    pub query: String,
+    /// The highest number of sessions.
+    pub limit: usize,
+    /// Which sessions to search. Its kinds are ignored: only sessions are found.
+    pub filter: Filter,
+    /// The distance from which on a session counts as unrelated: one minus the
+    /// cosine, from 0 to 2. Without it, the model's own limit counts.
+    pub threshold: Option<f64>,
+    /// Whether changes are looked for and indexed meanwhile.
+    pub refresh: bool,
+}
+
+impl Default for BrainRequest {
+    fn default() -> Self {
+        Self {
+            query: String::new(),
+            limit: DEFAULT_LIMIT,
+            filter: Filter::default(),
+            threshold: None,
+            refresh: true,
+        }
+    }
+}
+
+/// How the sessions of an answer were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FoundBy {
+    /// By meaning: the question and the sessions are within the threshold.
+    Meaning,
+    /// By words, because no session was within the threshold or none could be
+    /// compared.
+    Words,
+}
+
+/// The answer to a question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BrainAnswer {
+    /// The question as typed.
+    pub query: String,
+    /// How the sessions were found.
+    pub found_by: FoundBy,
+    /// The distance from which on a session counts as unrelated, if a model was
+    /// there to compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// Whether it covers everything, and if not, why.
+    #[serde(flatten)]
+    pub completeness: Completeness,
+    /// What a reader should know about this answer.
+    #[serde(flatten)]
+    pub notices: Notices,
+    /// The time it took, in milliseconds.
+    pub took_ms: u64,
+    /// The sessions, best first.
+    pub hits: Vec<BrainHit>,
+    /// Earlier questions like this one that were answered, if this one was not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
+}
+
+/// A session that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BrainHit {
+    /// The session as any search finds it.
+    #[serde(flatten)]
+    pub hit: Hit,
+    /// The id of its node.
+    pub session: String,
+    /// The path of its file, from the root of its source.
+    #[serde(skip)]
+    pub record: Option<String>,
+    /// One minus the cosine between the question and the session, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<f64>,
+    /// How the session ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// What was decided.
+    pub decisions: Vec<Decision>,
+    /// What was learned.
+    pub lessons: Vec<Lesson>,
+}
+
+/// Statements of several sessions that say the same.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Group {
+    /// The statement in its newest wording.
+    pub text: String,
+    /// The number of sessions that have it.
+    pub sessions: usize,
+    /// What it is about: the level of a lesson, or the model of a quirk. Each once.
+    pub about: Vec<String>,
+    /// Everywhere it is said, the newest first.
+    pub said: Vec<Said>,
+}
+
+/// A statement of one session.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Said {
+    /// The id of the node.
+    pub session: String,
+    /// The source of the session.
+    pub source: String,
+    /// What the session was about.
+    pub title: String,
+    /// The project of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// When the session was, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+    /// The statement as written there.
+    pub text: String,
+    /// The level of a lesson, or the model of a quirk.
+    pub about: String,
+    /// When the session was or was last changed, for sorting.
+    #[serde(skip)]
+    pub(crate) at: Timestamp,
+}

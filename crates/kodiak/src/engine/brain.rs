@@ -1,0 +1,323 @@
+//! Asking the session records: what was done, decided and learned.
+//!
+//! A question is answered by meaning first. If no session is within the threshold,
+//! or none can be compared, the words of the question are searched instead, and the
+//! answer says so. What the values mean is in [`crate::brain`].
+
+use std::time::Instant;
+
+use super::{Engine, Job};
+use crate::access::{Capability, Guard};
+use crate::brain::queries::QueryLog;
+use crate::brain::same::{Vectors, groups};
+use crate::brain::{BrainAnswer, BrainHit, BrainRequest, FoundBy, Group, Said};
+use crate::chunk::text_hash;
+use crate::date;
+use crate::document::Reference;
+use crate::embed::Role;
+use crate::error::{Error, Result};
+use crate::rank::Tuning;
+use crate::search::{Answer, Mode, Request};
+use crate::source::sessions::{KIND, parts_of};
+use crate::store::{Filter, Reader, Row};
+
+/// The most statements that are embedded for one grouping. The rest is embedded the
+/// next time; until then it is compared by words.
+const EMBEDDED_AT_ONCE: usize = 1_000;
+/// The number of sessions that are held in memory at once.
+const SESSIONS_AT_ONCE: usize = 256;
+
+/// What is grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statements {
+    /// Lessons of all levels.
+    Lessons,
+    /// What was noticed about models.
+    Quirks,
+}
+
+impl Engine {
+    /// Answers a question from the session records: by meaning, or by words if no
+    /// session is within the threshold.
+    pub fn brain(&self, guard: &Guard, request: &BrainRequest) -> Result<BrainAnswer> {
+        guard.require(Capability::Search)?;
+        guard.require(Capability::Read)?;
+        let started = Instant::now();
+        let engine = self.within_distance(request.threshold);
+        let by_meaning = engine.search(guard, &sessions_like(request, Mode::Semantic))?;
+        let compared = by_meaning.retrievers.semantic.is_some();
+        let (found_by, found) = if !compared {
+            // The search has already fallen back to words.
+            (FoundBy::Words, by_meaning)
+        } else if by_meaning.hits.is_empty() {
+            let found = engine.search(guard, &sessions_like(request, Mode::Lexical))?;
+            (FoundBy::Words, found)
+        } else {
+            (FoundBy::Meaning, by_meaning)
+        };
+        let mut answer = self.brain_answer(&request.query, found_by, found)?;
+        answer.threshold = self.threshold_in_use(request.threshold)?;
+        if let Some(log) = &self.shared.queries {
+            remember(log, &mut answer);
+        }
+        answer.took_ms = started.elapsed().as_millis() as u64;
+        Ok(answer)
+    }
+
+    /// Returns the sessions most similar to a session, given by its id, or to a text.
+    /// The query of `request` is either.
+    pub fn similar_sessions(&self, guard: &Guard, request: &BrainRequest) -> Result<BrainAnswer> {
+        guard.require(Capability::Search)?;
+        guard.require(Capability::Read)?;
+        // Ids and addresses have no spaces. A title would be taken for a text.
+        let target = request.query.trim();
+        if target.is_empty() || target.contains(char::is_whitespace) {
+            return self.brain(guard, request);
+        }
+        let reference = Reference {
+            target: target.to_owned(),
+            lines: None,
+        };
+        let like = sessions_like(request, Mode::Semantic);
+        match self.similar(guard, &reference, &like) {
+            Ok(found) => {
+                let compared = found.retrievers.semantic.is_some();
+                let found_by = if compared {
+                    FoundBy::Meaning
+                } else {
+                    FoundBy::Words
+                };
+                self.brain_answer(&request.query, found_by, found)
+            }
+            Err(Error::NoDocument { .. } | Error::Ambiguous { .. }) => self.brain(guard, request),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Groups the lessons or the quirks of all sessions that `filter` admits: what
+    /// most sessions say comes first.
+    pub fn statements(
+        &self,
+        guard: &Guard,
+        which: Statements,
+        filter: &Filter,
+        job: &Job<'_>,
+    ) -> Result<Vec<Group>> {
+        guard.require(Capability::Read)?;
+        let filter = guard.narrow(&Filter {
+            kinds: vec![KIND.to_owned()],
+            ..filter.clone()
+        });
+        let said = self.read(|reader| said(reader, which, &filter))?;
+        let texts: Vec<&str> = said.iter().map(|one| one.text.as_str()).collect();
+        let vectors = self.vectors_of_texts(&texts, job);
+        let mut found: Vec<Group> = groups(&texts, vectors.as_ref())
+            .into_iter()
+            .map(|members| group(members.into_iter().map(|index| said[index].clone())))
+            .collect();
+        found.sort_by(|one, other| {
+            let newest = |group: &Group| group.said.first().map_or(0, |said| said.at);
+            let by_sessions = other.sessions.cmp(&one.sessions);
+            by_sessions.then(newest(other).cmp(&newest(one)))
+        });
+        Ok(found)
+    }
+
+    /// Forgets the remembered questions that contain this text, or all of them.
+    /// Returns how many that were.
+    pub fn forget_queries(&self, guard: &Guard, containing: Option<&str>) -> Result<usize> {
+        guard.require(Capability::Write)?;
+        let log = self.shared.queries.as_ref();
+        log.map_or(Ok(0), |log| log.forget(containing))
+    }
+
+    /// Returns an engine whose semantic hits are within this distance.
+    fn within_distance(&self, threshold: Option<f64>) -> Self {
+        let Some(distance) = threshold else {
+            return self.clone();
+        };
+        self.with_tuning(Tuning {
+            minimum_similarity: Some((1.0 - distance) as f32),
+            ..self.tuning
+        })
+    }
+
+    /// Returns the distance that counts: the one asked for, or that of the model.
+    fn threshold_in_use(&self, asked: Option<f64>) -> Result<Option<f64>> {
+        if asked.is_some() {
+            return Ok(asked);
+        }
+        let set = self.tuning.minimum_similarity;
+        let (embedder, _) = self.read(|reader| Ok(self.for_queries(reader)))?;
+        let of_model = embedder.map(|embedder| embedder.minimum_similarity());
+        Ok(of_model.map(|minimum| rounded(1.0 - f64::from(set.unwrap_or(minimum)))))
+    }
+
+    /// Adds to each hit what its session decided and learned.
+    fn brain_answer(&self, query: &str, found_by: FoundBy, found: Answer) -> Result<BrainAnswer> {
+        let hits = self.read(|reader| {
+            let hits = found.hits.into_iter();
+            hits.map(|hit| {
+                let named =
+                    reader.with_path(Some(&hit.source), &hit.path, &Filter::default(), 1)?;
+                let fields = match named.first() {
+                    Some((row, ..)) => reader.fields(*row)?,
+                    None => Vec::new(),
+                };
+                let (decisions, lessons, _) = parts_of(&fields);
+                Ok(BrainHit {
+                    session: hit.path.clone(),
+                    distance: hit.similarity.map(|cosine| rounded(1.0 - cosine)),
+                    record: value_of(&fields, "file"),
+                    outcome: value_of(&fields, "outcome"),
+                    decisions,
+                    lessons,
+                    hit,
+                })
+            })
+            .collect::<Result<Vec<BrainHit>>>()
+        })?;
+        Ok(BrainAnswer {
+            query: query.to_owned(),
+            found_by,
+            threshold: None,
+            completeness: found.completeness,
+            notices: found.notices,
+            took_ms: found.took_ms,
+            hits,
+            suggestions: Vec::new(),
+        })
+    }
+
+    /// Returns the vectors of texts: those in the cache, and new ones of the model
+    /// for documents. Returns nothing without a model.
+    pub(super) fn vectors_of_texts(&self, texts: &[&str], job: &Job<'_>) -> Option<Vectors> {
+        let model = self.shared.models.for_documents().ok().flatten()?;
+        let mut cache = self.cache(job);
+        let hashes: Vec<[u8; 16]> = texts.iter().map(|text| text_hash(text)).collect();
+        let identity = model.identity();
+        let cached = cache.as_ref().and_then(|it| it.get(identity, &hashes).ok());
+        let mut vectors = cached.unwrap_or_else(|| vec![None; texts.len()]);
+        let missing = (0..texts.len()).filter(|&at| vectors[at].is_none());
+        let missing: Vec<usize> = missing.take(EMBEDDED_AT_ONCE).collect();
+        for batch in missing.chunks(model.limits().max_batch.clamp(1, 64)) {
+            if job.check().is_err() {
+                break;
+            }
+            let batch_texts: Vec<&str> = batch.iter().map(|&at| texts[at]).collect();
+            // Without vectors, statements are compared by words.
+            let Ok(made) = model.embed(&batch_texts, Role::Document) else {
+                break;
+            };
+            let made: Vec<(usize, Vec<f32>)> = batch.iter().copied().zip(made).collect();
+            if let Some(cache) = &mut cache {
+                let new: Vec<_> = made
+                    .iter()
+                    .map(|(at, it)| (hashes[*at], it.clone()))
+                    .collect();
+                // A cache that cannot be written costs time, not results.
+                let _ = cache.put(identity, &new);
+            }
+            for (at, vector) in made {
+                vectors[at] = Some(vector);
+            }
+        }
+        Some(Vectors {
+            vectors,
+            minimum: model.minimum_similarity(),
+        })
+    }
+}
+
+/// Returns the request for sessions in this mode.
+fn sessions_like(request: &BrainRequest, mode: Mode) -> Request {
+    Request {
+        query: request.query.clone(),
+        limit: request.limit,
+        mode,
+        filter: Filter {
+            kinds: vec![KIND.to_owned()],
+            ..request.filter.clone()
+        },
+        refresh: request.refresh,
+        ..Request::default()
+    }
+}
+
+/// Remembers a question that was answered by meaning; suggests others for one that
+/// was not.
+fn remember(log: &QueryLog, answer: &mut BrainAnswer) {
+    // A log that cannot be used costs a suggestion, not the answer.
+    if answer.found_by == FoundBy::Meaning && !answer.hits.is_empty() {
+        let _ = log.remember(&answer.query);
+    } else {
+        answer.suggestions = log.suggestions(&answer.query).unwrap_or_default();
+    }
+}
+
+/// Returns what all sessions say, the oldest session first.
+pub(super) fn said(reader: &dyn Reader, which: Statements, filter: &Filter) -> Result<Vec<Said>> {
+    let newest = reader.newest(filter, None, usize::MAX)?;
+    let mut rows: Vec<Row> = newest.best.iter().map(|&(row, _)| row).collect();
+    rows.reverse();
+    let mut all = Vec::new();
+    for rows in rows.chunks(SESSIONS_AT_ONCE) {
+        for document in reader.documents(rows)? {
+            let fields = reader.fields(document.row)?;
+            let project = value_of(&fields, "project");
+            let (_, lessons, quirks) = parts_of(&fields);
+            let statements: Vec<(String, String)> = match which {
+                Statements::Lessons => lessons
+                    .into_iter()
+                    .map(|it| (it.summary, it.level))
+                    .collect(),
+                Statements::Quirks => {
+                    let quirks = quirks.into_iter();
+                    quirks.map(|it| (it.observation, it.model)).collect()
+                }
+            };
+            all.extend(statements.into_iter().map(|(text, about)| Said {
+                session: document.key.clone(),
+                source: document.source.clone(),
+                title: document.title.clone(),
+                project: project.clone(),
+                created_at: document.created_at.map(date::format),
+                at: document.created_at.unwrap_or(document.updated_at),
+                text,
+                about,
+            }));
+        }
+    }
+    Ok(all)
+}
+
+/// Makes a group of statements, given the oldest first.
+fn group(said: impl Iterator<Item = Said>) -> Group {
+    let mut said: Vec<Said> = said.collect();
+    said.reverse();
+    let mut about: Vec<String> = Vec::new();
+    let mut sessions: Vec<(&str, &str)> = Vec::new();
+    for one in &said {
+        if !one.about.is_empty() && !about.contains(&one.about) {
+            about.push(one.about.clone());
+        }
+        sessions.push((&one.source, &one.session));
+    }
+    sessions.sort_unstable();
+    sessions.dedup();
+    Group {
+        text: said.first().map(|one| one.text.clone()).unwrap_or_default(),
+        sessions: sessions.len(),
+        about,
+        said,
+    }
+}
+
+pub(super) fn value_of(fields: &[(String, String)], name: &str) -> Option<String> {
+    let found = fields.iter().find(|(field, _)| field == name);
+    found.map(|(_, value)| value.clone())
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 10_000.0).round() / 10_000.0
+}

@@ -1,0 +1,189 @@
+//! Forgetting that holds: erasing documents everywhere, and keeping them from coming
+//! back.
+//!
+//! First the tombstones are written, then what the sources hold is erased, then the
+//! index and the cache. If a process dies in between, the next sync leaves out what
+//! has a tombstone, and forgetting again finishes the rest.
+
+use std::path::PathBuf;
+
+use super::{Engine, Job};
+use crate::access::{Capability, Guard};
+use crate::error::{Error, Result};
+use crate::source::Forgetful;
+use crate::store::{Filter, Row, StoredDocument, Writer};
+use crate::sync;
+
+/// How many documents are read at once to learn their names.
+const AT_ONCE: usize = 500;
+
+impl Engine {
+    /// Erases documents, each given by its source and its key: their files in
+    /// sources that can be written to, the copies that a source has kept, the
+    /// index and the vectors. No byte of them is left in a file that this engine
+    /// wrote, and they do not come back with the next sync, even if their
+    /// originals do. Returns how many of them were indexed.
+    pub fn purge_documents(
+        &self,
+        guard: &Guard,
+        documents: &[(String, String)],
+        job: &Job<'_>,
+    ) -> Result<usize> {
+        self.purge_all(guard, documents, &[], job)
+    }
+
+    /// Erases all documents of a session, such as the turns of a conversation or
+    /// what was remembered in it, and keeps later turns of it from being indexed.
+    /// Returns how many were indexed.
+    pub fn purge_session(&self, guard: &Guard, session: &str, job: &Job<'_>) -> Result<usize> {
+        let filter = Filter {
+            fields: vec![("session".to_owned(), session.to_owned())],
+            ..Filter::default()
+        };
+        self.purge_matching(guard, &filter, job)
+    }
+
+    /// Erases all documents of a project, and keeps later turns of its sessions
+    /// from being indexed. Returns how many were indexed.
+    pub fn purge_project(&self, guard: &Guard, project: &str, job: &Job<'_>) -> Result<usize> {
+        let filter = Filter {
+            projects: vec![project.to_owned()],
+            ..Filter::default()
+        };
+        self.purge_matching(guard, &filter, job)
+    }
+
+    /// Returns the source and the key of every document that `filter` admits.
+    pub fn documents_of(&self, guard: &Guard, filter: &Filter) -> Result<Vec<(String, String)>> {
+        guard.require(Capability::Read)?;
+        let matching = self.matching(guard, filter)?;
+        let name = |document: StoredDocument| (document.source, document.key);
+        Ok(matching.into_iter().map(name).collect())
+    }
+
+    fn purge_matching(&self, guard: &Guard, filter: &Filter, job: &Job<'_>) -> Result<usize> {
+        guard.require(Capability::Write)?;
+        let mut documents = Vec::new();
+        let mut threads = Vec::new();
+        for document in self.matching(guard, filter)? {
+            if let Some(thread) = document.thread {
+                threads.push((document.source.clone(), thread.name));
+            }
+            documents.push((document.source, document.key));
+        }
+        threads.sort();
+        threads.dedup();
+        self.purge_all(guard, &documents, &threads, job)
+    }
+
+    /// Returns the matching documents without their texts.
+    fn matching(&self, guard: &Guard, filter: &Filter) -> Result<Vec<StoredDocument>> {
+        let filter = guard.narrow(filter);
+        self.read(|reader| {
+            let found = reader.newest(&filter, None, usize::MAX >> 1)?;
+            let rows: Vec<Row> = found.best.iter().map(|&(row, _)| row).collect();
+            let mut documents = Vec::with_capacity(rows.len());
+            for rows in rows.chunks(AT_ONCE) {
+                let read = reader.documents(rows)?.into_iter();
+                documents.extend(read.map(|document| StoredDocument {
+                    front: String::new(),
+                    body: String::new(),
+                    ..document
+                }));
+            }
+            Ok(documents)
+        })
+    }
+
+    fn purge_all(
+        &self,
+        guard: &Guard,
+        documents: &[(String, String)],
+        threads: &[(String, String)],
+        job: &Job<'_>,
+    ) -> Result<usize> {
+        guard.require(Capability::Write)?;
+        self.check_all(guard, documents)?;
+        let mut hashes = Vec::new();
+        for (source, key) in documents {
+            hashes.extend(self.chunk_hashes(source, key)?);
+        }
+        self.shared.tombstones.add(documents, threads)?;
+        let erased = self.write(job, |writer| {
+            let files = self.erase_originals(documents)?;
+            let settled = self.settle(&files, writer)?;
+            Ok(settled + writer.erase(documents)?)
+        })?;
+        if let Some(cache) = &mut self.cache(job) {
+            cache.erase(&hashes)?;
+        }
+        Ok(erased)
+    }
+
+    /// Fails if one of the documents does not exist for the caller.
+    fn check_all(&self, guard: &Guard, documents: &[(String, String)]) -> Result<()> {
+        for (name, key) in documents {
+            if !guard.admits(name) {
+                self.source(guard, name)?;
+            }
+            if guard.project().is_none() {
+                continue;
+            }
+            let filter = guard.narrow(&Filter::default());
+            let seen = self.read(|reader| reader.with_path(Some(name), key, &filter, 1))?;
+            if !seen.iter().any(|(_, _, found, _)| found == key) {
+                return Err(Error::NoDocument {
+                    reference: key.clone(),
+                    suggestions: Vec::new(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Erases what the sources hold. Returns the files that were deleted.
+    fn erase_originals(&self, documents: &[(String, String)]) -> Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for source in &self.shared.sources {
+            let of_source = documents.iter().filter(|(name, _)| name == source.name());
+            let keys: Vec<&str> = of_source.map(|(_, key)| key.as_str()).collect();
+            if keys.is_empty() {
+                continue;
+            }
+            source.forget(&keys)?;
+            let Some(writable) = source.writable() else {
+                continue;
+            };
+            for key in keys {
+                match writable.purge(key) {
+                    Ok(()) => files.push(writable.file(key)),
+                    // It was deleted before, or somebody else has deleted it.
+                    Err(Error::NoDocument { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    /// Removes the entries of deleted files: their names may say something, too.
+    /// Returns the number of documents that went with them.
+    fn settle(&self, files: &[PathBuf], writer: &mut dyn Writer) -> Result<usize> {
+        let mut removed = 0;
+        if files.is_empty() {
+            return Ok(removed);
+        }
+        for source in &self.shared.sources {
+            match source.locate(files) {
+                Ok(located) if located.is_empty() => {}
+                Ok(located) => {
+                    let source = Forgetful::new(&**source, &self.shared.tombstones);
+                    removed += sync::store_located(writer, &source, &located)?.removed;
+                }
+                Err(error) if error.concerns_source() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(removed)
+    }
+}

@@ -1,0 +1,142 @@
+//! Secrets: found in a text and replaced, before the text is stored anywhere.
+//!
+//! Owns what counts as a secret. `shapes` knows the keys and tokens that services
+//! issue, by how they begin; `names` knows values that are secret because of what
+//! they are called (`password=`, `"api_key": "…"`); `places` knows those that are
+//! secret because of where they are: private keys, headers, addresses and command
+//! lines. What is none of these is left as it is: paths, hashes, UUIDs and prose.
+//! Which texts are redacted is up to the caller.
+//!
+//! One automaton looks for all beginnings and names at once. Only where it finds
+//! one is the text around it read, so that a text without secrets costs one scan.
+
+mod names;
+mod places;
+mod shapes;
+
+#[cfg(test)]
+#[path = "planted_tests.rs"]
+mod planted;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
+
+use places::Place;
+use shapes::{SHAPES, Shape};
+
+/// A secret in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Secret {
+    /// Its bytes.
+    pub range: Range<usize>,
+    /// Its kind, such as `github-token`. It occurs in the text that replaces it.
+    pub kind: &'static str,
+}
+
+/// What the automaton looks for.
+#[derive(Clone, Copy, Debug)]
+enum Anchor {
+    /// The beginning of a token of a service.
+    Shape(&'static Shape),
+    /// Part of a name that a secret may have.
+    Name(names::Name),
+    /// Part of a place where a secret may be.
+    Place(Place),
+}
+
+struct Finder {
+    automaton: AhoCorasick,
+    anchors: Vec<Anchor>,
+}
+
+static FINDER: LazyLock<Option<Finder>> = LazyLock::new(|| {
+    let mut patterns: Vec<&str> = Vec::new();
+    let mut anchors = Vec::new();
+    for shape in SHAPES {
+        patterns.push(shape.prefix);
+        anchors.push(Anchor::Shape(shape));
+    }
+    for (pattern, name) in names::NAMES {
+        patterns.push(pattern);
+        anchors.push(Anchor::Name(*name));
+    }
+    for (pattern, place) in places::PLACES {
+        patterns.push(pattern);
+        anchors.push(Anchor::Place(*place));
+    }
+    let automaton = AhoCorasickBuilder::new()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(patterns)
+        .ok()?;
+    Some(Finder { automaton, anchors })
+});
+
+/// How what replaces a secret begins. The kind and `]` follow.
+const MARK: &str = "[redacted:";
+
+/// Replaces each secret of a text by `[redacted:kind]`. A text that has been
+/// redacted stays as it is.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    let secrets = secrets(text);
+    if secrets.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut redacted = String::with_capacity(text.len());
+    let mut end = 0;
+    for secret in secrets {
+        redacted.push_str(&text[end..secret.range.start]);
+        redacted.push_str(MARK);
+        redacted.push_str(secret.kind);
+        redacted.push(']');
+        end = secret.range.end;
+    }
+    redacted.push_str(&text[end..]);
+    Cow::Owned(redacted)
+}
+
+/// Returns the secrets of a text, in order and without overlaps.
+pub fn secrets(text: &str) -> Vec<Secret> {
+    let mut found: Vec<Secret> = Vec::new();
+    let Some(finder) = FINDER.as_ref() else {
+        return found;
+    };
+    let bytes = text.as_bytes();
+    // A private key without an end is looked for once, not at each beginning.
+    let mut endless = 0;
+    for hit in finder.automaton.find_overlapping_iter(bytes) {
+        let done = found.last().map_or(0, |secret| secret.range.end);
+        if hit.start() < done {
+            continue;
+        }
+        let secret = match finder.anchors[hit.pattern().as_usize()] {
+            Anchor::Shape(shape) => shape.at(bytes, hit.start()).map(|range| {
+                let kind = shapes::kind_at(bytes, hit.start());
+                let (kind, range) = kind.unwrap_or((shape.kind, range));
+                Secret { range, kind }
+            }),
+            Anchor::Name(name) => names::value_beside(bytes, hit.range(), name),
+            Anchor::Place(place) => places::secret_at(bytes, hit.range(), place, &mut endless),
+        };
+        let Some(secret) = secret else { continue };
+        let replaced = bytes[..secret.range.start].ends_with(MARK.as_bytes());
+        if secret.range.start < done || secret.range.is_empty() || replaced {
+            continue;
+        }
+        debug_assert!(text.is_char_boundary(secret.range.start));
+        debug_assert!(text.is_char_boundary(secret.range.end));
+        found.push(secret);
+    }
+    found
+}
+
+/// Tells whether a byte may be part of a word or a token.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}

@@ -1,0 +1,139 @@
+use proptest::prelude::*;
+
+use super::{redact, secrets};
+
+#[test]
+fn secrets_get_the_name_of_their_kind() {
+    let alphanumeric = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hI5kL7n";
+    let hex = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+    let cases = [
+        (format!("id AKIA{} end", "QWERTYUIOP234567"), "aws-key"),
+        (format!("ghp_{}", &alphanumeric[..36]), "github-token"),
+        (format!("sk-ant-api03-{alphanumeric}AA"), "anthropic-key"),
+        (format!("sk-proj-{alphanumeric}"), "openai-key"),
+        (format!("sk-{hex}"), "secret-key"),
+        (
+            format!("api_key=ghp_{}", &alphanumeric[..36]),
+            "github-token",
+        ),
+        (format!("dapi{hex}"), "databricks-token"),
+        (format!("\"refreshToken\": \"{alphanumeric}\""), "token"),
+        (format!("client-secret: {alphanumeric}"), "secret"),
+        ("password: hunter2!".to_owned(), "password"),
+        ("redis://:s3cretpw@cache:6379".to_owned(), "url-password"),
+        (
+            format!("Authorization: Basic {}", "YWRtaW46aHVudGVyMg=="),
+            "authorization",
+        ),
+        (format!("AccountKey={alphanumeric}{alphanumeric}=="), "key"),
+        ("curl -u admin:hunter2 https://a.b".to_owned(), "password"),
+        (
+            format!("Cookie: theme=dark; session={alphanumeric}"),
+            "cookie",
+        ),
+        (format!("?se=2026&sig={alphanumeric}%3D"), "url-signature"),
+        (
+            format!(
+                "https://discord.com/api/webhooks/123456789012345678/{alphanumeric}{alphanumeric}"
+            ),
+            "discord-webhook",
+        ),
+        (format!("a1b8Q~{}", &alphanumeric[..34]), "azure-secret"),
+        (
+            "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn\nNhAAAA".to_owned(),
+            "private-key",
+        ),
+    ];
+    for (text, kind) in cases {
+        let found: Vec<_> = secrets(&text).iter().map(|secret| secret.kind).collect();
+        assert_eq!(found, [kind], "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_secret_stays() {
+    for text in [
+        "commit 9fceb02d0ae598e95dc970b74767f19372d61af8 fixes it",
+        "id 550e8400-e29b-41d4-a716-446655440000",
+        "/home/user/projects/secret-garden/tokens/api_key.rs:120",
+        "password = os.environ[\"DB_PASSWORD\"]",
+        "const token = await getToken(user1)",
+        "token: string; password: string",
+        "the password is the word that nobody knows2",
+        "token_count: 1234567890123456789",
+        "max_tokens=16384abcdefgh1234567890",
+        "api_key = \"YOUR_API_KEY_GOES_HERE_123\"",
+        "api_key=${OPENAI_API_KEY_2024_PRODUCTION}",
+        "Authorization: Bearer <token>",
+        "Authorization: Bearer $TOKEN",
+        "https://user:password@example.com/",
+        "postgres://app:${PASSWORD}@db/app",
+        "see https://example.com:8080/a@b",
+        "git@github.com:owner/name.git",
+        "tokenizer: bert-base-uncased-2018-version",
+        "sk-learn-based-regression-implementation-2",
+        "task-0123456789abcdef0123456789abcdef",
+        "npm_config_registry=value",
+        "MTU of the interface. Nothing else.",
+        "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+        "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
+        "passwords are hashed with argon2id: see docs",
+        "secret santa 2024: bring gifts",
+        "PRIMARY_KEY=users_2024_pk_index_0a1b2c",
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
+        "AKIA is how an access key begins",
+        "the token [redacted:token] was there",
+        "password: [redacted:password]",
+        "",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}
+
+#[test]
+fn a_private_key_without_an_end_goes_with_its_lines() {
+    let text =
+        "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\nhkiG9w0BAQEF\n\nThis is not part of it.";
+    assert_eq!(
+        redact(text),
+        "[redacted:private-key]\n\nThis is not part of it."
+    );
+    let escaped = r#"{"private_key": "-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----\n", "a": 1}"#;
+    assert_eq!(
+        redact(escaped),
+        r#"{"private_key": "[redacted:private-key]\n", "a": 1}"#
+    );
+}
+
+#[test]
+fn hostile_texts_take_linear_time() {
+    for part in [
+        "-----BEGIN PRIVATE KEY-----",
+        "eyJ",
+        "token=",
+        "://a:",
+        "password",
+        "MT",
+        " -u ",
+        "cookie:",
+    ] {
+        let text = part.repeat(60_000 / part.len());
+        let redacted = redact(&text);
+        assert_eq!(redact(&redacted), redacted);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_redacted_once(text in "(\\PC|[ \n\"'=:@/.-]|password|token|api_key|://|eyJ|Bearer |-----BEGIN RSA PRIVATE KEY-----|-----END |sk-|ghp_|Cookie: |a1b8Q~|curl -u |Authorization: ){0,40}") {
+        let redacted = redact(&text).into_owned();
+        prop_assert_eq!(redact(&redacted), redacted.as_str());
+        let mut end = 0;
+        for secret in secrets(&text) {
+            prop_assert!(secret.range.start >= end && !secret.range.is_empty());
+            prop_assert!(text.get(secret.range.clone()).is_some());
+            end = secret.range.end;
+        }
+    }
+}

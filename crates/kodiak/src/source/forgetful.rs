@@ -1,0 +1,100 @@
+//! A source without what was forgotten.
+//!
+//! Forwards to another source, and leaves out the documents that have a tombstone.
+//! Syncing sees every source through this; nothing else needs to.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::{Entry, Known, Listing, Located, Look, Presence, Reading, Source};
+use crate::document::Document;
+use crate::error::Result;
+use crate::tombstones::Tombstones;
+
+/// A source as a sync sees it.
+pub(crate) struct Forgetful<'a> {
+    source: Inner<'a>,
+    tombstones: &'a Tombstones,
+}
+
+enum Inner<'a> {
+    Borrowed(&'a dyn Source),
+    Snapshot(Box<dyn Source + 'a>),
+}
+
+impl<'a> Forgetful<'a> {
+    pub(crate) fn new(source: &'a dyn Source, tombstones: &'a Tombstones) -> Self {
+        Self {
+            source: Inner::Borrowed(source),
+            tombstones,
+        }
+    }
+
+    fn inner(&self) -> &dyn Source {
+        match &self.source {
+            Inner::Borrowed(source) => *source,
+            Inner::Snapshot(source) => &**source,
+        }
+    }
+}
+
+impl Source for Forgetful<'_> {
+    fn name(&self) -> &str {
+        self.inner().name()
+    }
+
+    fn kind(&self) -> &'static str {
+        self.inner().kind()
+    }
+
+    fn location(&self) -> String {
+        self.inner().location()
+    }
+
+    fn watch_paths(&self) -> Vec<PathBuf> {
+        self.inner().watch_paths()
+    }
+
+    fn list(&self) -> Result<Listing> {
+        self.inner().list()
+    }
+
+    fn read(&self, entry: &Entry, emit: &mut dyn FnMut(Document)) -> Result<Reading> {
+        let mut failed = Ok(());
+        let reading = self.inner().read(entry, &mut |document| {
+            let thread = document.thread.as_ref().map(|thread| thread.name.as_str());
+            match self
+                .tombstones
+                .hold(&document.source, &document.key, thread)
+            {
+                Ok(true) => {}
+                Ok(false) => emit(document),
+                Err(error) => failed = Err(error),
+            }
+        });
+        failed?;
+        reading
+    }
+
+    fn presence(&self, entry_key: &str) -> Presence {
+        self.inner().presence(entry_key)
+    }
+
+    fn changes_since(&self, known: &dyn Known, deadline: Instant) -> Result<Look> {
+        self.inner().changes_since(known, deadline)
+    }
+
+    fn snapshot(&self) -> Result<Option<Box<dyn Source + '_>>> {
+        let snapshot = self.inner().snapshot()?;
+        Ok(snapshot.map(|snapshot| {
+            Box::new(Forgetful {
+                source: Inner::Snapshot(snapshot),
+                tombstones: self.tombstones,
+            }) as Box<dyn Source + '_>
+        }))
+    }
+
+    fn locate(&self, files: &[PathBuf]) -> Result<Vec<Located>> {
+        self.inner().locate(files)
+    }
+}

@@ -1,0 +1,147 @@
+//! Writing new records into the tree.
+//!
+//! A version of a node is written once and never changed. The file is written under
+//! another name, synced and moved to a name that must be free, so that a reader sees
+//! all of it or nothing.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs;
+
+use serde_json::Value;
+
+use super::SessionRecords;
+use super::name::{FileName, file_name};
+use super::node::Node;
+use crate::date;
+use crate::error::{Error, Result};
+use crate::redact::redact;
+use crate::source::markdown::files::{Temporary, Turn, folder_of};
+use crate::source::markdown::{exact_size, require_folder};
+use crate::source::{RecordSource, Source, StoredRecord};
+
+/// The name of the folder that holds the records, below the root.
+const FOLDER: &str = "nodes";
+
+/// The path, from the root, of the file that holds a version of a node.
+type Files = HashMap<(String, u64), String>;
+
+impl RecordSource for SessionRecords {
+    fn store(&self, records: &[String]) -> Result<Vec<Result<StoredRecord>>> {
+        require_folder(self.root())?;
+        // Others must not store the same versions meanwhile.
+        let _turn = Turn::at(self.root());
+        let mut files = Files::new();
+        for entry in self.folder.list()?.entries {
+            if let Some(FileName { id, version }) = FileName::of(&entry.key) {
+                files.insert((id.to_owned(), version), entry.key.clone());
+            }
+        }
+        let stored = records.iter().map(|text| self.store_one(text, &mut files));
+        Ok(stored.collect())
+    }
+}
+
+impl SessionRecords {
+    fn store_one(&self, text: &str, files: &mut Files) -> Result<StoredRecord> {
+        let text = &redacted(text);
+        let bad = |detail: String| Error::BadRecord { detail };
+        let limit = self.options.max_bytes;
+        if text.len() as u64 > limit {
+            return Err(bad(format!("it is larger than {}", exact_size(limit))));
+        }
+        let node = Node::parse(text).map_err(bad)?;
+        let version = node.version.unwrap_or(1);
+        let mut stored = StoredRecord {
+            key: node.id.clone(),
+            version,
+            file: self.root().to_owned(),
+            new: false,
+            problems: node.problems.clone(),
+        };
+        let taken = || Error::RecordTaken {
+            id: node.id.clone(),
+            version,
+        };
+        if let Some(known) = files.get(&(node.id.clone(), version)) {
+            stored.file = self.folder.path_of(known);
+            let before = self.folder.read_file(known);
+            let before = before.map_err(Error::io("read", &stored.file))?;
+            let same = before.content.is_ok_and(|before| is_same(&before, text));
+            return if same { Ok(stored) } else { Err(taken()) };
+        }
+        let key = format!("{}{}", self.month(&node), file_name(&node.id, version));
+        stored.file = self.folder.path_of(&key);
+        self.folder.require_inside(&key, &stored.file)?;
+        self.folder.make_folder(&stored.file)?;
+        let text = format!("{}\n", text.trim());
+        let temporary = Temporary::write(folder_of(&stored.file), &text, None)?;
+        // A link or a folder may have the name.
+        if fs::symlink_metadata(&stored.file).is_ok() || !temporary.place(&stored.file)? {
+            return Err(taken());
+        }
+        stored.new = true;
+        files.insert((node.id, version), key);
+        Ok(stored)
+    }
+
+    /// Returns the folder for a node, by the time of its session: `nodes/2026/01/`.
+    fn month(&self, node: &Node) -> String {
+        let at = node.timestamp.or(node.analyzed_at);
+        let day = date::format(at.unwrap_or_else(date::now));
+        let mut parts = day.split('-').map(|part| {
+            let digits: String = part.chars().filter(char::is_ascii_digit).collect();
+            if digits.is_empty() {
+                "0".to_owned()
+            } else {
+                digits
+            }
+        });
+        let (year, month) = (
+            parts.next().unwrap_or_default(),
+            parts.next().unwrap_or_default(),
+        );
+        // The tree may have been added at this folder itself.
+        let at_folder = self.root().file_name().is_some_and(|name| name == FOLDER);
+        let folder = if at_folder { "" } else { "nodes/" };
+        format!("{folder}{year}/{month}/")
+    }
+}
+
+/// Replaces the secrets in a record. Usually that leaves it valid JSON with all
+/// fields in their order; otherwise its texts are redacted one by one.
+fn redacted(text: &str) -> Cow<'_, str> {
+    let redacted = redact(text);
+    if matches!(redacted, Cow::Borrowed(_)) {
+        return redacted;
+    }
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).ok();
+    let Some(mut before) = parsed(text) else {
+        return redacted;
+    };
+    if parsed(&redacted).is_some() {
+        return redacted;
+    }
+    each_text(&mut before);
+    Cow::Owned(before.to_string())
+}
+
+fn each_text(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(redacted) = redact(text) {
+                *text = redacted;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(each_text),
+        Value::Object(fields) => fields.values_mut().for_each(each_text),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Tells whether two texts are the same JSON.
+fn is_same(one: &str, other: &str) -> bool {
+    let value =
+        |text: &str| serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')).ok();
+    value(one).is_some_and(|one| Some(one) == value(other))
+}

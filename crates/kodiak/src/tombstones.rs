@@ -1,0 +1,198 @@
+//! Tombstones: what was forgotten and must not come back.
+//!
+//! Owns a file of hashes, one to a line. A hash says which document or thread was
+//! forgotten and nothing of what it said. The file is data, not index: it survives
+//! a rebuild and a deleted index. Whoever reads a source asks here before anything
+//! of a document is stored.
+
+use std::collections::HashSet;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::document::DocumentId;
+use crate::error::{Error, Result};
+
+/// What comes before the name of a thread in place of a key. No key has a NUL.
+const THREAD: &str = "\0thread\0";
+
+/// The documents and threads that were forgotten. Clones share what was read.
+#[derive(Clone, Debug, Default)]
+pub struct Tombstones {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// The file; without one, nothing is forgotten.
+    path: Option<PathBuf>,
+    read: Mutex<Lines>,
+}
+
+/// What was read of the file so far. It only grows.
+#[derive(Debug, Default)]
+struct Lines {
+    length: u64,
+    hashes: HashSet<String>,
+}
+
+impl Tombstones {
+    /// Returns the tombstones in the file at `path`, which need not exist.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                path: Some(path.into()),
+                read: Mutex::default(),
+            }),
+        }
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> Option<&Path> {
+        self.shared.path.as_deref()
+    }
+
+    /// Tells whether a document, or the thread that it is part of, was forgotten.
+    pub fn hold(&self, source: &str, key: &str, thread: Option<&str>) -> Result<bool> {
+        let Some(path) = self.path() else {
+            return Ok(false);
+        };
+        let mut read = self.read();
+        read.catch_up(path)?;
+        if read.hashes.is_empty() {
+            return Ok(false);
+        }
+        let holds = |hash: String| read.hashes.contains(&hash);
+        Ok(holds(DocumentId::new(source, key).hex())
+            || thread.is_some_and(|thread| holds(of_thread(source, thread))))
+    }
+
+    /// Adds documents, each given by source and key, and threads, each given by
+    /// source and name. They are on the disk when this returns.
+    pub fn add(&self, documents: &[(String, String)], threads: &[(String, String)]) -> Result<()> {
+        let Some(path) = self.path() else {
+            return Ok(());
+        };
+        let documents = documents
+            .iter()
+            .map(|(source, key)| DocumentId::new(source, key).hex());
+        let threads = threads.iter().map(|(source, name)| of_thread(source, name));
+        let mut read = self.read();
+        read.catch_up(path)?;
+        let mut lines = String::new();
+        for hash in documents.chain(threads) {
+            if !read.hashes.contains(&hash) {
+                lines.push_str(&hash);
+                lines.push('\n');
+            }
+        }
+        if lines.is_empty() {
+            return Ok(());
+        }
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+        }
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut write = || {
+            let mut file = options.open(path)?;
+            // A line that a killed process has cut off must not join the next one.
+            if file.metadata()?.len() > 0 {
+                lines.insert(0, '\n');
+            }
+            file.write_all(lines.as_bytes())?;
+            file.sync_all()
+        };
+        write().map_err(Error::io("write", path))?;
+        read.catch_up(path)
+    }
+
+    fn read(&self) -> std::sync::MutexGuard<'_, Lines> {
+        let read = self.shared.read.lock();
+        read.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lines {
+    /// Reads what was added to the file since it was last read.
+    fn catch_up(&mut self, path: &Path) -> Result<()> {
+        let length = match fs::metadata(path) {
+            Ok(metadata) => metadata.len(),
+            Err(error) if error.kind() == ErrorKind::NotFound => 0,
+            Err(error) => return Err(Error::io("read", path)(error)),
+        };
+        if length == self.length {
+            return Ok(());
+        }
+        if length < self.length {
+            // Somebody has replaced it.
+            *self = Self::default();
+        }
+        let mut text = String::new();
+        let mut read = || {
+            let mut file = fs::File::open(path)?;
+            file.seek(SeekFrom::Start(self.length))?;
+            file.take(length - self.length).read_to_string(&mut text)
+        };
+        read().map_err(Error::io("read", path))?;
+        // A line that is being written is read next time.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let lines = text[..whole].lines().filter(|line| !line.is_empty());
+        self.hashes.extend(lines.map(str::to_owned));
+        self.length += whole as u64;
+        Ok(())
+    }
+}
+
+fn of_thread(source: &str, name: &str) -> String {
+    // Names of threads ignore ASCII case.
+    DocumentId::new(source, &format!("{THREAD}{}", name.to_ascii_lowercase())).hex()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(one: &str, other: &str) -> (String, String) {
+        (one.to_owned(), other.to_owned())
+    }
+
+    #[test]
+    fn what_was_added_is_held_also_by_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/forgotten");
+        let (one, other) = (Tombstones::at(&path), Tombstones::at(&path));
+        assert!(!one.hold("a", "k", None).unwrap());
+        one.add(&[pair("a", "k")], &[pair("a", "Talk")]).unwrap();
+        assert!(other.hold("a", "k", None).unwrap());
+        assert!(other.hold("a", "new", Some("talk")).unwrap());
+        assert!(!other.hold("b", "k", Some("other")).unwrap());
+        other.add(&[pair("b", "k")], &[]).unwrap();
+        assert!(one.hold("b", "k", None).unwrap());
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("Talk"), "{text}");
+        let length = text.len();
+        one.add(&[pair("b", "k")], &[]).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().len(), length as u64);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_harms_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("forgotten");
+        fs::write(&path, "0123").unwrap();
+        let tombstones = Tombstones::at(&path);
+        tombstones.add(&[pair("a", "k")], &[]).unwrap();
+        assert!(Tombstones::at(&path).hold("a", "k", None).unwrap());
+    }
+
+    #[test]
+    fn without_a_file_nothing_is_forgotten() {
+        let none = Tombstones::default();
+        none.add(&[pair("a", "k")], &[]).unwrap();
+        assert!(!none.hold("a", "k", None).unwrap());
+    }
+}
