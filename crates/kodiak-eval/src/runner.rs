@@ -11,6 +11,7 @@ use kodiak::chunk::ChunkOptions;
 use kodiak::embed::Embedder;
 use kodiak::engine::{Event, Job};
 use kodiak::rank::Fusion;
+use kodiak::rerank::Reranker;
 use kodiak::search::{Mode, Request};
 use kodiak::store::SqliteIndex;
 use kodiak::text::Stemming;
@@ -100,13 +101,14 @@ pub(crate) struct Collection {
 impl Collection {
     /// Indexes the documents of `set` in a folder inside `scratch`, with this
     /// chunking and stemming, and embeds them if there is a model. Reports the
-    /// progress to `listener`.
+    /// progress to `listener`. The reranker is used by variants that ask for it.
     pub(crate) fn build(
         set: &TestSet,
         scratch: &Path,
         chunking: ChunkOptions,
         stemming: Stemming,
         embedder: Option<&Arc<CachedEmbedder>>,
+        reranker: Option<&Arc<dyn Reranker>>,
         listener: &(dyn Fn(Event<'_>) + Sync),
     ) -> Result<Self> {
         let folder = tempfile::tempdir_in(scratch).map_err(|error| {
@@ -128,6 +130,9 @@ impl Collection {
         if let Some(embedder) = embedder {
             let model: Arc<dyn Embedder> = embedder.clone();
             builder = builder.model(model).cache(embedder.cache_path());
+        }
+        if let Some(reranker) = reranker {
+            builder = builder.reranker(Arc::clone(reranker));
         }
         let engine = builder.open()?;
         let (guard, job) = (Guard::local(), Job::new(listener));
@@ -177,6 +182,7 @@ impl Collection {
                 filter: query.filter.clone(),
                 // Every document is judged, copies too.
                 all_copies: !variant.collapse_copies,
+                rerank: variant.rerank,
                 ..Request::default()
             };
             let started = Instant::now();

@@ -45,8 +45,7 @@ impl Searching<'_> {
             return Ok(());
         }
         let Some(reranking) = self.router.reranking() else {
-            let reason = "no reranker is set up".to_owned();
-            self.notices.push(Notice::NotReranked { reason });
+            self.not_reranked("no reranker is set up".to_owned());
             return Ok(());
         };
         let documents = self.documents(&outcome.ranked, count)?;
@@ -67,11 +66,18 @@ impl Searching<'_> {
             }
             Err(error) => {
                 let name = reranking.reranker.name();
-                let reason = format!("{name}: {error}");
-                self.notices.push(Notice::NotReranked { reason });
+                self.not_reranked(format!("{name}: {error}"));
             }
         }
         Ok(())
+    }
+
+    /// Adds a notice, once: candidates that are retrieved again are reranked again.
+    fn not_reranked(&mut self, reason: String) {
+        let notice = Notice::NotReranked { reason };
+        if !self.notices.contains(&notice) {
+            self.notices.push(notice);
+        }
     }
 
     /// Reads the documents of the best candidates.
