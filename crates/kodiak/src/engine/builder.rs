@@ -28,6 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct EngineBuilder {
     shared: Shared,
     tuning: Tuning,
+    reranker: Option<Arc<dyn Reranker>>,
 }
 
 impl EngineBuilder {
@@ -44,7 +45,6 @@ impl EngineBuilder {
                 sources: Vec::new(),
                 absent: Vec::new(),
                 models: Arc::new(NoModel),
-                reranker: None,
                 holder: format!("process {}", std::process::id()),
                 patience: PATIENCE,
                 deadline: DEADLINE,
@@ -58,6 +58,7 @@ impl EngineBuilder {
                 refresher: Refresher::default(),
             },
             tuning: Tuning::default(),
+            reranker: None,
         }
     }
 
@@ -112,7 +113,7 @@ impl EngineBuilder {
     /// Sets the model that reranks the best hits of searches that ask for it.
     #[must_use]
     pub fn reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
-        self.shared.reranker = Some(reranker);
+        self.reranker = Some(reranker);
         self
     }
 
@@ -191,6 +192,7 @@ impl EngineBuilder {
         Ok(Engine {
             shared: Arc::new(self.shared),
             tuning: self.tuning,
+            reranker: self.reranker,
         })
     }
 }

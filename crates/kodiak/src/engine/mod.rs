@@ -71,6 +71,7 @@ use crate::tombstones::Tombstones;
 pub struct Engine {
     shared: Arc<Shared>,
     tuning: Tuning,
+    reranker: Option<Arc<dyn Reranker>>,
 }
 
 #[derive(Debug)]
@@ -82,7 +83,6 @@ struct Shared {
     sources: Vec<Box<dyn Source>>,
     absent: Vec<AbsentSource>,
     models: Arc<dyn Models>,
-    reranker: Option<Arc<dyn Reranker>>,
     holder: String,
     patience: Duration,
     deadline: Duration,
@@ -179,8 +179,18 @@ impl Engine {
     #[must_use]
     pub fn with_tuning(&self, tuning: Tuning) -> Self {
         Self {
-            shared: Arc::clone(&self.shared),
             tuning,
+            ..self.clone()
+        }
+    }
+
+    /// Returns an engine that shares everything with this one, except for the model
+    /// that reranks the best hits of searches that ask for it.
+    #[must_use]
+    pub fn with_reranker(&self, reranker: Option<Arc<dyn Reranker>>) -> Self {
+        Self {
+            reranker,
+            ..self.clone()
         }
     }
 
@@ -224,7 +234,7 @@ impl Engine {
             .with_deadline(self.shared.deadline)
             .with_tuning(self.tuning)
             .with_workers(Arc::clone(&self.shared.workers))
-            .with_reranker(self.shared.reranker.clone())
+            .with_reranker(self.reranker.clone())
     }
 
     /// Returns the model for queries, or the reason why there is none.
