@@ -4,6 +4,8 @@
 //! decides which sources exist; the index follows it.
 
 pub(crate) mod edit;
+pub(crate) mod keys;
+mod model;
 mod search;
 mod size;
 
@@ -15,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::refusal;
 use crate::paths;
+pub(crate) use model::{Key, ModelSettings, RemoteSettings};
 pub(crate) use search::SearchSettings;
 use search::WrittenSearch;
 pub(crate) use size::Size;
@@ -26,8 +29,8 @@ pub(crate) const NO_MODEL: &str = "none";
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Config {
     pub(crate) max_file_size: Size,
-    /// The name of the model that embeds notes, or [`NO_MODEL`].
-    pub(crate) model: String,
+    /// The model that embeds notes.
+    pub(crate) model: ModelSettings,
     /// Whether use of the network is forbidden.
     pub(crate) offline: bool,
     pub(crate) search: SearchSettings,
@@ -84,7 +87,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             max_file_size: Size(DEFAULT_MAX_BYTES),
-            model: default_model().to_owned(),
+            model: ModelSettings::usual(default_model()),
             offline: false,
             search: SearchSettings::default(),
             pages: None,
@@ -114,11 +117,7 @@ impl Config {
                 format!(":{}", before.matches('\n').count() + 1)
             });
             let message = error.message().trim().replace('\n', " ");
-            invalid(
-                path,
-                &line,
-                &message.replace("unknown field", "unknown key"),
-            )
+            invalid(path, &line, &keys::explained(&message))
         })?;
         let default = Self::default();
         let mut config = Self {
@@ -136,8 +135,7 @@ impl Config {
         if let Some(message) = config.search.mistake() {
             return Err(invalid(path, "", message));
         }
-        if config.model.trim().is_empty() {
-            let message = format!("model must be a name, or \"{NO_MODEL}\"");
+        if let Some(message) = config.model.mistake() {
             return Err(invalid(path, "", &message));
         }
         for source in written.source {
@@ -169,7 +167,7 @@ impl Config {
 
     /// Returns the name of the model in use, unless it is [`NO_MODEL`].
     pub(crate) fn model(&self) -> Option<&str> {
-        Some(self.model.as_str()).filter(|&name| name != NO_MODEL)
+        Some(self.model.name.as_str()).filter(|&name| name != NO_MODEL)
     }
 
     /// Returns the source of this name.
@@ -187,7 +185,7 @@ impl Config {
 }
 
 /// Returns the name of the model to use where the config names none.
-fn default_model() -> &'static str {
+pub(crate) fn default_model() -> &'static str {
     let first = kodiak::model::catalogue().first();
     first.map_or(NO_MODEL, |model| model.name.as_str())
 }
@@ -229,7 +227,7 @@ struct Written {
     #[serde(default)]
     source: Vec<WrittenSource>,
     max_file_size: Option<Size>,
-    model: Option<String>,
+    model: Option<ModelSettings>,
     offline: Option<bool>,
     pages: Option<String>,
     #[serde(default)]
