@@ -24,7 +24,9 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub(crate) use brain::{BrainArguments, IngestArguments};
 pub(crate) use eval::EvalArguments;
 use help::with_short_help;
-pub(crate) use model::{InstallArguments, ModelVerb, RemoveModelArguments, UseArguments};
+pub(crate) use model::{
+    InstallArguments, ModelVerb, RemoveModelArguments, SetArguments, TestArguments, UseArguments,
+};
 pub(crate) use note::{NewNoteArguments, NoteVerb, OpenArguments};
 pub(crate) use page::{
     DeleteArguments, EditArguments, ListPagesArguments, NewPageArguments, PageVerb,
@@ -82,7 +84,7 @@ pub(crate) struct Everywhere {
         hide_env_values = true
     )]
     pub(crate) config: Option<OsString>,
-    /// Use no network: never download a model
+    /// Use no network: download no model, ask no provider
     #[arg(
         long,
         global = true,
@@ -352,6 +354,8 @@ pub(crate) struct DoctorArguments {
 pub(crate) enum ConfigVerb {
     /// Show where the config and the index are, and the settings in effect
     Show(JsonArguments),
+    /// Change a setting in the config file, and keep its comments
+    Set(SetArguments),
 }
 
 /// `kodiak completions`.

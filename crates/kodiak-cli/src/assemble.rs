@@ -3,6 +3,8 @@
 //! This is the only file of the program that knows which kinds of sources,
 //! models and stores exist. All other files use them through the engine.
 
+mod remote;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +24,9 @@ use kodiak::store::Serving;
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
 use crate::failure;
+use crate::models;
 use crate::paths;
+pub(crate) use remote::Remote;
 
 /// Opens a registered source. Fails if its folder or file is missing.
 pub(crate) fn source(
@@ -188,6 +192,10 @@ struct ProgramModels {
     folder: Result<PathBuf, String>,
     /// The name of the model in use, or `None` to do without one.
     name: Option<String>,
+    /// The number of dimensions that vectors are cut to.
+    dimensions: Option<usize>,
+    /// The provider to ask, if the model is not on this machine.
+    remote: Option<Remote>,
     /// The embedders by model key, kept so that a model is loaded only once.
     made: Mutex<HashMap<String, Arc<dyn Embedder>>>,
 }
@@ -199,6 +207,8 @@ impl ProgramModels {
                 .models_path()
                 .map_err(|error| failure::message(&error)),
             name: config.model().filter(|_| !no_semantic).map(str::to_owned),
+            dimensions: config.model.dimensions,
+            remote: Remote::new(context, config),
             made: Mutex::default(),
         }
     }
@@ -209,11 +219,19 @@ impl ProgramModels {
         Arc::clone(known.or_insert_with(|| embedder(model)))
     }
 
+    /// Keeps an embedder that was made now, or returns the one that was made before.
+    fn kept(&self, new: Arc<dyn Embedder>) -> Arc<dyn Embedder> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(made.entry(new.identity().key()).or_insert(new))
+    }
+
     /// Returns the command to run when the model that embedded the notes is not
     /// installed. The configured model, which may be another one, is used if it
     /// is installed, and installed otherwise.
-    fn remedy(folder: &Path, name: &str) -> String {
-        if matches!(model::find(folder, name), Ok(Some(_))) {
+    fn remedy(&self, folder: &Path, name: &str) -> String {
+        if self.remote.is_some() {
+            "index".to_owned()
+        } else if matches!(model::find(folder, name), Ok(Some(_))) {
             "index".to_owned()
         } else if model::known(name).is_some() {
             format!("model install {name}")
@@ -232,9 +250,16 @@ impl Models for ProgramModels {
             name: name.clone(),
             reason,
         };
+        if let Some(remote) = &self.remote {
+            let embedder = remote.for_documents().map_err(absence)?;
+            return Ok(Some(self.kept(embedder)));
+        }
         let folder = self.folder.clone().map_err(absence)?;
         match model::find(&folder, name) {
-            Ok(Some(model)) => Ok(Some(self.made(model))),
+            Ok(Some(model)) => {
+                let cut = models::cut(model, self.dimensions).map_err(absence)?;
+                Ok(Some(self.made(cut)))
+            }
             Ok(None) => Err(absence(format!("the model {name} is not installed"))),
             Err(error) => Err(absence(failure::message(&error.into()))),
         }
@@ -253,13 +278,17 @@ impl Models for ProgramModels {
             return Err(absence(name, reason.to_owned()));
         };
         let absence = |reason: String| absence(&serving.name, reason);
+        let asked = self.remote.as_ref();
+        if let Some(made) = asked.and_then(|remote| remote.for_queries(serving)) {
+            return made.map(|made| Some(self.kept(made))).map_err(absence);
+        }
         let folder = self.folder.clone().map_err(absence)?;
         match model::find_key(&folder, &serving.key) {
             Ok(Some(model)) => Ok(Some(self.made(model))),
             Ok(None) => Err(absence(format!(
                 "the model {} that embedded the notes is not installed; run `kodiak {}`",
                 serving.name,
-                Self::remedy(&folder, name)
+                self.remedy(&folder, name)
             ))),
             Err(error) => Err(absence(failure::message(&error.into()))),
         }

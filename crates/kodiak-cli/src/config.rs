@@ -5,6 +5,8 @@
 
 mod brain;
 pub(crate) mod edit;
+pub(crate) mod keys;
+mod model;
 mod search;
 mod size;
 
@@ -17,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::failure::refusal;
 use crate::paths;
 pub(crate) use brain::BrainSettings;
+pub(crate) use model::{Key, ModelSettings, RemoteSettings};
 pub(crate) use search::SearchSettings;
 use search::WrittenSearch;
 pub(crate) use size::Size;
@@ -28,8 +31,8 @@ pub(crate) const NO_MODEL: &str = "none";
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Config {
     pub(crate) max_file_size: Size,
-    /// The name of the model that embeds notes, or [`NO_MODEL`].
-    pub(crate) model: String,
+    /// The model that embeds notes.
+    pub(crate) model: ModelSettings,
     /// Whether use of the network is forbidden.
     pub(crate) offline: bool,
     pub(crate) search: SearchSettings,
@@ -93,7 +96,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             max_file_size: Size(DEFAULT_MAX_BYTES),
-            model: default_model().to_owned(),
+            model: ModelSettings::usual(default_model()),
             offline: false,
             search: SearchSettings::default(),
             brain: BrainSettings::default(),
@@ -125,11 +128,7 @@ impl Config {
                 format!(":{}", before.matches('\n').count() + 1)
             });
             let message = error.message().trim().replace('\n', " ");
-            invalid(
-                path,
-                &line,
-                &message.replace("unknown field", "unknown key"),
-            )
+            invalid(path, &line, &keys::explained(&message))
         })?;
         let default = Self::default();
         let mut config = Self {
@@ -154,8 +153,7 @@ impl Config {
         if let Some(message) = config.search.mistake() {
             return Err(invalid(path, "", message));
         }
-        if config.model.trim().is_empty() {
-            let message = format!("model must be a name, or \"{NO_MODEL}\"");
+        if let Some(message) = config.model.mistake() {
             return Err(invalid(path, "", &message));
         }
         for source in written.source {
@@ -187,7 +185,7 @@ impl Config {
 
     /// Returns the name of the model in use, unless it is [`NO_MODEL`].
     pub(crate) fn model(&self) -> Option<&str> {
-        Some(self.model.as_str()).filter(|&name| name != NO_MODEL)
+        Some(self.model.name.as_str()).filter(|&name| name != NO_MODEL)
     }
 
     /// Returns the source of this name.
@@ -205,7 +203,7 @@ impl Config {
 }
 
 /// Returns the name of the model to use where the config names none.
-fn default_model() -> &'static str {
+pub(crate) fn default_model() -> &'static str {
     let first = kodiak::model::catalogue().first();
     first.map_or(NO_MODEL, |model| model.name.as_str())
 }
@@ -247,7 +245,7 @@ struct Written {
     #[serde(default)]
     source: Vec<WrittenSource>,
     max_file_size: Option<Size>,
-    model: Option<String>,
+    model: Option<ModelSettings>,
     offline: Option<bool>,
     pages: Option<String>,
     sessions: Option<String>,

@@ -64,8 +64,11 @@ impl<'a> Context<'a> {
             ));
         }
         let mut config = Config::load(&self.config_path)?;
-        if let Some(model) = &self.model {
-            config.model = model.clone();
+        // The name of the configured one changes nothing about it.
+        if let Some(model) = self.model.as_deref()
+            && &config.model != model
+        {
+            config.model = model.into();
         }
         Ok(config)
     }

@@ -26,7 +26,7 @@ pub(crate) fn embed(
     no_semantic: bool,
     within: Option<Duration>,
 ) -> kodiak::Result<()> {
-    if models::for_indexing(context, config, no_semantic).is_some() {
+    if models::is_ready(context, config, no_semantic) {
         embed_now(context.output, engine, within)?;
     }
     Ok(())

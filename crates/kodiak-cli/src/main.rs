@@ -16,6 +16,7 @@ mod interrupt;
 mod listener;
 mod models;
 mod nearest;
+mod network;
 mod opener;
 mod output;
 mod pages;

@@ -8,16 +8,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use kodiak::model::{self, InstalledModel, KnownModel, Plan, Progress};
+use kodiak::model::{self, Hub, InstalledModel, KnownModel, Plan, Progress};
 use kodiak::{Error, Timestamp};
 
+use crate::assemble::Remote;
 use crate::config::Config;
 use crate::context::Context;
 use crate::failure::{self, refusal};
 use crate::nearest::nearest;
+use crate::network;
 use crate::output::Output;
 use crate::output::phrases::{ago, size};
-use crate::output::progress::Waiting;
+use crate::output::progress::{Download, Waiting};
 use crate::paths::Clients;
 
 /// How long an automatic installation may take.
@@ -38,10 +40,15 @@ pub(crate) fn for_indexing(
 ) -> Option<InstalledModel> {
     let name = config.model().filter(|_| !no_semantic)?;
     let obtained = match context.models_path() {
-        Ok(cache) => obtain(context, config, name, &cache, Clients::on_path),
+        _ if config.model.remote.is_some() => Err(format!("{name} is not on this machine")),
+        Ok(cache) => {
+            let means = || Means::of(config.model.is_named);
+            obtain(context, config, name, &cache, means)
+        }
         Err(error) => Err(format!("{name} is not installed: {error}")),
     };
     obtained
+        .and_then(|model| cut(model, config.model.dimensions))
         .inspect_err(|reason| {
             let notice = format!("searching by words only: the model {reason}");
             context.output.notice(&notice);
@@ -49,9 +56,48 @@ pub(crate) fn for_indexing(
         .ok()
 }
 
+/// Tells whether there is a model to embed notes with. Installs it if it is missing,
+/// as [`for_indexing`] does. A provider is not asked yet.
+pub(crate) fn is_ready(context: &Context<'_>, config: &Config, no_semantic: bool) -> bool {
+    match &config.model.remote {
+        Some(_) => !no_semantic,
+        None => for_indexing(context, config, no_semantic).is_some(),
+    }
+}
+
+/// Returns the model with vectors that are cut as the settings ask. The error says
+/// why that is not possible, as the end of a sentence that starts with "the model".
+pub(crate) fn cut(
+    model: InstalledModel,
+    dimensions: Option<usize>,
+) -> Result<InstalledModel, String> {
+    let Some(dimensions) = dimensions else {
+        return Ok(model);
+    };
+    let (name, settings) = (model.identity.name.clone(), model.settings.clone());
+    model.shortened(dimensions).ok_or_else(|| {
+        let mut possible = vec![settings.dimensions.to_string()];
+        possible.extend(settings.shorter_dimensions.iter().map(usize::to_string));
+        let possible = possible.join(", ");
+        format!("{name} cannot have {dimensions} dimensions; possible: {possible}")
+    })
+}
+
+/// Tells whether the model that computed the vectors marked with `key` can be used.
+pub(crate) fn is_available(
+    context: &Context<'_>,
+    config: &Config,
+    key: &str,
+) -> anyhow::Result<bool> {
+    if Remote::new(context, config).is_some_and(|remote| remote.has_key(key)) {
+        return Ok(true);
+    }
+    Ok(for_searching(context, config, Some(key))?.is_some())
+}
+
 /// Returns the installed model that computed the vectors marked with `key`. It
 /// installs and loads nothing.
-pub(crate) fn for_searching(
+fn for_searching(
     context: &Context<'_>,
     config: &Config,
     key: Option<&str>,
@@ -69,7 +115,7 @@ fn obtain(
     config: &Config,
     name: &str,
     cache: &Path,
-    clients: impl FnOnce() -> Clients,
+    means: impl FnOnce() -> Means,
 ) -> Result<InstalledModel, String> {
     let message = |error: Error| failure::message(&error.into());
     match model::find(cache, name) {
@@ -87,7 +133,8 @@ fn obtain(
         return Err(format!("'{name}' is neither known nor installed{guess}"));
     };
     if context.is_offline(config) {
-        return Err(format!("{name} is not installed, and Kodiak is offline"));
+        let local = from_snapshot(known, cache, context.output);
+        return local.ok_or_else(|| format!("{name} is not installed, and Kodiak is offline"));
     }
     let now = kodiak::date::now();
     let memory = Memory::of(cache, name);
@@ -96,7 +143,7 @@ fn obtain(
         return Err(format!("{name} is not installed (last tried {tried})"));
     }
     let begun = Instant::now();
-    let installed = install(known, cache, clients(), PATIENCE, context.output);
+    let installed = install(known, cache, means(), PATIENCE, context.output);
     match installed {
         Ok(installed) => {
             memory.forget();
@@ -121,14 +168,49 @@ fn obtain(
     }
 }
 
-/// Installs a model that the user asked for.
-pub(crate) fn install_asked(
+/// The means to get a model.
+#[derive(Debug, Default)]
+struct Means {
+    clients: Clients,
+    hub: Option<Hub>,
+    snapshots: Option<PathBuf>,
+}
+
+impl Means {
+    /// Returns what there is on this machine. A hub is asked only for a model that
+    /// somebody named.
+    fn of(is_named: bool) -> Self {
+        Self {
+            clients: Clients::on_path(),
+            hub: network::hub().filter(|_| is_named),
+            snapshots: network::snapshots(),
+        }
+    }
+}
+
+/// Installs a model from what another program has downloaded. Asks nobody.
+pub(crate) fn from_snapshot(
     known: &KnownModel,
     cache: &Path,
     output: &Output,
+) -> Option<InstalledModel> {
+    let means = Means {
+        snapshots: network::snapshots(),
+        ..Means::default()
+    };
+    install(known, cache, means, PATIENCE, output).ok()
+}
+
+/// Installs a model that the user asked for, by its name or because it is the one in
+/// use.
+pub(crate) fn install_asked(
+    known: &KnownModel,
+    cache: &Path,
+    is_named: bool,
+    output: &Output,
 ) -> kodiak::Result<InstalledModel> {
-    let clients = Clients::on_path();
-    let installed = install(known, cache, clients, PATIENCE_WHEN_ASKED, output)?;
+    let means = Means::of(is_named);
+    let installed = install(known, cache, means, PATIENCE_WHEN_ASKED, output)?;
     Memory::of(cache, &known.name).forget();
     Ok(installed)
 }
@@ -136,49 +218,64 @@ pub(crate) fn install_asked(
 fn install(
     known: &KnownModel,
     cache: &Path,
-    clients: Clients,
+    means: Means,
     patience: Duration,
     output: &Output,
 ) -> kodiak::Result<InstalledModel> {
     let plan = Plan {
         cache: cache.to_owned(),
-        npm: clients.npm,
-        pip: clients.pip,
-        snapshots: None,
-        hub: None,
+        npm: means.clients.npm,
+        pip: means.clients.pip,
+        snapshots: means.snapshots,
+        hub: means.hub,
         patience,
     };
     let mut announced = false;
+    let mut announce = |how: &str, with: &str| {
+        if announced {
+            output.detail(&format!("trying {with} …"));
+            return;
+        }
+        announced = true;
+        let size = known.size_bytes.map_or(String::new(), |bytes| {
+            let bytes = size(bytes);
+            format!("{bytes}, ")
+        });
+        let name = &known.name;
+        output.notice(&format!(
+            "installing the model {name} ({size}once) {how} {with} …"
+        ));
+    };
     let mut waiting: Option<Waiting> = None;
+    let mut download: Option<(String, Download)> = None;
     let mut progress = |progress: Progress<'_>| match progress {
+        Progress::Contacting(host) => announce("from", host),
+        Progress::Downloading { path, done, total } => {
+            let bar = match &mut download {
+                Some((shown, bar)) if shown == path => bar,
+                other => {
+                    &mut other
+                        .insert((path.to_owned(), Download::new(output, path)))
+                        .1
+                }
+            };
+            bar.done(done, total);
+        }
         Progress::Fetching(origin) => {
             let client = origin.package.client();
             let package = origin.package.specifier();
-            if announced {
-                output.detail(&format!("trying {client} …"));
-            } else {
-                let size = known.size_bytes.map_or(String::new(), |bytes| {
-                    let bytes = size(bytes);
-                    format!("{bytes}, ")
-                });
-                output.notice(&format!(
-                    "installing the model {} ({size}once) with {client} …",
-                    known.name
-                ));
-                announced = true;
-            }
+            announce("with", client);
             let bar = waiting.insert(Waiting::new(output));
             bar.set_message(&format!("{client} downloads {package}"));
         }
-        Progress::Contacting(_) | Progress::Downloading { .. } => {}
         Progress::Unpacking(_) => {
             if let Some(waiting) = &waiting {
                 waiting.set_message("unpacking");
             }
         }
         Progress::Failed(reason) => {
-            // Clears the bar before the message is printed.
-            waiting = None;
+            // Clears the bars before the message is printed.
+            (waiting, download) = (None, None);
             output.detail(reason);
         }
     };

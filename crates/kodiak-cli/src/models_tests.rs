@@ -43,11 +43,11 @@ impl Desk {
 
     /// Obtains a model on a machine without any package client.
     fn obtain(&self, name: &str) -> Result<InstalledModel, String> {
-        let clients = || {
+        let means = || {
             self.looked.set(self.looked.get() + 1);
-            Clients::default()
+            Means::default()
         };
-        obtain(&self.context(), &self.config, name, &self.cache(), clients)
+        obtain(&self.context(), &self.config, name, &self.cache(), means)
     }
 
     /// Installs a small model under this name.

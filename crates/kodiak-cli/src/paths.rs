@@ -59,6 +59,13 @@ pub(crate) fn models_folder(asked: Option<&OsString>) -> anyhow::Result<PathBuf>
     }
 }
 
+/// Returns the folder where other programs usually keep what they downloaded from
+/// a model hub.
+pub(crate) fn hub_cache() -> Option<PathBuf> {
+    let base = etcetera::choose_base_strategy().ok()?;
+    Some(base.cache_dir().join("huggingface/hub"))
+}
+
 /// Returns the folder for pages: the one that the environment names, else the
 /// configured one, else one in the data folder.
 pub(crate) fn pages_folder(configured: Option<&Path>) -> anyhow::Result<PathBuf> {

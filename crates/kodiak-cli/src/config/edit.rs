@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use kodiak::Error;
 use kodiak::store::{WriteLock, wait_for_lock};
-use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, TableLike, Value, value};
 
 use super::{Config, RegisteredSource};
 use crate::assemble::holder;
@@ -109,41 +109,103 @@ pub(crate) fn set_writable(path: &Path, name: &str) -> anyhow::Result<()> {
     })
 }
 
-/// Sets the model in use.
+/// Sets the model in use to one on this machine.
 pub(crate) fn set_model(path: &Path, name: &str) -> anyhow::Result<()> {
     rewrite(path, |document| {
-        if let Some(old) = document.get_mut("model").and_then(Item::as_value_mut) {
-            // Keeps a comment at the end of the line.
-            let decor = old.decor().clone();
-            *old = name.into();
-            *old.decor_mut() = decor;
-            return Ok(document.to_string());
+        let table = document.get_mut("model").and_then(Item::as_table_like_mut);
+        let Some(table) = table else {
+            return Ok(set_root(document, "model", name.into()));
+        };
+        set_in(table, "model", name.into());
+        // What belongs to the provider stays, for when it is chosen again.
+        if table.contains_key("provider") {
+            set_in(table, "provider", "local".into());
+            table.remove("dimensions");
         }
-        if document.iter().any(|(_, item)| item.is_value()) {
-            document["model"] = value(name);
-            return Ok(document.to_string());
-        }
-        let mut line = DocumentMut::new();
-        line["model"] = value(name);
-        let mut text = document.to_string();
-        if document.is_empty() {
-            if !text.is_empty() && !text.ends_with('\n') {
-                text.push('\n');
-            }
-            return Ok(format!("{text}{line}"));
-        }
-        // There are only tables. A setting below a table would belong to it, so
-        // the model goes above the first one, but below a comment that is set
-        // apart at the top of the file.
-        let first: usize = text
-            .split_inclusive('\n')
-            .take_while(|line| !line.trim_start().starts_with('['))
-            .map(str::len)
-            .sum();
-        let at = text[..first].rfind("\n\n").map_or(0, |end| end + 2);
-        let (above, below) = text.split_at(at);
-        Ok(format!("{above}{line}\n{below}"))
+        Ok(document.to_string())
     })
+}
+
+/// Sets the value of a setting, which is written as TOML or, where that makes no
+/// sense, as plain text.
+pub(crate) fn set(path: &Path, key: &str, text: &str) -> anyhow::Result<()> {
+    if key == "model" {
+        return set_model(path, text.trim_matches('"'));
+    }
+    let typed: Option<Value> = text.trim().parse().ok();
+    let tried = typed.map(|value| set_value(path, key, value));
+    match tried {
+        Some(Ok(())) => Ok(()),
+        Some(Err(error)) => set_value(path, key, text.into()).map_err(|_| error),
+        None => set_value(path, key, text.into()),
+    }
+}
+
+fn set_value(path: &Path, key: &str, value: Value) -> anyhow::Result<()> {
+    rewrite(path, |document| {
+        let Some((table, key)) = key.split_once('.') else {
+            return Ok(set_root(document, key, value));
+        };
+        // `model = "name"` is short for a table with the name.
+        if let Some(short) = document.get(table).and_then(Item::as_str) {
+            let mut long = Table::new();
+            long["model"] = toml_edit::value(short);
+            document.remove(table);
+            document.insert(table, Item::Table(long));
+        }
+        let item = document.entry(table).or_insert_with(toml_edit::table);
+        let Some(table) = item.as_table_like_mut() else {
+            return Err(refusal(
+                format!("'{table}' in {} is not a table", path.display()),
+                "correct the file",
+            ));
+        };
+        set_in(table, key, value);
+        Ok(document.to_string())
+    })
+}
+
+/// Sets a value in a table, and keeps a comment at the end of its line.
+fn set_in(table: &mut dyn TableLike, key: &str, new: Value) {
+    match table.get_mut(key).and_then(Item::as_value_mut) {
+        Some(old) => {
+            let decor = old.decor().clone();
+            *old = new;
+            *old.decor_mut() = decor;
+        }
+        None => {
+            table.insert(key, toml_edit::value(new));
+        }
+    }
+}
+
+/// Sets a value that is in no table, and returns the text of the file.
+fn set_root(document: &mut DocumentMut, key: &str, new: Value) -> String {
+    let is_there = document.get(key).is_some_and(Item::is_value);
+    if is_there || document.iter().any(|(_, item)| item.is_value()) {
+        set_in(document.as_table_mut(), key, new);
+        return document.to_string();
+    }
+    let mut line = DocumentMut::new();
+    line[key] = value(new);
+    let mut text = document.to_string();
+    if document.is_empty() {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        return format!("{text}{line}");
+    }
+    // There are only tables. A setting below a table would belong to it, so it goes
+    // above the first one, but below a comment that is set apart at the top of the
+    // file.
+    let first: usize = text
+        .split_inclusive('\n')
+        .take_while(|line| !line.trim_start().starts_with('['))
+        .map(str::len)
+        .sum();
+    let at = text[..first].rfind("\n\n").map_or(0, |end| end + 2);
+    let (above, below) = text.split_at(at);
+    format!("{above}{line}\n{below}")
 }
 
 /// Changes the list of sources. The text that `change` returns is kept at the

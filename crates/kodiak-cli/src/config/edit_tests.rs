@@ -124,7 +124,7 @@ fn the_model_is_written_where_it_belongs() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         set_model(&path, name).unwrap();
-        assert_eq!(Config::load(&path).unwrap().model, name);
+        assert_eq!(&Config::load(&path).unwrap().model, name);
         fs::read_to_string(&path).unwrap()
     };
     // Where nothing is.
@@ -166,6 +166,69 @@ fn choosing_a_model_twice_is_choosing_it_once() {
     set_model(&path, "two").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), two);
     assert_eq!(two.matches("model").count(), 1, "{two}");
+}
+
+#[test]
+fn a_model_in_a_table_stays_in_it() {
+    let (_folder, path) = file();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let before = "[model] # mine\nprovider = \"ollama\" # at home\nmodel = \"m\"\ndimensions = 64\nurl = \"http://h\"\n";
+    fs::write(&path, before).unwrap();
+    set_model(&path, "new").unwrap();
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        "[model] # mine\nprovider = \"local\" # at home\nmodel = \"new\"\nurl = \"http://h\"\n"
+    );
+    assert_eq!(&Config::load(&path).unwrap().model, "new");
+}
+
+#[test]
+fn settings_are_set_one_by_one() {
+    let (_folder, path) = file();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let after = |text: &str, key: &str, value: &str| {
+        fs::write(&path, text).unwrap();
+        set(&path, key, value).unwrap();
+        fs::read_to_string(&path).unwrap()
+    };
+    assert_eq!(after("", "offline", "true"), "offline = true\n");
+    assert_eq!(
+        after("", "max_file_size", "2 MiB"),
+        "max_file_size = \"2 MiB\"\n"
+    );
+    assert_eq!(after("", "pages", "2024"), "pages = \"2024\"\n");
+    assert_eq!(after("", "search.limit", "5"), "[search]\nlimit = 5\n");
+    assert_eq!(
+        after(
+            "# a\n[search] # b\nlimit = 3 # c\n# d\n",
+            "search.limit",
+            "5"
+        ),
+        "# a\n[search] # b\nlimit = 5 # c\n# d\n"
+    );
+    assert_eq!(
+        after("[search]\nlimit = 3\n", "search.fusion", "rrf"),
+        "[search]\nlimit = 3\nfusion = \"rrf\"\n"
+    );
+    let table = after(
+        "model = \"m\"\noffline = true\n",
+        "model.provider",
+        "ollama",
+    );
+    let model = Config::load(&path).unwrap().model;
+    assert_eq!(model.name, "ollama/m", "{table}");
+    // What is not valid is not written.
+    fs::write(&path, "# mine\n").unwrap();
+    for (key, value) in [
+        ("search.limit", "many"),
+        ("search.limit", "0"),
+        ("offline", "perhaps"),
+        ("search.fusion", "sum"),
+        ("model.provider", "ollama"),
+    ] {
+        set(&path, key, value).unwrap_err();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "# mine\n");
+    }
 }
 
 #[cfg(unix)]

@@ -171,6 +171,46 @@ impl Drop for Steps {
     }
 }
 
+/// The progress of a download. It is shown only on a terminal.
+#[derive(Debug)]
+pub(crate) struct Download {
+    bar: Option<ProgressBar>,
+}
+
+impl Download {
+    /// Starts to show how much of a file is there.
+    pub(crate) fn new(output: &Output, file: &str) -> Self {
+        let bar = (output.beside_on_terminal && !output.is_quiet()).then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.set_style(style("{spinner} {msg}: {bytes}"));
+            bar.set_message(escaped(file).into_owned());
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Self { bar }
+    }
+
+    /// Sets the number of bytes that are there, and in all if that is known.
+    pub(crate) fn done(&self, done: u64, total: Option<u64>) {
+        let Some(bar) = &self.bar else { return };
+        if let Some(total) = total
+            && bar.length() != Some(total)
+        {
+            bar.set_style(style("{msg} [{wide_bar}] {bytes}/{total_bytes}{left}"));
+            bar.set_length(total);
+        }
+        bar.set_position(done);
+    }
+}
+
+impl Drop for Download {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// A wait whose length is unknown. It is shown only on a terminal.
 #[derive(Debug)]
 pub(crate) struct Waiting {

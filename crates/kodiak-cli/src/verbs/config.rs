@@ -1,14 +1,15 @@
-//! `kodiak config show`: shows where the config and the index are, and the
-//! settings in effect.
+//! `kodiak config`: shows where the config and the index are and the settings in
+//! effect, and changes one.
 
 use std::path::Path;
 
 use serde::Serialize;
 
 use super::Outcome;
-use crate::arguments::JsonArguments;
-use crate::config::Config;
+use crate::arguments::{JsonArguments, SetArguments};
+use crate::config::{Config, edit, keys};
 use crate::context::Context;
+use crate::failure::refusal;
 use crate::output::escape::escaped;
 use crate::output::style::DIM;
 
@@ -50,5 +51,33 @@ pub(super) fn show(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::
     text.push('\n');
     text.push_str(&toml::to_string(&config)?);
     context.output.answer(&text)?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn set(arguments: &SetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let key = arguments.key.as_str();
+    if !keys::KEYS.contains(&key) {
+        let hint = match keys::meant(key) {
+            Some(meant) => format!("did you mean {meant}?"),
+            None if key.starts_with("source") => {
+                "run `kodiak add` and `kodiak remove` to change sources".to_owned()
+            }
+            None => format!("known settings: {}", keys::KEYS.join(", ")),
+        };
+        return Err(refusal(format!("there is no setting '{key}'"), hint));
+    }
+    // Read first, because a config that cannot be read must not be edited.
+    let before = context.config()?;
+    let lock = edit::lock(&context.config_path, "config set")?;
+    edit::set(&context.config_path, key, &arguments.value)?;
+    drop(lock);
+    let after = context.config()?;
+    let path = context.config_path.display();
+    context.output.notice(&format!("set {key} in {path}"));
+    if before.model != after.model && after.model().is_some() {
+        context.output.hint(
+            "run `kodiak model test` to try the model; the next `kodiak index` embeds with it",
+        );
+    }
     Ok(Outcome::Done)
 }

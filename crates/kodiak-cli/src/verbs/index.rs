@@ -151,7 +151,7 @@ fn watch_config(
 ) -> anyhow::Result<Option<Config>> {
     let names = &arguments.sources;
     let engine = context.engine(config, purpose)?;
-    let has_model = models::for_indexing(context, config, arguments.no_semantic).is_some();
+    let has_model = models::is_ready(context, config, arguments.no_semantic);
     let watched: Vec<(String, Vec<PathBuf>)> = config
         .sources
         .iter()

@@ -60,6 +60,7 @@ pub(crate) fn run(
         Verb::Add(_)
         | Verb::Ingest(_)
         | Verb::Model(ModelVerb::Use(_))
+        | Verb::Config(ConfigVerb::Set(_))
         | Verb::Page(PageVerb::New(_)) => true,
         Verb::Search(arguments) => arguments.folder.is_some(),
         _ => false,
@@ -110,6 +111,7 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Doctor(arguments) => doctor::run(arguments, context),
         Verb::Model(verb) => model::run(verb, context),
         Verb::Config(ConfigVerb::Show(arguments)) => config::show(arguments, context),
+        Verb::Config(ConfigVerb::Set(arguments)) => config::set(arguments, context),
         Verb::Eval(arguments) => eval::run(arguments, context),
         Verb::Completions(_) | Verb::Man(_) | Verb::Note(_) => Ok(Outcome::Done),
     }

@@ -1,5 +1,7 @@
 //! `kodiak model`: installs, lists, chooses and removes models.
 
+mod test;
+
 use std::path::{Path, PathBuf};
 
 use kodiak::Error;
@@ -10,6 +12,7 @@ use super::Outcome;
 use crate::arguments::{
     InstallArguments, JsonArguments, ModelVerb, RemoveModelArguments, UseArguments,
 };
+use crate::assemble::Remote;
 use crate::config::{NO_MODEL, edit};
 use crate::context::Context;
 use crate::failure::refusal;
@@ -24,6 +27,7 @@ pub(super) fn run(verb: &ModelVerb, context: &Context<'_>) -> anyhow::Result<Out
         ModelVerb::Install(arguments) => install(arguments, context, &cache),
         ModelVerb::List(arguments) => list(arguments, context, &cache),
         ModelVerb::Use(arguments) => choose(arguments, context, &cache),
+        ModelVerb::Test(arguments) => test::run(arguments, context),
         ModelVerb::Remove(arguments) => remove(arguments, context, &cache),
     }
 }
@@ -41,13 +45,20 @@ fn install(
         model::install_from_folder(&folder, name, cache)
             .map_err(|error| about_folder(cache, error))?
     } else {
+        if name.is_none() && config.model.remote.is_some() {
+            return Err(refusal(
+                format!("the model {} is not on this machine", config.model.name),
+                "name a model to install, or run `kodiak model test` to try the one in use",
+            ));
+        }
+        let is_named = name.is_some() || config.model.is_named;
         let Some(name) = name.or(config.model()) else {
             return Err(refusal(
                 "the config sets model = \"none\"",
                 format!("name a model: `kodiak model install {}`", default_name()),
             ));
         };
-        by_name(name, context.is_offline(&config), context, cache)?
+        by_name(name, is_named, context.is_offline(&config), context, cache)?
     };
     let output = context.output;
     let name = &installed.identity.name;
@@ -66,6 +77,7 @@ fn install(
 
 fn by_name(
     name: &str,
+    is_named: bool,
     offline: bool,
     context: &Context<'_>,
     cache: &Path,
@@ -75,9 +87,10 @@ fn by_name(
         return there.ok_or_else(|| unknown(name, cache));
     };
     if !offline {
-        return models::install_asked(known, cache, context.output)
+        return models::install_asked(known, cache, is_named, context.output)
             .map_err(|error| about_folder(cache, error));
     }
+    let there = there.or_else(|| models::from_snapshot(known, cache, context.output));
     there.ok_or_else(|| {
         refusal(
             format!("the model {name} is not installed, and Kodiak is offline"),
@@ -97,7 +110,7 @@ struct Listed {
     in_use: bool,
     installed: bool,
     revision: Option<String>,
-    dimensions: usize,
+    dimensions: Option<usize>,
     bytes: Option<u64>,
     /// The CPU time for a text of 200 tokens.
     milliseconds: Option<u32>,
@@ -109,7 +122,10 @@ struct Listed {
 
 fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyhow::Result<Outcome> {
     let config = context.config()?;
-    let listed = listed(cache, config.model())?;
+    let mut listed = listed(cache, config.model())?;
+    if let Some(remote) = Remote::new(context, &config) {
+        listed.insert(0, asked(&remote));
+    }
     if arguments.json {
         context.output.json(&listed)?;
         return Ok(Outcome::Done);
@@ -130,6 +146,7 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
     for model in &listed {
         let state = match (model.in_use, model.installed) {
             (true, true) => "in use",
+            (true, false) if model.about == Some(REMOTE) => "in use",
             (true, false) => "chosen, not installed",
             (false, true) => "installed",
             (false, false) => "not installed",
@@ -140,7 +157,7 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
             state.to_owned(),
             model.revision.clone().unwrap_or_else(dash),
             model.bytes.map_or(dash(), size),
-            model.dimensions.to_string(),
+            model.dimensions.map_or(dash(), |one| one.to_string()),
             model.milliseconds.map_or(dash(), |one| one.to_string()),
             model.languages.map_or(dash(), |codes| codes.join(" ")),
             model.licence.unwrap_or("-").to_owned(),
@@ -162,6 +179,26 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
     Ok(Outcome::Done)
 }
 
+/// What a provider's model is good at.
+const REMOTE: &str = "asked over the network";
+
+/// Returns the row of a provider's model.
+fn asked(remote: &Remote) -> Listed {
+    Listed {
+        name: remote.name(),
+        in_use: true,
+        installed: false,
+        revision: None,
+        dimensions: remote.dimensions(),
+        bytes: None,
+        milliseconds: None,
+        languages: None,
+        licence: None,
+        about: Some(REMOTE),
+        folder: None,
+    }
+}
+
 /// Lists the installed models, then the known models that are not installed.
 fn listed(cache: &Path, in_use: Option<&str>) -> anyhow::Result<Vec<Listed>> {
     let installed = model::installed(cache).map_err(|error| about_folder(cache, error))?;
@@ -175,7 +212,7 @@ fn listed(cache: &Path, in_use: Option<&str>) -> anyhow::Result<Vec<Listed>> {
             name: name.clone(),
             installed: true,
             revision: Some(model.identity.revision.clone()),
-            dimensions: model.identity.dimensions,
+            dimensions: Some(model.identity.dimensions),
             bytes: Some(model::bytes(model)),
             milliseconds: known.and_then(|known| known.milliseconds),
             languages: known.map(|known| &*known.languages),
@@ -191,7 +228,7 @@ fn listed(cache: &Path, in_use: Option<&str>) -> anyhow::Result<Vec<Listed>> {
         in_use: in_use == Some(&known.name),
         installed: false,
         revision: None,
-        dimensions: known.settings.dimensions,
+        dimensions: Some(known.settings.dimensions),
         bytes: known.size_bytes,
         milliseconds: known.milliseconds,
         languages: Some(&known.languages),
@@ -212,7 +249,7 @@ fn choose(
         return Err(unknown(name, cache));
     }
     // Read first, because a config that cannot be read must not be edited.
-    let before = context.config()?.model;
+    let before = context.config()?.model.name;
     let lock = edit::lock(&context.config_path, "model use")?;
     edit::set_model(&context.config_path, name)?;
     drop(lock);

@@ -165,11 +165,13 @@ impl Desk {
             .env("XDG_DATA_HOME", self.path("data"))
             .current_dir(&self.root)
             .stdin(Stdio::null());
-        if let Some(model) = self.model {
-            command
+        match self.model {
+            Some(model) => command
                 .env("KODIAK_MODEL", model)
-                .env("KODIAK_OFFLINE", "1");
-        }
+                .env("KODIAK_OFFLINE", "1"),
+            // No test asks a real hub.
+            None => command.env("HF_HUB_OFFLINE", "1"),
+        };
         command
     }
 

@@ -15,11 +15,10 @@ use std::time::{Duration, Instant};
 use super::checksum::{self, Content};
 use super::client::Failure;
 use super::record::digest;
+use super::staging::PARTIAL;
 use crate::error::Error;
 use crate::http::{Address, Client, Credential, HttpError, Request, Response, reading};
 
-/// The prefix of partial files. No model's name begins with it.
-const PREFIX: &str = ".partial-";
 /// The largest file that is downloaded.
 const LARGEST: u64 = 8 << 30;
 /// How many connections in a row may bring nothing.
@@ -272,7 +271,7 @@ struct Partial {
 
 impl Partial {
     fn open(cache: &Path, aside: &Path, address: &Address) -> Result<Self> {
-        let name = format!("{PREFIX}{}", digest(&address.to_string()));
+        let name = format!("{PARTIAL}{}", digest(&address.to_string()));
         let path = cache.join(&name);
         let file = open(&path)?;
         // Another process is downloading it: this one starts from the beginning,

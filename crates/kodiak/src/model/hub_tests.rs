@@ -504,9 +504,10 @@ fn what_another_program_downloaded_is_used() {
     fs::create_dir_all(files.join("onnx")).unwrap();
     fs::create_dir_all(repository.join("refs")).unwrap();
     fs::write(files.join("onnx/model.onnx"), &*MODEL).unwrap();
-    assert_eq!(desk.refused(), "");
+    let nothing = "hub: it must not be asked";
+    assert_eq!(desk.refused(), nothing);
     fs::write(files.join("tokenizer.json"), &*TOKENS).unwrap();
-    assert_eq!(desk.refused(), "", "the branch is not known");
+    assert_eq!(desk.refused(), nothing, "the branch is not known");
     fs::write(repository.join("refs/main"), "abc123\n").unwrap();
     let weights = &mut desk.model.hub.as_mut().unwrap().weights;
     weights.sha256 = Some("0".repeat(64));
@@ -518,7 +519,7 @@ fn what_another_program_downloaded_is_used() {
     // A name cannot lead out of the folder.
     fs::write(repository.join("refs/main"), "../../../etc").unwrap();
     crate::model::remove(&desk.plan.cache, "tiny").unwrap();
-    assert_eq!(desk.refused(), "");
+    assert_eq!(desk.refused(), nothing);
 }
 
 #[test]

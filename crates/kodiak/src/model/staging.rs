@@ -19,6 +19,10 @@ use crate::rerank::CrossEncoder;
 
 /// The prefix of temporary folders. No model's name begins with it.
 pub(super) const TEMPORARY: &str = ".temporary-";
+/// The prefix of partial downloads, which a later download continues.
+pub(super) const PARTIAL: &str = ".partial-";
+/// The age after which nobody continues a download any more.
+const FORGOTTEN: Duration = Duration::from_hours(24 * 7);
 /// The age after which a temporary folder is abandoned.
 const ABANDONED: Duration = Duration::from_hours(24);
 
@@ -123,7 +127,9 @@ fn clear_abandoned(cache: &Path) {
     };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let temporary = name.to_string_lossy().starts_with(TEMPORARY);
+        let name = name.to_string_lossy();
+        let temporary = name.starts_with(TEMPORARY);
+        let partial = name.starts_with(PARTIAL);
         let age = entry
             .metadata()
             .and_then(|metadata| metadata.modified())
@@ -132,6 +138,9 @@ fn clear_abandoned(cache: &Path) {
         if temporary && age.is_some_and(|age| age > ABANDONED) {
             // Another process may be removing it too.
             let _ = fs::remove_dir_all(entry.path());
+        }
+        if partial && age.is_some_and(|age| age > FORGOTTEN) {
+            let _ = fs::remove_file(entry.path());
         }
     }
 }
@@ -282,5 +291,14 @@ mod tests {
         assert!(!abandoned.exists());
         assert!(in_use.exists() && other.exists());
         assert_eq!(entries(cache.path()), 2);
+        for (name, days, stays) in [(".partial-1", 6, true), (".partial-2", 8, false)] {
+            let path = cache.path().join(name);
+            fs::write(&path, "x").unwrap();
+            let then = SystemTime::now() - Duration::from_hours(24 * days);
+            let file = File::options().append(true).open(&path).unwrap();
+            file.set_modified(then).unwrap();
+            drop(Staging::begin(cache.path()).unwrap());
+            assert_eq!(path.exists(), stays, "{name}");
+        }
     }
 }

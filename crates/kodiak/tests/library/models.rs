@@ -11,7 +11,7 @@ use kodiak::sync::HeldWriter;
 use kodiak::{Cancel, Error};
 
 use crate::collection::{Collection, ask, ask_in, paths, topics};
-use crate::embedders::{Scripted, failure, install, other_tiny, tiny};
+use crate::embedders::{Scripted, failure, install, other_tiny, refused, tiny};
 
 fn serving(notes: &Collection) -> String {
     notes.store().serving().unwrap().unwrap().key
@@ -176,4 +176,96 @@ fn one_stubborn_chunk_does_not_keep_the_successor_out() {
     assert_eq!(serving(&notes), other_tiny().identity().key());
     let answer = notes.answer_with(&other_tiny(), &ask("cook noodles dinner"));
     assert!((answer.embedded - 0.8).abs() < 1e-9);
+}
+
+/// A model that makes so many vectors of documents and then refuses.
+fn stopping_after(model: &Arc<OnnxEmbedder>, most: usize) -> Arc<Scripted> {
+    let made = AtomicUsize::new(0);
+    let inner = Arc::clone(model);
+    Scripted::named(model.identity().clone(), move |text, role| {
+        if made.fetch_add(1, Ordering::SeqCst) >= most {
+            return Err(refused());
+        }
+        inner.embed_one(text, role)
+    })
+}
+
+/// Questions about the topics, each with the note that answers it.
+const QUESTIONS: [(&str, &str); 4] = [
+    ("cook noodles dinner", "ramen.md"),
+    ("bake bread flour", "bread.md"),
+    ("hotel train travel", "travel/lisbon.md"),
+    ("ramen broth", "ramen.md"),
+];
+
+/// Returns the mean reciprocal rank of the right notes.
+fn quality(notes: &Collection, model: &Arc<OnnxEmbedder>, mode: Mode) -> f64 {
+    let rank = |(question, right): (&str, &str)| {
+        let answer = notes.answer_with(model, &ask_in(mode, question));
+        let found = paths(&answer);
+        let at = found.iter().position(|path| path == right);
+        at.map_or(0.0, |at| 1.0 / (at + 1) as f64)
+    };
+    QUESTIONS.map(rank).iter().sum::<f64>() / QUESTIONS.len() as f64
+}
+
+#[test]
+fn models_of_equal_dimension_are_never_compared() {
+    let place = tempfile::tempdir().unwrap();
+    let twin = install(place.path(), |folder| {
+        tiny_model::variant(folder, 7, tiny_model::DIMENSIONS)
+    });
+    let (old, new) = (tiny(), Arc::new(OnnxEmbedder::new(twin)));
+    assert_eq!(old.identity().dimensions, new.identity().dimensions);
+    assert_ne!(old.identity().key(), new.identity().key());
+
+    let notes = topics();
+    notes.sync_and_embed(&*old);
+    let semantic = |question: &str| ask_in(Mode::Semantic, question);
+    let before = QUESTIONS.map(|(question, _)| notes.answer_with(&old, &semantic(question)).hits);
+    let lexical = quality(&notes, &old, Mode::Lexical);
+    for filled in 0..5 {
+        let report = notes.embed(&*stopping_after(&new, filled.min(1)), None);
+        assert!(report.left > 0 && report.stopped.is_some(), "{report:?}");
+        assert_eq!(report.failed, 0);
+        assert_eq!(serving(&notes), old.identity().key());
+        // Each similarity is what it was: only the old vectors were looked at.
+        for ((question, _), before) in QUESTIONS.iter().zip(&before) {
+            let during = notes.answer_with(&old, &semantic(question));
+            assert_eq!(&during.hits, before, "{filled}: {question}");
+            let early = notes.answer_with(&new, &semantic(question));
+            assert_eq!(early.retrievers.semantic, None, "{filled}: {question}");
+        }
+        for model in [&old, &new] {
+            let hybrid = quality(&notes, model, Mode::Auto);
+            assert!(hybrid >= lexical, "{filled}: {hybrid} < {lexical}");
+        }
+    }
+    notes.embed(&*new, None);
+    assert_eq!(serving(&notes), new.identity().key());
+    let status = notes.store().embedding_status().unwrap();
+    assert_eq!(status.models.len(), 1, "{status:?}");
+    for (question, _) in QUESTIONS {
+        let late = notes.answer_with(&old, &semantic(question));
+        assert_eq!(late.retrievers.semantic, None, "{question}");
+    }
+    assert!(quality(&notes, &new, Mode::Auto) >= lexical);
+}
+
+#[test]
+fn a_cut_model_is_another_model() {
+    let place = tempfile::tempdir().unwrap();
+    let mut model = install(place.path(), tiny_model::write);
+    model.settings.shorter_dimensions = vec![8];
+    let short = Arc::new(OnnxEmbedder::new(model.clone().shortened(8).unwrap()));
+    let whole = Arc::new(OnnxEmbedder::new(model));
+    let notes = topics();
+    notes.sync_and_embed(&*whole);
+    let question = ask_in(Mode::Semantic, "noodles");
+    assert_eq!(notes.answer_with(&short, &question).retrievers.semantic, None);
+    notes.embed(&*short, None);
+    assert_eq!(serving(&notes), short.identity().key());
+    let status = notes.store().embedding_status().unwrap();
+    assert_eq!(status.models[0].0.dimensions, 8);
+    assert_eq!(paths(&notes.answer_with(&short, &question))[0], "ramen.md");
 }

@@ -66,7 +66,7 @@ impl Embeddings {
         let serving = status.serving.as_ref();
         let mut state = Self::default();
         for (model, vectors) in &status.embeddings.models {
-            let installed = models::for_searching(context, config, Some(&model.key))?.is_some();
+            let installed = models::is_available(context, config, &model.key)?;
             let answers = serving.is_some_and(|one| one.key == model.key);
             let revision = model.key.rsplit('@').next().unwrap_or_default().to_owned();
             let model = Model {

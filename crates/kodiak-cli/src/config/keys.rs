@@ -1,0 +1,127 @@
+//! The settings that the config may have, by their dotted names.
+//!
+//! `kodiak config set` changes the ones that have one value; the documentation has
+//! all of them. A test compares this list with what is read, and another with the
+//! documentation.
+
+use crate::nearest::nearest;
+
+/// The settings with one value each, in the order of the documentation.
+pub(crate) const KEYS: [&str; 22] = [
+    "model",
+    "model.provider",
+    "model.model",
+    "model.url",
+    "model.key",
+    "model.dimensions",
+    "model.query_prefix",
+    "model.document_prefix",
+    "model.batch",
+    "model.concurrency",
+    "model.timeout",
+    "offline",
+    "pages",
+    "max_file_size",
+    "search.limit",
+    "search.fusion",
+    "search.keyword",
+    "search.lexical_weight",
+    "search.semantic_weight",
+    "search.minimum_similarity",
+    "search.deadline_ms",
+    "search.refresh_ms",
+];
+
+/// Returns the known setting that is meant by a name that is not known.
+pub(crate) fn meant(name: &str) -> Option<&'static str> {
+    let known: Vec<String> = KEYS.iter().map(|&key| key.to_owned()).collect();
+    let near = nearest(name, &known).and_then(|near| KEYS.iter().find(|&&key| key == near));
+    // People leave out the table.
+    let last = |key: &&&str| key.rsplit('.').next() == Some(name);
+    near.or_else(|| KEYS.iter().find(last)).copied()
+}
+
+/// Returns the parser's message about a key in this program's words: an unknown key
+/// is followed by the one that is probably meant.
+pub(super) fn explained(message: &str) -> String {
+    let message = message.replace("unknown field", "unknown key");
+    let Some(rest) = message.strip_prefix("unknown key `") else {
+        return message;
+    };
+    let Some((name, expected)) = rest.split_once('`') else {
+        return message;
+    };
+    let known: Vec<String> = quoted(expected);
+    match nearest(name, &known) {
+        Some(near) => format!("unknown key `{name}`, did you mean `{near}`?"),
+        None => message,
+    }
+}
+
+/// Returns the names in backticks.
+fn quoted(text: &str) -> Vec<String> {
+    let parts = text.split('`').skip(1).step_by(2);
+    parts.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::super::Config;
+    use super::*;
+    use crate::failure::message;
+
+    /// Returns the names that the reader knows at a place of the config.
+    fn read(table: &str) -> BTreeSet<String> {
+        let text = format!("{table}\nqqqqqqqqqqqqqqqqqqqqqqqq = 1");
+        let error = Config::parse(&text, Path::new("x")).unwrap_err();
+        let said = message(&error);
+        let (_, expected) = said.split_once("expected").unwrap();
+        quoted(expected).into_iter().collect()
+    }
+
+    #[test]
+    fn every_setting_that_is_read_is_known() {
+        let top: BTreeSet<String> = KEYS
+            .iter()
+            .map(|key| key.split('.').next().unwrap().to_owned())
+            // Sources are added by a verb of their own.
+            .chain(["source".to_owned()])
+            .collect();
+        assert_eq!(read(""), top);
+        let tables: BTreeSet<&str> = KEYS
+            .iter()
+            .filter_map(|key| key.split_once('.'))
+            .map(|(table, _)| table)
+            .collect();
+        for table in tables {
+            let inner: BTreeSet<String> = KEYS
+                .iter()
+                .filter_map(|key| key.strip_prefix(&format!("{table}.")))
+                .map(str::to_owned)
+                .collect();
+            assert_eq!(read(&format!("[{table}]")), inner, "{table}");
+        }
+    }
+
+    #[test]
+    fn a_slip_is_recognised() {
+        assert_eq!(meant("ofline"), Some("offline"));
+        assert_eq!(meant("search.limt"), Some("search.limit"));
+        assert_eq!(meant("deadline_ms"), Some("search.deadline_ms"));
+        assert_eq!(meant("zebra"), None);
+    }
+
+    #[test]
+    fn what_is_meant_is_said_in_the_config_too() {
+        assert_eq!(
+            explained("unknown field `limt`, expected one of `limit`, `fusion`"),
+            "unknown key `limt`, did you mean `limit`?"
+        );
+        let far = "unknown field `zebra`, expected `limit` or `fusion`";
+        assert_eq!(explained(far), far.replace("field", "key"));
+        assert_eq!(explained("something else"), "something else");
+    }
+}
