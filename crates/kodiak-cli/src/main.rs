@@ -25,7 +25,9 @@ mod places;
 mod projects;
 mod registration;
 mod registry;
+mod rerankers;
 mod sessions;
+mod usual;
 mod verbs;
 
 use std::process::ExitCode;

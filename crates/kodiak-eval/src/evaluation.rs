@@ -142,11 +142,7 @@ impl Evaluation {
     }
 
     /// Measures every set with another model, in the modes that use one.
-    fn rows_of(
-        &self,
-        embedder: &Arc<CachedEmbedder>,
-        listener: &Listener<'_>,
-    ) -> Result<Vec<Row>> {
+    fn rows_of(&self, embedder: &Arc<CachedEmbedder>, listener: &Listener<'_>) -> Result<Vec<Row>> {
         let settings = wanted_settings(&self.options.modes, true);
         let uses_model = |setting: &Setting| setting.compares_meanings();
         let settings: Vec<Setting> = settings.into_iter().filter(uses_model).collect();

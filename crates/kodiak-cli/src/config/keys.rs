@@ -7,7 +7,7 @@
 use crate::nearest::nearest;
 
 /// The settings with one value each, in the order of the documentation.
-pub(crate) const KEYS: [&str; 22] = [
+pub(crate) const KEYS: [&str; 25] = [
     "model",
     "model.provider",
     "model.model",
@@ -30,6 +30,9 @@ pub(crate) const KEYS: [&str; 22] = [
     "search.minimum_similarity",
     "search.deadline_ms",
     "search.refresh_ms",
+    "search.rerank",
+    "search.rerank_model",
+    "search.rerank_key",
 ];
 
 /// Returns the known setting that is meant by a name that is not known.

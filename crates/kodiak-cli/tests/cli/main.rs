@@ -32,6 +32,7 @@ mod real_model;
 mod refresh;
 mod relevance;
 mod repair;
+mod rerank;
 mod search;
 mod similar;
 mod sources;

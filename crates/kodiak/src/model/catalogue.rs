@@ -33,6 +33,10 @@ pub struct KnownModel {
     pub milliseconds: Option<u32>,
     /// Whether it was run and measured with this library.
     pub tried: bool,
+    /// Whether it is one of those to choose from where nobody names one. The first
+    /// that can be had is the best.
+    #[serde(default)]
+    pub by_default: bool,
     /// The settings to use it with.
     pub settings: Settings,
     /// Its files on a model hub, if they are there.
@@ -271,8 +275,15 @@ mod tests {
 
     #[test]
     fn with_nothing_configured_a_package_brings_the_model() {
-        let first = &catalogue()[0];
-        assert!(first.tried && !first.origins.is_empty());
+        let usual = catalogue().iter().filter(|model| model.by_default);
+        let usual: Vec<&str> = usual.map(|model| &*model.name).collect();
+        let (granite, minilm) = ("granite-embedding-30m-english", "all-minilm-l6-v2");
+        assert_eq!(usual, [granite, minilm]);
+        assert_eq!(catalogue()[0].name, granite);
+        for name in usual {
+            let model = known(name).unwrap();
+            assert!(model.tried && !model.origins.is_empty(), "{name}");
+        }
     }
 
     #[test]

@@ -165,6 +165,7 @@ fn model() -> KnownModel {
         size_bytes: Some(20),
         milliseconds: None,
         tried: false,
+        by_default: false,
         hub: None,
         origins,
     }

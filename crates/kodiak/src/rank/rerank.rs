@@ -70,7 +70,12 @@ mod tests {
 
     #[test]
     fn both_scores_count() {
-        let order = blend(&candidates(&[(1.0, -3.0), (0.9, 8.0), (0.2, 2.0), (0.1, 2.0)]));
+        let order = blend(&candidates(&[
+            (1.0, -3.0),
+            (0.9, 8.0),
+            (0.2, 2.0),
+            (0.1, 2.0),
+        ]));
         assert_eq!(order, [1, 0, 2, 3]);
     }
 

@@ -57,7 +57,9 @@ fn fitting(scores: Vec<f32>, count: usize) -> Result<Vec<f32>, RerankError> {
     let failed = |detail: String| Err(RerankError::Failed(detail));
     if scores.len() != count {
         let made = scores.len();
-        return failed(format!("it made {made} scores where {count} were asked for"));
+        return failed(format!(
+            "it made {made} scores where {count} were asked for"
+        ));
     }
     if scores.iter().any(|score| !score.is_finite()) {
         return failed("a score is not a number".to_owned());

@@ -70,7 +70,11 @@ impl RemoteReranker {
         });
         Ok(Self {
             client: Client::new(endpoint.network.clone(), endpoint.timeout),
-            address: if whole { address } else { address.below("rerank") },
+            address: if whole {
+                address
+            } else {
+                address.below("rerank")
+            },
             credential,
             endpoint,
         })
@@ -99,8 +103,12 @@ impl Reranker for RemoteReranker {
         if stop.is_reached() {
             return Err(RerankError::Stopped);
         }
-        let left = stop.deadline.map(|end| end.saturating_duration_since(Instant::now()));
-        let total = left.map_or(self.endpoint.timeout, |left| left.min(self.endpoint.timeout));
+        let left = stop
+            .deadline
+            .map(|end| end.saturating_duration_since(Instant::now()));
+        let total = left.map_or(self.endpoint.timeout, |left| {
+            left.min(self.endpoint.timeout)
+        });
         let body = json!({
             "model": self.endpoint.model, "query": query, "documents": texts,
             "top_n": texts.len(), "return_documents": false
@@ -194,9 +202,7 @@ mod tests {
             .map(|(index, text)| (text.as_str().unwrap().len(), index))
             .collect();
         results.sort_unstable_by(|one, other| other.cmp(one));
-        let result = |(length, index): &(usize, usize)| {
-            json!({ "index": index, "relevance_score": *length as f32 / 10.0 })
-        };
+        let result = |(length, index): &(usize, usize)| json!({ "index": index, "relevance_score": *length as f32 / 10.0 });
         let results: Vec<Value> = results.iter().map(result).collect();
         let answer = json!({ "id": "1", "results": results, "meta": {} });
         Reply::new(200, answer.to_string())
@@ -217,7 +223,10 @@ mod tests {
         assert_eq!([&*seen[0].path, &*seen[1].path], ["/rerank", "/v1/rerank"]);
         assert_eq!(seen[0].header("authorization"), Some("Bearer secret-key"));
         let body: Value = serde_json::from_slice(&seen[0].body).unwrap();
-        assert_eq!((&body["query"], &body["top_n"]), (&json!("soup"), &json!(3)));
+        assert_eq!(
+            (&body["query"], &body["top_n"]),
+            (&json!("soup"), &json!(3))
+        );
         assert_eq!(body["model"], "rerank-1");
     }
 
@@ -227,7 +236,10 @@ mod tests {
         let one = |index: usize| json!({ "index": index, "relevance_score": 0.5 });
         let cases = [
             (Reply::new(401, "no"), "does not accept the key"),
-            (Reply::new(429, "slow down, secret-key"), "status 429: slow down"),
+            (
+                Reply::new(429, "slow down, secret-key"),
+                "status 429: slow down",
+            ),
             (Reply::new(500, ""), "status 500"),
             (Reply::new(200, "<html>"), "is not understood"),
             (Reply::new(200, result(json!([one(0)]))), "is not a number"),
@@ -251,9 +263,8 @@ mod tests {
 
     #[test]
     fn a_slow_endpoint_is_not_waited_for() {
-        let server = Server::start(|request, _| {
-            by_length(request).stall_after(3, Duration::from_secs(60))
-        });
+        let server =
+            Server::start(|request, _| by_length(request).stall_after(3, Duration::from_secs(60)));
         let soon = Instant::now().checked_add(Duration::from_millis(200));
         let scores = reranker(&server.url(), None).scores("soup", &["a"], &Stop::at(soon));
         assert_eq!(scores, Err(RerankError::Stopped));

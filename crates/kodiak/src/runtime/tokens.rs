@@ -70,15 +70,14 @@ impl Encoder {
         // Without a concrete type, the file is read into a tree first and its
         // words are copied out of that. With it, parsing takes half the time or
         // less, and a search waits for it.
-        let mut tokenizer = if let Ok(tokenizer) =
-            serde_json::from_slice::<WordPieceTokenizer>(file)
-        {
-            Tokenizer::from(tokenizer)
-        } else if let Ok(tokenizer) = serde_json::from_slice::<BytePairTokenizer>(file) {
-            Tokenizer::from(tokenizer)
-        } else {
-            Tokenizer::from_bytes(file).map_err(|error| error.to_string())?
-        };
+        let mut tokenizer =
+            if let Ok(tokenizer) = serde_json::from_slice::<WordPieceTokenizer>(file) {
+                Tokenizer::from(tokenizer)
+            } else if let Ok(tokenizer) = serde_json::from_slice::<BytePairTokenizer>(file) {
+                Tokenizer::from(tokenizer)
+            } else {
+                Tokenizer::from_bytes(file).map_err(|error| error.to_string())?
+            };
         let special = special_tokens(&tokenizer, false);
         if max_tokens <= special {
             return Err(format!(
@@ -261,7 +260,9 @@ mod tests {
 
     /// Returns a tokenizer of bytes that knows one word.
     fn byte_pairs() -> Encoder {
-        let pieces = ["m", "o", "n", "Ġ", "mo", "on", "moon", "Ġmoon", "à", "¸", "Ļ"];
+        let pieces = [
+            "m", "o", "n", "Ġ", "mo", "on", "moon", "Ġmoon", "à", "¸", "Ļ",
+        ];
         let vocabulary = pieces.iter().zip(0..);
         let vocabulary: serde_json::Map<String, serde_json::Value> = vocabulary
             .map(|(piece, id)| ((*piece).to_owned(), serde_json::json!(id)))

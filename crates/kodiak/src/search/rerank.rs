@@ -82,7 +82,10 @@ impl Searching<'_> {
 
     /// Reads the documents of the best candidates.
     fn documents(&self, ranked: &Ranked, count: usize) -> Result<HashMap<Row, StoredDocument>> {
-        let rows: Vec<Row> = ranked.candidates[..count].iter().map(|one| one.row).collect();
+        let rows: Vec<Row> = ranked.candidates[..count]
+            .iter()
+            .map(|one| one.row)
+            .collect();
         let documents = ranked.inspected.documents(self.router.store, &rows)?;
         Ok(documents.into_iter().map(|one| (one.row, one)).collect())
     }
@@ -170,7 +173,9 @@ fn informative_words(terms: &Terms) -> Vec<&str> {
         return Vec::new();
     };
     let informative = terms.iter().filter(|term| !term.common);
-    informative.filter_map(|term| term.typed.as_deref()).collect()
+    informative
+        .filter_map(|term| term.typed.as_deref())
+        .collect()
 }
 
 /// Tells whether a title has all of these words; `false` if there are none.

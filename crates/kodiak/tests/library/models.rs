@@ -262,7 +262,10 @@ fn a_cut_model_is_another_model() {
     let notes = topics();
     notes.sync_and_embed(&*whole);
     let question = ask_in(Mode::Semantic, "noodles");
-    assert_eq!(notes.answer_with(&short, &question).retrievers.semantic, None);
+    assert_eq!(
+        notes.answer_with(&short, &question).retrievers.semantic,
+        None
+    );
     notes.embed(&*short, None);
     assert_eq!(serving(&notes), short.identity().key());
     let status = notes.store().embedding_status().unwrap();

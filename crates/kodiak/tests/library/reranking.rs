@@ -99,8 +99,14 @@ fn a_cross_encoder_from_a_folder_reorders_the_hits() {
     let reranker: Arc<dyn Reranker> = Arc::new(CrossEncoder::new(&model));
     // Both have the word; only one is about it.
     let notes = Collection::new(&[
-        ("word.md", "# Noodles\n\nnoodles, noodles: tax, mortgage, loan, debt"),
-        ("meaning.md", "# Lunch\n\nnoodles, ramen, broth, soup, dashi, miso, garlic"),
+        (
+            "word.md",
+            "# Noodles\n\nnoodles, noodles: tax, mortgage, loan, debt",
+        ),
+        (
+            "meaning.md",
+            "# Lunch\n\nnoodles, ramen, broth, soup, dashi, miso, garlic",
+        ),
     ]);
     notes.sync();
     let query = "what goes into noodles at home";
@@ -165,11 +171,20 @@ fn the_reranker_and_the_search_both_count() {
 #[test]
 fn a_title_that_is_what_was_typed_stays_first() {
     let notes = trips(4);
-    notes.write("title.md", "# Budget trip\n\nbudget trip, budget trip, budget trip");
+    notes.write(
+        "title.md",
+        "# Budget trip\n\nbudget trip, budget trip, budget trip",
+    );
     notes.sync();
     let before = answer(&notes, None, &ask("budget trip"));
     assert_eq!(before.hits[0].path, "title.md");
-    let judge = Judge::new(|text| if text.starts_with("Budget trip") { -9.0 } else { 9.0 });
+    let judge = Judge::new(|text| {
+        if text.starts_with("Budget trip") {
+            -9.0
+        } else {
+            9.0
+        }
+    });
     let after = answer(&notes, Some(judge), &reranked("budget trip"));
     assert_eq!(after.hits[0].path, "title.md");
 }
@@ -191,7 +206,11 @@ fn only_the_beginning_of_the_best_twenty_is_read() {
     assert_eq!(after.hits.len(), 30);
     let seen = judge.seen.lock().unwrap();
     assert_eq!(seen.len(), 20);
-    assert!(seen.iter().all(|text| text.len() <= 2_100), "{}", seen[0].len());
+    assert!(
+        seen.iter().all(|text| text.len() <= 2_100),
+        "{}",
+        seen[0].len()
+    );
     // What was not reranked is not said to be.
     let judged = |hit: &kodiak::search::Hit| hit.explanation.as_ref().unwrap().reranked;
     assert!(after.hits[..20].iter().all(|hit| judged(hit).is_some()));

@@ -159,7 +159,11 @@ impl Writer<'_> {
         graph.integers("shape_of_groups", &shape);
         graph.node("Gather", &["words", "input_ids"], "word_bytes");
         graph.cast("word_bytes", Element::Float, "word_floats");
-        graph.node("Reshape", &["word_floats", "shape_of_groups"], "word_groups");
+        graph.node(
+            "Reshape",
+            &["word_floats", "shape_of_groups"],
+            "word_groups",
+        );
         graph.node("Gather", &["scales_of_words", "input_ids"], "word_scales");
         graph.node("Unsqueeze", &["word_scales", "last_axis"], "group_scales");
         graph.node("Mul", &["word_groups", "group_scales"], "scaled_groups");

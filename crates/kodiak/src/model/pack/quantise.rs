@@ -61,7 +61,11 @@ mod tests {
     #[test]
     fn a_column_of_zeros_stays_zero() {
         let quantised = by_column(&[0.0, 2.0, 0.0, -1.0], 2);
-        let values: Vec<i8> = quantised.values.iter().map(|byte| byte.cast_signed()).collect();
+        let values: Vec<i8> = quantised
+            .values
+            .iter()
+            .map(|byte| byte.cast_signed())
+            .collect();
         assert_eq!(values, [0, 64, 0, -32]);
     }
 }

@@ -88,9 +88,10 @@ impl<'a> Pack<'a> {
             return Err("it does not begin as a pack does".to_owned());
         }
         let length = take(&mut rest, 8)?;
-        let length = length.iter().rev().fold(0_u64, |sum, &byte| {
-            sum << 8 | u64::from(byte)
-        });
+        let length = length
+            .iter()
+            .rev()
+            .fold(0_u64, |sum, &byte| sum << 8 | u64::from(byte));
         let length = usize::try_from(length).map_err(|_| cut_off())?;
         let header: Header = serde_json::from_slice(take(&mut rest, length)?)
             .map_err(|error| format!("its header cannot be read: {error}"))?;
@@ -221,9 +222,10 @@ impl Described {
     /// description.
     fn read(self, bytes: &[u8]) -> Result<(String, Tensor<'_>), String> {
         let odd = |name: &str| format!("its tensor {name} is not what its header says");
-        let count = self.shape.iter().try_fold(1, |count: usize, &size| {
-            count.checked_mul(size)
-        });
+        let count = self
+            .shape
+            .iter()
+            .try_fold(1, |count: usize, &size| count.checked_mul(size));
         let count = count.ok_or_else(|| odd(&self.name))?;
         let tensor = match self.dtype.as_str() {
             "f32" if Some(bytes.len()) == count.checked_mul(4) => Tensor::Floats(bytes),

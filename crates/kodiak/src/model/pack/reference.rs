@@ -122,7 +122,11 @@ impl Network {
             let position = row("pos_emb", at + 2);
             let kind = row("type_emb", 0);
             let summed = (0..width).map(|at| word[at] + position[at] + kind[at]);
-            hidden.push(normalised(&summed.collect::<Vec<_>>(), of("emb_ln.w"), of("emb_ln.b")));
+            hidden.push(normalised(
+                &summed.collect::<Vec<_>>(),
+                of("emb_ln.w"),
+                of("emb_ln.b"),
+            ));
         }
         for layer in 0..self.layers {
             let of = |name: &str| &pack.numbers[&format!("l{layer}.{name}")];
@@ -139,7 +143,9 @@ impl Network {
                         &projected[token][third * width + head * size..][..size]
                     };
                     let weights: Vec<f64> = (0..hidden.len())
-                        .map(|other| (dot(part(at, 0), part(other, 1)) / (size as f64).sqrt()).exp())
+                        .map(|other| {
+                            (dot(part(at, 0), part(other, 1)) / (size as f64).sqrt()).exp()
+                        })
                         .collect();
                     let total: f64 = weights.iter().sum();
                     for (other, weight) in weights.iter().enumerate() {
@@ -170,9 +176,13 @@ fn normalised(vector: &[f64], weights: &[f64], bias: &[f64]) -> Vec<f64> {
     let count = vector.len() as f64;
     let mean = vector.iter().sum::<f64>() / count;
     let variance = vector.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / count;
-    let scaled = vector.iter().map(|it| (it - mean) / (variance + 1e-12).sqrt());
+    let scaled = vector
+        .iter()
+        .map(|it| (it - mean) / (variance + 1e-12).sqrt());
     let weighted = scaled.zip(weights).zip(bias);
-    weighted.map(|((it, weight), bias)| it * weight + bias).collect()
+    weighted
+        .map(|((it, weight), bias)| it * weight + bias)
+        .collect()
 }
 
 fn gelu(number: f64) -> f64 {
@@ -194,11 +204,17 @@ fn error_function(number: f64) -> f64 {
 }
 
 fn sum(left: &[f64], right: &[f64]) -> Vec<f64> {
-    left.iter().zip(right).map(|(left, right)| left + right).collect()
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| left + right)
+        .collect()
 }
 
 pub(in crate::model) fn dot(left: &[f64], right: &[f64]) -> f64 {
-    left.iter().zip(right).map(|(left, right)| left * right).sum()
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| left * right)
+        .sum()
 }
 
 /// Generates random numbers between -1 and 1, the same every time.
@@ -206,7 +222,10 @@ struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 40) as f32 / (1 << 23) as f32 - 1.0
     }
 }
