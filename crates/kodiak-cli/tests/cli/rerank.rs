@@ -2,13 +2,17 @@
 //! enough for tests.
 
 use serde_json::Value;
+use tiny_server::{Reply, Server};
 
 use crate::desk::Desk;
 
 /// A desk with two notes and the cross-encoder `cross`. Both notes have the words of
 /// the query; only one is about what it asks.
 fn desk() -> Desk {
-    let desk = Desk::new();
+    prepared(Desk::new())
+}
+
+fn prepared(desk: Desk) -> Desk {
     desk.write(
         "notes/tax.md",
         "# Monday\n\nnoodles, noodles, noodles: tax, mortgage, loan, debt, salary\n",
@@ -31,8 +35,7 @@ fn desk() -> Desk {
 
 fn answer(desk: &Desk, arguments: &[&str]) -> Value {
     let query = ["search", "noodles ramen dinner", "--json"];
-    let run = desk.ok(&[&query, arguments].concat());
-    serde_json::from_str(&run.stdout).unwrap()
+    desk.json(&[&query, arguments].concat())
 }
 
 fn places(answer: &Value) -> Vec<&str> {
@@ -106,8 +109,9 @@ fn a_reranker_embeds_nothing_and_an_embedding_model_reranks_nothing() {
 
 #[test]
 fn an_endpoint_reranks_and_its_key_stays_secret() {
-    use tiny_server::{Reply, Server};
-    let desk = desk();
+    let desk = Desk::unset();
+    desk.write("config/kodiak/config.toml", "model = \"none\"\n");
+    let desk = prepared(desk);
     let server = Server::start(|request, _| {
         let body: Value = serde_json::from_slice(&request.body).unwrap();
         let texts = body["documents"].as_array().unwrap().iter().enumerate();
