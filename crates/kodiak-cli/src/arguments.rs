@@ -6,6 +6,7 @@
 mod brain;
 mod eval;
 mod help;
+mod mcp;
 mod model;
 mod note;
 mod page;
@@ -24,6 +25,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub(crate) use brain::{BrainArguments, IngestArguments};
 pub(crate) use eval::EvalArguments;
 use help::with_short_help;
+pub(crate) use mcp::McpArguments;
 pub(crate) use model::{
     InstallArguments, ModelVerb, RemoveModelArguments, SetArguments, TestArguments, UseArguments,
 };
@@ -199,6 +201,8 @@ pub(crate) enum Verb {
     Config(ConfigVerb),
     /// Measure search quality and speed on test sets in the BEIR layout
     Eval(EvalArguments),
+    /// Serve agents: search, read and write through the Model Context Protocol
+    Mcp(McpArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
     /// Print the manual page

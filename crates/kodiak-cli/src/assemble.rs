@@ -8,7 +8,7 @@ mod remote;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kodiak::Engine;
 use kodiak::embed::{Embedder, OnnxEmbedder};
@@ -144,6 +144,8 @@ pub(crate) struct Purpose<'a> {
     pub(crate) patience: Duration,
     /// Whether to do without a model.
     pub(crate) no_semantic: bool,
+    /// How long a model stays loaded without use; for ever if `None`.
+    pub(crate) model_idle: Option<Duration>,
 }
 
 impl<'a> Purpose<'a> {
@@ -154,12 +156,19 @@ impl<'a> Purpose<'a> {
             verb,
             patience: Duration::MAX,
             no_semantic: false,
+            model_idle: None,
         }
     }
 
     /// Sets whether to do without a model.
     pub(crate) fn without_model(mut self, no_semantic: bool) -> Self {
         self.no_semantic = no_semantic;
+        self
+    }
+
+    /// Sets how long a model stays loaded without use.
+    pub(crate) fn dropping_model_after(mut self, idle: Duration) -> Self {
+        self.model_idle = Some(idle);
         self
     }
 
@@ -176,6 +185,10 @@ pub(crate) fn engine(
     config: &Config,
     purpose: Purpose<'_>,
 ) -> kodiak::Result<Engine> {
+    let models = Arc::new(ProgramModels::new(context, config, purpose.no_semantic));
+    if let Some(idle) = purpose.model_idle {
+        models.drop_after(idle);
+    }
     let mut builder = Engine::builder(&context.index_path)
         .holder(holder(purpose.verb))
         .patience(purpose.patience)
@@ -186,11 +199,7 @@ pub(crate) fn engine(
             minimum_similarity: config.search.minimum_similarity,
             ..Tuning::default()
         })
-        .models(Arc::new(ProgramModels::new(
-            context,
-            config,
-            purpose.no_semantic,
-        )));
+        .models(models);
     if config.brain.remember_queries {
         builder = builder.remember_queries(paths::queries_file(&context.index_path));
     }
@@ -234,8 +243,9 @@ struct ProgramModels {
     dimensions: Option<usize>,
     /// The provider to ask, if the model is not on this machine.
     remote: Option<Remote>,
-    /// The embedders by model key, kept so that a model is loaded only once.
-    made: Mutex<HashMap<String, Arc<dyn Embedder>>>,
+    /// The embedders by model key, kept so that a model is loaded only once, each
+    /// with its last use.
+    made: Mutex<HashMap<String, (Arc<dyn Embedder>, Instant)>>,
 }
 
 impl ProgramModels {
@@ -255,13 +265,43 @@ impl ProgramModels {
     fn made(&self, model: InstalledModel) -> Arc<dyn Embedder> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let known = made.entry(model.identity.key());
-        Arc::clone(known.or_insert_with(|| embedder(model)))
+        let known = known.or_insert_with(|| (embedder(model), Instant::now()));
+        known.1 = Instant::now();
+        Arc::clone(&known.0)
+    }
+
+    /// Drops each model that nobody has used for so long, as long as this is used
+    /// itself. The next use loads it again.
+    fn drop_after(self: &Arc<Self>, idle: Duration) {
+        let models = Arc::downgrade(self);
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(idle / 4);
+                let Some(models) = models.upgrade() else {
+                    return;
+                };
+                models.drop_idle(idle);
+            }
+        });
+    }
+
+    fn drop_idle(&self, idle: Duration) {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.retain(|_, (embedder, last)| {
+            if Arc::strong_count(embedder) > 1 {
+                *last = Instant::now();
+            }
+            last.elapsed() < idle
+        });
     }
 
     /// Keeps an embedder that was made now, or returns the one that was made before.
     fn kept(&self, new: Arc<dyn Embedder>) -> Arc<dyn Embedder> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(made.entry(new.identity().key()).or_insert(new))
+        let known = made.entry(new.identity().key());
+        let known = known.or_insert_with(|| (new, Instant::now()));
+        known.1 = Instant::now();
+        Arc::clone(&known.0)
     }
 
     /// Returns the command to run when the model that embedded the notes is not

@@ -164,6 +164,13 @@ impl Config {
                 );
                 return Err(invalid(path, "", &message));
             }
+            if is_reserved(&source.name) {
+                let message = format!(
+                    "no source can be named '{}', which addresses of searches begin with; choose another name",
+                    source.name
+                );
+                return Err(invalid(path, "", &message));
+            }
             if config.source(&source.name).is_some() {
                 let message = format!("two sources are named '{}'", source.name);
                 return Err(invalid(path, "", &message));
@@ -206,6 +213,12 @@ impl Config {
 pub(crate) fn default_model() -> &'static str {
     let first = kodiak::model::catalogue().first();
     first.map_or(NO_MODEL, |model| model.name.as_str())
+}
+
+/// Tells whether a name has another meaning in addresses: `kodiak://search/…` is a
+/// search.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    name == kodiak_server::SEARCH_SOURCE
 }
 
 /// Replaces the characters that would be awkward to type in a source's name or
@@ -338,6 +351,10 @@ mod tests {
             (
                 "[[source]]\nname = \"a/b\"\npath = \"/\"",
                 "'a/b' must consist of",
+            ),
+            (
+                "[[source]]\nname = \"search\"\npath = \"/\"",
+                "no source can be named 'search'",
             ),
             (
                 "[[source]]\nname = \"a\"\npath = \"/\"\nkind = \"bear\"\nwritable = true",

@@ -7,7 +7,7 @@ use kodiak::access::Guard;
 use kodiak::engine::{Event, Job};
 
 use crate::assemble::{self, Purpose};
-use crate::config::{Config, Kind, RegisteredSource, edit, tidy_name};
+use crate::config::{Config, Kind, RegisteredSource, edit, is_reserved, tidy_name};
 use crate::context::Context;
 use crate::failure::refusal;
 use crate::interrupt::Working;
@@ -151,6 +151,12 @@ fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     }
     let name = match name {
         None => free_name(config, wanted),
+        Some(name) if is_reserved(&name) => {
+            return Err(refusal(
+                format!("no source can be named '{name}', which addresses of searches begin with"),
+                "choose another name with --name",
+            ));
+        }
         Some(name) => match config.source(&name) {
             None => name,
             Some(other) => {
@@ -186,7 +192,7 @@ fn free_name(config: &Config, wanted: &Wanted<'_>) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     std::iter::once(name.clone())
         .chain(numbered)
-        .find(|name| config.source(name).is_none())
+        .find(|name| config.source(name).is_none() && !is_reserved(name))
         .unwrap_or(name)
 }
 

@@ -6,6 +6,7 @@ use kodiak::Error;
 
 use crate::config::{Config, Kind, RegisteredSource, edit};
 use crate::context::Context;
+use crate::failure::refusal;
 use crate::pages::unwritable;
 use crate::{paths, registry};
 
@@ -21,6 +22,10 @@ pub(crate) fn place(context: &Context<'_>, asked: Option<&str>) -> anyhow::Resul
         registry::named(&config, &[name.to_owned()])?;
         return match config.source(name) {
             Some(source) if takes_records(source) => Ok(source.name.clone()),
+            Some(source) if source.kind != Kind::Sessions => Err(refusal(
+                format!("the source '{name}' is not one of session records"),
+                "name one that was added with `kodiak add --sessions FOLDER --writable`",
+            )),
             _ => Err(unwritable(&config, name)),
         };
     }

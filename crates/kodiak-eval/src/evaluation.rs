@@ -20,6 +20,7 @@ use super::event::{Event, Listener};
 use super::figures::{Figures, Row, Try};
 use super::floors::{self, Floor};
 use super::measure::Measuring;
+use super::memory::{BenchmarkFile, MemoryRun, is_benchmark};
 use super::relevance::{self, RelevanceFigures};
 use super::runner::Setting;
 use super::variant::Variant;
@@ -27,7 +28,8 @@ use super::variant::Variant;
 /// The options of an evaluation.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Folders that each are a test set or contain several.
+    /// Folders that each are a test set or contain several, and the files of memory
+    /// benchmarks.
     pub folders: Vec<PathBuf>,
     /// The search modes to measure, or all if it is empty.
     pub modes: Vec<Mode>,
@@ -64,6 +66,7 @@ pub struct Evaluation {
     /// The parameters to measure. The first are the current ones.
     variants: Vec<Variant>,
     sets: Vec<TestSet>,
+    benchmarks: Vec<BenchmarkFile>,
 }
 
 impl Evaluation {
@@ -76,12 +79,14 @@ impl Evaluation {
         let floors = floors.transpose()?;
         let variants = variants(&options.tries)?;
         let sets = sets(&options, listener)?;
+        let benchmarks = benchmarks(&options);
         Ok(Self {
             options,
             baseline,
             floors,
             variants,
             sets,
+            benchmarks,
         })
     }
 
@@ -110,7 +115,15 @@ impl Evaluation {
         let mut rows = measuring.all(&self.sets)?.into_iter();
         let mut figures = Figures::of(rows.next().unwrap_or_default());
         figures.model = embedder.map(|embedder| embedder.identity().name.clone());
-        if figures.sets.is_empty() {
+        let memory = MemoryRun {
+            options: &self.options,
+            embedder,
+            listener,
+        };
+        for benchmark in &self.benchmarks {
+            figures.memory.extend(memory.measure(benchmark)?);
+        }
+        if figures.sets.is_empty() && figures.memory.is_empty() {
             let splits = self.sets.iter().flat_map(|set| &set.splits);
             let known: BTreeSet<&str> = splits.map(|split| split_label(split)).collect();
             let known: Vec<&str> = known.into_iter().collect();
@@ -197,7 +210,8 @@ fn variants(tries: &[String]) -> Result<Vec<Variant>> {
 /// skipped.
 fn sets(options: &Options, listener: &Listener<'_>) -> Result<Vec<TestSet>> {
     let mut sets = Vec::new();
-    for folder in &options.folders {
+    let folders = options.folders.iter();
+    for folder in folders.filter(|path| !is_benchmark(path)) {
         let found = beir::find(folder)?;
         for folder in found.passed_over {
             let message = format!("skipped {}: no corpus", folder.display());
@@ -206,6 +220,14 @@ fn sets(options: &Options, listener: &Listener<'_>) -> Result<Vec<TestSet>> {
         sets.extend(found.sets);
     }
     Ok(sets)
+}
+
+/// Returns the files of memory benchmarks.
+fn benchmarks(options: &Options) -> Vec<BenchmarkFile> {
+    let files = options.folders.iter().filter(|path| is_benchmark(path));
+    files
+        .map(|path| BenchmarkFile { path: path.clone() })
+        .collect()
 }
 
 /// Sends a notice for everything that could not be compared.

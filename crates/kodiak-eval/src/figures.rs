@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::{Baseline, Comparison, Mean, compare};
 use super::means::{MeanRow, means};
+use super::memory::{self, MemoryRow};
 use super::metrics::{Metrics, Tally, round};
 use super::query::JudgedQuery;
 use super::runner::Setting;
@@ -19,6 +20,9 @@ pub struct Figures {
     #[serde(skip)]
     pub(super) model: Option<String>,
     pub(super) sets: Vec<Row>,
+    /// The figures of memory benchmarks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) memory: Vec<MemoryRow>,
     /// The means over the main splits of several sets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) means: Vec<MeanRow>,
@@ -117,7 +121,13 @@ impl Figures {
 
     /// Renders the figures as tables for people, with the comparisons below.
     pub fn tables(&self) -> String {
-        let mut text = table::render(&self.sets, &self.means);
+        let mut text = String::new();
+        if !self.sets.is_empty() {
+            text.push_str(&table::render(&self.sets, &self.means));
+        }
+        if !self.memory.is_empty() {
+            text.push_str(&memory::table(&self.memory));
+        }
         if let Some(comparison) = &self.comparison {
             let means = &self.comparison_means;
             text.push_str(&table::render_comparison("", comparison, means));

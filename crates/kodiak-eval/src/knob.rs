@@ -17,7 +17,7 @@ pub(super) const TOKENS: &str = "chunk_tokens";
 pub(super) const OVERLAP: &str = "chunk_overlap";
 
 /// Every name that [`Knob::of`] knows, in the order in which a search uses them.
-pub(super) const NAMES: [&str; 35] = [
+pub(super) const NAMES: [&str; 36] = [
     "k1",
     "b",
     "min_document_length",
@@ -38,6 +38,7 @@ pub(super) const NAMES: [&str; 35] = [
     "semantic_weight",
     "full_coverage",
     "centroid_weight",
+    "best_chunks",
     "hubness_penalty",
     "neighbours",
     "smoothing",
@@ -108,6 +109,7 @@ impl<'a> Knob<'a> {
             rescoring_depth,
             full_coverage,
             centroid_weight,
+            best_chunks,
             hubness_penalty,
             neighbours,
             smoothing,
@@ -159,6 +161,7 @@ impl<'a> Knob<'a> {
             // It is divided by.
             "full_coverage" => Self::Number(full_coverage, 0.001, ANY),
             "centroid_weight" => Self::Number(centroid_weight, 0.0, 1.0),
+            "best_chunks" => Self::Count(best_chunks, 1),
             "hubness_penalty" => Self::Number(hubness_penalty, 0.0, ANY),
             "neighbours" => Self::Count(neighbours, 0),
             "smoothing" => Self::Number(smoothing, 0.0, 1.0),

@@ -12,7 +12,11 @@ fn every_name_can_be_set_to_what_it_is_and_changes_one_number() {
             "require_all_terms" | "collapse_copies" | "chunk_noise" => "yes",
             "chunk_path" | "stemming" => "no",
             "chunk_tokens" | "chunk_overlap" => "70",
-            "candidates" | "neighbours" | "prune_min_documents" | "rescoring_depth" => "7",
+            "best_chunks"
+            | "candidates"
+            | "neighbours"
+            | "prune_min_documents"
+            | "rescoring_depth" => "7",
             _ => "0.625",
         };
         Knob::of(&mut variant, name).unwrap().turn(other).unwrap();

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use kodiak::Engine;
 use kodiak::access::Guard;
 use kodiak::chunk::ChunkOptions;
 use kodiak::embed::Embedder;
@@ -15,6 +14,7 @@ use kodiak::rerank::Reranker;
 use kodiak::search::{Mode, Request};
 use kodiak::store::SqliteIndex;
 use kodiak::text::Stemming;
+use kodiak::{Document, Engine};
 
 use super::beir::TestSet;
 use super::cached_embedder::CachedEmbedder;
@@ -111,13 +111,25 @@ impl Collection {
         reranker: Option<&Arc<dyn Reranker>>,
         listener: &(dyn Fn(Event<'_>) + Sync),
     ) -> Result<Self> {
+        let documents = set.documents().collect::<Result<Vec<_>>>()?;
+        Self::of(documents, scratch, chunking, stemming, embedder, listener)
+    }
+
+    /// Indexes these documents likewise.
+    pub(crate) fn of(
+        documents: Vec<Document>,
+        scratch: &Path,
+        chunking: ChunkOptions,
+        stemming: Stemming,
+        embedder: Option<&Arc<CachedEmbedder>>,
+        listener: &(dyn Fn(Event<'_>) + Sync),
+    ) -> Result<Self> {
         let folder = tempfile::tempdir_in(scratch).map_err(|error| {
             refusal(
                 format!("could not create a folder for the index: {error}"),
                 "set TMPDIR to a writable folder",
             )
         })?;
-        let documents = set.documents().collect::<Result<Vec<_>>>()?;
         let index = folder.path().join("index.db");
         let store = SqliteIndex::new(&index)
             .with_chunking(chunking)

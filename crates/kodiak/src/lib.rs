@@ -46,7 +46,7 @@ pub mod vector;
 pub mod watch;
 
 pub use analysis::{chunk, text};
-pub use cancel::{Cancel, Stop};
+pub use cancel::{Cancel, Interrupt, Stop};
 pub use document::{
     Document, DocumentId, LineRange, Markup, Reference, Thread, Timestamp, Version,
 };

@@ -12,7 +12,7 @@ use super::mode_parser;
 #[derive(Debug, Args)]
 #[command(after_help = examples())]
 pub(crate) struct EvalArguments {
-    /// Folders that each are a test set or contain several
+    /// Folders that each are a test set or contain several, and the JSON files of LongMemEval or LoCoMo
     #[arg(value_name = "FOLDER", required = true)]
     pub(crate) folders: Vec<PathBuf>,
     /// The search modes to measure [default: all]
@@ -61,6 +61,7 @@ fn examples() -> String {
 Examples:
   kodiak eval examples/judged                              every split, in every mode
   kodiak eval sets --split test --mode auto                every set in a folder, and their mean
+  kodiak eval locomo10.json --mode auto                    turns and sessions of conversations, by question type
   kodiak eval examples/judged --mode auto --json > before.json
   kodiak eval examples/judged --mode auto --compare before.json
   kodiak eval examples/judged --mode auto --try k1=0.9 --try k1=0.9,chunk_tokens=128

@@ -24,7 +24,7 @@ use escape::escaped;
 use style::{BOLD, ERROR, HINT, Painter, WARNING};
 
 /// Where and how this run prints.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Output {
     answer: Painter,
     beside: Painter,

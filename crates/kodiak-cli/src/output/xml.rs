@@ -1,114 +1,17 @@
 //! Renders the hits of an answer as XML elements, for agents that read notes
 //! through a tool.
 
-use kodiak::search::{Answer, Hit};
+use kodiak::search::Answer;
+use kodiak_server::xml;
 
 use crate::places::Places;
-
-/// What is printed if there is no hit.
-const NOTHING: &str = "No matches found.\n";
-/// The maximum number of characters of a snippet.
-const MAX_SNIPPET: usize = 200;
-/// The maximum number of lines listed for a hit. `total-hits` counts all.
-const MAX_LINES: usize = 20;
 
 /// Renders the hits, one element after the other.
 pub(crate) fn matches(answer: &Answer, places: &Places) -> String {
     if answer.hits.is_empty() {
-        return NOTHING.to_owned();
+        return xml::NOTHING.to_owned();
     }
     let hits = answer.hits.iter();
-    hits.map(|hit| one(hit, places.identifier(hit))).collect()
-}
-
-fn one(hit: &Hit, identifier: &str) -> String {
-    // A hit that was found by meaning may contain no word of the query.
-    let first = [hit.line];
-    let lines = if hit.lines.is_empty() {
-        &first
-    } else {
-        &hit.lines[..]
-    };
-    let listed: Vec<String> = lines.iter().take(MAX_LINES).map(usize::to_string).collect();
-    let archived = if hit.archived {
-        " archived=\"true\""
-    } else {
-        ""
-    };
-    format!(
-        "<match note-id=\"{}\" title=\"{}\" tags=\"{}\" updated-at=\"{}\" total-hits=\"{}\"{archived}>\n  \
-           <snippet line=\"{}\">{}</snippet>\n  \
-           <hits>{}</hits>\n\
-         </match>\n",
-        escaped(identifier),
-        escaped(&hit.title),
-        escaped(&hit.tags.join(" ")),
-        escaped(&moment(&hit.updated_at)),
-        lines.len(),
-        hit.line,
-        escaped(&shortened(&hit.snippet)),
-        listed.join(", "),
-    )
-}
-
-/// Writes `2026-01-31T09:00:00Z` as `2026-01-31 09:00:00`.
-fn moment(updated_at: &str) -> String {
-    updated_at.trim_end_matches('Z').replace('T', " ")
-}
-
-fn shortened(snippet: &str) -> String {
-    match snippet.char_indices().nth(MAX_SNIPPET) {
-        Some(_) => snippet.chars().take(MAX_SNIPPET - 1).chain(['…']).collect(),
-        None => snippet.to_owned(),
-    }
-}
-
-/// Escapes a text for attributes and elements. Control characters, which XML
-/// cannot hold, become spaces.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => escaped.push(' '),
-            _ if character.is_control() => escaped.push(' '),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn texts_are_escaped_and_shortened() {
-        assert_eq!(
-            escaped("<a b=\"c\">&\u{1b}\n"),
-            "&lt;a b=&quot;c&quot;&gt;&amp;  "
-        );
-        assert_eq!(moment("2026-01-31T09:00:00Z"), "2026-01-31 09:00:00");
-        assert_eq!(shortened(&"ü".repeat(200)), "ü".repeat(200));
-        let long = shortened(&"ü".repeat(201));
-        assert_eq!((long.chars().count(), long.ends_with('…')), (200, true));
-    }
-
-    proptest! {
-        #[test]
-        fn nothing_in_a_text_is_markup(text: String) {
-            let escaped = escaped(&text);
-            prop_assert!(!escaped.contains(['<', '>', '"']));
-            prop_assert!(!escaped.contains(char::is_control));
-            let entities = escaped.matches('&').count();
-            let known = ["&amp;", "&lt;", "&gt;", "&quot;"];
-            let known: usize = known.iter().map(|one| escaped.matches(one).count()).sum();
-            prop_assert_eq!(entities, known);
-        }
-    }
+    hits.map(|hit| xml::hit(hit, places.identifier(hit)))
+        .collect()
 }

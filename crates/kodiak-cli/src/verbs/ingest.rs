@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &IngestArguments, context: &Context<'_>) -> anyhow:
     }
     if found.is_empty() {
         return Err(refusal(
-            "there is no record to take in",
+            "no record was given",
             "pass one as JSON on standard input, or name a file",
         ));
     }
@@ -207,7 +207,7 @@ fn report(taken: Ingestion, found: &[Found]) -> Report {
             }),
             Err(error) => report.failed.push(Failed {
                 place: found.place.clone(),
-                error: failure::message(&error.into()),
+                error: explained(&error.into()),
             }),
         }
     }
@@ -224,6 +224,13 @@ fn report(taken: Ingestion, found: &[Found]) -> Report {
     let repeated = taken.repeated.into_iter();
     report.repeated = repeated.map(|lesson| Repeated::of(&lesson)).collect();
     report
+}
+
+/// Returns an error with what to do about it, on one line.
+fn explained(error: &anyhow::Error) -> String {
+    let parts = [failure::message(error)].into_iter();
+    let parts: Vec<String> = parts.chain(failure::hints(error)).collect();
+    parts.join("; ")
 }
 
 impl Repeated {

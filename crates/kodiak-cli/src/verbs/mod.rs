@@ -11,6 +11,7 @@ pub(crate) mod get;
 mod index;
 mod ingest;
 mod man;
+mod mcp;
 mod model;
 mod note;
 mod open;
@@ -113,6 +114,7 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Config(ConfigVerb::Show(arguments)) => config::show(arguments, context),
         Verb::Config(ConfigVerb::Set(arguments)) => config::set(arguments, context),
         Verb::Eval(arguments) => eval::run(arguments, context),
+        Verb::Mcp(arguments) => mcp::run(arguments, context),
         Verb::Completions(_) | Verb::Man(_) | Verb::Note(_) => Ok(Outcome::Done),
     }
 }

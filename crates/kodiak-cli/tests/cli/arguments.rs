@@ -91,6 +91,8 @@ fn help_is_an_answer() {
       search       Find notes
       get          Print a note, or some lines of it
       similar      Find the notes that are most similar to a note
+      brain        Ask the session records: what was done, decided and learned
+      ingest       Take in session records from standard input or files
       open         Open a note at a line: a file in your editor, a note of Bear in Bear
       note         Write a new note
       page         Write, change, delete and restore pages, where Kodiak may write

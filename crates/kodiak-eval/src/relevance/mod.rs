@@ -24,6 +24,7 @@ use crate::query::JudgedQuery;
 use crate::runner::Collection;
 use crate::variant::Variant;
 use collect::{SetAnswers, ask, family};
+pub(crate) use report::auc;
 pub use report::{RelevanceFigures, RelevanceRow};
 
 /// The most questions of one set, and of other sets asked of it.

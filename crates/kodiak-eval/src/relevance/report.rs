@@ -201,7 +201,7 @@ fn row(set: &SetAnswers, fitted: &Fitted) -> RelevanceRow {
 
 /// Returns the probability that a positive is above a negative; a tie counts
 /// half.
-fn auc(positive: &[f64], negative: &[f64]) -> f64 {
+pub(crate) fn auc(positive: &[f64], negative: &[f64]) -> f64 {
     let mut all: Vec<(f64, bool)> = positive.iter().map(|&one| (one, true)).collect();
     all.extend(negative.iter().map(|&one| (one, false)));
     all.sort_by(|one, other| one.0.total_cmp(&other.0));

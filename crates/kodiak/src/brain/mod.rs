@@ -62,8 +62,8 @@ pub struct BrainAnswer {
     pub query: String,
     /// How the sessions were found.
     pub found_by: FoundBy,
-    /// The distance from which on a session counts as unrelated, if a model was
-    /// there to compare.
+    /// The distance from which on a session counts as unrelated; absent if the
+    /// question could not be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     /// Whether it covers everything, and if not, why.

@@ -56,7 +56,9 @@ impl Engine {
             (FoundBy::Meaning, by_meaning)
         };
         let mut answer = self.brain_answer(&request.query, found_by, found)?;
-        answer.threshold = self.threshold_in_use(request.threshold)?;
+        if compared {
+            answer.threshold = self.threshold_in_use(request.threshold)?;
+        }
         if let Some(log) = &self.shared.queries {
             remember(log, &mut answer);
         }
@@ -189,6 +191,23 @@ impl Engine {
         })
     }
 
+    /// Returns the hashes of what a session says, whose vectors the cache may have.
+    pub(super) fn statement_hashes(&self, source: &str, key: &str) -> Result<Vec<[u8; 16]>> {
+        let found = self.read(|reader| {
+            let named = reader.with_path(Some(source), key, &Filter::default(), 1)?;
+            let row = named.first().map(|(row, ..)| *row);
+            row.map_or(Ok(Vec::new()), |row| reader.fields(row))
+        });
+        let fields = match found {
+            Err(Error::NoIndex { .. }) => return Ok(Vec::new()),
+            other => other?,
+        };
+        let (_, lessons, quirks) = parts_of(&fields);
+        let lessons = lessons.iter().map(|lesson| text_hash(&lesson.summary));
+        let quirks = quirks.iter().map(|quirk| text_hash(&quirk.observation));
+        Ok(lessons.chain(quirks).collect())
+    }
+
     /// Returns the vectors of texts: those in the cache, and new ones of the model
     /// for documents. Returns nothing without a model.
     pub(super) fn vectors_of_texts(&self, texts: &[&str], job: &Job<'_>) -> Option<Vectors> {
@@ -258,8 +277,9 @@ fn remember(log: &QueryLog, answer: &mut BrainAnswer) {
 /// Returns what all sessions say, the oldest session first.
 pub(super) fn said(reader: &dyn Reader, which: Statements, filter: &Filter) -> Result<Vec<Said>> {
     let newest = reader.newest(filter, None, usize::MAX)?;
-    let mut rows: Vec<Row> = newest.best.iter().map(|&(row, _)| row).collect();
-    rows.reverse();
+    let mut best = newest.best;
+    best.sort_by(|one, other| one.1.total_cmp(&other.1).then(one.0.cmp(&other.0)));
+    let rows: Vec<Row> = best.into_iter().map(|(row, _)| row).collect();
     let mut all = Vec::new();
     for rows in rows.chunks(SESSIONS_AT_ONCE) {
         for document in reader.documents(rows)? {

@@ -193,6 +193,7 @@ impl EngineBuilder {
             shared: Arc::new(self.shared),
             tuning: self.tuning,
             reranker: self.reranker,
+            cancel: None,
         })
     }
 }

@@ -107,6 +107,7 @@ impl Engine {
         let mut hashes = Vec::new();
         for (source, key) in documents {
             hashes.extend(self.chunk_hashes(source, key)?);
+            hashes.extend(self.statement_hashes(source, key)?);
         }
         self.shared.tombstones.add(documents, threads)?;
         let erased = self.write(job, |writer| {

@@ -55,6 +55,7 @@ use refresh::Refresher;
 
 use crate::access::{Capability, Guard};
 use crate::brain::queries::QueryLog;
+use crate::cancel::Cancel;
 use crate::document::Reference;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
@@ -72,6 +73,8 @@ pub struct Engine {
     shared: Arc<Shared>,
     tuning: Tuning,
     reranker: Option<Arc<dyn Reranker>>,
+    /// What cancels reading.
+    cancel: Option<Cancel>,
 }
 
 #[derive(Debug)]
@@ -194,6 +197,17 @@ impl Engine {
         }
     }
 
+    /// Returns an engine that shares everything with this one, except that its
+    /// reads end with [`Error::Cancelled`] once `cancel` is triggered. A read that
+    /// runs at that moment is interrupted. What writes is cancelled by its job.
+    #[must_use]
+    pub fn cancelled_by(&self, cancel: Cancel) -> Self {
+        Self {
+            cancel: Some(cancel),
+            ..self.clone()
+        }
+    }
+
     /// Returns the documents most similar to the one that `reference` names,
     /// without that one. `request` sets the limit and the filter; its query is
     /// ignored. Changes are looked for as in a search.
@@ -235,6 +249,7 @@ impl Engine {
             .with_tuning(self.tuning)
             .with_workers(Arc::clone(&self.shared.workers))
             .with_reranker(self.reranker.clone())
+            .cancelled_by(self.cancel.clone())
     }
 
     /// Returns the model for queries, or the reason why there is none.
@@ -254,7 +269,23 @@ impl Engine {
 
     /// Runs `work` with a reader from the pool.
     fn read<T>(&self, work: impl FnOnce(&dyn Reader) -> Result<T>) -> Result<T> {
-        self.shared.readers.with(&*self.shared.store, work)
+        let shared = &*self.shared;
+        let Some(cancel) = &self.cancel else {
+            return shared.readers.with(&*shared.store, work);
+        };
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        shared.readers.with(&*shared.store, |reader| {
+            let interrupt = reader.interrupt();
+            let interrupting = interrupt.map(|interrupt| cancel.interrupting(interrupt));
+            let done = work(reader);
+            drop(interrupting);
+            if cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            done
+        })
     }
 
     /// Runs `work` while nobody else writes: after the earlier requests of this

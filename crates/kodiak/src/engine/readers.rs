@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{Reader, Store};
 
 /// The number of idle readers that are kept open. It is bounded so that a burst
@@ -31,6 +31,10 @@ impl Readers {
         };
         // If this panics, the reader is closed and not returned to the pool.
         let outcome = read(&*reader);
+        // One that was interrupted may not have ended its snapshot.
+        if matches!(outcome, Err(Error::Cancelled)) {
+            return outcome;
+        }
         let mut idle = self.lock();
         if idle.len() < MAX_IDLE {
             idle.push(reader);

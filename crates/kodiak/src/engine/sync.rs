@@ -121,6 +121,35 @@ impl Engine {
         Ok(identity.or_else(ours))
     }
 
+    /// Fails if one of these sources does not exist for the caller: it is neither
+    /// registered nor indexed, or the guard does not admit it.
+    pub fn require_sources(&self, guard: &Guard, names: &[String]) -> Result<()> {
+        guard.require(Capability::Search)?;
+        // For a caller that is restricted to a project, a source exists if it has
+        // documents of that project.
+        let mut known = match guard.project() {
+            None => self.names(guard),
+            Some(_) => Vec::new(),
+        };
+        if names.iter().all(|name| known.contains(name)) {
+            return Ok(());
+        }
+        let indexed = match self.indexed_sources(guard) {
+            Err(Error::NoIndex { .. }) => Vec::new(),
+            indexed => indexed?,
+        };
+        known.extend(indexed.into_iter().map(|source| source.name));
+        known.sort();
+        known.dedup();
+        match names.iter().find(|name| !known.contains(name)) {
+            Some(name) => Err(Error::UnknownSource {
+                name: name.clone(),
+                known,
+            }),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the names of all registered sources that the guard admits.
     pub(super) fn names(&self, guard: &Guard) -> Vec<String> {
         let names = self.shared.names.iter();

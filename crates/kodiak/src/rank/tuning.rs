@@ -37,6 +37,9 @@ pub struct Tuning {
     /// The share of the centroid of all chunks in a document's similarity; the
     /// rest is that of its nearest chunk.
     pub centroid_weight: f64,
+    /// The number of a document's nearest chunks whose mean similarity counts as
+    /// that of its nearest chunk. With one, it is the highest.
+    pub best_chunks: usize,
     /// The weight of the hubness penalty, relative to the weight of similarity. A
     /// hub is a candidate that is similar to many others.
     pub hubness_penalty: f64,
@@ -90,6 +93,7 @@ impl Default for Tuning {
             rescoring_depth: 500,
             full_coverage: 1.0,
             centroid_weight: 0.5,
+            best_chunks: 1,
             hubness_penalty: 0.2,
             neighbours: 5,
             smoothing: 0.3,

@@ -87,6 +87,7 @@ impl Candidate {
     /// centroid.
     pub(super) fn compared(&mut self, chunk: NearestChunk) {
         self.evidence.similarity = Some(f64::from(chunk.similarity));
+        self.evidence.pooled_similarity = Some(f64::from(chunk.pooled_similarity));
         self.evidence.centroid_similarity = Some(f64::from(chunk.centroid_similarity));
         self.chunk = Some(chunk);
     }

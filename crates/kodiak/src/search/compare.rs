@@ -32,6 +32,9 @@ pub(super) struct NearestChunk {
     pub(super) chunk: i64,
     /// The cosine between the query and the chunk.
     pub(super) similarity: f32,
+    /// The mean cosine between the query and the document's best chunks, as many as
+    /// the comparison counts.
+    pub(super) pooled_similarity: f32,
     /// The cosine between the query and the centroid of the document's chunks.
     pub(super) centroid_similarity: f32,
     /// The chunk's vector.
@@ -43,6 +46,8 @@ pub(super) struct NearestChunk {
 pub(super) struct Comparison {
     vectors: Arc<dyn VectorIndex>,
     queries: Vec<Vec<f32>>,
+    /// The number of chunks of a document whose mean similarity counts.
+    best_chunks: usize,
     /// The nearest unmerged chunk of each document that has any.
     unmerged: HashMap<Row, Unmerged>,
 }
@@ -61,10 +66,12 @@ impl Comparison {
         store: &dyn Reader,
         vectors: Arc<dyn VectorIndex>,
         queries: Vec<Vec<f32>>,
+        best_chunks: usize,
     ) -> Result<Self> {
         let mut comparison = Self {
             vectors,
             queries,
+            best_chunks,
             unmerged: HashMap::new(),
         };
         if !comparison.queries.is_empty() {
@@ -135,7 +142,10 @@ impl Comparison {
         });
         best.truncate(keep);
         for chunk in &mut best {
-            chunk.centroid_similarity = self.centroid_similarity(store, chunk)?;
+            self.complete(store, chunk)?;
+        }
+        if self.best_chunks > 1 {
+            best.sort_by(|one, other| other.pooled_similarity.total_cmp(&one.pooled_similarity));
         }
         Ok(Some(best))
     }
@@ -157,13 +167,28 @@ impl Comparison {
             }
         }
         for chunk in found.values_mut() {
-            chunk.centroid_similarity = self.centroid_similarity(store, chunk)?;
+            self.complete(store, chunk)?;
         }
         Ok(found)
     }
 
-    /// Returns a chunk with its exact similarity, which also stands in for the
-    /// centroid similarity until that is known. Returns `None` if the chunk is
+    /// Adds the similarities of the whole document to its nearest chunk.
+    fn complete(&self, store: &dyn Reader, chunk: &mut NearestChunk) -> Result<()> {
+        chunk.centroid_similarity = self.centroid_similarity(store, chunk)?;
+        if self.best_chunks > 1 {
+            let vectors = store.vectors_of(chunk.row)?;
+            let mut all: Vec<f32> = vectors.iter().map(|it| self.similarity(it)).collect();
+            all.sort_by(|one, other| other.total_cmp(one));
+            all.truncate(self.best_chunks);
+            if !all.is_empty() {
+                chunk.pooled_similarity = all.iter().sum::<f32>() / all.len() as f32;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a chunk with its exact similarity, which also stands in for those of
+    /// the document until they are known. Returns `None` if the chunk is
     /// gone.
     fn chunk(&self, store: &dyn Reader, row: Row, chunk: i64) -> Result<Option<NearestChunk>> {
         let vector = store.chunk_vector(&*self.vectors, chunk)?;
@@ -173,6 +198,7 @@ impl Comparison {
                 row,
                 chunk,
                 similarity,
+                pooled_similarity: similarity,
                 centroid_similarity: similarity,
                 vector,
             }
@@ -248,6 +274,7 @@ mod tests {
             row: 1,
             chunk,
             similarity,
+            pooled_similarity: similarity,
             centroid_similarity: similarity,
             vector: Vec::new(),
         };

@@ -12,6 +12,7 @@ use super::semantic::SemanticRetriever;
 use super::typo::Speller;
 use super::{Answer, DEADLINE, Request, Searching, Workers};
 use crate::access::{Capability, Guard};
+use crate::cancel::Cancel;
 use crate::document::Reference;
 use crate::embed::Embedder;
 use crate::error::Result;
@@ -32,6 +33,7 @@ pub struct Router<'a> {
     deadline: Duration,
     pub(super) tuning: Tuning,
     workers: Arc<Workers>,
+    cancel: Option<Cancel>,
 }
 
 impl std::fmt::Debug for dyn Source {
@@ -67,6 +69,7 @@ impl<'a> Router<'a> {
             deadline: DEADLINE,
             tuning: Tuning::default(),
             workers: Arc::new(Workers::for_this_machine()),
+            cancel: None,
         }
     }
 
@@ -117,6 +120,13 @@ impl<'a> Router<'a> {
     #[must_use]
     pub(crate) fn with_workers(mut self, workers: Arc<Workers>) -> Self {
         self.workers = workers;
+        self
+    }
+
+    /// Sets what ends the wait for a model.
+    #[must_use]
+    pub(crate) fn cancelled_by(mut self, cancel: Option<Cancel>) -> Self {
+        self.cancel = cancel;
         self
     }
 
@@ -186,6 +196,7 @@ impl<'a> Router<'a> {
             absence: self.absence.as_deref(),
             deadline: self.deadline,
             workers: &self.workers,
+            cancel: self.cancel.as_ref(),
         }
     }
 

@@ -29,6 +29,9 @@ const MAX_QUERY_BYTES: usize = 4_000;
 /// to show: "nothing found" is what a busy machine must not say too early.
 const ALONE: u32 = 5;
 
+/// How often a wait for a model checks whether it was cancelled.
+const GLANCE: Duration = Duration::from_millis(10);
+
 /// A value, or the reason why semantic retrieval cannot supply it. The reason is
 /// `None` if no model was configured and so none is missed.
 pub(super) type Available<T> = std::result::Result<T, Option<SemanticAbsence>>;
@@ -44,6 +47,8 @@ pub(super) struct SemanticRetriever<'a> {
     /// The time to wait for the model.
     pub(super) deadline: Duration,
     pub(super) workers: &'a Workers,
+    /// What ends the wait for the model.
+    pub(super) cancel: Option<&'a Cancel>,
 }
 
 /// A query that a model is working on. Dropping it stops the work.
@@ -52,6 +57,8 @@ pub(super) struct Pending {
     target: Target,
     started: Instant,
     patience: Duration,
+    /// What ends the wait.
+    cancelled: Option<Cancel>,
     cancel: CancelOnDrop,
 }
 
@@ -116,6 +123,7 @@ impl Pending {
             target,
             started,
             patience,
+            cancelled,
             cancel: _cancel,
         } = self;
         // `None` if it is beyond the range of the clock.
@@ -123,7 +131,7 @@ impl Pending {
         let left = deadline.map_or(Duration::MAX, |deadline| {
             deadline.saturating_duration_since(Instant::now())
         });
-        let embedded = match receiver.recv_timeout(left) {
+        let embedded = match receive(&receiver, left, cancelled.as_ref()) {
             Ok(Ok(Some(embedded))) => embedded,
             Ok(Ok(None)) | Err(RecvTimeoutError::Timeout) => {
                 return Err(SemanticAbsence::Deadline(patience));
@@ -145,6 +153,27 @@ impl Pending {
             deadline,
             patience,
         })
+    }
+}
+
+/// Waits for a message so long, or until `cancelled` is triggered.
+fn receive<T>(
+    receiver: &Receiver<T>,
+    left: Duration,
+    cancelled: Option<&Cancel>,
+) -> std::result::Result<T, RecvTimeoutError> {
+    let Some(cancelled) = cancelled else {
+        return receiver.recv_timeout(left);
+    };
+    let until = Instant::now().checked_add(left);
+    loop {
+        let left = until.map_or(GLANCE, |until| {
+            until.saturating_duration_since(Instant::now()).min(GLANCE)
+        });
+        match receiver.recv_timeout(left) {
+            Err(RecvTimeoutError::Timeout) if !left.is_zero() && !cancelled.is_cancelled() => {}
+            received => return received,
+        }
     }
 }
 
@@ -191,6 +220,7 @@ impl SemanticRetriever<'_> {
             target,
             started,
             patience: self.deadline,
+            cancelled: self.cancel.cloned(),
             cancel: CancelOnDrop(cancel),
         }))
     }
@@ -282,7 +312,8 @@ impl SemanticRetriever<'_> {
         } = target;
         let model = vectors.serving().name.clone();
         let read = || -> Result<_> {
-            let comparison = Comparison::new(self.store, vectors, queries)?;
+            let comparison =
+                Comparison::new(self.store, vectors, queries, self.tuning.best_chunks)?;
             let stop = Stop::at(deadline);
             let nearest = comparison.nearest(self.store, scanned, rows.as_deref(), keep, &stop)?;
             Ok((comparison, nearest))

@@ -118,7 +118,8 @@ impl Router<'_> {
             Some(self.store.rows(filter, None, None)?)
         };
         let model = index.serving().name.clone();
-        let comparison = Comparison::new(self.store, index, vec![centroid])?;
+        let comparison =
+            Comparison::new(self.store, index, vec![centroid], self.tuning.best_chunks)?;
         let near = comparison.nearest(
             self.store,
             None,

@@ -7,6 +7,7 @@
 //! it asks the source for changes with [`Source::changes_since`].
 
 pub mod bear;
+mod database;
 mod draft;
 mod fields;
 mod forgetful;
@@ -18,6 +19,7 @@ pub(crate) mod retag;
 pub(crate) mod retitle;
 pub mod sessions;
 mod speaker;
+pub mod transcripts;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -33,6 +35,7 @@ pub use look::{Known, KnownEntry, Look};
 pub use markdown::{FolderOptions, MarkdownFolder};
 pub use sessions::{SessionOptions, SessionRecords};
 pub use speaker::speaker;
+pub use transcripts::{TranscriptOptions, TranscriptSource};
 
 /// A source of documents.
 ///
@@ -88,6 +91,13 @@ pub trait Source: Send + Sync {
     fn locate(&self, files: &[PathBuf]) -> Result<Vec<Located>> {
         let _ = files;
         Ok(Vec::new())
+    }
+
+    /// Tells whether the original of an entry is gone, and only what the source has
+    /// kept of it is left.
+    fn is_original_gone(&self, entry_key: &str) -> bool {
+        let _ = entry_key;
+        false
     }
 
     /// Erases what the source itself has kept of these documents. Most sources

@@ -14,6 +14,7 @@ use super::{
     KnownDocument, Matches, Name, Row, Serving, SimilarWord, SourceStatus, StoredDocument,
     VectorIndex,
 };
+use crate::cancel::Interrupt;
 use crate::document::Version;
 use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
@@ -46,6 +47,12 @@ pub trait Reader: Send {
     /// Tells whether this reader still reads the index at its path. Another
     /// file may have replaced it.
     fn is_current(&self) -> bool;
+
+    /// Returns what interrupts a read on another thread, if anything can. A read
+    /// that is interrupted fails.
+    fn interrupt(&self) -> Option<Interrupt> {
+        None
+    }
 
     /// Returns the format of the index.
     fn format(&self) -> Result<u32>;

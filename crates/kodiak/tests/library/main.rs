@@ -7,6 +7,7 @@
 
 mod answers;
 mod bear;
+mod brain;
 mod collection;
 mod concurrency;
 mod contract;

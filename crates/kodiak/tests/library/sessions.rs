@@ -1,5 +1,5 @@
-//! Session records: what is embedded of them, which version counts, what outlives
-//! the index, and what a question finds.
+//! Session records: what is embedded of them, which version counts, and what
+//! outlives the index.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
-use kodiak::brain::{BrainAnswer, BrainRequest, FoundBy};
 use kodiak::embed::Embedder;
-use kodiak::engine::{Engine, EngineBuilder, Job, Statements};
+use kodiak::engine::{Engine, EngineBuilder, Job};
 use kodiak::search::{Mode, Request};
 use kodiak::source::{SessionOptions, SessionRecords};
 use kodiak::store::Filter;
@@ -32,15 +31,15 @@ Lessons:
 - Consider circuit breaker pattern for downstream service failures
 - Load testing should simulate burst patterns, not just steady state";
 
-const EXAMPLE: &str = include_str!("../../src/source/sessions/node_example.json");
+pub(crate) const EXAMPLE: &str = include_str!("../../src/source/sessions/node_example.json");
 
-struct Tree {
+pub(crate) struct Tree {
     _folder: tempfile::TempDir,
-    root: PathBuf,
+    pub(crate) root: PathBuf,
 }
 
 impl Tree {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         fs::create_dir(root.join("sessions")).unwrap();
@@ -50,14 +49,14 @@ impl Tree {
         }
     }
 
-    fn write(&self, key: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, key: &str, text: &str) -> PathBuf {
         let path = self.root.join("sessions").join(key);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         path
     }
 
-    fn builder(&self) -> EngineBuilder {
+    pub(crate) fn builder(&self) -> EngineBuilder {
         let options = SessionOptions {
             writable: true,
             ..SessionOptions::default()
@@ -69,7 +68,7 @@ impl Tree {
             .deadline(Duration::from_mins(1))
     }
 
-    fn engine(&self, model: Option<Arc<dyn Embedder>>) -> Engine {
+    pub(crate) fn engine(&self, model: Option<Arc<dyn Embedder>>) -> Engine {
         let builder = self.builder();
         match model {
             Some(model) => builder.model(model),
@@ -80,11 +79,11 @@ impl Tree {
     }
 }
 
-fn me() -> Guard {
+pub(crate) fn me() -> Guard {
     Guard::local()
 }
 
-fn node(id: &str, version: u64, summary: &str, lessons: &[&str]) -> String {
+pub(crate) fn node(id: &str, version: u64, summary: &str, lessons: &[&str]) -> String {
     let lessons: Vec<Value> = lessons.iter().map(|it| json!({ "summary": it })).collect();
     json!({
         "id": id, "version": version,
@@ -99,7 +98,7 @@ fn node(id: &str, version: u64, summary: &str, lessons: &[&str]) -> String {
     .to_string()
 }
 
-fn sync(engine: &Engine) {
+pub(crate) fn sync(engine: &Engine) {
     engine.sync(&me(), &Job::default()).unwrap();
     engine.embed(&me(), None, &Job::default()).unwrap();
 }
@@ -115,17 +114,6 @@ fn by_word(engine: &Engine, query: &str) -> Vec<String> {
         ..Request::new(query)
     };
     found(engine, &request)
-}
-
-fn question(query: &str) -> BrainRequest {
-    BrainRequest {
-        query: query.to_owned(),
-        ..BrainRequest::default()
-    }
-}
-
-fn sessions(answer: &BrainAnswer) -> Vec<&str> {
-    answer.hits.iter().map(|hit| hit.session.as_str()).collect()
 }
 
 #[test]
@@ -404,217 +392,37 @@ fn only_who_may_write_takes_records_in() {
     );
 }
 
-/// Three sessions whose words the tiny model knows.
-fn kitchen(tree: &Tree) -> Engine {
-    tree.write(
-        "ramen-v1.json",
-        &node(
-            "ramen",
-            1,
-            "Simmer pork and garlic, then add noodles",
-            &["Broth needs time"],
-        ),
-    );
-    tree.write(
-        "gtd-v1.json",
-        &node(
-            "gtd",
-            1,
-            "Capture everything, then clarify the next action",
-            &["Review weekly"],
-        ),
-    );
-    tree.write(
-        "lisbon-v1.json",
-        &node(
-            "lisbon",
-            1,
-            "A flight, a hotel near the beach, a ferry",
-            &["Book early"],
-        ),
-    );
+#[test]
+fn a_purged_record_is_gone_in_all_its_versions() {
+    let tree = Tree::new();
     let engine = tree.engine(Some(tiny()));
+    let records = [
+        node("a", 1, "First walnut", &["Salt the kitchen broth"]),
+        node("a", 2, "Second almond", &["Salt the kitchen broth"]),
+        node("b", 1, "Other hazelnut", &["Bake bread"]),
+    ];
+    let taken = engine.ingest(&me(), "sessions", &records, &Job::default());
+    assert!(taken.unwrap().records.iter().all(Result::is_ok));
+    let document = [("sessions".to_owned(), "a".to_owned())];
+    let purged = engine.purge_documents(&me(), &document, &Job::default());
+    assert_eq!(purged.unwrap(), 1);
+    let texts: Vec<String> = texts_below(&tree.root.join("sessions"));
+    assert_eq!(texts.len(), 1, "{texts:?}");
+    assert_eq!(by_word(&engine, "walnut almond hazelnut"), ["b"]);
     sync(&engine);
-    engine
+    assert_eq!(by_word(&engine, "walnut almond hazelnut"), ["b"]);
 }
 
-#[test]
-fn a_question_is_answered_by_meaning_with_decisions_and_lessons() {
-    let tree = Tree::new();
-    let engine = kitchen(&tree);
-    let answer = engine.brain(&me(), &question("task management")).unwrap();
-    assert_eq!(answer.found_by, FoundBy::Meaning);
-    assert_eq!(sessions(&answer)[0], "gtd");
-    let hit = &answer.hits[0];
-    assert_eq!(hit.lessons[0].summary, "Review weekly");
-    assert_eq!(hit.decisions[0].what, "Wait");
-    assert_eq!(hit.outcome.as_deref(), Some("partial"));
-    let distance = hit.distance.unwrap();
-    assert!(
-        distance > 0.0 && distance < answer.threshold.unwrap(),
-        "{distance}"
-    );
-    let distances: Vec<f64> = answer.hits.iter().filter_map(|hit| hit.distance).collect();
-    assert!(distances.is_sorted(), "{distances:?}");
-}
-
-#[test]
-fn words_answer_where_nothing_is_within_the_threshold() {
-    let tree = Tree::new();
-    let engine = kitchen(&tree);
-    let strict = BrainRequest {
-        threshold: Some(0.0001),
-        ..question("ferry")
-    };
-    let answer = engine.brain(&me(), &strict).unwrap();
-    assert_eq!(
-        (answer.found_by, sessions(&answer)),
-        (FoundBy::Words, vec!["lisbon"])
-    );
-    assert_eq!(answer.threshold, Some(0.0001));
-    assert_eq!(answer.hits[0].lessons[0].summary, "Book early");
-    drop(engine);
-    // So they do without a model.
-    let answer = tree.engine(None).brain(&me(), &question("ferry")).unwrap();
-    assert_eq!(
-        (answer.found_by, sessions(&answer)),
-        (FoundBy::Words, vec!["lisbon"])
-    );
-    assert_eq!(answer.hits[0].distance, None);
-}
-
-#[test]
-fn a_question_keeps_to_its_project_and_its_guard() {
-    let tree = Tree::new();
-    tree.write("9f2c4e1ab0d37756-v1.json", EXAMPLE);
-    let engine = kitchen(&tree);
-    let within = |project: &str| BrainRequest {
-        filter: Filter {
-            projects: vec![project.to_owned()],
-            ..Filter::default()
-        },
-        ..question("ferry endpoints")
-    };
-    let by_project = |project: &str| {
-        let answer = engine.brain(&me(), &within(project)).unwrap();
-        sessions(&answer).iter().any(|id| *id == "9f2c4e1ab0d37756")
-    };
-    assert!(by_project("~/src/api") && !by_project("atlas"));
-    let held = me().in_project("atlas");
-    let answer = engine.brain(&held, &question("endpoints")).unwrap();
-    assert!(!sessions(&answer).contains(&"9f2c4e1ab0d37756"));
-    let lessons = engine.statements(
-        &held,
-        Statements::Lessons,
-        &Filter::default(),
-        &Job::default(),
-    );
-    assert_eq!(lessons.unwrap().len(), 3);
-    let searcher = Guard::holding([Capability::Search]);
-    engine.brain(&searcher, &question("ferry")).unwrap_err();
-    engine
-        .statements(
-            &searcher,
-            Statements::Quirks,
-            &Filter::default(),
-            &Job::default(),
-        )
-        .unwrap_err();
-}
-
-#[test]
-fn similar_sessions_are_found_by_id_and_by_text() {
-    let tree = Tree::new();
-    tree.write(
-        "soup-v1.json",
-        &node(
-            "soup",
-            1,
-            "Simmer garlic and noodles",
-            &["Broth needs salt"],
-        ),
-    );
-    let engine = kitchen(&tree);
-    let answer = engine.similar_sessions(&me(), &question("ramen")).unwrap();
-    assert_eq!(sessions(&answer)[0], "soup");
-    assert!(!sessions(&answer).contains(&"ramen"));
-    let answer = engine
-        .similar_sessions(&me(), &question("pork with garlic and noodles"))
-        .unwrap();
-    assert!(["ramen", "soup"].contains(&sessions(&answer)[0]));
-}
-
-#[test]
-fn what_several_sessions_say_is_one_lesson() {
-    let tree = Tree::new();
-    let engine = tree.engine(None);
-    let take_in = |text: String| {
-        engine
-            .ingest(&me(), "sessions", &[text], &Job::default())
-            .unwrap()
-    };
-    let first = take_in(node(
-        "a",
-        1,
-        "One",
-        &["Run the tests before every commit", "Read the logs"],
-    ));
-    assert!(first.repeated.is_empty());
-    let second = take_in(node("b", 1, "Two", &["run the test before every commit!"]));
-    assert_eq!(second.repeated.len(), 1);
-    assert_eq!(second.repeated[0].earlier.session, "a");
-    assert_eq!(
-        second.repeated[0].new.text,
-        "run the test before every commit!"
-    );
-    let groups = engine
-        .statements(
-            &me(),
-            Statements::Lessons,
-            &Filter::default(),
-            &Job::default(),
-        )
-        .unwrap();
-    let told: Vec<(usize, usize)> = groups
-        .iter()
-        .map(|group| (group.sessions, group.said.len()))
-        .collect();
-    assert_eq!(told, [(2, 2), (1, 1)]);
-    let quirks = engine
-        .statements(
-            &me(),
-            Statements::Quirks,
-            &Filter::default(),
-            &Job::default(),
-        )
-        .unwrap();
-    assert_eq!(quirks.len(), 1);
-    assert_eq!(
-        (quirks[0].sessions, quirks[0].about.clone()),
-        (2, vec!["m-1".to_owned()])
-    );
-}
-
-#[test]
-fn answered_questions_are_remembered_only_where_asked_for() {
-    let tree = Tree::new();
-    drop(kitchen(&tree));
-    let log = tree.root.join("queries.txt");
-    let engine = tree.engine(Some(tiny()));
-    engine.brain(&me(), &question("task management")).unwrap();
-    assert!(!log.exists());
-    drop(engine);
-    let engine = tree
-        .builder()
-        .model(tiny())
-        .remember_queries(&log)
-        .open()
-        .unwrap();
-    engine.brain(&me(), &question("task management")).unwrap();
-    let answer = engine
-        .brain(&me(), &question("zyxwv managment qqq"))
-        .unwrap();
-    assert_eq!(answer.suggestions, ["task management"]);
-    assert_eq!(engine.forget_queries(&me(), Some("task")).unwrap(), 1);
-    assert_eq!(fs::read_to_string(&log).unwrap(), "");
+/// The texts of all files below a folder.
+fn texts_below(folder: &std::path::Path) -> Vec<String> {
+    let mut texts = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            texts.extend(texts_below(&path));
+        } else {
+            texts.push(fs::read_to_string(path).unwrap());
+        }
+    }
+    texts
 }

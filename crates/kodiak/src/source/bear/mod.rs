@@ -4,17 +4,16 @@
 //! whose key is the identifier that Bear shows. Trashed, encrypted and deleted
 //! notes do not exist here; archived ones have the field `archived`.
 //!
-//! The database is only read, and nothing is left beside it: `connection` knows
-//! how. `schema` finds the tables, `snapshot` reads the rows of one moment,
-//! `note` makes documents of them, `stamp` tells cheaply that nothing has
-//! changed, and `link` has the addresses that Bear opens.
+//! The database is only read, and nothing is left beside it: `source::database`
+//! knows how, and tells cheaply that nothing has changed. `schema` finds the tables,
+//! `snapshot` reads the rows of one moment, `note` makes documents of them, and
+//! `link` has the addresses that Bear opens.
 
-mod connection;
 mod link;
 mod note;
+mod problem;
 mod schema;
 mod snapshot;
-mod stamp;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -24,12 +23,12 @@ use std::time::{Duration, Instant};
 use crate::document::{Document, Version};
 use crate::error::{Error, Result};
 
+use super::database::Stamp;
 use super::markdown::DEFAULT_MAX_BYTES;
 use super::{Container, Entry, Known, Listing, Look, Presence, Reading, Source};
-use connection::of_system;
 pub use link::{identifier_in, link_to, link_to_create};
+use problem::of_system;
 use snapshot::{Snapshot, Versions};
-use stamp::Stamp;
 
 /// The name of Bear's database in its folder.
 pub const FILE_NAME: &str = "database.sqlite";

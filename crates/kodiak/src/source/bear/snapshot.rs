@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
 
-use super::connection::{BearConnection, failure};
 use super::note::{self, FileState, Note, NoteFile, NoteState};
+use super::problem::{failure, refused};
 use super::schema::{Lacking, Schema, discover};
-use super::stamp::Stamp;
 use super::{BearDatabase, DATABASE};
 use crate::document::{Document, Version};
 use crate::error::{BearProblem, Error, Result};
+use crate::source::database::{ForeignDatabase, Stamp};
 use crate::source::markdown::exact_size;
 use crate::source::{Container, Entry, Listing, Presence, Reading, Source};
 
@@ -41,7 +41,7 @@ pub(super) struct Snapshot<'a> {
 /// An open transaction.
 #[derive(Debug)]
 struct Open {
-    connection: BearConnection,
+    connection: ForeignDatabase,
     schema: Schema,
     /// The tags and attachments of all notes, once all notes were listed.
     around: Option<Around>,
@@ -50,7 +50,8 @@ struct Open {
 impl Open {
     fn new(database: &BearDatabase, patience: Duration) -> Result<Self> {
         let path = &database.path;
-        let connection = BearConnection::open(path, patience)?;
+        let connection =
+            ForeignDatabase::open(path, patience).map_err(|refusal| refused(path, &refusal))?;
         let discovered = discover(connection.inner()).map_err(|error| failure(path, &error))?;
         let schema = discovered.map_err(|Lacking(what)| Error::Bear {
             path: path.clone(),

@@ -71,7 +71,7 @@ impl FileState {
     }
 
     /// Returns when the file was last modified.
-    pub(super) fn modified_at(&self) -> Timestamp {
+    pub(in crate::source) fn modified_at(&self) -> Timestamp {
         self.modified_ns.div_euclid(NANOSECONDS)
     }
 

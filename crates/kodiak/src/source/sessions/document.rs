@@ -63,6 +63,9 @@ pub(super) fn of(
     if let Some(project) = &project {
         set("project", Value::from(project.clone()));
     }
+    if let Some(session) = node.session() {
+        set("session", Value::from(session));
+    }
     set("file", Value::from(key));
     let lists = [
         (DECISION[0], list(&node.decisions, |it| &it.what)),

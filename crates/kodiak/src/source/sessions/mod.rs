@@ -248,6 +248,14 @@ impl Source for SessionRecords {
         Ok(found)
     }
 
+    fn forget(&self, keys: &[&str]) -> Result<()> {
+        // A tree that may not be written to keeps its files.
+        if self.options.writable {
+            self.erase(keys)?;
+        }
+        Ok(())
+    }
+
     fn records(&self) -> Option<&dyn RecordSource> {
         self.options.writable.then_some(self as &dyn RecordSource)
     }

@@ -130,6 +130,11 @@ impl Node {
         })
     }
 
+    /// Returns the id of the agent's session that the node is about, if it says so.
+    pub fn session(&self) -> Option<&str> {
+        self.rest.get("source")?.get("sessionId")?.as_str()
+    }
+
     /// Returns the text that is embedded for the node: its type and summary, its
     /// decisions and its lessons.
     pub fn text(&self) -> String {

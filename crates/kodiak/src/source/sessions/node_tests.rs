@@ -63,6 +63,7 @@ fn a_node_is_read_and_nothing_is_lost() {
         (Some(2), Some("success"))
     );
     assert_eq!(node.tags, ["rate-limiting", "api", "redis"]);
+    assert_eq!(node.session(), Some("s-17"));
     assert_eq!(node.lessons[0].level, "task");
     assert_eq!(node.lessons[0].actionable, "Use them.");
     assert_eq!(node.quirks[0].observation, "Repeats itself");

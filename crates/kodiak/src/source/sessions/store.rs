@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
+use std::io::ErrorKind;
 
 use serde_json::Value;
 
@@ -43,6 +44,26 @@ impl RecordSource for SessionRecords {
 }
 
 impl SessionRecords {
+    /// Deletes the files of all versions of these nodes.
+    pub(super) fn erase(&self, ids: &[&str]) -> Result<()> {
+        require_folder(self.root())?;
+        let _turn = Turn::at(self.root());
+        for entry in self.folder.list()?.entries {
+            let meant = FileName::of(&entry.key).is_some_and(|name| ids.contains(&name.id));
+            if !meant {
+                continue;
+            }
+            let path = self.folder.path_of(&entry.key);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(Error::io("erase", &path)(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     fn store_one(&self, text: &str, files: &mut Files) -> Result<StoredRecord> {
         let text = &redacted(text);
         let bad = |detail: String| Error::BadRecord { detail };

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::SqliteStore;
+use crate::cancel::Interrupt;
 use crate::document::Version;
 use crate::error::Result;
 use crate::rank::{Bm25, Corpus};
@@ -38,6 +39,11 @@ impl Reader for SqliteStore {
 
     fn is_current(&self) -> bool {
         self.file == super::FileIdentity::of(&self.path)
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        let handle = self.connection.get_interrupt_handle();
+        Some(Box::new(move || handle.interrupt()))
     }
 
     fn format(&self) -> Result<u32> {
@@ -124,5 +130,40 @@ impl Reader for SqliteStore {
         ) -> Result<()>;
         vectors_of(row: Row) -> Result<Vec<Vec<f32>>>;
         span_of(chunk: i64) -> Result<Option<ChunkSpan>>;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store::sqlite::SqliteWriter;
+
+    #[test]
+    fn a_statement_that_would_never_end_is_interrupted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.db");
+        drop(SqliteWriter::open(&path, "test").unwrap());
+        let store = SqliteStore::open(&path).unwrap();
+        let interrupt = store.interrupt().unwrap();
+        let ended = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !ended.load(Ordering::Relaxed) {
+                    interrupt();
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            });
+            let endless = "WITH RECURSIVE numbers(n) AS
+                (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT count(*) FROM numbers";
+            let counted = store
+                .with(|connection| connection.query_row(endless, [], |row| row.get::<_, i64>(0)));
+            ended.store(true, Ordering::Relaxed);
+            assert!(counted.is_err());
+        });
+        // Afterwards it works as before.
+        assert!(store.revision().is_ok());
     }
 }

@@ -1,18 +1,20 @@
-//! A read-only connection to Bear's database that leaves no trace.
+//! A read-only connection to a database of another program that leaves no trace.
 //!
-//! Bear keeps its database in WAL mode and writes to it at any time. A plain
-//! read-only connection would create the log and its index (`-wal`, `-shm`)
+//! Such a program keeps its database in WAL mode and writes to it at any time. A
+//! plain read-only connection would create the log and its index (`-wal`, `-shm`)
 //! where they are missing, and leave them behind. So the way to read depends on
 //! the files that are there:
 //!
-//! * With both files, Bear runs or was killed. The index of the log is opened
+//! * With both files, the program runs or was killed. The index of the log is opened
 //!   read-only as well. SQLite's locks keep the snapshot consistent.
-//! * Without either, Bear has quit. The database is read without locks.
+//! * Without either, it has quit. The database is read without locks.
 //! * With a log and no index, somebody copied the files. They are read without
 //!   locks, and the index of the log is kept in memory.
 //!
-//! Without locks, Bear may start and write meanwhile. [`BearConnection::holds`]
-//! tells whether it did; `snapshot` then reads again.
+//! Without locks, the program may start and write meanwhile.
+//! [`ForeignDatabase::holds`] tells whether it did; whoever reads then reads again.
+
+mod stamp;
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -21,10 +23,10 @@ use std::time::Duration;
 
 use percent_encoding::{AsciiSet, percent_encode};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 
-use super::stamp::{Stamp, beside};
-use crate::error::{BearProblem, Error, Result};
+pub(super) use stamp::Stamp;
+use stamp::beside;
 
 /// The place in the header of a database that is 2 in WAL mode.
 const READ_VERSION: usize = 19;
@@ -34,11 +36,20 @@ const STATEMENTS: usize = 16;
 
 /// A connection with an open transaction.
 #[derive(Debug)]
-pub(super) struct BearConnection {
+pub(super) struct ForeignDatabase {
     connection: Connection,
     /// The state of the files before they were opened.
     stamp: Stamp,
     way: Way,
+}
+
+/// Why a database could not be opened.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// The system says so.
+    System(io::Error),
+    /// SQLite says so.
+    Sqlite(rusqlite::Error),
 }
 
 /// How the files are read.
@@ -52,13 +63,13 @@ enum Way {
     OwnIndex,
 }
 
-impl BearConnection {
+impl ForeignDatabase {
     /// Opens the database at `path` and begins a transaction. Waits for
     /// `patience` if another program has locked it.
-    pub(super) fn open(path: &Path, patience: Duration) -> Result<Self> {
-        let stamp = Stamp::of(path).map_err(|error| of_system(path, &error))?;
-        let way = choose(path).map_err(|error| of_system(path, &error))?;
-        let connection = connect(path, way, patience).map_err(|error| failure(path, &error))?;
+    pub(super) fn open(path: &Path, patience: Duration) -> Result<Self, Refusal> {
+        let stamp = Stamp::of(path).map_err(Refusal::System)?;
+        let way = choose(path).map_err(Refusal::System)?;
+        let connection = connect(path, way, patience).map_err(Refusal::Sqlite)?;
         Ok(Self {
             connection,
             stamp,
@@ -80,7 +91,7 @@ impl BearConnection {
     pub(super) fn holds(&self, path: &Path) -> bool {
         match self.way {
             Way::Locked => true,
-            // What Bear writes to a log that was not there is from a later moment.
+            // What is written to a log that was not there is from a later moment.
             Way::Immutable => Stamp::of(path).is_ok_and(|now| now.same_database(&self.stamp)),
             Way::OwnIndex => Stamp::of(path).is_ok_and(|now| now == self.stamp),
         }
@@ -92,7 +103,7 @@ fn choose(path: &Path) -> io::Result<Way> {
     Ok(match (log, index) {
         (true, true) => Way::Locked,
         (true, false) => Way::OwnIndex,
-        // The index alone is of no use; Bear is about to start or to quit.
+        // The index alone is of no use; the program is about to start or to quit.
         (false, _) if is_wal(path)? => Way::Immutable,
         (false, _) => Way::Locked,
     })
@@ -120,7 +131,7 @@ fn connect(path: &Path, way: Way, patience: Duration) -> rusqlite::Result<Connec
     let connection = Connection::open_with_flags(address(path, how), flags)?;
     connection.busy_timeout(patience)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // The log belongs to Bear: it is never copied back or deleted here.
+    // The log belongs to the other program: it is never copied back or deleted here.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     if way == Way::OwnIndex {
         // Before anything is read: it decides where the index of the log is.
@@ -143,42 +154,8 @@ fn address(path: &Path, how: &str) -> String {
     format!("file:{}?{how}", percent_encode(path, SPECIAL))
 }
 
-/// Interprets an error of SQLite.
-pub(super) fn failure(path: &Path, error: &rusqlite::Error) -> Error {
-    let problem = match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => BearProblem::NotADatabase,
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => BearProblem::Locked,
-        Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::PermissionDenied) => {
-            BearProblem::Denied
-        }
-        // SQLite does not say why it could not open a file; the system does.
-        Some(ErrorCode::CannotOpen) => match File::open(path) {
-            Err(error) => return of_system(path, &error),
-            Ok(_) => BearProblem::Failed(plain(error)),
-        },
-        _ => BearProblem::Failed(plain(error)),
-    };
-    Error::Bear {
-        path: path.to_owned(),
-        problem,
-    }
-}
-
-/// Interprets an error of the operating system.
-pub(super) fn of_system(path: &Path, error: &io::Error) -> Error {
-    let problem = match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => BearProblem::Missing,
-        ErrorKind::PermissionDenied => BearProblem::Denied,
-        _ => BearProblem::Failed(error.to_string()),
-    };
-    Error::Bear {
-        path: path.to_owned(),
-        problem,
-    }
-}
-
 /// Returns SQLite's message without the statement that it may quote.
-fn plain(error: &rusqlite::Error) -> String {
+pub(super) fn plain(error: &rusqlite::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     line.strip_suffix(" in")
@@ -190,31 +167,6 @@ fn plain(error: &rusqlite::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn refusals_of_the_system_are_told_apart() {
-        for (kind, expected) in [
-            (ErrorKind::NotFound, BearProblem::Missing),
-            (ErrorKind::NotADirectory, BearProblem::Missing),
-            (ErrorKind::PermissionDenied, BearProblem::Denied),
-        ] {
-            let error = of_system(Path::new("/db"), &kind.into());
-            assert!(matches!(error, Error::Bear { problem, .. } if problem == expected));
-        }
-        // What SQLite says where macOS denies access.
-        for (code, expected) in [
-            (rusqlite::ffi::SQLITE_AUTH, BearProblem::Denied),
-            (rusqlite::ffi::SQLITE_PERM, BearProblem::Denied),
-            (rusqlite::ffi::SQLITE_BUSY, BearProblem::Locked),
-            (rusqlite::ffi::SQLITE_NOTADB, BearProblem::NotADatabase),
-            (rusqlite::ffi::SQLITE_CANTOPEN, BearProblem::Missing),
-        ] {
-            let error = rusqlite::ffi::Error::new(code);
-            let error = rusqlite::Error::SqliteFailure(error, None);
-            let error = failure(Path::new("/no such folder/db"), &error);
-            assert!(matches!(error, Error::Bear { problem, .. } if problem == expected));
-        }
-    }
 
     #[test]
     fn an_address_keeps_every_name() {

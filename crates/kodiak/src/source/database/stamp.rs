@@ -1,8 +1,8 @@
 //! The state of the database files, without opening them.
 //!
 //! SQLite appends every commit to the write-ahead log and copies it to the
-//! database from time to time. As long as neither file changes, neither do the
-//! notes.
+//! database from time to time. As long as neither file changes, neither
+//! does what they hold.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,14 +14,14 @@ use crate::source::markdown::FileState;
 
 /// The states of the database and of its write-ahead log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(in crate::source) struct Stamp {
     database: FileState,
     log: Option<FileState>,
 }
 
 impl Stamp {
     /// Looks at the database at `path`.
-    pub(super) fn of(path: &Path) -> io::Result<Self> {
+    pub(in crate::source) fn of(path: &Path) -> io::Result<Self> {
         let database = fs::metadata(path)?;
         let log = match fs::metadata(beside(path, "-wal")) {
             // SQLite may set the owner of the log whenever it opens it.
@@ -40,9 +40,9 @@ impl Stamp {
         self.database == other.database
     }
 
-    /// Returns the version of the notes in this state. It is unknown if the
+    /// Returns the version of what the files hold in this state. It is unknown if the
     /// files were written so recently that another write might not show.
-    pub(super) fn version(&self) -> Version {
+    pub(in crate::source) fn version(&self) -> Version {
         if self.database.is_fresh() || self.log.is_some_and(|log| log.is_fresh()) {
             return Version::UNKNOWN;
         }

@@ -1,0 +1,115 @@
+//! `kodiak mcp`: serves agents over standard input and output.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kodiak::Engine;
+use kodiak::access::{Capability, Guard};
+use kodiak_server::mcp::{Ended, Lifetime, serve_stdio};
+use kodiak_server::{NewNote, Options, Server, ToolSet, Upkeep};
+
+use super::Outcome;
+use super::search::require_known;
+use crate::arguments::McpArguments;
+use crate::assemble::{self, Purpose};
+use crate::config::{Kind, RegisteredSource};
+use crate::context::{Context, explain_missing_index};
+use crate::failure::{self, refusal};
+use crate::opener;
+use crate::projects;
+
+/// How often what is missing is indexed and embedded.
+const UPKEEP: Duration = Duration::from_hours(1);
+/// How long a model stays in memory without use.
+const MODEL_IDLE: Duration = Duration::from_secs(60);
+
+pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let config = context.config()?;
+    let purpose = Purpose::of("mcp")
+        .without_model(arguments.no_semantic)
+        .dropping_model_after(MODEL_IDLE);
+    let engine = context.engine(&config, purpose)?;
+    let sources = &arguments.sources;
+    if !sources.is_empty() {
+        require_known(sources, &config, &engine)
+            .map_err(|error| explain_missing_index(error, &config))?;
+    }
+    let mut options = options(arguments, context, &engine)?;
+    let named_by_key = |source: &&RegisteredSource| source.kind == Kind::Bear;
+    options.named_by_key = config
+        .sources
+        .iter()
+        .filter(named_by_key)
+        .map(|source| source.name.clone())
+        .collect();
+    let server = Server::new(engine, options);
+    let upkeep = Upkeep::begin(&server, scoped(Guard::local(), arguments), UPKEEP)?;
+    let lifetime = Lifetime {
+        idle: arguments.idle.map(Duration::from_secs),
+        with_parent: true,
+    };
+    let ended = serve_stdio(&server, lifetime)?;
+    drop(upkeep);
+    context.output.detail(match ended {
+        Ended::Closed => "the client has left",
+        Ended::Orphaned => "the program that started the server is gone",
+        Ended::Idle => "nothing has happened for long",
+    });
+    Ok(Outcome::Done)
+}
+
+/// Restricts a guard to the sources that were named.
+fn scoped(guard: Guard, arguments: &McpArguments) -> Guard {
+    match arguments.sources.as_slice() {
+        [] => guard,
+        sources => guard.within(sources),
+    }
+}
+
+fn options(
+    arguments: &McpArguments,
+    context: &Context<'_>,
+    engine: &Engine,
+) -> anyhow::Result<Options> {
+    let mut capabilities = vec![Capability::Search, Capability::Read];
+    if arguments.allow_write {
+        capabilities.push(Capability::Write);
+    }
+    let mut guard = scoped(Guard::holding(capabilities), arguments);
+    if let Some(typed) = &arguments.project {
+        guard = guard.in_project(projects::resolve_one(typed, engine)?);
+    }
+    let output = context.output.clone();
+    let mut options = Options::new(guard);
+    options.sets = sets(&arguments.tools)?;
+    options.wrapped = arguments.jp;
+    options.log = Arc::new(move |message| output.warning(message));
+    if let Some(tokens) = arguments.max_tokens {
+        options.max_tokens = tokens as usize;
+    }
+    if arguments.note_create {
+        options.note_creator = Some(Arc::new(create_note));
+    }
+    Ok(options)
+}
+
+fn sets(names: &[String]) -> anyhow::Result<Vec<ToolSet>> {
+    let mut sets = Vec::new();
+    for name in names.iter().map(|name| name.trim()) {
+        if name == "all" {
+            sets.extend(ToolSet::ALL);
+        } else {
+            let set = name.parse();
+            sets.push(set.map_err(|refused: kodiak_server::Refusal| {
+                refusal(refused.message, refused.step)
+            })?);
+        }
+    }
+    Ok(sets)
+}
+
+/// Has Bear create a note.
+fn create_note(note: &NewNote) -> Result<(), String> {
+    let address = assemble::url_to_create(&note.title, &note.tags, &note.content);
+    opener::open(&address).map_err(|error| failure::message(&error))
+}

@@ -1,0 +1,321 @@
+//! Hits in words and as objects, within a budget.
+
+use kodiak::search::{Answer, Completeness, Hit, Incomplete, NotIndexed, NotLookedFor, Notice};
+use serde_json::{Map, Value, json};
+
+use crate::budget::{Budget, tokens};
+use crate::tool::{Call, ToolAnswer};
+
+/// The tokens that are kept for what is said about the hits.
+const KEPT: usize = 60;
+
+/// Returns the schema of an answer with hits.
+pub(crate) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "hits": {"type": "array", "items": {"type": "object"}},
+            "total": {"type": "integer"},
+            "complete": {"type": "boolean"},
+            "remarks": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["hits", "total", "complete", "remarks"],
+    })
+}
+
+/// Something that a list has: a text of a few lines, and an object.
+pub(crate) trait Listed {
+    /// Returns it as a text, with its number. Without the whole, it only says which
+    /// it is.
+    fn text(&self, number: usize, whole: bool) -> String;
+    /// Returns it as an object.
+    fn object(&self, whole: bool) -> Value;
+}
+
+/// Words an answer within the budget of its call, the best hits first.
+pub(crate) fn hits(call: &Call<'_>, answer: &Answer) -> ToolAnswer {
+    let remarks = remarks(call, answer);
+    list(
+        call,
+        &answer.hits,
+        answer.total,
+        answer.is_complete(),
+        remarks,
+    )
+}
+
+/// Words a list within the budget of its call. `total` counts also what was not
+/// asked for.
+pub(crate) fn list<T: Listed>(
+    call: &Call<'_>,
+    items: &[T],
+    total: usize,
+    complete: bool,
+    mut remarks: Vec<String>,
+) -> ToolAnswer {
+    let mut budget = call.budget();
+    let most = budget.left();
+    budget.spend(
+        KEPT + remarks
+            .iter()
+            .map(|remark| tokens(remark) + 4)
+            .sum::<usize>(),
+    );
+    let (texts, objects) = fitting(items, &mut budget);
+    let cut = items.len() - objects.len();
+    if cut > 0 {
+        remarks.push(format!(
+            "{cut} of {} hits were cut to stay within {most} tokens: raise max_tokens or narrow the search",
+            items.len()
+        ));
+    }
+    let mut text = texts.concat();
+    if items.is_empty() {
+        text.push_str("No hits.\n");
+    } else if total > items.len() {
+        text.push_str(&format!(
+            "{} of {total} matches; raise limit for more. get reads one by its id.\n",
+            objects.len()
+        ));
+    }
+    for remark in &remarks {
+        text.push_str(&format!("Note: {remark}\n"));
+    }
+    let structured = json!({
+        "hits": objects,
+        "total": total,
+        "complete": complete,
+        "remarks": remarks,
+    });
+    ToolAnswer::structured(text.trim_end(), structured)
+}
+
+/// Returns the texts and objects of the first items that can be afforded. The last
+/// ones may be shorter.
+fn fitting<T: Listed>(items: &[T], budget: &mut Budget) -> (Vec<String>, Vec<Value>) {
+    let (mut texts, mut objects) = (Vec::new(), Vec::new());
+    for (number, item) in items.iter().enumerate() {
+        let forms = |whole: bool| {
+            let (text, object) = (item.text(number + 1, whole), item.object(whole));
+            let cost = tokens(&text).max(tokens(&object.to_string()));
+            (text, object, cost)
+        };
+        let mut form = forms(true);
+        if !budget.afford(form.2) {
+            form = forms(false);
+            if !budget.afford(form.2) {
+                break;
+            }
+        }
+        texts.push(form.0);
+        objects.push(form.1);
+    }
+    (texts, objects)
+}
+
+impl Listed for Hit {
+    fn text(&self, number: usize, whole: bool) -> String {
+        let mut text = format!(
+            "{number}. {} {} [{}/{}:{}] {}",
+            self.id,
+            one_line(&self.title),
+            self.source,
+            self.path,
+            self.line,
+            date(self)
+        );
+        for tag in &self.tags {
+            text.push_str(&format!(" #{tag}"));
+        }
+        if !self.also_in.is_empty() {
+            text.push_str(&format!(" (also in {})", copies(self).join(", ")));
+        }
+        text.push('\n');
+        if whole && !self.snippet.is_empty() {
+            text.push_str(&format!("   {}\n", one_line(&self.snippet)));
+        }
+        text
+    }
+
+    fn object(&self, whole: bool) -> Value {
+        let mut object = Map::new();
+        let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
+        add("id", self.id.as_str().into());
+        add("title", one_line(&self.title).into());
+        add("path", format!("{}/{}", self.source, self.path).into());
+        add("line", self.line.into());
+        add("date", date(self).into());
+        if self.kind != "note" {
+            add("kind", self.kind.as_str().into());
+        }
+        if !self.tags.is_empty() {
+            add("tags", self.tags.clone().into());
+        }
+        add("score", hundredths(self.score));
+        if let Some(relevance) = self.relevance {
+            add("relevance", hundredths(relevance));
+        }
+        if !self.also_in.is_empty() {
+            add("also_in", copies(self).into());
+        }
+        if whole && !self.snippet.is_empty() {
+            add("snippet", one_line(&self.snippet).into());
+        }
+        object.into()
+    }
+}
+
+/// The copies that are named; more are counted.
+const COPIES: usize = 3;
+
+fn copies(hit: &Hit) -> Vec<String> {
+    let mut ids: Vec<String> = hit.also_in.iter().map(|copy| copy.id.clone()).collect();
+    let more = ids.len().saturating_sub(COPIES);
+    ids.truncate(COPIES);
+    if more > 0 {
+        ids.push(format!("{more} more"));
+    }
+    ids
+}
+
+/// Returns the day on which a hit was written, or changed if that is not known.
+fn date(hit: &Hit) -> &str {
+    let moment = hit.created_at.as_deref().unwrap_or(&hit.updated_at);
+    moment.get(..10).unwrap_or(moment)
+}
+
+pub(crate) fn hundredths(number: f64) -> Value {
+    ((number * 100.0).round() / 100.0).into()
+}
+
+/// Returns a text without line breaks and control characters.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split(|sign: char| sign.is_whitespace() || sign.is_control()) {
+        if !word.is_empty() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    line
+}
+
+/// Returns what an agent should know about an answer, each in one line.
+pub(crate) fn remarks(call: &Call<'_>, answer: &Answer) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Some(corrected) = &answer.corrected {
+        remarks.push(format!("searched for \"{}\" instead", one_line(corrected)));
+    }
+    if answer.relevant == Some(0) && !answer.hits.is_empty() {
+        remarks.push("nothing relevant: these hits are unlikely to answer the query".to_owned());
+    }
+    let told = notices(call, &answer.notices);
+    let found = !answer.hits.is_empty() && answer.relevant != Some(0);
+    let lexical_only = told.iter().any(|remark| remark.starts_with(LEXICAL));
+    if !found && !lexical_only && answer.retrievers.semantic.is_none() {
+        remarks.push(format!("{LEXICAL}; {NO_PROOF}"));
+    }
+    remarks.extend(told);
+    remarks.extend(lacking(call, &answer.completeness));
+    let suggestions: Vec<String> = answer
+        .suggestions
+        .iter()
+        .map(|one| format!("{} ({})", one_line(&one.title), one.id))
+        .collect();
+    if !suggestions.is_empty() {
+        remarks.push(format!("did you mean {}?", suggestions.join(", or ")));
+    }
+    remarks
+}
+
+const LEXICAL: &str = "lexical only";
+const NO_PROOF: &str = "a miss is not proof of absence";
+
+/// Words the notices of an answer, apart from what [`lacking`] says.
+pub(crate) fn notices(call: &Call<'_>, notices: &[Notice]) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for notice in notices {
+        match notice {
+            Notice::SemanticUnavailable(absence) => {
+                remarks.push(format!("{LEXICAL}: {absence}; {NO_PROOF}"));
+            }
+            Notice::ChangesNotIndexed { .. }
+            | Notice::DocumentsChanged { .. }
+            | Notice::SourceIncomplete { .. }
+            | Notice::RelevanceUnknown { .. } => {}
+            // These name sources, which are outside of a project.
+            Notice::SourceMissing { .. } | Notice::SourceNotSynced { .. }
+                if call.guard().project().is_some() => {}
+            notice => remarks.push(notice.to_string()),
+        }
+    }
+    remarks
+}
+
+/// Returns why an answer is not complete, in one line. What an index lacks is
+/// added in the background.
+pub(crate) fn lacking(call: &Call<'_>, completeness: &Completeness) -> Option<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    let mut behind = false;
+    for reason in &completeness.0 {
+        behind |= matches!(
+            reason,
+            Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime | NotLookedFor::Unsupported(_))
+                | Incomplete::ChangesNotIndexed {
+                    reason: NotIndexed::TooMuch | NotIndexed::Unnoticed | NotIndexed::Busy,
+                    ..
+                }
+                | Incomplete::SourceNeverSynced { .. }
+        );
+        // Names and numbers of sources tell of what is outside of a project.
+        let words = match call.guard().project() {
+            None => reason.to_string(),
+            Some(_) => without_names(reason).to_owned(),
+        };
+        // The next step is another one here.
+        let words = words.split("; index again").next().unwrap_or_default();
+        if !reasons.iter().any(|known| known == words) {
+            reasons.push(words.to_owned());
+        }
+    }
+    if reasons.is_empty() {
+        return None;
+    }
+    let mut line = format!("incomplete: {}", reasons.join("; "));
+    if behind && call.server.work().ask() {
+        line.push_str("; indexing goes on, search again soon");
+        if let Some(doing) = call.server.work().doing().filter(|_| call.sees_work()) {
+            line.push_str(&format!(" ({doing})"));
+        }
+    }
+    Some(line)
+}
+
+/// Words a reason without what it is about.
+fn without_names(reason: &Incomplete) -> &'static str {
+    match reason {
+        Incomplete::ChangesNotLookedFor(_) => "not all changes were looked for",
+        Incomplete::ChangesNotIndexed { .. } => "not all changes are indexed yet",
+        Incomplete::SourceUnreadable { .. } | Incomplete::EntriesUnreadable { .. } => {
+            "not everything could be read"
+        }
+        Incomplete::SourceNeverSynced { .. } => "not everything is indexed yet",
+        Incomplete::QueryTruncated => "the query is too long",
+        Incomplete::FullTextFailed => "full-text search failed",
+        Incomplete::Deadline => "semantic search took too long",
+        Incomplete::Busy => "too many other searches are running",
+        _ => "something is missing",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_no_breaks() {
+        assert_eq!(one_line(" a\n\tb\u{1b}[0m  c "), "a b [0m c");
+    }
+}

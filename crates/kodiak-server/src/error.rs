@@ -1,0 +1,20 @@
+//! What can go wrong with a server itself. What goes wrong in a call of a tool is
+//! an answer of the tool.
+
+/// The result of serving.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A failure of a server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The threads that serve could not be started.
+    #[error("the server could not be started: {0}")]
+    Start(#[source] std::io::Error),
+    /// The client and the server did not come to terms.
+    #[error("the client did not begin with a request that the protocol allows: {0}")]
+    Handshake(String),
+    /// A task of the server ended early.
+    #[error("the server stopped early: {0}")]
+    Stopped(String),
+}

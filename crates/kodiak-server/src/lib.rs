@@ -1,0 +1,37 @@
+//! Serves an engine to agents, over the Model Context Protocol.
+//!
+//! ```text
+//! transport → protocol (rmcp) → Server::call → Tool → Engine → ToolAnswer
+//! ```
+//!
+//! * `tool` has the tools as data: names, schemas, and what each does. It knows
+//!   nothing of the protocol;
+//! * `server` decides which tools, resources and documents exist for a caller;
+//! * `answer` and `budget` word answers within a number of tokens;
+//! * `upkeep` keeps the index up to date in the background;
+//! * `mcp` speaks the protocol. It is the only module that knows rmcp.
+//!
+//! Like the library, this crate never prints and never reads the environment or
+//! a config: its caller hands in an engine, the rights of callers, and options.
+
+mod answer;
+mod budget;
+mod error;
+mod failure;
+pub mod mcp;
+mod options;
+mod prompt;
+mod resource;
+mod server;
+pub mod tool;
+mod upkeep;
+pub mod xml;
+
+pub use budget::{DEFAULT_TOKENS, MOST_TOKENS};
+pub use error::{Error, Result};
+pub use failure::Refusal;
+pub use options::{Log, NewNote, NoteCreator, Options};
+pub use resource::{Resource, SEARCH_SOURCE};
+pub use server::{Caller, Server};
+pub use tool::{Tool, ToolAnswer, ToolSet};
+pub use upkeep::Upkeep;

@@ -1,0 +1,16 @@
+//! Speaks the Model Context Protocol, in both of its eras: with a handshake, and
+//! with the version in every request. Only this module knows rmcp.
+//!
+//! * `handler` answers requests;
+//! * `lines` moves messages over a pair of streams, one a line;
+//! * `stdio` serves one client over standard input and output, and ends with it;
+//! * `activity` knows when the server is idle.
+
+mod activity;
+mod handler;
+mod lines;
+mod stdio;
+
+pub use activity::Activity;
+pub use handler::Handler;
+pub use stdio::{Ended, Lifetime, serve_stdio, serve_streams};

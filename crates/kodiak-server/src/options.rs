@@ -1,0 +1,74 @@
+//! What a server is started with.
+
+use std::fmt;
+use std::sync::Arc;
+
+use kodiak::access::Guard;
+
+use crate::budget::DEFAULT_TOKENS;
+use crate::tool::ToolSet;
+
+/// Receives the messages of a server, one line each.
+pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Creates a note in another application. Fails with the reason.
+pub type NoteCreator = Arc<dyn Fn(&NewNote) -> Result<(), String> + Send + Sync>;
+
+/// A note that is to be created in another application.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewNote {
+    /// Its title.
+    pub title: String,
+    /// Its tags, without `#`.
+    pub tags: Vec<String>,
+    /// Its text.
+    pub content: String,
+}
+
+/// What a server is started with.
+#[derive(Clone)]
+pub struct Options {
+    /// The rights of a caller that has none of its own.
+    pub guard: Guard,
+    /// The tools that are offered.
+    pub sets: Vec<ToolSet>,
+    /// The most tokens of an answer, unless a call asks for another number.
+    pub max_tokens: usize,
+    /// Whether answers are wrapped in JSON that tells success from failure.
+    pub wrapped: bool,
+    /// Creates notes for the tool `note_create`, which is not offered without.
+    pub note_creator: Option<NoteCreator>,
+    /// The sources whose documents are known by their keys, not by ids.
+    pub named_by_key: Vec<String>,
+    /// Receives the messages of the server.
+    pub log: Log,
+}
+
+impl Options {
+    /// Returns the options of a server with the default tools for callers with
+    /// these rights.
+    pub fn new(guard: Guard) -> Self {
+        Self {
+            guard,
+            sets: vec![ToolSet::Default],
+            max_tokens: DEFAULT_TOKENS,
+            wrapped: false,
+            note_creator: None,
+            named_by_key: Vec::new(),
+            log: Arc::new(|_| {}),
+        }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Options")
+            .field("guard", &self.guard)
+            .field("sets", &self.sets)
+            .field("max_tokens", &self.max_tokens)
+            .field("wrapped", &self.wrapped)
+            .field("note_creator", &self.note_creator.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,144 @@
+//! The brain set: what sessions taught.
+
+use kodiak::brain::{BrainAnswer, BrainHit, BrainRequest, FoundBy};
+use serde_json::{Map, Value, json};
+
+use super::parameter::{Kind, Parameter};
+use super::search::{MAX_TOKENS, PROJECT, filter};
+use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
+use crate::answer::{Listed, hundredths, list, one_line, schema};
+use crate::failure::Refusal;
+
+/// The most sessions of one answer.
+const MOST: usize = 50;
+/// How many are returned unless a call says otherwise.
+const USUAL: usize = 10;
+
+pub(super) const BRAIN_QUERY: Tool = Tool {
+    name: "brain_query",
+    sets: &[ToolSet::Brain],
+    description: "Ask what past sessions decided and learned, by meaning. Returns sessions with \
+                  decisions, lessons and their distance.",
+    effect: Effect::Reads,
+    parameters: &[
+        Parameter::new("query", Kind::Text, "A question").required(),
+        Parameter::new("limit", Kind::Number(MOST), "Default 10"),
+        PROJECT,
+        MAX_TOKENS,
+    ],
+    output: Some(schema),
+    run: query,
+};
+
+pub(super) const SIMILAR_SESSIONS: Tool = Tool {
+    name: "similar_sessions",
+    sets: &[ToolSet::Brain],
+    description: "Find sessions like one, given by its id, or like a text.",
+    effect: Effect::Reads,
+    parameters: &[
+        Parameter::new("id", Kind::Text, "Of a session"),
+        Parameter::new("text", Kind::Text, "Instead of an id"),
+        Parameter::new("limit", Kind::Number(MOST), "Default 10"),
+        PROJECT,
+        MAX_TOKENS,
+    ],
+    output: Some(schema),
+    run: similar,
+};
+
+fn query(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
+    let request = request(call, call.arguments.text("query").unwrap_or_default())?;
+    let answer = call.engine.brain(call.guard(), &request)?;
+    Ok(worded(call, &answer))
+}
+
+fn similar(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
+    let like = match (call.arguments.text("id"), call.arguments.text("text")) {
+        (Some(id), None) => id,
+        (None, Some(text)) => text,
+        _ => {
+            let message = "it takes either 'id' or 'text'";
+            return Err(Refusal::new(message, "give one of them"));
+        }
+    };
+    let answer = call
+        .engine
+        .similar_sessions(call.guard(), &request(call, like)?)?;
+    Ok(worded(call, &answer))
+}
+
+fn request(call: &Call<'_>, query: &str) -> Result<BrainRequest, Refusal> {
+    Ok(BrainRequest {
+        query: query.to_owned(),
+        limit: call.arguments.number("limit").unwrap_or(USUAL),
+        filter: filter(call)?,
+        ..BrainRequest::default()
+    })
+}
+
+fn worded(call: &Call<'_>, answer: &BrainAnswer) -> ToolAnswer {
+    let mut remarks = Vec::new();
+    if answer.found_by == FoundBy::Words && !answer.hits.is_empty() {
+        remarks.push("found by words: no session is close enough in meaning".to_owned());
+    }
+    remarks.extend(crate::answer::notices(call, &answer.notices));
+    remarks.extend(crate::answer::lacking(call, &answer.completeness));
+    if call.caller.guard.sees_everything() && !answer.suggestions.is_empty() {
+        remarks.push(format!("asked before: {}", answer.suggestions.join("; ")));
+    }
+    let total = answer.hits.len();
+    list(
+        call,
+        &answer.hits,
+        total,
+        answer.completeness.is_complete(),
+        remarks,
+    )
+}
+
+impl Listed for BrainHit {
+    fn text(&self, number: usize, whole: bool) -> String {
+        let mut text = self.hit.text(number, false);
+        let distance = self
+            .distance
+            .map(|distance| format!("distance {distance:.2}"));
+        let ended = self.outcome.as_ref().map(|outcome| one_line(outcome));
+        let facts: Vec<String> = ended.into_iter().chain(distance).collect();
+        if !facts.is_empty() {
+            text.push_str(&format!("   {}\n", facts.join(", ")));
+        }
+        if whole {
+            for decision in &self.decisions {
+                let what = one_line(&decision.what);
+                text.push_str(&match decision.why.as_str() {
+                    "" => format!("   Decided: {what}\n"),
+                    why => format!("   Decided: {what} (why: {})\n", one_line(why)),
+                });
+            }
+            for lesson in &self.lessons {
+                text.push_str(&format!("   Learned: {}\n", one_line(&lesson.summary)));
+            }
+        }
+        text
+    }
+
+    fn object(&self, whole: bool) -> Value {
+        let mut object = match self.hit.object(false) {
+            Value::Object(object) => object,
+            _ => Map::new(),
+        };
+        object.insert("session".to_owned(), self.session.as_str().into());
+        if let Some(distance) = self.distance {
+            object.insert("distance".to_owned(), hundredths(distance));
+        }
+        if let Some(outcome) = &self.outcome {
+            object.insert("outcome".to_owned(), outcome.as_str().into());
+        }
+        if whole {
+            object.insert("decisions".to_owned(), json!(self.decisions));
+            let lessons = self.lessons.iter().map(|one| one.summary.as_str());
+            object.insert("lessons".to_owned(), lessons.collect::<Vec<_>>().into());
+        }
+        object.into()
+    }
+}

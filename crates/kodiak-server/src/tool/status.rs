@@ -1,0 +1,103 @@
+//! `status`: what is indexed, how fresh it is, and what is being done.
+
+use kodiak::engine::Status;
+use serde_json::{Map, Value, json};
+
+use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
+use crate::failure::Refusal;
+
+pub(super) const STATUS: Tool = Tool {
+    name: "status",
+    sets: &[ToolSet::Default],
+    description: "What is indexed: sources, documents, freshness, and whether search by meaning \
+                  works.",
+    effect: Effect::Reads,
+    parameters: &[],
+    output: Some(schema),
+    run,
+};
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "documents": {"type": "integer"},
+            "meaning": {"type": "string"},
+            "sources": {"type": "array", "items": {"type": "object"}},
+            "remarks": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["documents", "meaning", "sources", "remarks"],
+    })
+}
+
+fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
+    let status = call.engine.status(call.guard())?;
+    let mut remarks = Vec::new();
+    if status.format.is_none() {
+        remarks.push("nothing is indexed yet".to_owned());
+    }
+    if let Some(doing) = call.server.work().doing().filter(|_| call.sees_work()) {
+        remarks.push(format!("in the background: {doing}"));
+    }
+    let meaning = meaning(&status);
+    let mut text = format!(
+        "{} documents. Search by meaning: {meaning}.\n",
+        status.documents
+    );
+    let mut sources = Vec::new();
+    // A source without documents of the project is outside of it.
+    let in_project = call.guard().project().is_some();
+    let listed = status.sources.iter();
+    for source in listed.filter(|source| !in_project || source.documents > 0) {
+        let mut object = Map::new();
+        object.insert("name".to_owned(), source.name.as_str().into());
+        object.insert("documents".to_owned(), source.documents.into());
+        let mut line = format!("{}: {} documents", source.name, source.documents);
+        match source.synced_at {
+            Some(at) => {
+                let at = kodiak::date::format(at);
+                line.push_str(&format!(", indexed {at}"));
+                object.insert("indexed_at".to_owned(), at.into());
+            }
+            None => line.push_str(", not indexed completely yet"),
+        }
+        match &source.changes {
+            Some(Ok(changes)) if !changes.is_empty() => {
+                let pending = changes.len();
+                line.push_str(&format!(", {pending} changes not indexed yet"));
+                object.insert("pending".to_owned(), pending.into());
+            }
+            Some(Err(error)) => {
+                let error = error.to_string();
+                line.push_str(&format!(", cannot be read: {error}"));
+                object.insert("error".to_owned(), error.into());
+            }
+            _ => {}
+        }
+        if !source.skipped.is_empty() {
+            line.push_str(&format!(", {} skipped", source.skipped.len()));
+            object.insert("skipped".to_owned(), source.skipped.len().into());
+        }
+        text.push_str(&line);
+        text.push('\n');
+        sources.push(Value::Object(object));
+    }
+    for remark in &remarks {
+        text.push_str(&format!("Note: {remark}\n"));
+    }
+    let structured = json!({
+        "documents": status.documents,
+        "meaning": meaning,
+        "sources": sources,
+        "remarks": remarks,
+    });
+    Ok(ToolAnswer::structured(text.trim_end(), structured))
+}
+
+/// Returns how far search by meaning works, in words.
+fn meaning(status: &Status) -> String {
+    let Some(serving) = &status.serving else {
+        return "off, nothing is embedded".to_owned();
+    };
+    serving.name.clone()
+}

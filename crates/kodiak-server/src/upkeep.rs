@@ -1,0 +1,233 @@
+//! Work in the background: syncing at the start and when a search found that
+//! something is missing, and embedding what has no vector.
+//!
+//! It never delays an answer: it begins a moment after the start, and what it
+//! does shows in answers as a remark.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use kodiak::access::Guard;
+use kodiak::{Cancel, Error, Event, Job};
+
+use crate::options::Log;
+use crate::server::Server;
+
+/// How long the first answer has the machine to itself.
+const SETTLE: Duration = Duration::from_secs(2);
+/// How long the end of the server waits for work to end.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// What is asked of the background, and what it does.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    asked: Mutex<Asked>,
+    changed: Condvar,
+    doing: Mutex<Option<Doing>>,
+    cancel: Cancel,
+}
+
+#[derive(Debug, Default)]
+struct Asked {
+    sync: bool,
+    stop: bool,
+    running: bool,
+}
+
+/// What is being done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Doing {
+    what: String,
+    done: u64,
+    all: u64,
+}
+
+impl Work {
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, doing: Option<Doing>) {
+        *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing;
+    }
+
+    /// Asks for a sync, if somebody works in the background. Returns whether
+    /// somebody does.
+    pub(crate) fn ask(&self) -> bool {
+        let mut asked = self.asked();
+        asked.sync = true;
+        self.changed.notify_all();
+        asked.running
+    }
+
+    /// Returns what is being done, in words.
+    pub(crate) fn doing(&self) -> Option<String> {
+        let doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        let doing = doing.as_ref()?;
+        Some(if doing.all == 0 {
+            doing.what.clone()
+        } else {
+            let percent = 100 * doing.done.min(doing.all) / doing.all;
+            format!("{} ({percent} %)", doing.what)
+        })
+    }
+
+    fn hear(&self, event: Event<'_>) {
+        let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        let begin = |what: String, all: u64| Some(Doing { what, done: 0, all });
+        match event {
+            Event::Found { source, entries } => {
+                *doing = begin(format!("indexing '{source}'"), entries as u64);
+            }
+            Event::EmbeddingFound { chunks, .. } => {
+                *doing = begin("embedding".to_owned(), chunks as u64);
+            }
+            Event::Indexed { entries, .. } => {
+                if let Some(doing) = &mut *doing {
+                    doing.done = entries as u64;
+                }
+            }
+            Event::Embedded { chunks, .. } => {
+                if let Some(doing) = &mut *doing {
+                    doing.done = chunks as u64;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Waits until a sync is due. Returns false when the work is over.
+    fn wait(&self, until: Instant) -> bool {
+        let mut asked = self.asked();
+        while !asked.stop && !asked.sync {
+            let Some(left) = until.checked_duration_since(Instant::now()) else {
+                break;
+            };
+            let waited = self.changed.wait_timeout(asked, left);
+            asked = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        asked.sync = false;
+        !asked.stop
+    }
+
+    fn stop(&self) {
+        let mut asked = self.asked();
+        asked.stop = true;
+        asked.running = false;
+        self.cancel.cancel();
+        self.changed.notify_all();
+    }
+}
+
+/// The thread that works in the background. It stops when this is dropped.
+#[derive(Debug)]
+pub struct Upkeep {
+    work: Arc<Work>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Upkeep {
+    /// Begins to keep the index up to date: a moment after now, whenever a search
+    /// asks for it, and in this interval. `guard` says which sources are synced.
+    pub fn begin(server: &Server, guard: Guard, interval: Duration) -> std::io::Result<Self> {
+        let work = Arc::clone(server.work());
+        work.asked().running = true;
+        let (server, shared) = (server.clone(), Arc::clone(&work));
+        let thread = std::thread::Builder::new()
+            .name("upkeep".to_owned())
+            .spawn(move || run(&server, &guard, &shared, interval))?;
+        Ok(Self {
+            work,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Upkeep {
+    fn drop(&mut self) {
+        self.work.stop();
+        let Some(thread) = self.thread.take() else {
+            return;
+        };
+        // What is cut off by the end of the process is begun again by the next.
+        let until = Instant::now() + FAREWELL;
+        while !thread.is_finished() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        if thread.is_finished() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(server: &Server, guard: &Guard, work: &Work, interval: Duration) {
+    let mut due = Instant::now() + SETTLE;
+    let mut told = Told::default();
+    while work.wait(due) {
+        let listener = |event: Event<'_>| work.hear(event);
+        let job = Job::new(&listener).cancelled_by(work.cancel.clone());
+        let engine = server.engine();
+        work.set(Some(Doing {
+            what: "looking for changes".to_owned(),
+            ..Doing::default()
+        }));
+        let synced = engine.sync(guard, &job).map(|report| report.failed);
+        for failure in synced.iter().flatten() {
+            let (source, error) = (&failure.source, &failure.error);
+            told.tell(
+                &server.options().log,
+                &format!("'{source}' could not be indexed: {error}"),
+            );
+        }
+        let done = synced.and_then(|_| engine.embed(guard, None, &job));
+        work.set(None);
+        match done {
+            Ok(_) | Err(Error::Cancelled | Error::ModelMissing { .. }) => {}
+            Err(error) => told.tell(&server.options().log, &format!("indexing failed: {error}")),
+        }
+        due = Instant::now() + interval;
+    }
+}
+
+/// Logs each message once in a row.
+#[derive(Debug, Default)]
+struct Told(String);
+
+impl Told {
+    fn tell(&mut self, log: &Log, message: &str) {
+        if self.0 != message {
+            log(message);
+            message.clone_into(&mut self.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_told_in_percent() {
+        let work = Work::default();
+        assert_eq!(work.doing(), None);
+        work.hear(Event::Found {
+            source: "notes",
+            entries: 200,
+        });
+        work.hear(Event::Indexed {
+            source: "notes",
+            entries: 80,
+        });
+        assert_eq!(work.doing().as_deref(), Some("indexing 'notes' (40 %)"));
+    }
+
+    #[test]
+    fn whoever_is_asked_to_stop_does_not_wait() {
+        let work = Work::default();
+        assert!(!work.ask());
+        assert!(work.wait(Instant::now() + Duration::from_hours(1)));
+        work.stop();
+        assert!(!work.wait(Instant::now() + Duration::from_hours(1)));
+    }
+}

@@ -1,0 +1,135 @@
+//! Notes and hits as XML elements, as the tools of the notes set return them and
+//! the command line prints them.
+
+use kodiak::Timestamp;
+use kodiak::search::Hit;
+
+/// What is said if there is no hit.
+pub const NOTHING: &str = "No matches found.\n";
+/// The maximum number of characters of a snippet.
+const MAX_SNIPPET: usize = 200;
+/// The maximum number of lines listed for a hit. `total-hits` counts all.
+const MAX_LINES: usize = 20;
+
+/// Renders a hit under the identifier that a reader knows it by.
+pub fn hit(hit: &Hit, identifier: &str) -> String {
+    // A hit that was found by meaning may contain no word of the query.
+    let first = [hit.line];
+    let lines = if hit.lines.is_empty() {
+        &first
+    } else {
+        &hit.lines[..]
+    };
+    let listed: Vec<String> = lines.iter().take(MAX_LINES).map(usize::to_string).collect();
+    let archived = if hit.archived {
+        " archived=\"true\""
+    } else {
+        ""
+    };
+    format!(
+        "<match note-id=\"{}\" title=\"{}\" tags=\"{}\" updated-at=\"{}\" total-hits=\"{}\"{archived}>\n  \
+           <snippet line=\"{}\">{}</snippet>\n  \
+           <hits>{}</hits>\n\
+         </match>\n",
+        escaped(identifier),
+        escaped(&hit.title),
+        escaped(&hit.tags.join(" ")),
+        escaped(&moment(&hit.updated_at)),
+        lines.len(),
+        hit.line,
+        escaped(&shortened(&hit.snippet)),
+        listed.join(", "),
+    )
+}
+
+/// Renders a note with this content, which may be a part of its text.
+pub fn note(identifier: &str, tags: &[String], updated_at: Timestamp, content: &str) -> String {
+    let content = content.strip_suffix('\n').unwrap_or(content);
+    format!(
+        "<note id=\"{}\" tags=\"{}\" updated-at=\"{}\">\n{}\n</note>\n",
+        escaped(identifier),
+        escaped(&tags.join(" ")),
+        escaped(&moment(&kodiak::date::format(updated_at))),
+        escaped_text(content),
+    )
+}
+
+/// Writes `2026-01-31T09:00:00Z` as `2026-01-31 09:00:00`.
+fn moment(updated_at: &str) -> String {
+    updated_at.trim_end_matches('Z').replace('T', " ")
+}
+
+fn shortened(snippet: &str) -> String {
+    match snippet.char_indices().nth(MAX_SNIPPET) {
+        Some(_) => snippet.chars().take(MAX_SNIPPET - 1).chain(['…']).collect(),
+        None => snippet.to_owned(),
+    }
+}
+
+/// Escapes a text for attributes and elements. Control characters, which XML
+/// cannot hold, become spaces.
+fn escaped(text: &str) -> String {
+    escape(text, |_| false)
+}
+
+/// Escapes a text of several lines.
+fn escaped_text(text: &str) -> String {
+    escape(text, |character| matches!(character, '\n' | '\r' | '\t'))
+}
+
+fn escape(text: &str, keep: impl Fn(char) -> bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\u{fffe}' | '\u{ffff}' => escaped.push(' '),
+            _ if character.is_control() && !keep(character) => escaped.push(' '),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped_and_shortened() {
+        assert_eq!(
+            escaped("<a b=\"c\">&\u{1b}\n"),
+            "&lt;a b=&quot;c&quot;&gt;&amp;  "
+        );
+        assert_eq!(moment("2026-01-31T09:00:00Z"), "2026-01-31 09:00:00");
+        assert_eq!(shortened(&"ü".repeat(200)), "ü".repeat(200));
+        let long = shortened(&"ü".repeat(201));
+        assert_eq!((long.chars().count(), long.ends_with('…')), (200, true));
+    }
+
+    #[test]
+    fn a_note_keeps_its_lines() {
+        assert_eq!(
+            note("A1", &["a".into(), "b c".into()], 0, "one <b>\n\ttwo\n"),
+            "<note id=\"A1\" tags=\"a b c\" updated-at=\"1970-01-01 00:00:00\">\n\
+             one &lt;b&gt;\n\ttwo\n</note>\n"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_in_a_text_is_markup(text: String) {
+            let escaped = escaped(&text);
+            prop_assert!(!escaped.contains(['<', '>', '"']));
+            prop_assert!(!escaped.contains(char::is_control));
+            let entities = escaped.matches('&').count();
+            let known = ["&amp;", "&lt;", "&gt;", "&quot;"];
+            let known: usize = known.iter().map(|one| escaped.matches(one).count()).sum();
+            prop_assert_eq!(entities, known);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! A server over a folder of notes, for tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use kodiak::access::{Capability, Guard};
+use kodiak::source::MarkdownFolder;
+use kodiak::source::markdown::FolderOptions;
+use kodiak::{Cancel, Engine, Job};
+use kodiak_server::{Options, Server, ToolAnswer, ToolSet};
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+
+/// A moment that all files are from, so that answers are the same on every day.
+const MOMENT: Duration = Duration::from_secs(1_760_000_000);
+
+/// A folder of notes with an index.
+pub(crate) struct Desk {
+    home: TempDir,
+    pub(crate) log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        Self {
+            home: tempfile::tempdir().unwrap(),
+            log: Arc::default(),
+        }
+    }
+
+    /// Returns a desk with the example notes.
+    pub(crate) fn with_examples() -> Self {
+        let desk = Self::new();
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/notes");
+        copy(&examples, &desk.path("notes"));
+        desk
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        age(&path);
+    }
+
+    /// Returns an engine over these folders of the desk, which can be written to.
+    pub(crate) fn engine(&self, folders: &[&str]) -> Engine {
+        let mut builder = Engine::builder(self.path("index.db"));
+        for name in folders {
+            fs::create_dir_all(self.path(name)).unwrap();
+            let options = FolderOptions {
+                writable: true,
+                ..FolderOptions::default()
+            };
+            builder =
+                builder.source(MarkdownFolder::new(*name, &self.path(name), options).unwrap());
+        }
+        builder.open().unwrap()
+    }
+
+    /// Returns an engine whose index is up to date.
+    pub(crate) fn indexed(&self, folders: &[&str]) -> Engine {
+        let engine = self.engine(folders);
+        engine.sync(&Guard::local(), &Job::default()).unwrap();
+        engine
+    }
+
+    /// Returns a server over the folder `notes`, with all tools.
+    pub(crate) fn server(&self, guard: Guard) -> Server {
+        Server::new(self.indexed(&["notes"]), self.options(guard))
+    }
+
+    pub(crate) fn options(&self, guard: Guard) -> Options {
+        let log = Arc::clone(&self.log);
+        let mut options = Options::new(guard);
+        options.sets = ToolSet::ALL.to_vec();
+        options.log = Arc::new(move |message| log.lock().unwrap().push(message.to_owned()));
+        options
+    }
+}
+
+/// Returns the guard of a client that only reads.
+pub(crate) fn reader() -> Guard {
+    Guard::holding([Capability::Search, Capability::Read])
+}
+
+/// Returns the guard of a client that reads and writes.
+pub(crate) fn writer() -> Guard {
+    Guard::holding([Capability::Search, Capability::Read, Capability::Write])
+}
+
+/// Calls a tool as the default caller.
+pub(crate) fn call(server: &Server, name: &str, arguments: Value) -> ToolAnswer {
+    let Value::Object(arguments) = arguments else {
+        panic!("arguments are an object")
+    };
+    call_with(server, name, arguments).unwrap()
+}
+
+pub(crate) fn call_with(
+    server: &Server,
+    name: &str,
+    arguments: Map<String, Value>,
+) -> Option<ToolAnswer> {
+    let nobody = |_: kodiak::Event<'_>| {};
+    server.call(&server.caller(), name, arguments, &Cancel::new(), &nobody)
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), &target).unwrap();
+            age(&target);
+        }
+    }
+}
+
+/// Gives a file the moment that all files are from.
+fn age(path: &Path) {
+    let file = fs::File::options().append(true).open(path).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + MOMENT).unwrap();
+}

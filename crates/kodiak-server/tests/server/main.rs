@@ -1,0 +1,16 @@
+//! The server as clients meet it: its tools over the example notes, and the
+//! protocol over a pair of streams.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that cannot do its work ends the test"
+)]
+
+mod cancelling;
+mod desk;
+mod hostile;
+mod protocol;
+mod scope;
+mod tokens;
+mod tools;
+mod wire;

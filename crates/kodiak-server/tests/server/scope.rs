@@ -1,0 +1,238 @@
+//! No combination of arguments returns anything from outside a scope: a call is
+//! answered as if only what is in scope existed.
+
+use std::collections::BTreeSet;
+
+use kodiak::Cancel;
+use kodiak::access::Guard;
+use kodiak_server::tool::parameter::{Kind, Parameter};
+use kodiak_server::{Server, Tool};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::{Map, Value, json};
+
+use crate::desk::{Desk, call_with, reader, writer};
+
+/// Words of what is outside. No argument has one of them, so no answer may.
+const OUTSIDE: [&str; 6] = [
+    "quokka",
+    "marzipan",
+    "xylophone",
+    "private.md",
+    "diary",
+    "/work/hidden",
+];
+
+/// What arguments are made of: words inside and outside, misspelt, ids, paths,
+/// names, dates, and what is none of them.
+const TEXTS: [&str; 40] = [
+    "",
+    "bread",
+    "quokkka",
+    "marzapin",
+    "xylophnoe",
+    "qu*",
+    "\"bread rises\"",
+    "bread OR zebra",
+    "zebra",
+    "-bread",
+    "title:zebra",
+    "secrets",
+    "work",
+    "notes",
+    "work/bread.md",
+    "secrets/privat.md",
+    "kodiak://secrets/privat.md",
+    "kodiak://work/bread.md",
+    "privat",
+    "zebra note",
+    "../secrets/privat.md",
+    "#000000",
+    "ffff",
+    "bread.md:1-3",
+    "*",
+    "/work/atlas",
+    "/work/hiden",
+    "hiden",
+    "atlas",
+    "animals",
+    "food",
+    "note",
+    "memory",
+    "2020",
+    "today",
+    "9999",
+    "1-5",
+    "kitchen",
+    "zoo",
+    "\u{0}",
+];
+
+/// Writes the same inside with and without an outside, and returns both. The
+/// outside is another source, or also in the same one.
+fn desks(same_source: bool) -> (Desk, Desk) {
+    let (full, inside) = (Desk::new(), Desk::new());
+    for desk in [&full, &inside] {
+        for (name, text) in [
+            ("bread", "# Bread\n\nThe bread rises for an hour. #food\n"),
+            (
+                "soup",
+                "# Soup\n\nOnions, carrots and patience. #food/soup\n",
+            ),
+            (
+                "zebra",
+                "# Zebra crossing\n\nLook left and right. #animals\n",
+            ),
+        ] {
+            let front = "---\nproject: /work/atlas\ncategory: kitchen\n---\n";
+            desk.write(&format!("work/{name}.md"), &format!("{front}{text}"));
+        }
+    }
+    let hidden = [
+        (
+            "private",
+            "kind: diary\nproject: /work/hidden\ncategory: zoo",
+        ),
+        ("private.md.d/zebra quokka", "tags: [quokka, food/marzipan]"),
+        ("bread", "project: /work/hidden\ntags: [xylophone]"),
+    ];
+    for (name, fields) in hidden {
+        let text = format!(
+            "---\n{fields}\n---\n# Zebra note quokka {name}\n\n\
+             The bread rises for an hour. Marzipan and a xylophone, a diary of secrets. #quokka\n"
+        );
+        full.write(&format!("secrets/{name}.md"), &text);
+        if same_source {
+            full.write(&format!("work/outside/{name}-private.md"), &text);
+        }
+    }
+    (full, inside)
+}
+
+/// A call: a tool, and texts for some of its parameters.
+type Planned = (usize, Vec<(usize, Vec<usize>)>);
+
+fn planned() -> impl Strategy<Value = Planned> {
+    let argument = (0_usize..16, vec(0..TEXTS.len(), 0..3));
+    (0_usize..64, vec(argument, 0..6))
+}
+
+fn arguments(tool: &Tool, planned: &[(usize, Vec<usize>)]) -> Map<String, Value> {
+    let mut arguments = Map::new();
+    for parameter in tool.parameters.iter().filter(|one| one.required) {
+        arguments.insert(parameter.name.to_owned(), value(parameter, &[1]));
+    }
+    for (at, texts) in planned {
+        if let Some(parameter) = tool.parameters.get(at % tool.parameters.len().max(1)) {
+            arguments.insert(parameter.name.to_owned(), value(parameter, texts));
+        }
+    }
+    arguments
+}
+
+fn value(parameter: &Parameter, texts: &[usize]) -> Value {
+    let texts: Vec<&str> = texts.iter().map(|&at| TEXTS[at]).collect();
+    match parameter.kind {
+        Kind::Text => texts.join(" ").into(),
+        Kind::Texts => texts.into(),
+        Kind::Choice(words) => words[texts.len() % words.len()].into(),
+        Kind::Number(most) => most.min(1 + texts.len() * 25).into(),
+        Kind::Flag => (texts.len() == 1).into(),
+        Kind::Fields => json!({"a": texts.join(" ")}),
+    }
+}
+
+/// Returns everything that an answer says.
+fn said(server: &Server, planned: &Planned) -> (String, Value) {
+    let tools = server.tools(&server.caller());
+    let tool = tools[planned.0 % tools.len()];
+    let answer = call_with(server, tool.name, arguments(tool, &planned.1)).unwrap();
+    let structured = answer.structured.unwrap_or_default();
+    (format!("{}\n{structured}", answer.text), structured)
+}
+
+/// Returns what must not depend on what is outside: which documents there are and
+/// how many. Scores may, since rare words are rare in the whole index.
+fn facts(structured: &Value) -> (Value, Value, BTreeSet<String>) {
+    let ids = structured["hits"].as_array().into_iter().flatten();
+    let ids = ids.map(|hit| hit["id"].to_string()).collect();
+    (
+        structured["total"].clone(),
+        structured["documents"].clone(),
+        ids,
+    )
+}
+
+fn check(text: &str) -> Result<(), TestCaseError> {
+    for word in OUTSIDE {
+        prop_assert!(!text.to_lowercase().contains(word), "{word} in: {text}");
+    }
+    Ok(())
+}
+
+/// Checks resources and completions.
+fn check_resources(server: &Server) -> Result<(), TestCaseError> {
+    let (caller, cancel) = (server.caller(), Cancel::new());
+    let listed = server.resources(&caller, &cancel).unwrap();
+    check(&format!("{listed:?}"))?;
+    for text in TEXTS {
+        for address in [text.to_owned(), format!("kodiak://search/{text}")] {
+            let read = server.resource(&caller, &address, &cancel);
+            check(&format!("{read:?}"))?;
+        }
+        for (variable, source) in [("source", None), ("key", Some("secrets")), ("key", None)] {
+            let completed = server.complete(&caller, variable, text, source, &cancel);
+            check(&format!("{completed:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn test(same_source: bool, guard: impl Fn(Guard) -> Guard) {
+    let (full, inside) = desks(same_source);
+    let everything = full.indexed(&["work", "secrets"]);
+    let alone = inside.indexed(&["work"]);
+    let scoped = Server::new(everything.clone(), full.options(guard(reader())));
+    let alone = Server::new(alone, inside.options(guard(reader())));
+    check_resources(&scoped).unwrap();
+    let config = Config {
+        cases: 200,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let same = |calls: Vec<Planned>| {
+        for call in &calls {
+            let (text, found) = said(&scoped, call);
+            check(&text)?;
+            let (_, expected) = said(&alone, call);
+            prop_assert_eq!(facts(&found), facts(&expected), "{}", text);
+        }
+        Ok(())
+    };
+    TestRunner::new(config.clone())
+        .run(&vec(planned(), 1..4), same)
+        .unwrap();
+    // What writes changes what is inside, so there is nothing to compare with.
+    let writing = Server::new(everything, full.options(guard(writer())));
+    let quiet = |calls: Vec<Planned>| {
+        for call in &calls {
+            check(&said(&writing, call).0)?;
+        }
+        Ok(())
+    };
+    TestRunner::new(config)
+        .run(&vec(planned(), 1..4), quiet)
+        .unwrap();
+    check_resources(&writing).unwrap();
+}
+
+#[test]
+fn nothing_of_another_source_is_seen() {
+    test(false, |guard| guard.within(["work"]));
+}
+
+#[test]
+fn nothing_of_another_project_is_seen() {
+    test(true, |guard| guard.in_project("/work/atlas"));
+}

@@ -1,0 +1,214 @@
+//! What every tool answers over the example notes.
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, call, reader, writer};
+
+/// Shows both forms of an answer.
+fn shown(server: &kodiak_server::Server, name: &str, arguments: Value) -> String {
+    let answer = call(server, name, arguments);
+    let mut shown = answer.text;
+    if answer.failed {
+        shown.insert_str(0, "(failed)\n");
+    }
+    if let Some(value) = answer.structured {
+        shown.push_str(&format!(
+            "\n\n{}",
+            serde_json::to_string_pretty(&value).unwrap()
+        ));
+    }
+    shown
+}
+
+#[test]
+fn search() {
+    let desk = Desk::with_examples();
+    let server = desk.server(reader());
+    let ask = |arguments| shown(&server, "search", arguments);
+    insta::assert_snapshot!("search", ask(json!({"query": "ramen broth", "limit": 2})));
+    insta::assert_snapshot!(
+        "search_filtered",
+        ask(json!({"query": "", "tags": ["#dinner"], "kinds": ["recipe"], "after": "2024"}))
+    );
+    insta::assert_snapshot!("search_misspelt", ask(json!({"query": "kartofelsuppe"})));
+    insta::assert_snapshot!("search_nothing", ask(json!({"query": "zyzzyva"})));
+    insta::assert_snapshot!(
+        "search_unknown_source",
+        ask(json!({"query": "a", "sources": ["note"]}))
+    );
+}
+
+#[test]
+fn get() {
+    let desk = Desk::with_examples();
+    let server = desk.server(reader());
+    let ask = |ids: Value| shown(&server, "get", json!({"ids": ids}));
+    insta::assert_snapshot!(
+        "get_lines",
+        ask(json!(["notes/cooking/kartoffelsuppe.md:9-12"]))
+    );
+    insta::assert_snapshot!(
+        "get_several",
+        ask(json!([
+            "notes/cooking/kartoffelsuppe.md:2-3",
+            "#abcdef01",
+            "kartofelsuppe"
+        ]))
+    );
+    insta::assert_snapshot!("get_none", ask(json!("kartofelsuppe.md")));
+}
+
+#[test]
+fn status() {
+    let desk = Desk::with_examples();
+    let server = desk.server(reader());
+    let shown = shown(&server, "status", json!({}));
+    // The only moments are those of indexing.
+    let day = kodiak::date::format(kodiak::date::now())[..11].to_owned();
+    let mut parts = shown.split(&day);
+    let mut shown = parts.next().unwrap().to_owned();
+    for part in parts {
+        shown.push_str("[moment]");
+        shown.push_str(&part["00:00:00Z".len()..]);
+    }
+    insta::assert_snapshot!("status", shown);
+    let empty = Desk::new();
+    let server = kodiak_server::Server::new(empty.engine(&["notes"]), empty.options(reader()));
+    let answer = call(&server, "status", json!({}));
+    assert!(
+        answer.text.contains("nothing is indexed yet"),
+        "{}",
+        answer.text
+    );
+    let answer = call(&server, "search", json!({"query": "a"}));
+    assert!(
+        answer.failed && answer.text.contains("nothing is indexed yet"),
+        "{}",
+        answer.text
+    );
+}
+
+#[test]
+fn notes() {
+    let desk = Desk::with_examples();
+    let server = desk.server(reader());
+    let ask = |name, arguments| shown(&server, name, arguments);
+    insta::assert_snapshot!(
+        "note_search",
+        ask(
+            "note_search",
+            json!({"queries": ["kartoffelsuppe", "coffee"], "max_tokens": 400})
+        )
+    );
+    insta::assert_snapshot!(
+        "note_search_by_tag",
+        ask("note_search", json!({"queries": "*", "tags": ["coffee"]}))
+    );
+    insta::assert_snapshot!(
+        "note_search_nothing",
+        ask("note_search", json!({"queries": ["zyzzyva"]}))
+    );
+    let soup = json!(["notes/cooking/kartoffelsuppe.md"]);
+    let within = ask("note_search", json!({"queries": ["winter"], "ids": soup}));
+    assert_eq!(within.matches("<match ").count(), 1, "{within}");
+    insta::assert_snapshot!(
+        "note_get",
+        ask("note_get", json!({"ids": soup, "lines": ["2", "9-10"]}))
+    );
+    let whole = ask("note_get", json!({"ids": soup}));
+    assert!(
+        whole.starts_with("<note id=\"") && whole.ends_with("</note>"),
+        "{whole}"
+    );
+    insta::assert_snapshot!("note_create_off", ask("note_create", json!({"title": "x"})));
+}
+
+#[test]
+fn answers_can_be_wrapped() {
+    let desk = Desk::with_examples();
+    let mut options = desk.options(reader());
+    options.wrapped = true;
+    let server = kodiak_server::Server::new(desk.indexed(&["notes"]), options);
+    let good = call(&server, "note_search", json!({"queries": ["zyzzyva"]}));
+    let value: Value = serde_json::from_str(&good.text).unwrap();
+    assert_eq!((&value["type"], good.failed), (&json!("success"), false));
+    let bad = call(&server, "note_get", json!({"ids": ["#00000000"]}));
+    let value: Value = serde_json::from_str(&bad.text).unwrap();
+    assert_eq!((&value["type"], bad.failed), (&json!("error"), false));
+    assert!(
+        value["message"].as_str().unwrap().contains("no note"),
+        "{value}"
+    );
+    assert_eq!(
+        (&value["trace"], &value["transient"]),
+        (&json!([]), &json!(true))
+    );
+}
+
+#[test]
+fn bear_is_asked_to_create_notes() {
+    use std::sync::{Arc, Mutex};
+    let desk = Desk::with_examples();
+    let created = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&created);
+    let mut options = desk.options(reader());
+    options.note_creator = Some(Arc::new(move |note| {
+        kept.lock().unwrap().push(note.clone());
+        Ok(())
+    }));
+    let server = kodiak_server::Server::new(desk.indexed(&["notes"]), options);
+    let note = json!({"title": " A  title ", "tags": ["a"], "content": "text"});
+    let answer = call(&server, "note_create", note);
+    assert_eq!(answer.text, "Bear has been asked to create \"A title\".");
+    let created = created.lock().unwrap();
+    assert_eq!((created[0].title.as_str(), created.len()), ("A title", 1));
+}
+
+#[test]
+fn pages() {
+    let desk = Desk::with_examples();
+    let server = desk.server(writer());
+    let page = json!({"title": "Sourdough diary", "content": "Fed it.", "tags": ["bread"]});
+    insta::assert_snapshot!("page_create", shown(&server, "page_create", page));
+    let more = json!({"id": "notes/Sourdough diary.md", "append": "It rose."});
+    insta::assert_snapshot!("page_update", shown(&server, "page_update", more));
+    let text = call(&server, "get", json!({"ids": ["Sourdough diary"]})).text;
+    assert!(text.ends_with("Fed it.\nIt rose."), "{text}");
+    desk.write("notes/plain.md", "Plain.\n");
+    let front = json!({"id": "notes/plain.md", "content": "---\ntitle: x\n---\n"});
+    assert!(call(&server, "page_update", front).failed);
+    let rename = json!({"id": "Sourdough diary", "title": "Bread diary"});
+    let renamed = call(&server, "page_update", rename);
+    assert_eq!(renamed.text, "Changed notes/Bread diary.md.");
+    let tags = json!({"from": "bread", "to": "baking/bread"});
+    insta::assert_snapshot!("tag_rename", shown(&server, "tag_rename", tags));
+    let found = call(&server, "search", json!({"query": "", "tags": ["baking"]}));
+    assert!(found.text.contains("Bread diary"), "{}", found.text);
+}
+
+#[test]
+fn nothing_that_writes_is_offered_to_readers() {
+    let desk = Desk::with_examples();
+    let server = desk.server(reader());
+    let names: Vec<&str> = server
+        .tools(&server.caller())
+        .iter()
+        .map(|tool| tool.name)
+        .collect();
+    let mut once = names.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), names.len(), "one tool per name");
+    let all = server.tools(&kodiak_server::Caller { guard: writer() });
+    assert!(all.len() > names.len());
+    for tool in all {
+        let writes = tool.effect != kodiak_server::tool::Effect::Reads;
+        assert_eq!(writes, !names.contains(&tool.name), "{}", tool.name);
+    }
+    let refused = call(&server, "page_create", json!({"title": "x"}));
+    assert!(
+        refused.failed && refused.text.contains("--allow-write"),
+        "{}",
+        refused.text
+    );
+}

@@ -1,0 +1,253 @@
+//! Kept copies: what was read of a session stays, whatever becomes of its original.
+//!
+//! Agents delete their transcripts after weeks. A copy has the turns as they are
+//! indexed: bounded and redacted, one to a line, after a line that describes the
+//! session and says from where the original has to be read on. Copies are data, not
+//! index. Only forgetting removes them. Nobody else may read them: folders have mode
+//! 0700, files 0600.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::turn::{Circumstances, Session, Turn};
+use super::turns::{LeftOver, ResumePoint};
+use crate::document::{Timestamp, Version};
+use crate::error::{Error, Result};
+use crate::source::markdown::FileState;
+use crate::source::markdown::files::Temporary;
+
+/// The format of the copies, and of what is left out of them.
+pub(super) const FORMAT: u32 = 1;
+const EXTENSION: &str = "jsonl";
+
+/// The folder of the copies of one source.
+#[derive(Clone, Debug)]
+pub(super) struct Keep {
+    folder: PathBuf,
+}
+
+/// What is known of a kept session beside its turns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Header {
+    pub(super) format: u32,
+    pub(super) agent: String,
+    pub(super) session: Session,
+    /// When the original was last written.
+    pub(super) modified: Timestamp,
+    /// Whether thinking is part of it.
+    pub(super) thinking: bool,
+    pub(super) left_over: LeftOver,
+    /// The state of what was read of the original, as hexadecimal digits.
+    pub(super) fingerprint: String,
+    pub(super) point: ResumePoint,
+}
+
+/// A copy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Copy {
+    pub(super) header: Header,
+    pub(super) turns: Vec<Turn>,
+}
+
+impl Keep {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the path of the copy of an entry. The parts of its key are safe as
+    /// names of files.
+    fn path(&self, key: &str) -> PathBuf {
+        self.folder.join(format!("{key}.{EXTENSION}"))
+    }
+
+    /// Lists the copies: the key of each entry, its state and its size.
+    pub(super) fn list(&self) -> Result<Vec<(String, FileState, u64)>> {
+        let mut found = Vec::new();
+        let mut folders = vec![(self.folder.clone(), String::new())];
+        while let Some((folder, prefix)) = folders.pop() {
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(Error::io("read", &folder)(error)),
+            };
+            for entry in entries.flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let Ok(metadata) = entry.metadata() else {
+                    continue;
+                };
+                if name.starts_with('.') {
+                    continue;
+                }
+                if metadata.is_dir() {
+                    folders.push((entry.path(), format!("{prefix}{name}/")));
+                } else if let Some(stem) =
+                    name.strip_suffix(".jsonl").filter(|_| metadata.is_file())
+                {
+                    found.push((
+                        format!("{prefix}{stem}"),
+                        FileState::of(&metadata),
+                        metadata.len(),
+                    ));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the version of an entry of which only the copy is left.
+    pub(super) fn version(state: &FileState) -> Version {
+        let mut bytes = b"kept".to_vec();
+        bytes.extend_from_slice(&state.without_change_time().version(u64::MAX).0);
+        Version::of(&bytes)
+    }
+
+    /// Returns the version of a copy, if there is one.
+    pub(super) fn presence(&self, key: &str) -> Option<Version> {
+        let metadata = fs::symlink_metadata(self.path(key)).ok()?;
+        metadata
+            .is_file()
+            .then(|| Self::version(&FileState::of(&metadata)))
+    }
+
+    /// Reads a copy. One that cannot be understood counts as none, unless it is of
+    /// a later format: that must not be overwritten.
+    pub(super) fn load(&self, key: &str) -> Result<Option<Copy>> {
+        let path = self.path(key);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read", &path)(error)),
+        };
+        read(BufReader::new(file)).map_err(Error::io("read", &path))
+    }
+
+    /// Writes a copy in one step.
+    pub(super) fn store(&self, key: &str, copy: &Copy) -> Result<()> {
+        let path = self.path(key);
+        let folder = path.parent().unwrap_or(&self.folder);
+        make_private(folder)?;
+        let text = write(copy);
+        let file = Temporary::write(folder, &text, private())?;
+        file.replace(&path)
+    }
+
+    /// Deletes a copy.
+    pub(super) fn remove(&self, key: &str) -> Result<()> {
+        let path = self.path(key);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Error::io("delete", &path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Creates a folder that nobody else may read, with those above it.
+fn make_private(folder: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(folder)
+        .map_err(Error::io("create the folder", folder))
+}
+
+#[cfg(unix)]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "other systems have no such permissions"
+)]
+fn private() -> Option<fs::Permissions> {
+    Some(std::os::unix::fs::PermissionsExt::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn private() -> Option<fs::Permissions> {
+    None
+}
+
+fn read(mut file: impl BufRead) -> io::Result<Option<Copy>> {
+    let mut line = String::new();
+    file.read_line(&mut line)?;
+    let Ok(header) = serde_json::from_str::<Header>(&line) else {
+        return Ok(None);
+    };
+    if header.format > FORMAT {
+        let message = "it was written by a later version of Kodiak";
+        return Err(io::Error::new(ErrorKind::InvalidData, message));
+    }
+    let mut copy = Copy {
+        header,
+        turns: Vec::new(),
+    };
+    let mut around = Circumstances::default();
+    loop {
+        line.clear();
+        if file.read_line(&mut line)? == 0 {
+            return Ok(Some(copy));
+        }
+        // A line that cannot be read is lost; the others are not.
+        let Ok(mut turn) = serde_json::from_str::<Turn>(&line) else {
+            continue;
+        };
+        inherit(&mut turn.around, &mut around);
+        copy.turns.push(turn);
+    }
+}
+
+/// Fills in what a turn has in common with the one before.
+fn inherit(own: &mut Circumstances, before: &mut Circumstances) {
+    let pairs = [
+        (&mut own.cwd, &mut before.cwd),
+        (&mut own.project, &mut before.project),
+        (&mut own.branch, &mut before.branch),
+        (&mut own.model, &mut before.model),
+    ];
+    for (own, before) in pairs {
+        match own {
+            Some(own) => *before = Some(own.clone()),
+            None => own.clone_from(before),
+        }
+    }
+}
+
+fn write(copy: &Copy) -> String {
+    let mut text = line(&copy.header);
+    let mut before = Circumstances::default();
+    for turn in &copy.turns {
+        let mut turn = turn.clone();
+        let now = turn.around.clone();
+        let pairs = [
+            (&mut turn.around.cwd, &before.cwd),
+            (&mut turn.around.project, &before.project),
+            (&mut turn.around.branch, &before.branch),
+            (&mut turn.around.model, &before.model),
+        ];
+        for (own, before) in pairs {
+            if own == before {
+                *own = None;
+            }
+        }
+        text.push_str(&line(&turn));
+        before = now;
+    }
+    text
+}
+
+/// Writes a value as a line.
+fn line(value: &impl Serialize) -> String {
+    // The keys of these values are names, which JSON can always write.
+    let mut line = serde_json::to_string(value).unwrap_or_default();
+    line.push('\n');
+    line
+}

@@ -1,0 +1,442 @@
+//! The transcripts of coding agents: what was asked, answered and run.
+//!
+//! A session is an entry, a turn is a document. `discover` finds the sessions of an
+//! agent, `session` reads one, and the parsers (`claude`, `codex`, `pi`, `gemini`,
+//! `opencode`, `cursor`) know one format each. `turns` joins records, bounds and
+//! redacts them; `keep` has the copies that outlive the originals, which are only
+//! ever read.
+
+mod agent;
+mod claude;
+mod codex;
+mod cursor;
+mod discover;
+mod gemini;
+mod json;
+mod keep;
+mod lines;
+mod opencode;
+mod parser;
+mod pi;
+mod session;
+mod tool;
+mod turn;
+mod turns;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+pub use agent::{Agent, resume};
+pub use turn::{Circumstances, KIND, Role, Turn};
+
+use super::{Container, Entry, Known, Listing, Look, Presence, Reading, Source};
+use crate::document::{Document, Version};
+use crate::error::{Error, Result};
+use crate::tombstones::Tombstones;
+use discover::{Discovered, Found, discover};
+use keep::{Copy, Keep};
+use turn::Belonging;
+
+/// The key of the container of an agent that keeps its sessions in databases.
+const DATABASES: &str = "databases";
+
+/// How transcripts are read.
+#[derive(Clone, Debug, Default)]
+pub struct TranscriptOptions {
+    /// The folder for the copies of this source; without one, nothing is kept.
+    pub keep: Option<PathBuf>,
+    /// Whether what an agent thought is indexed.
+    pub thinking: bool,
+    /// What was forgotten, and must not be kept again.
+    pub tombstones: Tombstones,
+}
+
+/// The transcripts of an agent as a source.
+#[derive(Debug)]
+pub struct TranscriptSource {
+    name: String,
+    agent: Agent,
+    root: PathBuf,
+    keep: Option<Keep>,
+    options: TranscriptOptions,
+    /// The sessions as they were last found.
+    found: Mutex<Option<Arc<Discovered>>>,
+}
+
+impl TranscriptSource {
+    /// Opens the folder or database of an agent. It may be gone if copies of its
+    /// sessions are there.
+    pub fn new(
+        name: impl Into<String>,
+        agent: Agent,
+        root: &Path,
+        options: TranscriptOptions,
+    ) -> Result<Self> {
+        let keep = options.keep.clone().map(Keep::new);
+        let kept = keep.as_ref().is_some_and(|keep| keep.folder().is_dir());
+        let root = match fs::canonicalize(root) {
+            Ok(root) => root,
+            Err(_) if kept => root.to_owned(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::FolderMissing {
+                    path: root.to_owned(),
+                });
+            }
+            Err(error) => return Err(Error::io("read", root)(error)),
+        };
+        Ok(Self {
+            name: name.into(),
+            agent,
+            root,
+            keep,
+            options,
+            found: Mutex::default(),
+        })
+    }
+
+    /// Returns the agent.
+    pub fn agent(&self) -> Agent {
+        self.agent
+    }
+
+    /// Returns the number of sessions on the disk and their size in bytes, as far
+    /// as that is known without reading them.
+    pub fn extent(&self) -> Result<(usize, u64)> {
+        let found = self.discover()?;
+        let sizes = found.sessions.values().map(|session| session.size);
+        Ok((found.sessions.len(), sizes.sum()))
+    }
+
+    /// Returns the number of kept copies and their size in bytes.
+    pub fn kept(&self) -> Result<(usize, u64)> {
+        let copies = self.keep.as_ref().map(Keep::list).transpose()?;
+        let copies = copies.unwrap_or_default();
+        Ok((copies.len(), copies.iter().map(|(_, _, size)| size).sum()))
+    }
+
+    /// Looks for the sessions on the disk.
+    fn discover(&self) -> Result<Arc<Discovered>> {
+        let found = match discover(self.agent, &self.root) {
+            Ok(found) => found,
+            // Everything else was deleted; the copies are left.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && self.keep.is_some() => {
+                Discovered::default()
+            }
+            Err(error) => return Err(Error::io("read", &self.root)(error)),
+        };
+        let found = Arc::new(found);
+        let mut last = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some(Arc::clone(&found));
+        Ok(found)
+    }
+
+    /// Returns the sessions as they were last found.
+    fn last_found(&self) -> Result<Arc<Discovered>> {
+        let last = self
+            .found
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        last.map_or_else(|| self.discover(), Ok)
+    }
+
+    /// Returns the version of a session. How it is read is part of it.
+    fn version(&self, found: &Found) -> Version {
+        if !found.version.is_known() {
+            return Version::UNKNOWN;
+        }
+        let mut state = found.version.0.to_vec();
+        state.extend_from_slice(&keep::FORMAT.to_le_bytes());
+        state.push(u8::from(self.options.thinking));
+        Version::of(&state)
+    }
+
+    /// Returns the entries of all sessions: those on the disk, and those of which
+    /// only a copy is left.
+    fn entries(&self, found: &Discovered) -> Result<Vec<Entry>> {
+        let mut entries: Vec<Entry> = found
+            .sessions
+            .values()
+            .map(|session| Entry {
+                key: session.key.clone(),
+                version: self.version(session),
+                size_hint: session.size,
+            })
+            .collect();
+        for (key, state, size) in self
+            .keep
+            .as_ref()
+            .map(Keep::list)
+            .transpose()?
+            .unwrap_or_default()
+        {
+            if !found.sessions.contains_key(&key) {
+                entries.push(Entry {
+                    key,
+                    version: Keep::version(&state),
+                    size_hint: size,
+                });
+            }
+        }
+        Ok(entries)
+    }
+
+    fn containers(&self) -> Vec<Container> {
+        let version = discover::stamp(self.agent, &self.root);
+        let container = |version| Container {
+            key: DATABASES.to_owned(),
+            version,
+        };
+        version.map(container).into_iter().collect()
+    }
+
+    /// Reads a session on the disk, joins it with what was kept, and keeps it.
+    fn read_session(&self, found: &Found) -> std::result::Result<Copy, session::Failure> {
+        let kept = self
+            .keep
+            .as_ref()
+            .map(|keep| keep.load(&found.key))
+            .transpose()?
+            .flatten();
+        let mut copy = session::read(found, kept.as_ref(), self.options.thinking)?;
+        copy.header.agent = self.agent.name().to_owned();
+        self.leave_out_forgotten(&found.key, &mut copy)?;
+        if let Some(keep) = &self.keep
+            && kept.as_ref() != Some(&copy)
+        {
+            if copy.turns.is_empty() {
+                keep.remove(&found.key)?;
+            } else {
+                keep.store(&found.key, &copy)?;
+            }
+        }
+        Ok(copy)
+    }
+
+    /// Removes the turns that were forgotten.
+    fn leave_out_forgotten(&self, entry: &str, copy: &mut Copy) -> Result<()> {
+        let mut kept = Vec::with_capacity(copy.turns.len());
+        let (turns, mut before) = (std::mem::take(&mut copy.turns), 0);
+        for (at, turn) in turns.into_iter().enumerate() {
+            let (key, thread) = (turn::key(entry, &turn), turn::thread(entry, &turn));
+            if self
+                .options
+                .tombstones
+                .hold(&self.name, &key, Some(&thread))?
+            {
+                // A title is made from what was said.
+                copy.header.session.title = None;
+                copy.header.point.context.session.title = None;
+                continue;
+            }
+            before += usize::from(at < copy.header.point.turns);
+            kept.push(turn);
+        }
+        copy.turns = kept;
+        copy.header.point.turns = before;
+        Ok(())
+    }
+
+    fn emit(&self, entry: &str, copy: &Copy, emit: &mut dyn FnMut(Document)) {
+        let belonging = Belonging {
+            source: &self.name,
+            agent: self.agent.name(),
+            entry,
+            session: &copy.header.session,
+            modified: copy.header.modified,
+        };
+        let mut problem = copy.header.left_over.problem();
+        for turn in &copy.turns {
+            emit(turn::document(turn, belonging, problem.take()));
+        }
+    }
+}
+
+impl Source for TranscriptSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> &'static str {
+        "transcripts"
+    }
+
+    fn location(&self) -> String {
+        self.root.to_string_lossy().into_owned()
+    }
+
+    fn watch_paths(&self) -> Vec<PathBuf> {
+        let root = if self.root.is_file() {
+            self.root.parent()
+        } else {
+            Some(self.root.as_path())
+        };
+        root.map(Path::to_owned).into_iter().collect()
+    }
+
+    fn list(&self) -> Result<Listing> {
+        // Before the sessions are found: what is written meanwhile must show.
+        let containers = self.containers();
+        let found = self.discover()?;
+        Ok(Listing {
+            entries: self.entries(&found)?,
+            left_out: found.left_out.clone(),
+            containers,
+        })
+    }
+
+    fn read(&self, entry: &Entry, emit: &mut dyn FnMut(Document)) -> Result<Reading> {
+        let key = entry.key.as_str();
+        let found = self.last_found()?;
+        if let Some(session) = found.sessions.get(key) {
+            match self.read_session(session) {
+                Ok(copy) => {
+                    self.emit(key, &copy, emit);
+                    return Ok(Reading::Read {
+                        version: self.version(session),
+                    });
+                }
+                Err(session::Failure::Gone) => {}
+                Err(session::Failure::Unavailable(reason)) => {
+                    return Ok(Reading::Unavailable(reason));
+                }
+                Err(session::Failure::Fatal(error)) => return Err(error),
+            }
+        }
+        let Some(keep) = &self.keep else {
+            return Ok(Reading::Gone);
+        };
+        let version = keep.presence(key);
+        match (keep.load(key), version) {
+            (Ok(Some(mut copy)), Some(version)) => {
+                self.leave_out_forgotten(key, &mut copy)?;
+                self.emit(key, &copy, emit);
+                Ok(Reading::Read { version })
+            }
+            (Ok(_), None) => Ok(Reading::Gone),
+            (Ok(None), Some(version)) => Ok(Reading::Skipped {
+                reason: "the kept copy cannot be understood".to_owned(),
+                version,
+            }),
+            (Err(error), _) => Ok(Reading::Unavailable(error.to_string())),
+        }
+    }
+
+    fn presence(&self, entry_key: &str) -> Presence {
+        let Ok(found) = self.last_found() else {
+            return Presence::Unknown;
+        };
+        let kept = || self.keep.as_ref().and_then(|keep| keep.presence(entry_key));
+        let Some(session) = found.sessions.get(entry_key) else {
+            return kept().map_or(Presence::Gone, Presence::There);
+        };
+        match session::version_now(session) {
+            Some(version) => Presence::There(self.version(&Found {
+                version,
+                ..session.clone()
+            })),
+            None => kept().map_or(Presence::Gone, Presence::There),
+        }
+    }
+
+    fn changes_since(&self, known: &dyn Known, deadline: Instant) -> Result<Look> {
+        let mut look = Look::default();
+        let containers = self.containers();
+        let indexed = known.containers()?;
+        let same = |one: &Container| {
+            indexed
+                .get(&one.key)
+                .is_some_and(|it| it.is_same_as(one.version))
+        };
+        if !containers.is_empty() && containers.iter().all(same) {
+            look.finished = true;
+            return Ok(look);
+        }
+        let found = self.discover()?;
+        let entries = self.entries(&found)?;
+        if Instant::now() >= deadline {
+            return Ok(look);
+        }
+        let mut new: HashSet<usize> = (0..entries.len()).collect();
+        let places: std::collections::HashMap<&str, usize> = entries
+            .iter()
+            .enumerate()
+            .map(|(at, entry)| (entry.key.as_str(), at))
+            .collect();
+        let hidden = |key: &str| {
+            found
+                .left_out
+                .iter()
+                .any(|folder| key.starts_with(&folder.key))
+        };
+        let mut changed = Vec::new();
+        known.each_entry(&mut |entry| {
+            match places.get(entry.key) {
+                Some(&at) => {
+                    new.remove(&at);
+                    if !entry.version.is_same_as(entries[at].version) {
+                        changed.push(entries[at].clone());
+                    }
+                }
+                None if !entry.key.ends_with('/') && !hidden(entry.key) => {
+                    look.gone.push(entry.key.to_owned());
+                }
+                None => {}
+            }
+            ControlFlow::Continue(())
+        })?;
+        // What is new comes first: nothing of it can be found yet.
+        let mut new: Vec<usize> = new.into_iter().collect();
+        new.sort_unstable();
+        look.entries = new.into_iter().map(|at| entries[at].clone()).collect();
+        look.entries.append(&mut changed);
+        look.containers = containers;
+        look.finished = true;
+        Ok(look)
+    }
+
+    fn is_original_gone(&self, entry_key: &str) -> bool {
+        let Ok(found) = self.last_found() else {
+            return false;
+        };
+        let there = found.sessions.get(entry_key).and_then(session::version_now);
+        there.is_none()
+    }
+
+    fn forget(&self, keys: &[&str]) -> Result<()> {
+        let Some(keep) = &self.keep else {
+            return Ok(());
+        };
+        let entry = |key: &&str| key.rsplit_once('/').map(|(entry, _)| entry.to_owned());
+        let entries: HashSet<String> = keys.iter().filter_map(entry).collect();
+        for entry in entries {
+            let Some(mut copy) = keep.load(&entry)? else {
+                continue;
+            };
+            let forgotten = |turn: &Turn| keys.contains(&turn::key(&entry, turn).as_str());
+            let count = copy.turns.len();
+            let point = copy.header.point.turns.min(count);
+            let before = copy.turns[..point]
+                .iter()
+                .filter(|turn| !forgotten(turn))
+                .count();
+            copy.turns.retain(|turn| !forgotten(turn));
+            if copy.turns.is_empty() {
+                keep.remove(&entry)?;
+            } else if copy.turns.len() < count {
+                copy.header.point.turns = before;
+                copy.header.session.title = None;
+                copy.header.point.context.session.title = None;
+                keep.store(&entry, &copy)?;
+            }
+        }
+        Ok(())
+    }
+}
