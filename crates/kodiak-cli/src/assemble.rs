@@ -341,7 +341,10 @@ impl Models for ProgramModels {
                 let cut = models::cut(model, self.dimensions).map_err(absence)?;
                 Ok(Some(self.made(cut)))
             }
-            Ok(None) => Err(absence(format!("the model {name} is not installed"))),
+            Ok(None) => Err(absence(match model::damage(&folder, name) {
+                Some(damage) => failure::message(&damage.into()),
+                None => format!("the model {name} is not installed"),
+            })),
             Err(error) => Err(absence(failure::message(&error.into()))),
         }
     }

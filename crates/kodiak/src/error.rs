@@ -202,6 +202,14 @@ pub enum Error {
         /// Its name.
         name: String,
     },
+    /// A model is configured and cannot be used now.
+    #[error("{reason}")]
+    ModelAbsent {
+        /// Its name.
+        name: String,
+        /// Why it cannot be used.
+        reason: String,
+    },
     /// A model could not be installed.
     #[error("the model {name} could not be installed: {}", attempts.join("; "))]
     ModelUnobtainable {

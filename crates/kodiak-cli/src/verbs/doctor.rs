@@ -185,10 +185,15 @@ fn describe(check: &engine::Check) -> Check {
         }
         Subject::Model { name } => match problem {
             None => Check::ok(format!("the model {name} is intact")),
-            Some(error @ Error::ModelMissing { .. }) => Check::problem(
-                error.to_string(),
-                format!("run `kodiak model install {name}`"),
+            // A provider's model has its provider's name before its own.
+            Some(error) if name.contains('/') => Check::problem(
+                failure::one_line(&error.to_string()),
+                "run `kodiak model test`, and see the [model] table of the config".to_owned(),
             ),
+            Some(Error::ModelAbsent { reason, .. }) if reason.ends_with("is not installed") => {
+                let hint = format!("run `kodiak model install {name}`");
+                Check::problem(reason.clone(), hint)
+            }
             Some(error) => Check::problem(
                 failure::one_line(&error.to_string()),
                 format!("run `kodiak model remove {name}`, then `kodiak model install {name}`"),

@@ -118,7 +118,7 @@ fn help_is_an_answer() {
           --index <PATH>   The index to use: a file, or the folder that holds `index.db` [env:
                            KODIAK_INDEX]
           --config <PATH>  The config file to use [env: KODIAK_CONFIG]
-          --offline        Use no network: never download a model [env: KODIAK_OFFLINE]
+          --offline        Use no network: download no model, ask no provider [env: KODIAK_OFFLINE]
           --model <NAME>   The model to use instead of the configured one; `none` turns off semantic
                            search [env: KODIAK_MODEL]
           --color <WHEN>   When to colour the output [default: auto] [possible values: auto, always,

@@ -203,7 +203,7 @@ fn a_search_answers_by_words_and_says_why() {
             let desk = desk(provider, &server);
             add(&desk);
             failing.store(1, Ordering::SeqCst);
-            let run = desk.run(&["search", "the broth and the train"]);
+            let run = desk.run(&["search", "simmer the broth for hours"]);
             assert_eq!(run.code, Some(0), "{provider} {name}: {run}");
             assert!(run.stdout.contains("ramen.md"), "{provider} {name}: {run}");
             assert!(run.stderr.contains(expected), "{provider} {name}: {run}");
@@ -235,7 +235,7 @@ fn the_index_never_fails_and_the_next_run_catches_up() {
         }
         let run = if matches!(name, "timeout" | "no connection") {
             // These are retried for a while; words can be searched meanwhile.
-            desk.ok(&["add", "notes", "--no-semantic"])
+            desk.ok(&["add", "notes", "--model", "none"])
         } else {
             let run = add(&desk);
             assert!(run.stderr.contains(expected), "{name}: {run}");
@@ -406,5 +406,5 @@ fn offline_no_socket_is_opened() {
     }
     assert_eq!(server.seen().len(), asked);
     // The same without the option, to see that sockets are seen.
-    assert_ne!(sockets(&["search", "the broth"]), [] as [&str; 0]);
+    assert_ne!(sockets(&["model", "test"]), [] as [&str; 0]);
 }

@@ -33,18 +33,7 @@ fn a_sound_model_and_all_embeddings_are_told() {
 
 #[test]
 fn a_model_that_is_damaged_is_found() {
-    for (damage, problem, hint) in [
-        (
-            "cut short",
-            "is not installed",
-            "run `kodiak model install tiny`",
-        ),
-        (
-            "zeroed inside",
-            "it is not what was installed",
-            "run `kodiak model remove tiny`",
-        ),
-    ] {
+    for damage in ["cut short", "zeroed inside"] {
         let desk = embedded();
         let path = weights(&desk);
         let mut bytes = fs::read(&path).unwrap();
@@ -57,8 +46,11 @@ fn a_model_that_is_damaged_is_found() {
         fs::write(&path, bytes).unwrap();
         let run = desk.run(&["doctor"]);
         assert_eq!(run.code, Some(1), "{damage}: {run}");
-        assert!(run.stdout.contains(problem), "{run}");
-        assert!(run.stdout.contains(hint), "{run}");
+        assert!(run.stdout.contains("it is not what was installed"), "{run}");
+        assert!(
+            run.stdout.contains("run `kodiak model remove tiny`"),
+            "{run}"
+        );
         // Not even with --fix is anything embedded with it.
         let run = desk.run(&["doctor", "--fix"]);
         assert_eq!(run.code, Some(1), "{damage}: {run}");

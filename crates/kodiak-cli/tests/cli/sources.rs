@@ -220,13 +220,13 @@ fn a_config_with_a_mistake() {
     assert_snapshot!(desk.run(&["search", "gtd"]), @"
     exit: 2
     --- stderr
-    error: the config [DESK]/config/kodiak/config.toml:3 is not valid: unknown key `limti`, expected one of `limit`, `fusion`, `keyword`, `lexical_weight`, `semantic_weight`, `minimum_similarity`, `deadline_ms`, `refresh_ms`
+    error: the config [DESK]/config/kodiak/config.toml:3 is not valid: unknown key `limti`, did you mean `limit`?
     hint: correct the file, or use another with --config PATH
     ");
     assert_snapshot!(desk.run(&["doctor"]), @"
     exit: 1
     --- stdout
-    problem  the config [DESK]/config/kodiak/config.toml:3 is not valid: unknown key `limti`, expected one of `limit`, `fusion`, `keyword`, `lexical_weight`, `semantic_weight`, `minimum_similarity`, `deadline_ms`, `refresh_ms`
+    problem  the config [DESK]/config/kodiak/config.toml:3 is not valid: unknown key `limti`, did you mean `limit`?
              correct the file, or use another with --config PATH
     ok       the index [DESK]/data/kodiak/index.db is intact and contains 42 notes
     ");

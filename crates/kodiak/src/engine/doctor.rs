@@ -250,10 +250,12 @@ impl Engine {
         let model = match self.shared.models.for_documents() {
             Ok(None) => return,
             Ok(Some(model)) => model,
-            Err(ModelAbsence { name, .. }) => {
+            Err(absence) => {
                 diagnosis.checks.push(Check {
-                    subject: Subject::Model { name: name.clone() },
-                    problem: Some(Error::ModelMissing { name }),
+                    subject: Subject::Model {
+                        name: absence.name.clone(),
+                    },
+                    problem: Some(absence.into()),
                 });
                 return;
             }
@@ -377,7 +379,7 @@ impl Engine {
                 repairs.push(Repair::Embedded(report.cached + report.embedded));
                 Ok(())
             }
-            Ok(_) | Err(Error::NoIndex { .. } | Error::ModelMissing { .. }) => Ok(()),
+            Ok(_) | Err(Error::NoIndex { .. } | Error::ModelAbsent { .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }

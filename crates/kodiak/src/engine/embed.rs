@@ -45,8 +45,8 @@ impl Engine {
     /// `None` if no model is configured. Others may write in the meantime. The
     /// next call continues with what is left.
     ///
-    /// Fails with [`Error::ModelMissing`](crate::Error::ModelMissing) if a
-    /// model is configured but not available.
+    /// Fails with [`Error::ModelAbsent`](crate::Error::ModelAbsent) if a model is
+    /// configured but not available.
     pub fn embed(
         &self,
         guard: &Guard,
@@ -57,7 +57,7 @@ impl Engine {
         let model = match self.shared.models.for_documents() {
             Ok(Some(model)) => model,
             Ok(None) => return Ok(None),
-            Err(absence) => return Err(crate::Error::ModelMissing { name: absence.name }),
+            Err(absence) => return Err(absence.into()),
         };
         let until = within.and_then(|within| Instant::now().checked_add(within));
         let mut cache = self.cache(job);

@@ -24,6 +24,15 @@ impl fmt::Display for ModelAbsence {
     }
 }
 
+impl From<ModelAbsence> for crate::Error {
+    fn from(absence: ModelAbsence) -> Self {
+        Self::ModelAbsent {
+            name: absence.name,
+            reason: absence.reason,
+        }
+    }
+}
+
 /// The models of an engine. It never downloads one: it only uses what is
 /// installed.
 pub trait Models: Send + Sync {

@@ -34,6 +34,13 @@ pub fn find(cache: &Path, name: &str) -> Result<Option<InstalledModel>> {
     Ok(found.find(|model| model.identity.name == name))
 }
 
+/// Returns what is wrong with a model that is in the cache and cannot be used.
+pub fn damage(cache: &Path, name: &str) -> Option<Error> {
+    let folders = folders(cache).ok()?;
+    let mut named = folders.into_iter().filter(|(known, _)| known == name);
+    named.find_map(|(_, folder)| read(&folder).err())
+}
+
 /// Returns the model that made the vectors marked with `key`, which is
 /// `name@revision`, followed by the number of dimensions if they were cut.
 pub fn find_key(cache: &Path, key: &str) -> Result<Option<InstalledModel>> {

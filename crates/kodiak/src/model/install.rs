@@ -76,6 +76,12 @@ pub fn install(
             return Ok(there);
         }
     }
+    // Of a model that is not pinned, only the name tells that it is there.
+    if model.hub.is_some()
+        && let Some(there) = cache::find(&plan.cache, &model.name)?
+    {
+        return Ok(there);
+    }
     let mut attempts = Vec::new();
     let mut note = |attempt: String, progress: &mut dyn FnMut(Progress<'_>)| {
         progress(Progress::Failed(&attempt));

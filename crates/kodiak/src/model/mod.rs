@@ -25,7 +25,7 @@ mod record;
 mod staging;
 mod stamp;
 
-pub use cache::{bytes, find, find_key, installed, remove, verify};
+pub use cache::{bytes, damage, find, find_key, installed, remove, verify};
 pub use catalogue::{
     HubFile, HubFiles, KnownModel, Member, Origin, Package, Wheel, catalogue, known,
 };
