@@ -60,8 +60,10 @@ fn install(
                 format!("name a model: `kodiak model install {}`", default_name()),
             ));
         };
-        let by_name = |name| by_name(name, is_named, context.is_offline(&config), context, cache);
-        let others = usual::others(name).into_iter().filter(|_| !is_named);
+        let offline = context.is_offline(&config);
+        let by_name = |name| by_name(name, is_named, offline, context, cache);
+        let others = usual::others(name).into_iter();
+        let others = others.filter(|_| !is_named && !offline);
         // If the best cannot be had, the next is better than none.
         others.fold(by_name(name), |installed, other| {
             installed.or_else(|_| by_name(other))
