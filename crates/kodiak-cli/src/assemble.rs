@@ -21,7 +21,7 @@ use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{
     BearDatabase, BearOptions, MarkdownFolder, SessionOptions, SessionRecords, Source, bear,
 };
-use kodiak::store::{Reader as _, Serving, SqliteStore};
+use kodiak::store::{Serving, SqliteStore};
 
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;

@@ -99,15 +99,16 @@ impl Reranker for CrossEncoder {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut scored = Vec::new();
-            while let at = next.fetch_add(1, Ordering::Relaxed)
-                && let Some(text) = texts.get(at)
-            {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(text) = texts.get(at) else {
+                    return Ok(scored);
+                };
                 if stop.is_reached() {
                     return Err(RerankError::Stopped);
                 }
                 scored.push((at, self.score(query, text)?));
             }
-            Ok(scored)
         };
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let scored: Vec<_> = thread::scope(|scope| {

@@ -119,7 +119,7 @@ impl Presenter<'_> {
         }
         let collapsed = hits.iter().map(|hit| hit.also_in.len()).sum();
         let missing = request.limit.saturating_sub(hits.len());
-        let judgement = judge.map(|judge| judge.judge(&mut hits));
+        let judgement = judge.and_then(|judge| judge.judge(&mut hits));
         let shown = |hit: &Hit| hit.relevance.is_none_or(|it| it >= request.min_relevance);
         hits.retain(shown);
         let told = [
