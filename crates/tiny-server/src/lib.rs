@@ -220,7 +220,7 @@ fn serve(
         seen.len() - 1
     };
     let reply = answer(&request, number);
-    let _ = write(&mut stream, reply);
+    let _ = write(&mut stream, &reply);
     let _ = stream.shutdown(Shutdown::Both);
 }
 
@@ -255,7 +255,7 @@ fn read(stream: &TcpStream) -> io::Result<Request> {
     Ok(request)
 }
 
-fn write(stream: &mut TcpStream, reply: Reply) -> io::Result<()> {
+fn write(stream: &mut TcpStream, reply: &Reply) -> io::Result<()> {
     if let Conduct::Tunnel(to) = reply.conduct {
         return tunnel(stream, to);
     }

@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &IngestArguments, context: &Context<'_>) -> anyhow:
     let config = context.config()?;
     let engine = context.engine(&config, Purpose::of("ingest"))?;
     // Says what is missing where there is no model.
-    models::for_indexing(context, &config, false);
+    models::is_ready(context, &config, false);
     let texts: Vec<String> = found.iter().map(|record| record.text.clone()).collect();
     let taken = pages::work(context.output, |job| {
         Ok(engine.ingest(&Guard::local(), &source, &texts, job)?)

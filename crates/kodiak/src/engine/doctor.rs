@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use super::{Engine, Job, ModelAbsence};
+use super::{Engine, Job};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
 use crate::source::Source;

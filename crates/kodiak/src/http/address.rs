@@ -99,7 +99,7 @@ impl Address {
         let path = self.text[after..]
             .find('/')
             .map(|at| &self.text[after + at..]);
-        path.is_some_and(|path| path.trim_matches('/') != "")
+        path.is_some_and(|path| !path.trim_matches('/').is_empty())
     }
 
     /// Tells whether requests are encrypted.

@@ -193,7 +193,7 @@ impl Client {
         address: &Address,
         request: &Request<'_>,
     ) -> Result<HttpResponse<Body>, HttpError> {
-        let credential = self.credential(address, request)?;
+        let credential = credential(address, request)?;
         let proxy = self.network.proxies.to(address);
         let fail = |error: ureq::Error| failure(address, &error);
         let proxy = proxy
@@ -219,31 +219,6 @@ impl Client {
             get.build().call()
         };
         answer.map_err(fail)
-    }
-
-    /// Returns the header with the secret, if it may be sent to this address.
-    fn credential(
-        &self,
-        address: &Address,
-        request: &Request<'_>,
-    ) -> Result<Option<(&'static str, String)>, HttpError> {
-        let Some(credential) = request.credential else {
-            return Ok(None);
-        };
-        if !address.is_same_host(&request.address) {
-            return Ok(None);
-        }
-        if !address.is_secure() && !address.is_loopback() {
-            return if credential.required {
-                Err(HttpError::Insecure {
-                    host: address.host().to_owned(),
-                })
-            } else {
-                Ok(None)
-            };
-        }
-        let value = format!("{}{}", credential.scheme, credential.secret.expose());
-        Ok(Some((credential.header, value)))
     }
 }
 
@@ -295,6 +270,30 @@ impl Response {
             Err(error) => Err(reading(&address, &error)),
         }
     }
+}
+
+/// Returns the header with the secret, if it may be sent to this address.
+fn credential(
+    address: &Address,
+    request: &Request<'_>,
+) -> Result<Option<(&'static str, String)>, HttpError> {
+    let Some(credential) = request.credential else {
+        return Ok(None);
+    };
+    if !address.is_same_host(&request.address) {
+        return Ok(None);
+    }
+    if !address.is_secure() && !address.is_loopback() {
+        return if credential.required {
+            Err(HttpError::Insecure {
+                host: address.host().to_owned(),
+            })
+        } else {
+            Ok(None)
+        };
+    }
+    let value = format!("{}{}", credential.scheme, credential.secret.expose());
+    Ok(Some((credential.header, value)))
 }
 
 /// Returns the failure of reading a body.

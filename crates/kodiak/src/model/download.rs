@@ -27,7 +27,7 @@ const MAX_FRUITLESS: u32 = 5;
 /// twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest pause that a server may ask for.
-const MAX_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_mins(1);
 /// How often progress is reported, in bytes.
 const STEP: u64 = 1 << 18;
 
@@ -297,7 +297,7 @@ impl Partial {
 
     /// Begins anew, with what the server calls the content now.
     fn restart(&mut self, tag: Option<String>) -> Result<()> {
-        let empty = || {
+        let mut empty = || {
             // First the tag: without it, nothing is resumed.
             match fs::remove_file(tag_file(&self.path)) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -310,7 +310,6 @@ impl Partial {
                 None => Ok(()),
             }
         };
-        let mut empty = empty;
         empty().map_err(Error::io("write", &self.path))?;
         (self.length, self.tag) = (0, tag);
         Ok(())

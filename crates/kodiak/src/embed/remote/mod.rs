@@ -207,7 +207,7 @@ impl RemoteEmbedder {
             Err(failure) => return Err(self.error(failure)),
         };
         // What is wrong with every vector is not a text's fault.
-        let faults: Vec<Option<String>> = vectors.iter().map(|one| self.fault(one)).collect();
+        let faults: Vec<Option<String>> = vectors.iter().map(|one| fault(one)).collect();
         if let Some(detail) = faults.iter().flatten().next()
             && faults.iter().all(Option::is_some)
             && texts.len() > 1
@@ -261,15 +261,6 @@ impl RemoteEmbedder {
             Ok(one.into_iter().next().unwrap_or_default())
         };
         texts.iter().enumerate().map(embed).collect()
-    }
-
-    /// Returns what is wrong with a vector, whatever its length.
-    fn fault(&self, vector: &[f32]) -> Option<String> {
-        if vector.is_empty() || vector.iter().all(|&number| number == 0.0) {
-            return Some("its vector is empty".to_owned());
-        }
-        let finite = vector.iter().all(|number| number.is_finite());
-        (!finite).then(|| "its vector has a component that is not a number".to_owned())
     }
 
     fn normalised(&self, mut vector: Vec<f32>, index: usize) -> Result<Vec<f32>, EmbedError> {
@@ -380,6 +371,15 @@ impl RemoteEmbedder {
         }
         short
     }
+}
+
+/// Returns what is wrong with a vector, whatever its length.
+fn fault(vector: &[f32]) -> Option<String> {
+    if vector.is_empty() || vector.iter().all(|&number| number == 0.0) {
+        return Some("its vector is empty".to_owned());
+    }
+    let finite = vector.iter().all(|number| number.is_finite());
+    (!finite).then(|| "its vector has a component that is not a number".to_owned())
 }
 
 /// Returns a message as the end of a sentence.

@@ -12,7 +12,7 @@ use crate::http::Address;
 pub enum Provider {
     /// Ollama: `/api/embed`.
     Ollama,
-    /// OpenAI and all that are compatible with it: `/v1/embeddings`.
+    /// `OpenAI` and all that are compatible with it: `/v1/embeddings`.
     OpenAi,
     /// Gemini: `batchEmbedContents`.
     Gemini,
