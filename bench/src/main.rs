@@ -11,6 +11,7 @@ mod clusters;
 mod crash;
 mod embed;
 mod folder;
+mod memory;
 mod picture;
 mod quality;
 mod redact;
@@ -65,6 +66,8 @@ enum What {
         #[arg(long, default_value_t = 15)]
         runs: usize,
     },
+    /// Remember, list and read among many memories.
+    Memory(memory::Options),
     /// Count the lines of a folder that would be redacted as secrets.
     Redact {
         /// The folder; it is only read.
@@ -131,6 +134,7 @@ fn main() -> anyhow::Result<()> {
             program,
             runs,
         } => folder::measure(&path, &program, runs, &mut report)?,
+        What::Memory(options) => memory::measure(&options, &mut report)?,
         What::Redact { path } => redact::measure(&path, &mut report)?,
         What::Refresh(options) => refresh::measure(&options, &mut report)?,
         What::Scale {

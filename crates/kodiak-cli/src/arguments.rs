@@ -7,12 +7,14 @@ mod brain;
 mod eval;
 mod help;
 mod mcp;
+mod memory;
 mod model;
 mod note;
 mod page;
 mod printing;
 mod search;
 mod tag;
+mod transcripts;
 mod words;
 
 use std::ffi::OsString;
@@ -26,6 +28,10 @@ pub(crate) use brain::{BrainArguments, IngestArguments};
 pub(crate) use eval::EvalArguments;
 use help::with_short_help;
 pub(crate) use mcp::McpArguments;
+pub(crate) use memory::{
+    ArticleVerb, ChooseArguments, DescribeArguments, ForgetArguments, RecallArguments,
+    RememberArguments, SaveArticleArguments, TimelineArguments,
+};
 pub(crate) use model::{
     InstallArguments, ModelVerb, RemoveModelArguments, SetArguments, TestArguments, UseArguments,
 };
@@ -38,6 +44,7 @@ pub(crate) use printing::{Format, PrintArguments, Sort};
 pub(crate) use search::SearchArguments;
 use search::mode_parser;
 pub(crate) use tag::{ListTagsArguments, RenameTagArguments, TagNoteArguments, TagVerb};
+pub(crate) use transcripts::TranscriptArguments;
 use words::words_apart;
 
 /// Find what you wrote, on your own machine.
@@ -162,7 +169,7 @@ pub(crate) enum Color {
 pub(crate) enum Verb {
     /// Find notes
     Search(Box<SearchArguments>),
-    /// Print a note, or some lines of it
+    /// Print a note, or some lines of it, or several notes
     Get(GetArguments),
     /// Find the notes that are most similar to a note
     Similar(SimilarArguments),
@@ -181,6 +188,17 @@ pub(crate) enum Verb {
     /// List tags, and change them in notes that Kodiak may write to
     #[command(subcommand)]
     Tag(TagVerb),
+    /// Keep something that was learned, unless it is known already
+    Remember(Box<RememberArguments>),
+    /// Find what was learned, that of the present project first
+    Recall(Box<RecallArguments>),
+    /// List what was learned when, in few words
+    Timeline(TimelineArguments),
+    /// Move memories to the trash, or erase them
+    Forget(ForgetArguments),
+    /// Keep a longer text with a reference to where it is from
+    #[command(subcommand)]
+    Article(ArticleVerb),
     /// Register a folder of notes, or Bear, as a source and index it
     Add(AddArguments),
     /// Remove a source; its files are not touched
@@ -249,11 +267,24 @@ Examples:
   kodiak get notes/cooking/ramen.md  by source and path
   kodiak get ./ramen.md              by file
   kodiak get 'Ramen broth'           by title, or how it begins
-  kodiak get ramen                   by the name of its file")]
+  kodiak get ramen                   by the name of its file
+  kodiak get a1b2c3 d4e5f6 --json    several at once, by id, path or address")]
 pub(crate) struct GetArguments {
     /// The note: its id, path, address (kodiak://…), title or file name; `:FROM-TO` selects lines
     #[arg(value_name = "NOTE")]
     pub(crate) reference: String,
+    /// More notes, by id, path or address
+    #[arg(value_name = "MORE", conflicts_with = "line_numbers")]
+    pub(crate) more: Vec<String>,
+    /// Also print this many turns before and after it, if it is part of a conversation
+    #[arg(
+        short = 'C',
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        conflicts_with = "line_numbers"
+    )]
+    pub(crate) context: usize,
     /// Print the number of each line before it
     #[arg(short, long)]
     pub(crate) line_numbers: bool,
@@ -266,7 +297,7 @@ pub(crate) struct GetArguments {
 #[derive(Debug, Args)]
 pub(crate) struct AddArguments {
     /// The folder that holds the notes or records; with --bear, Bear's database
-    #[arg(value_name = "PATH", required_unless_present = "bear")]
+    #[arg(value_name = "PATH", required_unless_present_any = ["bear", "transcripts"])]
     pub(crate) path: Option<PathBuf>,
     /// Add the notes of Bear [default path: `KODIAK_BEAR_DB`, otherwise where Bear keeps them]
     #[arg(long, conflicts_with = "globs")]
@@ -274,14 +305,16 @@ pub(crate) struct AddArguments {
     /// Add session records: a folder of node files such as 9f2c4e1ab0d37756-v1.json, at any depth
     #[arg(long, conflicts_with_all = ["bear", "globs"])]
     pub(crate) sessions: bool,
-    /// The name of the source [default: the folder's name, bear or sessions]
+    #[command(flatten)]
+    pub(crate) transcripts: TranscriptArguments,
+    /// The name of the source [default: the folder's name, bear, sessions or the agent's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Index the files that match this pattern, such as '*.rst', instead of the usual ones; '!drafts/' excludes files
     #[arg(long = "glob", value_name = "PATTERN")]
     pub(crate) globs: Vec<String>,
     /// Allow Kodiak to write notes to the folder when you ask it to; also for a source that is registered already
-    #[arg(long, conflicts_with = "bear")]
+    #[arg(long, conflicts_with_all = ["bear", "transcripts"])]
     pub(crate) writable: bool,
     /// Index for lexical search only: do not embed; for the first source, this is remembered
     #[arg(long)]

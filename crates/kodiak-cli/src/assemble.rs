@@ -19,7 +19,8 @@ use kodiak::rank::Tuning;
 use kodiak::rerank::{CrossEncoder, RemoteReranker, RerankEndpoint, RerankError, Reranker};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{
-    BearDatabase, BearOptions, MarkdownFolder, SessionOptions, SessionRecords, Source, bear,
+    BearDatabase, BearOptions, Holding, MarkdownFolder, MemoryFolder, MemoryOptions,
+    SessionOptions, SessionRecords, Source, bear,
 };
 use kodiak::store::{Serving, SqliteStore};
 
@@ -46,8 +47,21 @@ pub(crate) fn source(
                 globs: source.globs.clone(),
                 max_bytes,
                 writable: source.writable,
+                project: kodiak::project::root(path)
+                    .map(|root| root.to_string_lossy().into_owned()),
             };
             Ok(Box::new(MarkdownFolder::new(name, path, options)?))
+        }
+        Kind::Memory | Kind::Article => {
+            let options = MemoryOptions {
+                holding: match source.kind {
+                    Kind::Article => Holding::Articles,
+                    _ => Holding::Memories,
+                },
+                globs: source.globs.clone(),
+                max_bytes,
+            };
+            Ok(Box::new(MemoryFolder::new(name, path, options)?))
         }
         Kind::Bear => {
             let options = BearOptions { max_bytes };
@@ -61,7 +75,45 @@ pub(crate) fn source(
             };
             Ok(Box::new(SessionRecords::new(name, path, options)?))
         }
+        Kind::Transcripts => Ok(Box::new(transcripts(config, source)?)),
     }
+}
+
+/// Opens transcripts. Their copies are in a folder of the source's name.
+fn transcripts(config: &Config, source: &RegisteredSource) -> kodiak::Result<TranscriptSource> {
+    let settings = source.transcripts.as_ref();
+    let agent = settings.and_then(|settings| Agent::named(settings.agent));
+    let agent = agent.unwrap_or(Agent::ClaudeCode);
+    let keep = settings.is_none_or(|settings| settings.keep);
+    let options = TranscriptOptions {
+        keep: keep.then(|| config.kept_transcripts().join(&source.name)),
+        thinking: settings.is_some_and(|settings| settings.thinking),
+        tombstones: Tombstones::at(config.forgotten()),
+    };
+    TranscriptSource::new(&source.name, agent, &source.path, options)
+}
+
+/// Returns the number of sessions of a source of transcripts, and their size.
+pub(crate) fn transcript_extent(
+    config: &Config,
+    source: &RegisteredSource,
+) -> kodiak::Result<(usize, u64)> {
+    transcripts(config, source)?.extent()
+}
+
+/// Returns the number of copies that were kept of transcripts, and their size.
+pub(crate) fn kept_transcripts(
+    config: &Config,
+    source: &RegisteredSource,
+) -> kodiak::Result<(usize, u64)> {
+    transcripts(config, source)?.kept()
+}
+
+/// Tells whether an agent has sessions at a path.
+pub(crate) fn has_transcripts(agent: Agent, path: &Path) -> bool {
+    let opened = TranscriptSource::new("", agent, path, TranscriptOptions::default());
+    let extent = opened.and_then(|opened| opened.extent());
+    extent.is_ok_and(|(sessions, _)| sessions > 0)
 }
 
 /// Checks that a registered source can be used, as far as that takes no time.
@@ -89,7 +141,7 @@ pub(crate) fn bear_folder() -> &'static Path {
 /// Returns the address that opens a note in the application that it is from.
 pub(crate) fn url(kind: Kind, key: &str) -> Option<String> {
     match kind {
-        Kind::Markdown | Kind::Sessions => None,
+        Kind::Markdown | Kind::Memory | Kind::Article | Kind::Sessions | Kind::Transcripts => None,
         Kind::Bear => Some(bear::link_to(key)),
     }
 }
@@ -199,7 +251,9 @@ pub(crate) fn engine(
             minimum_similarity: config.search.minimum_similarity,
             ..Tuning::default()
         })
-        .models(models);
+        .models(models)
+        .brain_threshold(config.brain.threshold)
+        .tombstones(Tombstones::at(config.forgotten()));
     if config.brain.remember_queries {
         builder = builder.remember_queries(paths::queries_file(&context.index_path));
     }
@@ -230,6 +284,9 @@ pub(crate) fn holder(verb: &str) -> String {
     )
 }
 
+/// An embedder, and when it was last used.
+type Made = (Arc<dyn Embedder>, Instant);
+
 /// Gives the engine the installed models that the settings ask for. It installs
 /// none.
 struct ProgramModels {
@@ -245,7 +302,7 @@ struct ProgramModels {
     remote: Option<Remote>,
     /// The embedders by model key, kept so that a model is loaded only once, each
     /// with its last use.
-    made: Mutex<HashMap<String, (Arc<dyn Embedder>, Instant)>>,
+    made: Mutex<HashMap<String, Made>>,
 }
 
 impl ProgramModels {
@@ -288,10 +345,11 @@ impl ProgramModels {
     fn drop_idle(&self, idle: Duration) {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.retain(|_, (embedder, last)| {
-            if Arc::strong_count(embedder) > 1 {
+            let used = Arc::strong_count(embedder) > 1;
+            if used {
                 *last = Instant::now();
             }
-            last.elapsed() < idle
+            used || last.elapsed() < idle
         });
     }
 
@@ -386,5 +444,34 @@ impl Models for ProgramModels {
         }
         embedder.embed_one("word", kodiak::embed::Role::Document)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_nobody_uses_is_dropped() {
+        let place = tempfile::tempdir().unwrap();
+        let written = place.path().join("written");
+        tiny_model::write(&written).unwrap();
+        let installed = place.path().join("models");
+        let model = model::install_from_folder(&written, None, &installed).unwrap();
+        let models = ProgramModels {
+            folder: Ok(installed),
+            name: None,
+            made: Mutex::default(),
+        };
+        let used = models.made(model.clone());
+        models.drop_idle(Duration::ZERO);
+        assert!(Arc::ptr_eq(&used, &models.made(model.clone())));
+        let dropped = Arc::downgrade(&used);
+        drop(used);
+        models.drop_idle(Duration::from_hours(1));
+        assert!(dropped.upgrade().is_some());
+        models.drop_idle(Duration::ZERO);
+        assert!(dropped.upgrade().is_none());
+        models.made(model);
     }
 }

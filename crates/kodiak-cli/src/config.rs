@@ -6,9 +6,11 @@
 mod brain;
 pub(crate) mod edit;
 pub(crate) mod keys;
+mod memory;
 mod model;
 mod search;
 mod size;
+mod transcripts;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -19,10 +21,13 @@ use serde::{Deserialize, Serialize};
 use crate::failure::refusal;
 use crate::paths;
 pub(crate) use brain::BrainSettings;
+pub(crate) use memory::MemorySettings;
+use memory::WrittenMemory;
 pub(crate) use model::{Key, ModelSettings, RemoteSettings};
 pub(crate) use search::SearchSettings;
 use search::WrittenSearch;
 pub(crate) use size::Size;
+pub(crate) use transcripts::TranscriptSettings;
 
 /// The value of `model` that turns off semantic search.
 pub(crate) const NO_MODEL: &str = "none";
@@ -43,6 +48,11 @@ pub(crate) struct Config {
     /// The folder for new pages, where no source can be written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pages: Option<PathBuf>,
+    #[serde(skip_serializing_if = "MemorySettings::is_default")]
+    pub(crate) memory: MemorySettings,
+    /// The folder of the index, which has the data of the program as well.
+    #[serde(skip)]
+    pub(crate) data: PathBuf,
     #[serde(rename = "source", skip_serializing_if = "Vec::is_empty")]
     pub(crate) sources: Vec<RegisteredSource>,
 }
@@ -59,6 +69,9 @@ pub(crate) struct RegisteredSource {
     /// Whether notes may be written to it.
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) writable: bool,
+    /// How transcripts are read, if it has some.
+    #[serde(flatten)]
+    pub(crate) transcripts: Option<TranscriptSettings>,
 }
 
 #[expect(
@@ -80,6 +93,12 @@ pub(crate) enum Kind {
     Bear,
     /// A tree of session records.
     Sessions,
+    /// A folder of memories.
+    Memory,
+    /// A folder of articles.
+    Article,
+    /// Transcripts of a coding agent.
+    Transcripts,
 }
 
 impl Kind {
@@ -88,7 +107,16 @@ impl Kind {
             Self::Markdown => "markdown",
             Self::Bear => "bear",
             Self::Sessions => "sessions",
+            Self::Memory => "memory",
+            Self::Article => "article",
+            Self::Transcripts => "transcripts",
         }
+    }
+
+    /// Tells whether its sources hold memories or articles, which can always be
+    /// written to.
+    pub(crate) fn is_memory(self) -> bool {
+        matches!(self, Self::Memory | Self::Article)
     }
 }
 
@@ -102,6 +130,8 @@ impl Default for Config {
             brain: BrainSettings::default(),
             sessions: None,
             pages: None,
+            memory: MemorySettings::default(),
+            data: PathBuf::new(),
             sources: Vec::new(),
         }
     }
@@ -139,6 +169,8 @@ impl Config {
             brain: written.brain,
             sessions: None,
             pages: None,
+            memory: MemorySettings::default(),
+            data: PathBuf::new(),
             sources: Vec::new(),
         };
         // Relative to the config file; joining keeps an absolute path as it is.
@@ -149,6 +181,10 @@ impl Config {
         config.sessions = sessions.map(|it| folder.join(paths::expanded(&it)));
         if let Some(message) = config.brain.mistake() {
             return Err(invalid(path, "", message));
+        }
+        config.memory = written.memory.within(folder);
+        if let Some(message) = config.memory.mistake() {
+            return Err(invalid(path, "", &message));
         }
         if let Some(message) = config.search.mistake() {
             return Err(invalid(path, "", message));
@@ -175,11 +211,15 @@ impl Config {
                 let message = format!("two sources are named '{}'", source.name);
                 return Err(invalid(path, "", &message));
             }
-            if source.writable && source.kind == Kind::Bear {
+            if source.writable && matches!(source.kind, Kind::Bear | Kind::Transcripts) {
                 let message = format!("the source '{}' cannot be writable", source.name);
                 return Err(invalid(path, "", &message));
             }
+            let transcripts = source.transcripts().map_err(|problem| {
+                invalid(path, "", &format!("the source '{}' {problem}", source.name))
+            })?;
             config.sources.push(RegisteredSource {
+                transcripts,
                 name: source.name,
                 kind: source.kind,
                 path: folder.join(paths::expanded(&source.path)),
@@ -188,6 +228,16 @@ impl Config {
             });
         }
         Ok(config)
+    }
+
+    /// Returns the folder of the copies of transcripts.
+    pub(crate) fn kept_transcripts(&self) -> PathBuf {
+        self.data.join("transcripts")
+    }
+
+    /// Returns the file that says what was forgotten.
+    pub(crate) fn forgotten(&self) -> PathBuf {
+        self.data.join("forgotten")
     }
 
     /// Returns the name of the model in use, unless it is [`NO_MODEL`].
@@ -263,6 +313,8 @@ struct Written {
     pages: Option<String>,
     sessions: Option<String>,
     #[serde(default)]
+    memory: WrittenMemory,
+    #[serde(default)]
     search: WrittenSearch,
     #[serde(default)]
     brain: BrainSettings,
@@ -279,6 +331,24 @@ struct WrittenSource {
     glob: Vec<String>,
     #[serde(default)]
     writable: bool,
+    agent: Option<String>,
+    keep: Option<bool>,
+    thinking: Option<bool>,
+}
+
+impl WrittenSource {
+    /// Returns how transcripts are read, if the source has some.
+    fn transcripts(&self) -> Result<Option<TranscriptSettings>, String> {
+        if self.kind == Kind::Transcripts {
+            return TranscriptSettings::of(self.agent.as_deref(), self.keep, self.thinking)
+                .map(Some);
+        }
+        let other = self.agent.is_some() || self.keep.is_some() || self.thinking.is_some();
+        if other {
+            return Err("has no transcripts, so agent, keep and thinking mean nothing".to_owned());
+        }
+        Ok(None)
+    }
 }
 
 #[cfg(test)]

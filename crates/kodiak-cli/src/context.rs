@@ -70,6 +70,9 @@ impl<'a> Context<'a> {
         {
             config.model = model.into();
         }
+        if let Some(folder) = self.index_path.parent() {
+            folder.clone_into(&mut config.data);
+        }
         Ok(config)
     }
 

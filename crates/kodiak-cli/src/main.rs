@@ -14,6 +14,7 @@ mod embedding;
 mod failure;
 mod interrupt;
 mod listener;
+mod memory;
 mod models;
 mod nearest;
 mod network;

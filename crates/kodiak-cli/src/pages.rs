@@ -52,7 +52,13 @@ impl Desk {
 
     /// Returns the names of the sources that can be written to.
     pub(crate) fn writable(&self) -> Vec<String> {
-        self.engine.writable_sources(&Guard::local())
+        let mut names = self.engine.writable_sources(&Guard::local());
+        // Memories are not pages.
+        names.retain(|name| {
+            let source = self.config.source(name);
+            source.is_none_or(|source| !source.kind.is_memory())
+        });
+        names
     }
 
     /// Finds the note that was typed, in the sources that can be written to.
@@ -136,11 +142,19 @@ pub(crate) fn unwritable(config: &Config, name: &str) -> anyhow::Error {
         Some(source) if source.kind == Kind::Bear => {
             "Bear's notes are changed in Bear: `kodiak open` opens one".to_owned()
         }
+        Some(source) if source.kind == Kind::Transcripts => {
+            "transcripts are written by their agent, and only read here".to_owned()
+        }
         Some(source) if source.kind == Kind::Sessions => {
             let quoted = quoted(source);
             format!(
                 "`kodiak ingest` adds records; to allow it, run `kodiak add --sessions {quoted} --writable`"
             )
+        }
+        Some(source) if source.kind.is_memory() => {
+            "memories are not pages: see `kodiak remember` and `kodiak forget`, or open its file \
+             with `kodiak open`"
+                .to_owned()
         }
         Some(source) => {
             format!(
@@ -206,6 +220,7 @@ fn make_workspace(context: &Context<'_>) -> anyhow::Result<String> {
         path: folder,
         globs: Vec::new(),
         writable: true,
+        transcripts: None,
     };
     edit::add_source(&context.config_path, &source)?;
     context.output.notice(&format!(

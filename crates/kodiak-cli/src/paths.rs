@@ -22,6 +22,9 @@ const QUERIES_FILE: &str = "brain-queries.txt";
 pub(crate) const PAGES_VARIABLE: &str = "KODIAK_PAGES";
 /// The environment variable that names the folder for new session records.
 pub(crate) const SESSIONS_VARIABLE: &str = "KODIAK_SESSIONS";
+const MEMORY_FOLDER: &str = "memory";
+/// The environment variable that names the folder of memories.
+pub(crate) const MEMORY_VARIABLE: &str = "KODIAK_MEMORY";
 /// The environment variable that names Bear's database.
 pub(crate) const BEAR_VARIABLE: &str = "KODIAK_BEAR_DB";
 /// The environment variable that names the folder of models.
@@ -97,9 +100,64 @@ pub(crate) fn queries_file(index: &Path) -> PathBuf {
     index.with_file_name(QUERIES_FILE)
 }
 
+/// Returns where an agent usually keeps its sessions, each with a name for the
+/// source: the agent's own variables count, as they do for the agent.
+pub(crate) fn transcripts_of(agent: &str) -> Vec<(&'static str, PathBuf)> {
+    let told = |variable: &str| {
+        let told = std::env::var_os(variable);
+        given(told.as_ref()).map(absolute)
+    };
+    let home = home();
+    let at_home = |path: &str| home.as_ref().map(|home| home.join(path));
+    let either = |variable: &str, path: &str| told(variable).or_else(|| at_home(path));
+    let places = match agent {
+        "claude-code" => vec![("claude-code", either("CLAUDE_CONFIG_DIR", ".claude"))],
+        "codex" => vec![("codex", either("CODEX_HOME", ".codex"))],
+        "pi" => vec![("pi", at_home(".pi/agent"))],
+        "gemini" => {
+            let folder = told("GEMINI_CLI_HOME").or_else(|| home.clone());
+            vec![("gemini", folder.map(|folder| folder.join(".gemini")))]
+        }
+        "opencode" => {
+            let data = either("XDG_DATA_HOME", ".local/share");
+            let folder = || data.map(|data| data.join("opencode"));
+            vec![("opencode", told("OPENCODE_DB").or_else(folder))]
+        }
+        "cursor" => {
+            let editor = if cfg!(target_os = "macos") {
+                at_home("Library/Application Support/Cursor/User")
+            } else if cfg!(windows) {
+                told("APPDATA").map(|data| data.join("Cursor/User"))
+            } else {
+                either("XDG_CONFIG_HOME", ".config").map(|config| config.join("Cursor/User"))
+            };
+            let line = either("CURSOR_CONFIG_DIR", ".cursor");
+            vec![("cursor", editor), ("cursor-cli", line)]
+        }
+        _ => Vec::new(),
+    };
+    let known = places.into_iter();
+    known
+        .filter_map(|(name, path)| Some((name, path?)))
+        .collect()
+}
+
 /// Returns the home folder, if it is known.
 pub(crate) fn home() -> Option<PathBuf> {
     etcetera::home_dir().ok()
+}
+
+/// Returns the folder of memories that the environment or else the config names.
+pub(crate) fn named_memory_folder(configured: Option<&Path>) -> Option<PathBuf> {
+    let told = std::env::var_os(MEMORY_VARIABLE);
+    let path = given(told.as_ref()).or(configured)?;
+    Some(absolute(&path.to_str().map_or(path.to_owned(), expanded)))
+}
+
+/// Returns the folder of memories where none is named: one in the data folder.
+pub(crate) fn usual_memory_folder() -> anyhow::Result<PathBuf> {
+    let data = base(MEMORY_VARIABLE)?.data_dir();
+    Ok(data.join(FOLDER).join(MEMORY_FOLDER))
 }
 
 /// Returns Bear's database that was asked for, by an argument or by the

@@ -36,16 +36,16 @@ impl Places {
     /// Returns the absolute path of a hit's file, if it is a file and its source is
     /// registered.
     pub(crate) fn file(&self, hit: &Hit) -> Option<PathBuf> {
-        self.file_at(&hit.source, &hit.path)
+        self.file_at(&hit.source, &hit.entry)
     }
 
     /// Returns the absolute path of the file at a path of a source, if it is a file
     /// and the source is registered.
     pub(crate) fn file_at(&self, source: &str, path: &str) -> Option<PathBuf> {
         match self.roots.get(source)? {
-            (Kind::Markdown, root) => Some(root.join(path)),
-            // The file of a session record is not named by its key.
-            (Kind::Bear | Kind::Sessions, _) => None,
+            (Kind::Markdown | Kind::Memory | Kind::Article, root) => Some(root.join(path)),
+            // The file of a session is not named by the keys in it.
+            (Kind::Bear | Kind::Sessions | Kind::Transcripts, _) => None,
         }
     }
 
@@ -88,6 +88,10 @@ impl Places {
 
     fn shown_at(&self, source: &str, path: &str) -> String {
         let named = format!("{source}/{path}");
+        // A memory has a name of its own, which its file need not have.
+        if let Some((Kind::Memory | Kind::Article, _)) = self.roots.get(source) {
+            return named;
+        }
         match self.relative(source, path) {
             Some(relative) if relative.len() <= named.len() => relative,
             _ => named,
@@ -98,12 +102,14 @@ impl Places {
     /// folder: the relative one unless the absolute one is shorter. A note that is not
     /// a file has its identifier, which `kodiak open` and `kodiak get` take.
     pub(crate) fn usable(&self, hit: &Hit) -> Option<String> {
-        let is_record = matches!(self.roots.get(&hit.source), Some((Kind::Sessions, _)));
+        let record = |kind: &Kind| matches!(kind, Kind::Sessions | Kind::Transcripts);
+        let root = self.roots.get(&hit.source);
+        let is_record = root.is_some_and(|(kind, _)| record(kind));
         if is_record || self.url(hit).is_some() {
             return Some(self.identifier(hit).to_owned());
         }
         let file = self.file(hit)?.to_string_lossy().into_owned();
-        match self.relative(&hit.source, &hit.path) {
+        match self.relative(&hit.source, &hit.entry) {
             Some(relative) if relative.len() < file.len() => Some(relative),
             _ => Some(file),
         }

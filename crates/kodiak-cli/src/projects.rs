@@ -7,6 +7,12 @@ use kodiak::{Engine, project};
 
 use crate::failure::refusal;
 
+/// Returns the project of the current folder: the repository that it is in.
+pub(crate) fn present() -> Option<String> {
+    let root = project::root(&std::env::current_dir().ok()?)?;
+    Some(root.to_string_lossy().into_owned())
+}
+
 /// Returns the projects that somebody typed, as the index names them. A path of a
 /// folder means the repository that it is in. What the index does not know stays
 /// as it is.

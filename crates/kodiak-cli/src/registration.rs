@@ -7,7 +7,9 @@ use kodiak::access::Guard;
 use kodiak::engine::{Event, Job};
 
 use crate::assemble::{self, Purpose};
-use crate::config::{Config, Kind, RegisteredSource, edit, is_reserved, tidy_name};
+use crate::config::{
+    Config, Kind, RegisteredSource, TranscriptSettings, edit, is_reserved, tidy_name,
+};
 use crate::context::Context;
 use crate::failure::refusal;
 use crate::interrupt::Working;
@@ -24,6 +26,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) globs: &'a [String],
     /// Whether notes may be written to it. A source that is writable stays so.
     pub(crate) writable: bool,
+    /// How transcripts are read, if it has some.
+    pub(crate) transcripts: Option<TranscriptSettings>,
 }
 
 /// Whether a source is registered already.
@@ -176,6 +180,7 @@ fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
         path: wanted.path.clone(),
         globs: wanted.globs.to_vec(),
         writable: wanted.writable,
+        transcripts: wanted.transcripts.clone(),
     }))
 }
 
@@ -187,7 +192,11 @@ fn free_name(config: &Config, wanted: &Wanted<'_>) -> String {
             let name = wanted.path.file_name().unwrap_or_default();
             tidy_name(&name.to_string_lossy().to_lowercase())
         }
-        Kind::Bear | Kind::Sessions => wanted.kind.name().to_owned(),
+        Kind::Bear | Kind::Sessions | Kind::Memory | Kind::Article => wanted.kind.name().to_owned(),
+        Kind::Transcripts => match &wanted.transcripts {
+            Some(settings) => settings.agent.to_owned(),
+            None => wanted.kind.name().to_owned(),
+        },
     };
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     std::iter::once(name.clone())
@@ -223,6 +232,11 @@ fn report_overlaps(context: &Context<'_>, config: &Config, wanted: &Wanted<'_>) 
 
 fn no_notes(wanted: &Wanted<'_>) -> anyhow::Error {
     let (kind, globs) = (wanted.kind, wanted.globs);
+    if kind == Kind::Transcripts {
+        let message = format!("no sessions found in {}", wanted.path.display());
+        let hint = "name the folder in which the agent keeps its sessions";
+        return refusal(message, hint);
+    }
     if kind == Kind::Sessions {
         return refusal(
             format!("no session records found in {}", wanted.path.display()),
@@ -257,6 +271,7 @@ mod tests {
             path: path.into(),
             globs: Vec::new(),
             writable: false,
+            transcripts: None,
         }
     }
 
@@ -270,6 +285,7 @@ mod tests {
                 name: None,
                 globs: &[],
                 writable: false,
+                transcripts: None,
             };
             free_name(config, &wanted)
         };
@@ -295,6 +311,7 @@ mod tests {
             name,
             globs: &[],
             writable: false,
+            transcripts: None,
         };
         let known = standing(&config, &wanted("/a", None)).unwrap();
         assert!(matches!(known, Standing::Known(source) if source.name == "notes"));

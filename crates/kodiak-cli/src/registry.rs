@@ -152,6 +152,7 @@ mod tests {
                 path: folder.join(path),
                 globs: Vec::new(),
                 writable: false,
+                transcripts: None,
             });
         }
         std::fs::create_dir_all(folder.join("outer/a/inner/deep")).unwrap();

@@ -73,6 +73,7 @@ fn make(context: &Context<'_>) -> anyhow::Result<String> {
         path: folder,
         globs: Vec::new(),
         writable: true,
+        transcripts: None,
     };
     edit::add_source(&context.config_path, &source)?;
     context.output.notice(&format!(

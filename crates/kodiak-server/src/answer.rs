@@ -130,6 +130,9 @@ impl Listed for Hit {
         if !self.also_in.is_empty() {
             text.push_str(&format!(" (also in {})", copies(self).join(", ")));
         }
+        if let Some(newer) = &self.superseded_by {
+            text.push_str(&format!(" (superseded by {newer})"));
+        }
         text.push('\n');
         if whole && !self.snippet.is_empty() {
             text.push_str(&format!("   {}\n", one_line(&self.snippet)));
@@ -157,6 +160,9 @@ impl Listed for Hit {
         }
         if !self.also_in.is_empty() {
             add("also_in", copies(self).into());
+        }
+        if let Some(newer) = &self.superseded_by {
+            add("superseded_by", newer.as_str().into());
         }
         if whole && !self.snippet.is_empty() {
             add("snippet", one_line(&self.snippet).into());

@@ -38,6 +38,13 @@ pub struct Options {
     pub wrapped: bool,
     /// Creates notes for the tool `note_create`, which is not offered without.
     pub note_creator: Option<NoteCreator>,
+    /// The source that memories are written to; none are written without.
+    pub memory_source: Option<String>,
+    /// The source that articles are written to.
+    pub article_source: Option<String>,
+    /// The project that the server was started in. Its memories come first, and
+    /// new ones belong to it.
+    pub project: Option<String>,
     /// The sources whose documents are known by their keys, not by ids.
     pub named_by_key: Vec<String>,
     /// Receives the messages of the server.
@@ -54,6 +61,9 @@ impl Options {
             max_tokens: DEFAULT_TOKENS,
             wrapped: false,
             note_creator: None,
+            memory_source: None,
+            article_source: None,
+            project: None,
             named_by_key: Vec::new(),
             log: Arc::new(|_| {}),
         }

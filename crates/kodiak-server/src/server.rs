@@ -10,7 +10,7 @@ use crate::budget::Budget;
 use crate::failure::Refusal;
 use crate::options::Options;
 use crate::tool::arguments::Arguments;
-use crate::tool::{ALL, Call, Effect, Tool, ToolAnswer, ToolSet, note_create_off};
+use crate::tool::{ALL, Call, Effect, Tool, ToolAnswer, ToolSet, note_create_off, remember_off};
 use crate::upkeep::Work;
 
 /// What a client's model is told about the server.
@@ -103,8 +103,12 @@ impl Server {
         if creates && !may_create {
             return Some(note_create_off());
         }
-        let required = caller.guard.require(tool.capability());
-        required.err().map(Refusal::from)
+        let memories = self.options().memory_source.as_deref();
+        let may_remember = memories.is_some_and(|source| caller.guard.admits(source));
+        if let Err(error) = caller.guard.require(tool.capability()) {
+            return Some(error.into());
+        }
+        (tool.effect == Effect::Remembers && !may_remember).then(remember_off)
     }
 
     /// Calls a tool. A call that fails is answered, too; `None` means that there

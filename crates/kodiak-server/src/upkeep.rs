@@ -16,6 +16,10 @@ use crate::server::Server;
 
 /// How long the first answer has the machine to itself.
 const SETTLE: Duration = Duration::from_secs(2);
+/// The shortest time between two syncs.
+const REST: Duration = Duration::from_secs(3);
+/// How long to wait after another process was writing.
+const BUSY: Duration = Duration::from_secs(30);
 /// How long the end of the server waits for work to end.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -65,11 +69,10 @@ impl Work {
     pub(crate) fn doing(&self) -> Option<String> {
         let doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
         let doing = doing.as_ref()?;
-        Some(if doing.all == 0 {
-            doing.what.clone()
-        } else {
-            let percent = 100 * doing.done.min(doing.all) / doing.all;
-            format!("{} ({percent} %)", doing.what)
+        let percent = (100 * doing.done.min(doing.all)).checked_div(doing.all);
+        Some(match percent {
+            None => doing.what.clone(),
+            Some(percent) => format!("{} ({percent} %)", doing.what),
         })
     }
 
@@ -97,10 +100,12 @@ impl Work {
         }
     }
 
-    /// Waits until a sync is due. Returns false when the work is over.
-    fn wait(&self, until: Instant) -> bool {
+    /// Waits until a sync is due, or asked for and not too soon. Returns false when
+    /// the work is over.
+    fn wait(&self, soonest: Instant, due: Instant) -> bool {
         let mut asked = self.asked();
-        while !asked.stop && !asked.sync {
+        while !asked.stop {
+            let until = if asked.sync { soonest.min(due) } else { due };
             let Some(left) = until.checked_duration_since(Instant::now()) else {
                 break;
             };
@@ -162,9 +167,11 @@ impl Drop for Upkeep {
 }
 
 fn run(server: &Server, guard: &Guard, work: &Work, interval: Duration) {
-    let mut due = Instant::now() + SETTLE;
+    let mut soonest = Instant::now();
+    let mut due = soonest + SETTLE;
     let mut told = Told::default();
-    while work.wait(due) {
+    while work.wait(soonest, due) {
+        let begun = Instant::now();
         let listener = |event: Event<'_>| work.hear(event);
         let job = Job::new(&listener).cancelled_by(work.cancel.clone());
         let engine = server.engine();
@@ -182,8 +189,15 @@ fn run(server: &Server, guard: &Guard, work: &Work, interval: Duration) {
         }
         let done = synced.and_then(|_| engine.embed(guard, None, &job));
         work.set(None);
+        // Something may be missing for good: that must not keep a machine busy.
+        soonest = Instant::now() + (begun.elapsed() * 2).max(REST);
         match done {
             Ok(_) | Err(Error::Cancelled | Error::ModelMissing { .. }) => {}
+            // Another process does the same at the moment, or something like it.
+            Err(Error::Locked { .. }) => {
+                due = Instant::now() + BUSY;
+                continue;
+            }
             Err(error) => told.tell(&server.options().log, &format!("indexing failed: {error}")),
         }
         due = Instant::now() + interval;
@@ -225,9 +239,11 @@ mod tests {
     #[test]
     fn whoever_is_asked_to_stop_does_not_wait() {
         let work = Work::default();
+        let (now, later) = (Instant::now(), Instant::now() + Duration::from_hours(1));
         assert!(!work.ask());
-        assert!(work.wait(Instant::now() + Duration::from_hours(1)));
+        assert!(work.wait(now, later));
+        assert!(work.wait(later, now));
         work.stop();
-        assert!(!work.wait(Instant::now() + Duration::from_hours(1)));
+        assert!(!work.wait(later, later));
     }
 }

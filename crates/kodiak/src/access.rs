@@ -57,6 +57,15 @@ impl Guard {
         }
     }
 
+    /// Returns a guard with all capabilities for which the same exists.
+    #[must_use]
+    pub(crate) fn with_all_capabilities(&self) -> Self {
+        Self {
+            held: Capability::ALL.to_vec(),
+            scope: self.scope.clone(),
+        }
+    }
+
     /// Restricts the guard: only these sources exist for the caller.
     #[must_use]
     pub fn within(self, sources: impl IntoIterator<Item = impl Into<String>>) -> Self {

@@ -48,6 +48,28 @@ pub fn parse_limit(text: &str) -> Result<Timestamp> {
     })
 }
 
+/// Reads a date that a person typed and returns its last second: the end of the day,
+/// the month or the year. A moment is itself. The error names the text.
+pub fn parse_end(text: &str) -> Result<Timestamp> {
+    let start = parse_limit(text)?;
+    let text = text.trim();
+    let span = match text.split(['-', '/']).count() {
+        _ if text.contains(':') || text.parse::<i64>().is_ok_and(|number| number > 9_999) => {
+            return Ok(start);
+        }
+        1 if text.parse::<i64>().is_ok() => Span::new().years(1),
+        2 => Span::new().months(1),
+        _ => Span::new().days(1),
+    };
+    let day = Instant::from_second(start)
+        .ok()
+        .map(|start| start.to_zoned(TimeZone::UTC).date());
+    let end = day
+        .and_then(|day| day.checked_add(span).ok())
+        .and_then(|day| seconds(day.to_datetime(jiff::civil::Time::midnight())));
+    Ok(end.map_or(start, |end| end - 1))
+}
+
 /// Reads a date relative to the day of `now`.
 fn relative(text: &str, now: Timestamp) -> Option<Timestamp> {
     let text = text.trim().to_lowercase();
@@ -95,6 +117,21 @@ fn seconds(datetime: DateTime) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_date_ends_with_its_last_second() {
+        for (text, expected) in [
+            ("2026-03-31", "2026-03-31T23:59:59Z"),
+            ("2026-02", "2026-02-28T23:59:59Z"),
+            ("2026", "2026-12-31T23:59:59Z"),
+            ("2026-03-31T10:00:00Z", "2026-03-31T10:00:00Z"),
+            ("2026-03-31 10:00", "2026-03-31T10:00:00Z"),
+        ] {
+            assert_eq!(format(parse_end(text).unwrap()), expected, "{text}");
+        }
+        parse_end("someday").unwrap_err();
+        assert!(parse_end("today").unwrap() >= now());
+    }
 
     #[test]
     fn dates_relative_to_a_day() {

@@ -145,6 +145,9 @@ pub struct Document {
     pub source: String,
     /// Its name inside the source; for files the path from the root, with `/`.
     pub key: String,
+    /// Its key if another entry has a document with `key`, for sources whose
+    /// authors choose keys. Without one, the entry read later wins.
+    pub fallback_key: Option<String>,
     /// Its kind: `note` unless its frontmatter says otherwise.
     pub kind: String,
     /// Its title, never empty.

@@ -306,6 +306,18 @@ pub enum Error {
         /// Its name.
         name: String,
     },
+    /// A source does not hold memories.
+    #[error("the source '{name}' is not a folder of memories")]
+    NotMemories {
+        /// Its name.
+        name: String,
+    },
+    /// Something cannot be remembered.
+    #[error("this cannot be remembered: {detail}")]
+    BadMemory {
+        /// What is wrong with it.
+        detail: String,
+    },
     /// Two sources have the same name.
     #[error("two sources are named '{name}'; rename one of them")]
     DuplicateSource {

@@ -30,6 +30,7 @@ pub mod embed;
 pub mod engine;
 pub mod error;
 pub mod http;
+pub mod memory;
 pub mod model;
 pub mod period;
 pub mod project;

@@ -6,6 +6,7 @@
 
 mod access;
 mod changes;
+mod contest;
 mod embedding;
 mod queue;
 mod refresh;
@@ -358,18 +359,28 @@ fn store_one(
             stored = documents.len().max(1);
             let entry = writer.put_entry(name, key, version, size, None)?;
             let mut gone: HashSet<&str> = to_read.known.keys().map(String::as_str).collect();
-            for document in &documents {
+            let mut contested = false;
+            for mut document in documents {
+                contested |= contest::settle(source, key, &mut document, writer)?;
                 gone.remove(document.key());
+                let known = to_read.known.get(document.key());
                 match document {
+                    ReadDocument::Changed(analyzed) if known == Some(&analyzed.document().hash) => {
+                        writer.touch(entry, analyzed.document())?;
+                    }
                     ReadDocument::Changed(analyzed) => {
-                        if writer.put_from(entry, analyzed)? {
+                        if writer.put_from(entry, &analyzed)? {
                             report.updated += 1;
                         } else {
                             report.added += 1;
                         }
                     }
-                    ReadDocument::Same(document) => writer.touch(entry, document)?,
+                    ReadDocument::Same(document) => writer.touch(entry, &document)?,
                 }
+            }
+            if contested {
+                // Read again next time: the other entry may be gone by then.
+                writer.put_entry(name, key, Version::UNKNOWN, size, None)?;
             }
             let mut gone: Vec<&str> = gone.into_iter().collect();
             gone.sort_unstable();

@@ -82,6 +82,9 @@ pub(crate) struct SearchArguments {
     /// Only notes created or last changed before this date; with --after, in between
     #[arg(long, value_name = "DATE", help_heading = "Where to look")]
     pub(crate) before: Option<String>,
+    /// Only notes written by the end of this date, ranked by what was known then
+    #[arg(long, value_name = "DATE", help_heading = "Where to look")]
+    pub(crate) as_of: Option<String>,
     /// Only notes whose frontmatter has this value in this field; repeat to require several
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = field_and_value, help_heading = "Where to look")]
     pub(crate) fields: Vec<(String, String)>,
@@ -139,7 +142,7 @@ fn fusion_parser() -> impl TypedValueParser<Value = Fusion> {
 }
 
 /// Parses a field with its value.
-fn field_and_value(text: &str) -> Result<(String, String), String> {
+pub(super) fn field_and_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((field, value)) if !field.trim().is_empty() => {
             Ok((field.trim().to_owned(), value.trim().to_owned()))

@@ -57,6 +57,15 @@ pub(crate) fn add_source(path: &Path, source: &RegisteredSource) -> anyhow::Resu
         if source.writable {
             table["writable"] = value(true);
         }
+        if let Some(transcripts) = &source.transcripts {
+            table["agent"] = value(transcripts.agent);
+            if !transcripts.keep {
+                table["keep"] = value(false);
+            }
+            if transcripts.thinking {
+                table["thinking"] = value(true);
+            }
+        }
         if !sources.is_empty() {
             table.decor_mut().set_prefix("\n");
         }

@@ -25,6 +25,7 @@ fn source(name: &str, path: &str) -> RegisteredSource {
         path: path.into(),
         globs: Vec::new(),
         writable: false,
+        transcripts: None,
     }
 }
 

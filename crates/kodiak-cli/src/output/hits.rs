@@ -47,10 +47,15 @@ impl Layout<'_> {
 /// relevant are set apart if they are all at the end.
 pub(crate) fn hits(answer: &Answer, layout: Layout<'_>) -> String {
     let mut text = String::new();
-    let apart = answer.hits.is_sorted_by_key(|hit| !hit.probable);
+    let apart = answer.hits.is_sorted_by_key(|hit| !hit.probable)
+        && !answer.hits.iter().any(|hit| hit.elsewhere);
     for (number, hit) in answer.hits.iter().enumerate() {
         if number > 0 {
             text.push('\n');
+        }
+        if hit.elsewhere && (number == 0 || !answer.hits[number - 1].elsewhere) {
+            let line = layout.painter.paint(DIM, "from other projects:");
+            let _ = writeln!(text, "{line}\n");
         }
         let first = number == 0 || answer.hits[number - 1].probable;
         if apart && first && !hit.probable {
@@ -102,6 +107,10 @@ fn one(text: &mut String, number: usize, hit: &Hit, layout: Layout<'_>) {
     if let Some(copies) = copies(&hit.also_in, layout) {
         let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &copies));
     }
+    if let Some(command) = hit.turn.as_ref().and_then(|turn| turn.resume.as_ref()) {
+        let line = format!("resume: {}", escaped(command));
+        let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &line));
+    }
     let explained = hit.explanation.iter();
     for line in explained.flat_map(|found| explain(hit, found)) {
         let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &line));
@@ -114,6 +123,18 @@ fn place(hit: &Hit, layout: Layout<'_>) -> String {
     let mut rest = format!("  {}", hit.id);
     if hit.archived {
         rest.push_str("  (archived)");
+    }
+    if let Some(newer) = &hit.superseded_by {
+        rest.push_str(&format!("  (superseded by {newer})"));
+    }
+    if let Some(turn) = &hit.turn {
+        let _ = write!(rest, "  {}", escaped(&turn.role));
+        if let Some(at) = &hit.created_at {
+            let _ = write!(rest, ", {}", at.get(..10).unwrap_or(at));
+        }
+        if turn.origin_gone {
+            rest.push_str("  (original gone)");
+        }
     }
     if hit.changed {
         rest.push_str("  (changed since it was indexed)");

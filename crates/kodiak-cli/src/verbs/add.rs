@@ -8,6 +8,7 @@ use crate::assemble::Purpose;
 use crate::config::{Kind, NO_MODEL, edit};
 use crate::context::Context;
 use crate::embedding;
+use crate::failure::refusal;
 use crate::registration::{Wanted, register};
 use crate::registry::{existing_bear, existing_folder};
 use crate::usual;
@@ -33,7 +34,60 @@ fn remember(context: &Context<'_>, first: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Adds the transcripts of agents, and says first what will be kept of them.
+fn add_transcripts(
+    arguments: &AddArguments,
+    agent: &str,
+    context: &Context<'_>,
+    purpose: Purpose<'_>,
+) -> anyhow::Result<()> {
+    let options = &arguments.transcripts;
+    let path = arguments.path.as_deref();
+    let places = transcripts::places(agent, path, !options.no_keep, options.thinking)?;
+    if let (Some(_), [_, _, ..]) = (&arguments.name, places.as_slice()) {
+        return Err(refusal(
+            "one name cannot be that of several agents",
+            "name the agent as well: --transcripts=AGENT",
+        ));
+    }
+    for place in &places {
+        transcripts::announce(context, place)?;
+    }
+    for place in places {
+        let usual = Some(place.name).filter(|_| arguments.path.is_none());
+        let wanted = Wanted {
+            kind: Kind::Transcripts,
+            name: arguments.name.as_deref().or(usual),
+            path: place.path,
+            globs: &[],
+            writable: false,
+            transcripts: Some(place.settings),
+        };
+        register(context, &wanted, purpose)?;
+    }
+    Ok(())
+}
+
 pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let no_semantic = arguments.no_semantic;
+    let purpose = Purpose::of("add").without_model(no_semantic);
+    let first = context.config()?.sources.is_empty();
+    if let Some(agent) = &arguments.transcripts.agent {
+        add_transcripts(arguments, agent, context, purpose)?;
+    } else {
+        register(context, &wanted(arguments)?, purpose)?;
+    }
+    if no_semantic {
+        remember(context, first)?;
+    }
+    let config = context.config()?;
+    let engine = context.engine(&config, purpose)?;
+    embedding::embed(context, &config, &engine, no_semantic, None)?;
+    Ok(Outcome::Done)
+}
+
+/// Returns the source that the arguments ask for.
+fn wanted(arguments: &AddArguments) -> anyhow::Result<Wanted<'_>> {
     let path = arguments.path.as_deref();
     let (kind, path) = if arguments.bear {
         (Kind::Bear, existing_bear(path)?)
@@ -46,22 +100,12 @@ pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Re
         let folder = path.unwrap_or(Path::new(""));
         (Kind::Markdown, existing_folder(folder)?)
     };
-    let wanted = Wanted {
+    Ok(Wanted {
         kind,
         path,
         name: arguments.name.as_deref(),
         globs: &arguments.globs,
         writable: arguments.writable,
-    };
-    let no_semantic = arguments.no_semantic;
-    let purpose = Purpose::of("add").without_model(no_semantic);
-    let first = context.config()?.sources.is_empty();
-    register(context, &wanted, purpose)?;
-    if no_semantic {
-        remember(context, first)?;
-    }
-    let config = context.config()?;
-    let engine = context.engine(&config, purpose)?;
-    embedding::embed(context, &config, &engine, no_semantic, None)?;
-    Ok(Outcome::Done)
+        transcripts: None,
+    })
 }

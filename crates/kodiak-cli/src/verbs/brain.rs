@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &BrainArguments, context: &Context<'_>) -> anyhow::
         query: arguments.question.join(" "),
         limit,
         filter,
-        threshold: arguments.threshold.or(config.brain.threshold),
+        threshold: arguments.threshold,
         refresh: true,
     };
     let guard = Guard::local();

@@ -1,6 +1,7 @@
 //! `kodiak get`: prints a note, or some of its lines, as it is indexed. If the file
 //! has changed, the engine brings the index up to date first.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -10,13 +11,14 @@ use kodiak::{Engine, Error, Reference};
 use serde::Serialize;
 
 use super::Outcome;
+use super::turns::Around;
 use crate::arguments::GetArguments;
 use crate::assemble::Purpose;
 use crate::config::Config;
 use crate::context::{Context, explain_missing_index};
 use crate::failure::refusal;
 use crate::output::Output;
-use crate::output::escape::escaped_lines;
+use crate::output::escape::{escaped, escaped_lines};
 use crate::output::phrases::counted;
 use crate::output::style::DIM;
 use crate::places::Places;
@@ -31,7 +33,7 @@ struct Note<'a> {
     /// The absolute path of its file, if its source is registered.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
-    title: &'a str,
+    title: Cow<'a, str>,
     kind: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     category: Option<&'a str>,
@@ -40,15 +42,21 @@ struct Note<'a> {
     lines: [usize; 2],
     line_count: usize,
     text: &'a str,
+    #[serde(flatten)]
+    around: Around,
 }
 
 pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let config = context.config()?;
     let engine = context.engine(&config, Purpose::of("get"))?;
+    if !arguments.more.is_empty() {
+        return several(arguments, &engine, &config, context.output);
+    }
     let found = find(&engine, &config, &arguments.reference)?;
     let output = context.output;
+    let around = Around::read(&engine, &found, arguments.context)?;
     if arguments.json {
-        output.json(&note(&found, &Places::new(&config)))?;
+        output.json(&note(&found, &Places::new(&config), around))?;
         return Ok(Outcome::Done);
     }
     match found.freshness {
@@ -58,8 +66,53 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
         }
         Freshness::Same | Freshness::Unknown => {}
     }
-    output.answer(&printed(&found, arguments.line_numbers, output))?;
+    around.tell(output);
+    let text = printed(&found, arguments.line_numbers, output);
+    output.answer(&around.surround(&found, &text, output))?;
     Ok(Outcome::Done)
+}
+
+/// Prints several notes, which are named exactly: by id, path or address.
+fn several(
+    arguments: &GetArguments,
+    engine: &Engine,
+    config: &Config,
+    output: &Output,
+) -> anyhow::Result<Outcome> {
+    let first = std::iter::once(&arguments.reference);
+    let names: Vec<String> = first.chain(&arguments.more).cloned().collect();
+    let found = engine.observations(&Guard::local(), &names);
+    let found = found.map_err(|error| explain_missing_index(error, config))?;
+    if arguments.json {
+        output.json(&found)?;
+    } else {
+        let mut text = String::new();
+        for (number, one) in found.observations.iter().enumerate() {
+            let gap = if number == 0 { "" } else { "\n" };
+            let head = format!("{} {}/{}", one.id, one.source, one.key);
+            let head = output.painter().paint(DIM, &escaped(&head));
+            let _ = writeln!(text, "{gap}{head}\n{}", escaped_lines(one.text.trim_end()));
+        }
+        output.answer(&text)?;
+        let tokens = counted(found.tokens as u64, "token");
+        output.notice(&format!("about {tokens}"));
+    }
+    for name in &found.missing {
+        output.warning(&format!("there is no note '{}'", escaped(name)));
+    }
+    for name in &found.ambiguous {
+        output.warning(&format!("'{}' means several notes", escaped(name)));
+    }
+    Ok(
+        match (
+            &found.observations[..],
+            found.missing.is_empty() && found.ambiguous.is_empty(),
+        ) {
+            ([], _) => Outcome::Nothing,
+            (_, true) => Outcome::Done,
+            (_, false) => Outcome::Incomplete,
+        },
+    )
 }
 
 /// Finds the note by trying each reading of what was typed: an existing file,
@@ -161,16 +214,16 @@ fn beyond(found: &Found, from: usize) -> anyhow::Error {
     )
 }
 
-fn note<'a>(found: &'a Found, places: &Places) -> Note<'a> {
+fn note<'a>(found: &'a Found, places: &Places, around: Around) -> Note<'a> {
     let document = &found.document;
-    let file = places.file_at(&document.source, &document.key);
+    let file = places.file_at(&document.source, &found.entry);
     Note {
         id: format!("#{}", document.short_id),
         uri: kodiak::document::uri(&document.source, &document.key),
         source: &document.source,
         path: &document.key,
         file: file.map(|file| file.to_string_lossy().into_owned()),
-        title: &document.title,
+        title: document.shown_title(),
         kind: &document.kind,
         category: document.category.as_deref(),
         tags: &document.tags,
@@ -178,6 +231,7 @@ fn note<'a>(found: &'a Found, places: &Places) -> Note<'a> {
         lines: [found.lines.from, found.lines.to],
         line_count: found.line_count,
         text: &found.text,
+        around,
     }
 }
 

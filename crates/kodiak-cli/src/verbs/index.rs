@@ -19,6 +19,7 @@ use crate::embedding;
 use crate::failure::refusal;
 use crate::interrupt::{Stopped, Working};
 use crate::listener::{Listener, Summaries};
+use crate::memory;
 use crate::models;
 use crate::output::phrases::counted;
 use crate::pages;
@@ -28,6 +29,7 @@ use crate::registry;
 const QUIET: Duration = Duration::from_millis(300);
 
 pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    memory::register_named(context)?;
     let config = context.config()?;
     if config.sources.is_empty() {
         return Err(refusal(
@@ -52,11 +54,32 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
     } else {
         sync(context, &engine, &arguments.sources, Summaries::Always)?
     };
+    retire(context, &config, &engine)?;
     embedding::embed(context, &config, &engine, arguments.no_semantic, None)?;
     if arguments.watch {
         return watch(context, config, arguments, purpose);
     }
     Ok(outcome)
+}
+
+/// Moves memories that are older than the config allows to the trash.
+fn retire(context: &Context<'_>, config: &Config, engine: &Engine) -> anyhow::Result<()> {
+    let Some(cutoff) = config.memory.cutoff() else {
+        return Ok(());
+    };
+    let job = Job::new(&|_| {});
+    let retired = engine.retire(&Guard::local(), cutoff, &job)?;
+    if !retired.moved.is_empty() {
+        let age = config.memory.retention.as_deref().unwrap_or_default();
+        let memories = match retired.moved.len() {
+            1 => "1 memory".to_owned(),
+            many => format!("{many} memories"),
+        };
+        context
+            .output
+            .notice(&format!("moved {memories} older than {age} to the trash"));
+    }
+    Ok(())
 }
 
 /// Forgets the documents of sources that list no notes any more.

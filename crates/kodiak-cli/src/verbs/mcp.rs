@@ -15,17 +15,24 @@ use crate::assemble::{self, Purpose};
 use crate::config::{Kind, RegisteredSource};
 use crate::context::{Context, explain_missing_index};
 use crate::failure::{self, refusal};
+use crate::memory;
 use crate::opener;
 use crate::projects;
 
 /// How often what is missing is indexed and embedded.
 const UPKEEP: Duration = Duration::from_hours(1);
+/// How long a call that writes waits for another process. The file is written by
+/// then, and the next search finds it.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a model stays in memory without use.
-const MODEL_IDLE: Duration = Duration::from_secs(60);
+const MODEL_IDLE: Duration = Duration::from_mins(1);
 
 pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let memories = memory_source(arguments, context, Kind::Memory)?;
+    let articles = memory_source(arguments, context, Kind::Article)?;
     let config = context.config()?;
     let purpose = Purpose::of("mcp")
+        .patience(PATIENCE)
         .without_model(arguments.no_semantic)
         .dropping_model_after(MODEL_IDLE);
     let engine = context.engine(&config, purpose)?;
@@ -35,6 +42,8 @@ pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Re
             .map_err(|error| explain_missing_index(error, &config))?;
     }
     let mut options = options(arguments, context, &engine)?;
+    options.memory_source = memories;
+    options.article_source = articles;
     let named_by_key = |source: &&RegisteredSource| source.kind == Kind::Bear;
     options.named_by_key = config
         .sources
@@ -66,6 +75,27 @@ fn scoped(guard: Guard, arguments: &McpArguments) -> Guard {
     }
 }
 
+/// Returns the source that memories or articles are written to: one in scope, or
+/// the usual one, which is made if there is none.
+fn memory_source(
+    arguments: &McpArguments,
+    context: &Context<'_>,
+    kind: Kind,
+) -> anyhow::Result<Option<String>> {
+    if !arguments.allow_write {
+        return Ok(None);
+    }
+    if arguments.sources.is_empty() {
+        return memory::place(context, kind, None).map(Some);
+    }
+    let config = context.config()?;
+    let in_scope = |name: &&String| {
+        let source = config.source(name);
+        source.is_some_and(|source| source.kind == kind)
+    };
+    Ok(arguments.sources.iter().find(in_scope).cloned())
+}
+
 fn options(
     arguments: &McpArguments,
     context: &Context<'_>,
@@ -80,7 +110,9 @@ fn options(
         guard = guard.in_project(projects::resolve_one(typed, engine)?);
     }
     let output = context.output.clone();
+    let project = guard.project().map(str::to_owned);
     let mut options = Options::new(guard);
+    options.project = project.or_else(projects::present);
     options.sets = sets(&arguments.tools)?;
     options.wrapped = arguments.jp;
     options.log = Arc::new(move |message| output.warning(message));

@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod doctor;
 mod eval;
+mod forget;
 pub(crate) mod get;
 mod index;
 mod ingest;
@@ -17,12 +18,16 @@ mod note;
 mod open;
 mod page;
 mod printing;
+mod recall;
+mod remember;
 mod remove;
 mod search;
 mod similar;
 mod sources;
 mod status;
 mod tag;
+mod timeline;
+mod turns;
 
 use crate::arguments::{Arguments, ConfigVerb, ModelVerb, NoteVerb, PageVerb, Verb};
 use crate::context::Context;
@@ -59,10 +64,12 @@ pub(crate) fn run(
     }
     let writes_config = match &arguments.verb {
         Verb::Add(_)
+        | Verb::Article(_)
         | Verb::Ingest(_)
         | Verb::Model(ModelVerb::Use(_))
         | Verb::Config(ConfigVerb::Set(_))
-        | Verb::Page(PageVerb::New(_)) => true,
+        | Verb::Page(PageVerb::New(_))
+        | Verb::Remember(_) => true,
         Verb::Search(arguments) => arguments.folder.is_some(),
         _ => false,
     };
@@ -104,6 +111,11 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Open(arguments) => open::run(arguments, context),
         Verb::Page(verb) => page::run(verb, context),
         Verb::Tag(verb) => tag::run(verb, context),
+        Verb::Remember(arguments) => remember::run(arguments, context),
+        Verb::Article(verb) => remember::article(verb, context),
+        Verb::Timeline(arguments) => timeline::run(arguments, context),
+        Verb::Recall(arguments) => recall::run(arguments, context),
+        Verb::Forget(arguments) => forget::run(arguments, context),
         Verb::Add(arguments) => add::run(arguments, context),
         Verb::Remove(arguments) => remove::run(arguments, context),
         Verb::Sources(arguments) => sources::run(arguments, context),

@@ -1,5 +1,7 @@
 //! `kodiak open`: opens a note where it can be changed.
 
+use kodiak::access::Guard;
+
 use super::{Outcome, get};
 use crate::arguments::OpenArguments;
 use crate::assemble::{self, Purpose};
@@ -23,11 +25,22 @@ pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::R
         opener::open(&address)?;
         return Ok(Outcome::Done);
     }
+    if registered.kind == Kind::Transcripts {
+        let details = engine.turn_details(&Guard::local(), &found)?;
+        let resume = details.and_then(|details| details.resume);
+        let shown = format!("run `kodiak get {} --context 3`", found.document.short_id);
+        return Err(refusal(
+            "a session of an agent cannot be opened in an editor",
+            resume.map_or(shown, |command| format!("resume it: {command}")),
+        ));
+    }
     let named = |(name, value): &(String, String)| (name == "file").then(|| value.clone());
     let (file, line) = match registered.kind {
         // The lines of a record's text are not those of its file.
         Kind::Sessions => (found.fields.iter().find_map(named), 1),
-        Kind::Markdown | Kind::Bear => (None, found.lines.from),
+        // A memory has a name of its own, which its file need not have.
+        Kind::Memory | Kind::Article => (Some(found.entry.clone()), found.lines.from),
+        Kind::Markdown | Kind::Bear | Kind::Transcripts => (None, found.lines.from),
     };
     let file = registered.path.join(file.as_deref().unwrap_or(key));
     // An editor would begin a new one.

@@ -7,10 +7,11 @@ use kodiak::engine::{Event, Job};
 
 use super::Outcome;
 use crate::arguments::RemoveArguments;
-use crate::assemble::Purpose;
-use crate::config::edit;
+use crate::assemble::{self, Purpose};
+use crate::config::{Kind, edit};
 use crate::context::Context;
 use crate::listener::{Listener, Summaries};
+use crate::output::phrases::{counted, size};
 
 pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let name = &arguments.name;
@@ -41,5 +42,16 @@ pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow:
     context
         .output
         .notice(&format!("removed '{name}'; its files were not touched"));
+    if let Some(source) = config.source(name)
+        && source.kind == Kind::Transcripts
+        && let Ok((sessions @ 1.., bytes)) = assemble::kept_transcripts(&config, source)
+    {
+        context.output.notice(&format!(
+            "the copies of {} ({}) stay in {}; `kodiak add --transcripts` finds them again",
+            counted(sessions as u64, "session"),
+            size(bytes),
+            config.kept_transcripts().join(name).display()
+        ));
+    }
     Ok(Outcome::Done)
 }

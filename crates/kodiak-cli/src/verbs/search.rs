@@ -11,7 +11,7 @@ use kodiak::access::Guard;
 use kodiak::rank::Weights;
 use kodiak::search::{Answer, Mode, Notice, Notices, Request};
 use kodiak::store::Filter;
-use kodiak::{Engine, Error};
+use kodiak::{Engine, Error, Timestamp};
 
 use super::{Outcome, printing};
 use crate::arguments::SearchArguments;
@@ -107,24 +107,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
 }
 
 fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
-    let limit = |date: &Option<String>| {
-        let date = date.as_deref();
-        date.map(kodiak::date::parse_limit).transpose()
-    };
-    let (after, before) = (limit(&arguments.after)?, limit(&arguments.before)?);
-    if let (Some(first), Some(end)) = (after, before)
-        && first >= end
-    {
-        let typed = |date: &Option<String>| date.clone().unwrap_or_default();
-        return Err(refusal(
-            format!(
-                "no date is on or after {} and before {}",
-                typed(&arguments.after),
-                typed(&arguments.before)
-            ),
-            "--after is the earlier date, --before the later one",
-        ));
-    }
+    let (after, before) = limits(arguments.after.as_ref(), arguments.before.as_ref())?;
     let without = |texts: &[String], prefix: &str| -> Vec<String> {
         let strip = |text: &String| text.strip_prefix(prefix).unwrap_or(text).to_owned();
         texts.iter().map(strip).collect()
@@ -136,11 +119,40 @@ fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
         categories: arguments.categories.clone(),
         after,
         before,
+        as_of: as_of(arguments.as_of.as_ref())?,
         paths: without(&arguments.paths, "./"),
         projects: arguments.projects.clone(),
         fields: arguments.fields.clone(),
         ..Filter::default()
     })
+}
+
+/// Reads the dates between which notes were written.
+pub(super) fn limits(
+    after: Option<&String>,
+    before: Option<&String>,
+) -> anyhow::Result<(Option<Timestamp>, Option<Timestamp>)> {
+    let limit = |date: Option<&String>| date.map(|date| kodiak::date::parse_limit(date));
+    let (first, end) = (limit(after).transpose()?, limit(before).transpose()?);
+    if let (Some(from), Some(to)) = (first, end)
+        && from >= to
+    {
+        let typed = |date: Option<&String>| date.cloned().unwrap_or_default();
+        return Err(refusal(
+            format!(
+                "no date is on or after {} and before {}",
+                typed(after),
+                typed(before)
+            ),
+            "--after is the earlier date, --before the later one",
+        ));
+    }
+    Ok((first, end))
+}
+
+/// Reads the date by the end of which something was known.
+pub(super) fn as_of(date: Option<&String>) -> kodiak::Result<Option<Timestamp>> {
+    date.map(|date| kodiak::date::parse_end(date)).transpose()
 }
 
 /// Returns the path prefixes relative to the root of the source that contains
@@ -178,7 +190,7 @@ pub(super) fn require_known(
 }
 
 /// Prints what a person should know beside the hits.
-fn print_notices(
+pub(super) fn print_notices(
     answer: &Answer,
     engine: &Engine,
     excluded: impl FnOnce() -> Option<String>,

@@ -99,15 +99,18 @@ fn list(context: &Context<'_>) -> anyhow::Result<Vec<Listed>> {
             name: source.name.clone(),
             kind: source.kind.name(),
             exists: match source.kind {
-                Kind::Markdown | Kind::Sessions => source.path.is_dir(),
+                Kind::Markdown | Kind::Sessions | Kind::Memory | Kind::Article => {
+                    source.path.is_dir()
+                }
                 Kind::Bear => source.path.is_file(),
+                Kind::Transcripts => source.path.exists(),
             },
             error: assemble::check(&config, source)
                 .err()
                 .map(|error| failure::message(&error.into())),
             path: source.path.clone(),
             glob: source.globs.clone(),
-            writable: source.writable,
+            writable: source.writable || source.kind.is_memory(),
             documents: status.map_or(0, |status| status.documents),
             indexed_at: synced_at.map(kodiak::date::format),
             indexed: synced_at.map_or("never".to_owned(), |at| ago(at, now)),

@@ -106,6 +106,7 @@ fn help_is_an_answer() {
       model        Install, list, choose and remove the models for semantic search
       config       Show the configuration
       eval         Measure search quality and speed on test sets in the BEIR layout
+      mcp          Serve agents: search, read and write through the Model Context Protocol
       completions  Print a completion script for a shell
       man          Print the manual page
       help         Print this message or the help of the given subcommand(s)

@@ -25,6 +25,7 @@ mod kill_pages;
 mod length;
 mod mcp;
 mod meaning;
+mod memory;
 mod model;
 mod open;
 mod pages;

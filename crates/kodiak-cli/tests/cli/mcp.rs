@@ -1,5 +1,10 @@
 //! `kodiak mcp` over standard input and output, as clients start it.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "calls read better with the arguments in them"
+)]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::channel;
@@ -10,7 +15,7 @@ use serde_json::{Value, json};
 use crate::desk::Desk;
 
 /// What a test waits for at most, on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A client of one server.
 struct Client {
@@ -124,6 +129,22 @@ fn a_server_answers_before_anything_is_indexed() {
 }
 
 #[test]
+fn what_is_registered_is_indexed_in_the_background() {
+    let desk = Desk::indexed();
+    std::fs::remove_dir_all(desk.index().parent().unwrap()).unwrap();
+    let mut client = Client::start(&desk, &[]);
+    client.initialize();
+    let begun = std::time::Instant::now();
+    let mut text = client.text("search", json!({"query": "kartoffelsuppe"}));
+    while !text.contains("Omas Kartoffelsuppe") {
+        assert!(begun.elapsed() < PATIENCE, "{text}");
+        std::thread::sleep(Duration::from_millis(100));
+        text = client.text("search", json!({"query": "kartoffelsuppe"}));
+    }
+    assert_eq!(client.close(), Some(0));
+}
+
+#[test]
 fn what_was_written_a_moment_ago_is_found_or_missed_openly() {
     let desk = Desk::indexed();
     let mut client = Client::start(&desk, &[]);
@@ -172,6 +193,26 @@ fn only_the_named_source_exists() {
     hint: did you mean 'notes'?
     hint: known sources: notes, secrets
     ");
+}
+
+#[test]
+fn what_a_client_remembers_is_kept() {
+    let desk = Desk::indexed();
+    let mut client = Client::start(&desk, &["--allow-write", "--tools", "default,pages"]);
+    client.initialize();
+    let text = "The staging database is refreshed every Monday morning.";
+    let said = client.text("remember", json!({"text": text, "tags": ["staging"]}));
+    assert!(said.starts_with("Remembered as #"), "{said}");
+    let again = client.text("remember", json!({"text": text}));
+    assert!(again.starts_with("Known already as #"), "{again}");
+    assert_eq!(client.close(), Some(0));
+    let found = desk.json(&["search", "staging database", "--json"]);
+    assert_eq!(found["hits"][0]["tags"], json!(["staging"]), "{found}");
+    let mut other = Client::start(&desk, &[]);
+    other.initialize();
+    let listed = other.text("timeline", json!({}));
+    assert!(listed.contains("staging database"), "{listed}");
+    assert_eq!(other.close(), Some(0));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! own, and a cancelled request interrupts it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kodiak::{Cancel, Event};
 use rmcp::ServerHandler;
@@ -17,6 +17,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use super::activity::Activity;
 use crate::failure::Refusal;
@@ -108,7 +109,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context);
-        let progress = Progress::of(&context);
+        let (progress, telling) = Progress::of(&context);
         let name = request.name.clone().into_owned();
         let arguments = request.arguments.unwrap_or_default();
         let answered = self
@@ -117,10 +118,17 @@ impl ServerHandler for Handler {
                 server.call(&caller, &name, arguments, cancel, &listener)
             })
             .await?;
+        // Nothing is told of a request that is answered.
+        if let Some(telling) = telling {
+            let _ = telling.await;
+        }
         match answered {
             Some(answer) => Ok(result(answer).into()),
             None => Err(ErrorData::invalid_params(
-                format!("there is no tool '{}'; tools/list lists them", request.name),
+                format!(
+                    "there is no tool '{:.80}'; tools/list lists them",
+                    request.name
+                ),
                 None,
             )),
         }
@@ -258,7 +266,7 @@ fn described(tool: &'static Tool) -> ProtocolTool {
         .open_world(false);
     let annotations = match tool.effect {
         Effect::Reads => annotations,
-        Effect::Adds | Effect::Creates => annotations.destructive(false),
+        Effect::Adds | Effect::Remembers | Effect::Creates => annotations.destructive(false),
         Effect::Changes => annotations.destructive(true),
     };
     let described = ProtocolTool::new(tool.name, tool.description, Arc::new(tool.input_schema()));
@@ -279,19 +287,25 @@ fn result(answer: ToolAnswer) -> CallToolResult {
     result
 }
 
+/// A step of long work: how much is done, and in words.
+type Step = (u64, String);
+
 /// Tells a client how far long work is, if it asked for that.
 struct Progress {
-    sender: Option<mpsc::UnboundedSender<(u64, u64, String)>>,
+    sender: Option<mpsc::UnboundedSender<Step>>,
 }
 
 impl Progress {
-    fn of(context: &RequestContext<RoleServer>) -> Self {
-        let sender = context.meta.get_progress_token().map(|token| {
-            let (sender, receiver) = mpsc::unbounded_channel();
-            tokio::spawn(tell(context.peer.clone(), token, receiver));
-            sender
-        });
-        Self { sender }
+    /// Returns what hears of the work, and the task that tells the client. The task
+    /// ends with the work.
+    fn of(context: &RequestContext<RoleServer>) -> (Self, Option<JoinHandle<()>>) {
+        let Some(token) = context.meta.get_progress_token() else {
+            return (Self { sender: None }, None);
+        };
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let telling = tokio::spawn(tell(context.peer.clone(), token, receiver));
+        let sender = Some(sender);
+        (Self { sender }, Some(telling))
     }
 
     fn hear(&self, event: Event<'_>) {
@@ -299,15 +313,13 @@ impl Progress {
             return;
         };
         let step = match event {
-            Event::Waiting { holder } => (0, 0, format!("waiting for {holder}")),
-            Event::Listing { source } => (0, 0, format!("looking for changes in '{source}'")),
-            Event::Indexed { source, entries } => {
-                (entries as u64, 0, format!("indexing '{source}'"))
-            }
-            Event::Embedded { chunks, .. } => (chunks as u64, 0, "embedding".to_owned()),
+            Event::Waiting { .. } => (0, "waiting for another process".to_owned()),
+            Event::Listing { .. } => (0, "looking for changes".to_owned()),
+            Event::Indexed { entries, .. } => (entries as u64, "indexing".to_owned()),
+            Event::Embedded { chunks, .. } => (chunks as u64, "embedding".to_owned()),
             _ => return,
         };
-        // Nobody listens any more when the request is over.
+        // Nobody listens any more when the client is gone.
         let _ = sender.send(step);
     }
 }
@@ -316,23 +328,20 @@ impl Progress {
 async fn tell(
     peer: Peer<RoleServer>,
     token: ProgressToken,
-    mut steps: mpsc::UnboundedReceiver<(u64, u64, String)>,
+    mut steps: mpsc::UnboundedReceiver<Step>,
 ) {
     let mut sent: f64 = 0.0;
-    while let Some(mut step) = steps.recv().await {
-        while let Ok(newer) = steps.try_recv() {
-            step = newer;
+    let mut last: Option<Instant> = None;
+    while let Some((done, message)) = steps.recv().await {
+        if last.is_some_and(|last| last.elapsed() < PROGRESS) {
+            continue;
         }
-        let (done, all, message) = step;
+        last = Some(Instant::now());
         // Progress must grow with every message.
         sent = (done as f64).max(sent + 1.0);
-        let mut told = ProgressNotificationParam::new(token.clone(), sent).with_message(message);
-        if all > 0 {
-            told = told.with_total((all as f64).max(sent));
-        }
+        let told = ProgressNotificationParam::new(token.clone(), sent).with_message(message);
         if peer.notify_progress(told).await.is_err() {
             return;
         }
-        tokio::time::sleep(PROGRESS).await;
     }
 }

@@ -72,7 +72,7 @@ where
     let lines = Lines::new(input, output, activity.clone(), log);
     let handler = Handler::new(server.clone(), activity.clone());
     tokio::select! {
-        served = serve(handler, lines) => served.map(|()| Ended::Closed),
+        done = serve(handler, lines) => done.map(|()| Ended::Closed),
         ended = end(&activity, lifetime) => Ok(ended),
     }
 }

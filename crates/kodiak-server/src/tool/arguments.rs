@@ -11,8 +11,10 @@ use serde_json::{Map, Value};
 use super::parameter::{Kind, Parameter};
 use crate::failure::Refusal;
 
-/// The longest text of an argument in bytes, apart from texts that are written.
+/// The longest text of an argument in bytes.
 const LONGEST: usize = 100_000;
+/// The longest text that is written, in bytes.
+const LONGEST_PROSE: usize = 10_000_000;
 /// The most texts of a list.
 const MOST: usize = 1_000;
 
@@ -112,10 +114,9 @@ fn read(parameter: &Parameter, value: Value) -> Result<Value, Refusal> {
         Refusal::new(message, parameter.description)
     };
     let bounded = |text: String| {
-        let most = if parameter.name == "content" || parameter.name == "text" {
-            LONGEST * 100
-        } else {
-            LONGEST
+        let most = match parameter.kind {
+            Kind::Prose => LONGEST_PROSE,
+            _ => LONGEST,
         };
         if text.len() > most {
             return Err(wrong(&format!("at most {most} bytes long")));
@@ -123,9 +124,9 @@ fn read(parameter: &Parameter, value: Value) -> Result<Value, Refusal> {
         Ok(text)
     };
     Ok(match (parameter.kind, value) {
-        (Kind::Text, Value::String(text)) => bounded(text)?.into(),
-        (Kind::Text, Value::Number(number)) => number.to_string().into(),
-        (Kind::Text, _) => return Err(wrong("a text")),
+        (Kind::Text | Kind::Prose, Value::String(text)) => bounded(text)?.into(),
+        (Kind::Text | Kind::Prose, Value::Number(number)) => number.to_string().into(),
+        (Kind::Text | Kind::Prose, _) => return Err(wrong("a text")),
         (Kind::Choice(words), Value::String(text)) => {
             let text = text.trim().to_lowercase();
             if !words.contains(&text.as_str()) {

@@ -6,11 +6,15 @@ pub mod parameter;
 
 mod brain;
 mod get;
+mod knowledge;
+mod memory;
 mod notes;
 mod pages;
 mod search;
 mod status;
+mod timeline;
 
+pub(crate) use memory::nowhere as remember_off;
 pub(crate) use notes::off as note_create_off;
 
 use std::str::FromStr;
@@ -87,6 +91,8 @@ pub enum Effect {
     Reads,
     /// It adds something and changes nothing.
     Adds,
+    /// It adds something to what is remembered.
+    Remembers,
     /// It has another application add something.
     Creates,
     /// It changes something.
@@ -124,7 +130,7 @@ impl Tool {
         match self.effect {
             // Another application decides by itself what it takes.
             Effect::Reads | Effect::Creates => Capability::Search,
-            Effect::Adds | Effect::Changes => Capability::Write,
+            Effect::Adds | Effect::Remembers | Effect::Changes => Capability::Write,
         }
     }
 
@@ -147,12 +153,23 @@ impl Tool {
 pub(crate) const ALL: &[&Tool] = &[
     &search::SEARCH,
     &get::GET,
+    &timeline::TIMELINE,
     &status::STATUS,
+    &memory::REMEMBER,
     &notes::NOTE_SEARCH,
     &notes::NOTE_GET,
     &notes::NOTE_CREATE,
+    &timeline::TIMELINE_OF_MEMORY,
+    &memory::SEARCH_MEMORIES,
+    &memory::GET_OBSERVATIONS,
+    &memory::STORE_OBSERVATION,
     &brain::BRAIN_QUERY,
     &brain::SIMILAR_SESSIONS,
+    &knowledge::SEARCH_KNOWLEDGE,
+    &knowledge::RECALL_MEMORY,
+    &knowledge::RECALL_ARTICLE,
+    &knowledge::SAVE_MEMORY,
+    &knowledge::SAVE_ARTICLE,
     &pages::PAGE_CREATE,
     &pages::PAGE_UPDATE,
     &pages::TAG_RENAME,

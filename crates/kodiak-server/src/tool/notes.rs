@@ -63,7 +63,7 @@ pub(super) const NOTE_CREATE: Tool = Tool {
     parameters: &[
         Parameter::new("title", Kind::Text, "").required(),
         Parameter::new("tags", Kind::Texts, "Without #"),
-        Parameter::new("content", Kind::Text, "Markdown"),
+        Parameter::new("content", Kind::Prose, "Markdown"),
     ],
     output: None,
     run: create,

@@ -17,7 +17,7 @@ pub(super) const PAGE_CREATE: Tool = Tool {
     effect: Effect::Adds,
     parameters: &[
         Parameter::new("title", Kind::Text, "").required(),
-        Parameter::new("content", Kind::Text, "Markdown, without frontmatter"),
+        Parameter::new("content", Kind::Prose, "Markdown, without frontmatter"),
         Parameter::new("tags", Kind::Texts, "Without #"),
         Parameter::new("source", Kind::Text, "Where, if several can be written to"),
         Parameter::new(
@@ -40,10 +40,10 @@ pub(super) const PAGE_UPDATE: Tool = Tool {
         Parameter::new("id", Kind::Text, "Its id or path").required(),
         Parameter::new(
             "content",
-            Kind::Text,
+            Kind::Prose,
             "The whole new text, without frontmatter",
         ),
-        Parameter::new("append", Kind::Text, "Text to add at the end"),
+        Parameter::new("append", Kind::Prose, "Text to add at the end"),
         Parameter::new("title", Kind::Text, "Its new title"),
     ],
     output: Some(schema),

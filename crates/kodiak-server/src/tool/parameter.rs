@@ -21,6 +21,8 @@ pub struct Parameter {
 pub enum Kind {
     /// A text.
     Text,
+    /// A text that is written, which may be long.
+    Prose,
     /// One of several words.
     Choice(&'static [&'static str]),
     /// A list of texts.
@@ -53,7 +55,7 @@ impl Parameter {
 
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
-            Kind::Text => json!({"type": "string"}),
+            Kind::Text | Kind::Prose => json!({"type": "string"}),
             Kind::Choice(words) => json!({"type": "string", "enum": words}),
             Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Kind::Number(_) => json!({"type": "integer", "minimum": 1}),

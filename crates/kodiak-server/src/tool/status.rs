@@ -99,5 +99,13 @@ fn meaning(status: &Status) -> String {
     let Some(serving) = &status.serving else {
         return "off, nothing is embedded".to_owned();
     };
-    serving.name.clone()
+    let sources = status.embeddings.sources.iter();
+    let (chunks, embedded) = sources.fold((0, 0), |(chunks, embedded), (_, coverage)| {
+        (chunks + coverage.chunks, embedded + coverage.embedded)
+    });
+    if embedded >= chunks {
+        return serving.name.clone();
+    }
+    // Rounded down, so that 100 % always means all.
+    format!("{}, {} % embedded", serving.name, embedded * 100 / chunks)
 }

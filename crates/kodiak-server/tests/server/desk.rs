@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use kodiak::access::{Capability, Guard};
-use kodiak::source::MarkdownFolder;
+use kodiak::engine::EngineBuilder;
 use kodiak::source::markdown::FolderOptions;
+use kodiak::source::{MarkdownFolder, MemoryFolder, MemoryOptions};
 use kodiak::{Cancel, Engine, Job};
 use kodiak_server::{Options, Server, ToolAnswer, ToolSet};
 use serde_json::{Map, Value};
@@ -51,6 +52,10 @@ impl Desk {
 
     /// Returns an engine over these folders of the desk, which can be written to.
     pub(crate) fn engine(&self, folders: &[&str]) -> Engine {
+        self.builder(folders).open().unwrap()
+    }
+
+    fn builder(&self, folders: &[&str]) -> EngineBuilder {
         let mut builder = Engine::builder(self.path("index.db"));
         for name in folders {
             fs::create_dir_all(self.path(name)).unwrap();
@@ -61,12 +66,25 @@ impl Desk {
             builder =
                 builder.source(MarkdownFolder::new(*name, &self.path(name), options).unwrap());
         }
-        builder.open().unwrap()
+        builder
     }
 
     /// Returns an engine whose index is up to date.
     pub(crate) fn indexed(&self, folders: &[&str]) -> Engine {
         let engine = self.engine(folders);
+        engine.sync(&Guard::local(), &Job::default()).unwrap();
+        engine
+    }
+
+    /// Returns an engine like [`Desk::indexed`] that also has the memories of the
+    /// folder `memory`.
+    pub(crate) fn with_memory(&self, folders: &[&str]) -> Engine {
+        let memory = MemoryFolder::new("memory", &self.path("memory"), MemoryOptions::default());
+        let engine = self
+            .builder(folders)
+            .source(memory.unwrap())
+            .open()
+            .unwrap();
         engine.sync(&Guard::local(), &Job::default()).unwrap();
         engine
     }

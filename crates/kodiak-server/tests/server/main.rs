@@ -8,6 +8,7 @@
 
 mod cancelling;
 mod desk;
+mod experience;
 mod hostile;
 mod protocol;
 mod scope;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use kodiak_server::mcp::{Ended, Lifetime};
 use serde_json::json;
 
-use crate::desk::{Desk, reader};
+use crate::desk::{Desk, reader, writer};
 use crate::wire::{Wire, modern};
 
 #[tokio::test]
@@ -124,6 +124,34 @@ async fn the_prompt_leads_from_timeline_to_get() {
     assert!(places.is_sorted(), "{text}");
     let none = wire.ask("prompts/get", json!({"name": "other"})).await;
     assert_eq!(none["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn long_work_tells_how_far_it_is_before_it_is_answered() {
+    let desk = Desk::with_examples();
+    let mut wire = Wire::new(&desk.server(writer()));
+    wire.initialize().await;
+    let id = wire
+        .begin(
+            "tools/call",
+            json!({
+                "name": "tag_rename",
+                "arguments": {"from": "coffee", "to": "drinks/coffee"},
+                "_meta": {"progressToken": "how far"},
+            }),
+        )
+        .await;
+    let told = wire.receive().await;
+    assert_eq!(told["method"], "notifications/progress", "{told}");
+    assert_eq!(told["params"]["progressToken"], "how far");
+    let mut message = wire.receive().await;
+    while message["method"] == "notifications/progress" {
+        message = wire.receive().await;
+    }
+    assert_eq!(
+        (&message["id"], &message["result"]["isError"]),
+        (&json!(id), &json!(false))
+    );
 }
 
 #[tokio::test]

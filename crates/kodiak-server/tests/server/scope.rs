@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use kodiak::Cancel;
 use kodiak::access::Guard;
+use kodiak::{Cancel, DocumentId};
 use kodiak_server::tool::parameter::{Kind, Parameter};
 use kodiak_server::{Server, Tool};
 use proptest::collection::vec;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
 
-use crate::desk::{Desk, call_with, reader, writer};
+use crate::desk::{Desk, call, call_with, reader, writer};
 
 /// Words of what is outside. No argument has one of them, so no answer may.
 const OUTSIDE: [&str; 6] = [
@@ -26,7 +26,7 @@ const OUTSIDE: [&str; 6] = [
 
 /// What arguments are made of: words inside and outside, misspelt, ids, paths,
 /// names, dates, and what is none of them.
-const TEXTS: [&str; 40] = [
+const TEXTS: [&str; 41] = [
     "",
     "bread",
     "quokkka",
@@ -67,6 +67,7 @@ const TEXTS: [&str; 40] = [
     "kitchen",
     "zoo",
     "\u{0}",
+    "The soup needs some patience.",
 ];
 
 /// Writes the same inside with and without an outside, and returns both. The
@@ -89,6 +90,12 @@ fn desks(same_source: bool) -> (Desk, Desk) {
             desk.write(&format!("work/{name}.md"), &format!("{front}{text}"));
         }
     }
+    for desk in [&full, &inside] {
+        let memory = "---\nid: oven\nproject: /work/atlas\n---\nThe oven needs an hour.\n";
+        desk.write("memory/oven.md", memory);
+    }
+    let memory = "---\nid: quokka\nproject: /work/hidden\n---\nThe soup needs some patience.\n";
+    full.write("memory/quokka.md", memory);
     let hidden = [
         (
             "private",
@@ -134,7 +141,7 @@ fn arguments(tool: &Tool, planned: &[(usize, Vec<usize>)]) -> Map<String, Value>
 fn value(parameter: &Parameter, texts: &[usize]) -> Value {
     let texts: Vec<&str> = texts.iter().map(|&at| TEXTS[at]).collect();
     match parameter.kind {
-        Kind::Text => texts.join(" ").into(),
+        Kind::Text | Kind::Prose => texts.join(" ").into(),
         Kind::Texts => texts.into(),
         Kind::Choice(words) => words[texts.len() % words.len()].into(),
         Kind::Number(most) => most.min(1 + texts.len() * 25).into(),
@@ -165,6 +172,8 @@ fn facts(structured: &Value) -> (Value, Value, BTreeSet<String>) {
 }
 
 fn check(text: &str) -> Result<(), TestCaseError> {
+    let id = DocumentId::new("memory", "quokka").hex();
+    prop_assert!(!text.contains(&id[..6]), "a memory outside: {text}");
     for word in OUTSIDE {
         prop_assert!(!text.to_lowercase().contains(word), "{word} in: {text}");
     }
@@ -191,8 +200,8 @@ fn check_resources(server: &Server) -> Result<(), TestCaseError> {
 
 fn test(same_source: bool, guard: impl Fn(Guard) -> Guard) {
     let (full, inside) = desks(same_source);
-    let everything = full.indexed(&["work", "secrets"]);
-    let alone = inside.indexed(&["work"]);
+    let everything = full.with_memory(&["work", "secrets"]);
+    let alone = inside.with_memory(&["work"]);
     let scoped = Server::new(everything.clone(), full.options(guard(reader())));
     let alone = Server::new(alone, inside.options(guard(reader())));
     check_resources(&scoped).unwrap();
@@ -214,7 +223,14 @@ fn test(same_source: bool, guard: impl Fn(Guard) -> Guard) {
         .run(&vec(planned(), 1..4), same)
         .unwrap();
     // What writes changes what is inside, so there is nothing to compare with.
-    let writing = Server::new(everything, full.options(guard(writer())));
+    let mut options = full.options(guard(writer()));
+    options.memory_source = Some("memory".to_owned());
+    options.article_source = Some("memory".to_owned());
+    let writing = Server::new(everything, options);
+    let again = json!({"text": "The soup needs some patience."});
+    if let Some(answer) = call_with(&writing, "remember", again.as_object().unwrap().clone()) {
+        check(&answer.text).unwrap();
+    }
     let quiet = |calls: Vec<Planned>| {
         for call in &calls {
             check(&said(&writing, call).0)?;
@@ -225,6 +241,25 @@ fn test(same_source: bool, guard: impl Fn(Guard) -> Guard) {
         .run(&vec(planned(), 1..4), quiet)
         .unwrap();
     check_resources(&writing).unwrap();
+}
+
+/// Otherwise the tests below would prove nothing.
+#[test]
+fn without_a_scope_the_outside_is_seen() {
+    let (full, _) = desks(true);
+    let server = Server::new(
+        full.with_memory(&["work", "secrets"]),
+        full.options(reader()),
+    );
+    for (name, arguments) in [
+        ("search", json!({"query": "quokkka"})),
+        ("get", json!({"ids": ["secrets/private.md"]})),
+        ("search", json!({"query": "a", "project": "hiden"})),
+    ] {
+        let answer = call(&server, name, arguments);
+        assert!(check(&answer.text).is_err(), "{}", answer.text);
+    }
+    assert!(check_resources(&server).is_err());
 }
 
 #[test]

@@ -59,6 +59,29 @@ fn get() {
 }
 
 #[test]
+fn timeline() {
+    let desk = Desk::with_examples();
+    let server = desk.server(reader());
+    let period = json!({"from": "2024-02", "to": "2024-05", "limit": 3});
+    insta::assert_snapshot!("timeline", shown(&server, "timeline", period));
+    let around = json!({"around": "notes/cooking/ramen-broth.md", "context": 1});
+    insta::assert_snapshot!("timeline_around", shown(&server, "timeline", around));
+}
+
+#[test]
+fn knowledge() {
+    let desk = Desk::with_examples();
+    let server = desk.server(reader());
+    let query = json!({"query": "ramen broth", "kinds": ["recipe"]});
+    insta::assert_snapshot!(
+        "search_knowledge",
+        shown(&server, "search_knowledge", query)
+    );
+    let memories = json!({"query": "ramen broth"});
+    insta::assert_snapshot!("recall_memory", shown(&server, "recall_memory", memories));
+}
+
+#[test]
 fn status() {
     let desk = Desk::with_examples();
     let server = desk.server(reader());

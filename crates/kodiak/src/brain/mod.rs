@@ -26,7 +26,7 @@ pub struct BrainRequest {
     /// Which sessions to search. Its kinds are ignored: only sessions are found.
     pub filter: Filter,
     /// The distance from which on a session counts as unrelated: one minus the
-    /// cosine, from 0 to 2. Without it, the model's own limit counts.
+    /// cosine, from 0 to 2. Without it, that of the engine or the model's own counts.
     pub threshold: Option<f64>,
     /// Whether changes are looked for and indexed meanwhile.
     pub refresh: bool,

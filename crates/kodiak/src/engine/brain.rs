@@ -43,7 +43,8 @@ impl Engine {
         guard.require(Capability::Search)?;
         guard.require(Capability::Read)?;
         let started = Instant::now();
-        let engine = self.within_distance(request.threshold);
+        let threshold = request.threshold.or(self.shared.brain_threshold);
+        let engine = self.within_distance(threshold);
         let by_meaning = engine.search(guard, &sessions_like(request, Mode::Semantic))?;
         let compared = by_meaning.retrievers.semantic.is_some();
         let (found_by, found) = if !compared {
@@ -57,9 +58,15 @@ impl Engine {
         };
         let mut answer = self.brain_answer(&request.query, found_by, found)?;
         if compared {
-            answer.threshold = self.threshold_in_use(request.threshold)?;
+            answer.threshold = self.threshold_in_use(threshold)?;
         }
-        if let Some(log) = &self.shared.queries {
+        // A caller of limited sight must not learn what others have asked.
+        if let Some(log) = self
+            .shared
+            .queries
+            .as_ref()
+            .filter(|_| guard.sees_everything())
+        {
             remember(log, &mut answer);
         }
         answer.took_ms = started.elapsed().as_millis() as u64;
@@ -112,7 +119,7 @@ impl Engine {
         });
         let said = self.read(|reader| said(reader, which, &filter))?;
         let texts: Vec<&str> = said.iter().map(|one| one.text.as_str()).collect();
-        let vectors = self.vectors_of_texts(&texts, job);
+        let vectors = self.vectors_of_texts(&texts, |_| true, job);
         let mut found: Vec<Group> = groups(&texts, vectors.as_ref())
             .into_iter()
             .map(|members| group(members.into_iter().map(|index| said[index].clone())))
@@ -209,15 +216,20 @@ impl Engine {
     }
 
     /// Returns the vectors of texts: those in the cache, and new ones of the model
-    /// for documents. Returns nothing without a model.
-    pub(super) fn vectors_of_texts(&self, texts: &[&str], job: &Job<'_>) -> Option<Vectors> {
+    /// for documents where `embeds` says so. Returns nothing without a model.
+    pub(super) fn vectors_of_texts(
+        &self,
+        texts: &[&str],
+        embeds: impl Fn(usize) -> bool,
+        job: &Job<'_>,
+    ) -> Option<Vectors> {
         let model = self.shared.models.for_documents().ok().flatten()?;
         let mut cache = self.cache(job);
         let hashes: Vec<[u8; 16]> = texts.iter().map(|text| text_hash(text)).collect();
         let identity = model.identity();
         let cached = cache.as_ref().and_then(|it| it.get(identity, &hashes).ok());
         let mut vectors = cached.unwrap_or_else(|| vec![None; texts.len()]);
-        let missing = (0..texts.len()).filter(|&at| vectors[at].is_none());
+        let missing = (0..texts.len()).filter(|&at| vectors[at].is_none() && embeds(at));
         let missing: Vec<usize> = missing.take(EMBEDDED_AT_ONCE).collect();
         for batch in missing.chunks(model.limits().max_batch.clamp(1, 64)) {
             if job.check().is_err() {

@@ -52,6 +52,7 @@ impl EngineBuilder {
                 cache,
                 tombstones: Tombstones::default(),
                 queries: None,
+                brain_threshold: None,
                 readers: Readers::default(),
                 queue: WriteQueue::default(),
                 workers: Arc::new(Workers::for_this_machine()),
@@ -169,6 +170,14 @@ impl EngineBuilder {
     #[must_use]
     pub fn tombstones(mut self, tombstones: Tombstones) -> Self {
         self.shared.tombstones = tombstones;
+        self
+    }
+
+    /// Sets the distance from which on a session counts as unrelated to a question
+    /// that sets none. By default it is the model's own.
+    #[must_use]
+    pub fn brain_threshold(mut self, distance: Option<f64>) -> Self {
+        self.shared.brain_threshold = distance;
         self
     }
 

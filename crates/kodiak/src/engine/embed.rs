@@ -54,6 +54,22 @@ impl Engine {
         job: &Job<'_>,
     ) -> Result<Option<EmbeddingReport>> {
         guard.require(Capability::Admin)?;
+        self.embed_pending(within, job)
+    }
+
+    /// Embeds what was just written, if that takes no longer than `within`. What is
+    /// left, or fails, is left to the next call of [`Engine::embed`].
+    pub(crate) fn embed_soon(&self, within: Duration, job: &Job<'_>) {
+        if matches!(self.shared.models.for_documents(), Ok(Some(_))) {
+            let _ = self.embed_pending(Some(within), job);
+        }
+    }
+
+    fn embed_pending(
+        &self,
+        within: Option<Duration>,
+        job: &Job<'_>,
+    ) -> Result<Option<EmbeddingReport>> {
         let model = match self.shared.models.for_documents() {
             Ok(Some(model)) => model,
             Ok(None) => return Ok(None),

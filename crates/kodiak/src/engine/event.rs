@@ -116,7 +116,7 @@ impl<'a> Job<'a> {
     }
 
     /// Fails if the work was cancelled.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }

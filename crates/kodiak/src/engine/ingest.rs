@@ -122,7 +122,8 @@ impl Engine {
         };
         let is_new = |one: &Said| one.source == source && new.contains(&one.session.as_str());
         let texts: Vec<&str> = said.iter().map(|one| one.text.as_str()).collect();
-        let vectors = self.vectors_of_texts(&texts, job);
+        // Whoever hands in a record does not wait for those of others.
+        let vectors = self.vectors_of_texts(&texts, |at| is_new(&said[at]), job);
         let mut repeated = Vec::new();
         for members in groups(&texts, vectors.as_ref()) {
             let others = || {

@@ -23,6 +23,7 @@ mod forgetting;
 mod ingest;
 mod journal;
 mod models;
+mod neighbours;
 mod pages;
 mod queue;
 mod readers;
@@ -43,6 +44,7 @@ pub use documents::{Saved, Summary};
 pub use event::{Event, Job};
 pub use ingest::{Ingestion, RepeatedLesson};
 pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
+pub use neighbours::Neighbours;
 pub use pages::PageText;
 pub use refresh::REFRESH;
 pub use status::{CacheStatus, SourceState, Status};
@@ -96,6 +98,9 @@ struct Shared {
     tombstones: Tombstones,
     /// Where questions that were answered are remembered, if they are.
     queries: Option<QueryLog>,
+    /// The distance from which on a session counts as unrelated, if it is not the
+    /// model's own.
+    brain_threshold: Option<f64>,
     readers: Readers,
     queue: WriteQueue,
     workers: Arc<Workers>,
@@ -154,7 +159,7 @@ impl Engine {
     }
 
     /// Searches the index in its present state.
-    fn search_as_is(
+    pub(crate) fn search_as_is(
         &self,
         reader: &dyn Reader,
         guard: &Guard,
@@ -267,8 +272,13 @@ impl Engine {
         }
     }
 
+    /// Returns the sources that could be opened.
+    pub(crate) fn all_sources(&self) -> &[Box<dyn Source>] {
+        &self.shared.sources
+    }
+
     /// Runs `work` with a reader from the pool.
-    fn read<T>(&self, work: impl FnOnce(&dyn Reader) -> Result<T>) -> Result<T> {
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&dyn Reader) -> Result<T>) -> Result<T> {
         let shared = &*self.shared;
         let Some(cancel) = &self.cancel else {
             return shared.readers.with(&*shared.store, work);
@@ -314,7 +324,7 @@ impl Engine {
     }
 
     /// Returns the source with this name, if the guard admits it.
-    fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
+    pub(crate) fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
         let shared = &self.shared;
         let found = shared.sources.iter().find(|source| source.name() == name);
         match found {

@@ -60,7 +60,7 @@ impl Engine {
 
     /// Brings the index up to date with files of `source` that were written,
     /// moved or deleted. Returns whether that succeeded.
-    pub(super) fn index_written(&self, source: &str, files: &[PathBuf], job: &Job<'_>) -> bool {
+    pub(crate) fn index_written(&self, source: &str, files: &[PathBuf], job: &Job<'_>) -> bool {
         let stored = self.write(job, |writer| self.store_written(source, files, writer, job));
         stored.is_ok_and(|complete| complete)
     }

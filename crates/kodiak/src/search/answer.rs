@@ -9,6 +9,7 @@ use serde::ser::{SerializeSeq, Serializer};
 use super::incomplete::Completeness;
 use super::intent::Intent;
 use super::notice::Notices;
+use super::turn_details::TurnDetails;
 
 /// The answer to a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -86,6 +87,10 @@ pub struct Hit {
     pub source: String,
     /// Its path from the source's root.
     pub path: String,
+    /// The key of the entry it is from: for a file, its path from the source's root,
+    /// which for a memory is not its own name.
+    #[serde(skip)]
+    pub entry: String,
     /// The absolute path of its file, if who shows the hit knows where the sources'
     /// files are.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,6 +144,18 @@ pub struct Hit {
     /// Whether its field `archived` says so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
+    /// The id of the newest document that supersedes it, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    /// The project it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Whether it is of another project than the present one, which comes first.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub elsewhere: bool,
+    /// What is known of it if it is a turn of a session.
+    #[serde(flatten)]
+    pub turn: Option<TurnDetails>,
     /// The documents that say the same, which are not hits of their own, best
     /// first.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -47,6 +47,8 @@ pub(super) struct Ranked {
     pub(super) terms: Terms,
     /// The documents that were read to rank them.
     pub(super) inspected: Inspected,
+    /// The superseded documents, each with the newest that supersedes it.
+    pub(super) superseded: HashMap<Row, Row>,
 }
 
 impl Candidate {
@@ -112,6 +114,7 @@ impl Ranked {
             total: matches.total,
             terms,
             inspected: Inspected::default(),
+            superseded: HashMap::new(),
         }
     }
 
@@ -122,6 +125,7 @@ impl Ranked {
             total: 0,
             terms: Terms::Planned(Vec::new()),
             inspected: Inspected::default(),
+            superseded: HashMap::new(),
         };
         ranked.append(chunks);
         ranked

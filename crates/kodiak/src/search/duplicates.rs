@@ -43,6 +43,12 @@ const REPLACED: usize = 2;
 /// The share of terms that may be replaced by others in a long text.
 const REPLACED_SHARE: f64 = 0.02;
 
+/// The number of informative terms that two memories must share to be restatements of
+/// each other.
+const RESTATED_TERMS: usize = 4;
+/// The highest share of terms that a restatement adds.
+const ADDED: f64 = 0.4;
+
 /// The number of counters of a [`Sketch`].
 const COUNTERS: usize = 128;
 /// The number of letters from which a word is counted in a sketch. Shorter words
@@ -62,10 +68,20 @@ const NEGATIONS: [&str; 20] = [
 
 /// The hits so far, for further documents to be compared with.
 pub(super) struct Originals {
-    known: Vec<(StoredDocument, Reading)>,
+    known: Vec<Original>,
     /// What was read of the document that was compared last.
     last: Reading,
     tokenizer: Tokenizer,
+}
+
+/// A document that is a hit.
+struct Original {
+    document: StoredDocument,
+    reading: Reading,
+    /// The number of its hit.
+    hit: usize,
+    /// Whether it is a memory.
+    memory: bool,
 }
 
 /// What was read of a document so far. Most documents are never read: no other
@@ -86,22 +102,33 @@ impl Originals {
         }
     }
 
-    /// Returns the number of the first known document that `document` is a copy
-    /// of.
-    pub(super) fn find(&mut self, document: &StoredDocument) -> Option<usize> {
+    /// Returns the number of the first hit that `document` is a copy of. Two memories
+    /// are copies also if one only restates the other.
+    pub(super) fn find(&mut self, document: &StoredDocument, memory: bool) -> Option<usize> {
         let mut reading = Reading::default();
         let tokenizer = &mut self.tokenizer;
-        let found = self
-            .known
-            .iter_mut()
-            .position(|(known, read)| is_copy((known, read), (document, &mut reading), tokenizer));
+        let found = self.known.iter_mut().find_map(|known| {
+            let one = (&known.document, &mut known.reading);
+            let other = (document, &mut reading);
+            let copy = if memory && known.memory {
+                is_restated(one, other, tokenizer)
+            } else {
+                is_copy(one, other, tokenizer)
+            };
+            copy.then_some(known.hit)
+        });
         self.last = reading;
         found
     }
 
-    /// Makes known the document that was compared last.
-    pub(super) fn add(&mut self, document: StoredDocument) {
-        self.known.push((document, std::mem::take(&mut self.last)));
+    /// Makes known the document that was compared last, and the number of its hit.
+    pub(super) fn add(&mut self, document: StoredDocument, hit: usize, memory: bool) {
+        self.known.push(Original {
+            document,
+            reading: std::mem::take(&mut self.last),
+            hit,
+            memory,
+        });
     }
 }
 
@@ -109,9 +136,9 @@ impl From<StoredDocument> for Duplicate {
     fn from(document: StoredDocument) -> Self {
         Self {
             id: format!("#{}", document.short_id),
+            title: document.shown_title().into_owned(),
             source: document.source,
             path: document.key,
-            title: document.title,
         }
     }
 }
@@ -146,6 +173,25 @@ fn is_copy(
         .content
         .get_or_insert_with(|| Content::of(other, tokenizer));
     content.is_near(other_content, factor * NEAR_TERMS)
+}
+
+/// Tells whether two memories say the same, possibly in other words or in another
+/// order.
+fn is_restated(
+    (one, read): (&StoredDocument, &mut Reading),
+    (other, other_read): (&StoredDocument, &mut Reading),
+    tokenizer: &mut Tokenizer,
+) -> bool {
+    let content = read
+        .content
+        .get_or_insert_with(|| Content::of(one, tokenizer));
+    let other_content = other_read
+        .content
+        .get_or_insert_with(|| Content::of(other, tokenizer));
+    if content.is_opposed(other_content) {
+        return false;
+    }
+    content.restates(other_content) || is_copy((one, read), (other, other_read), tokenizer)
 }
 
 /// Returns the text of a document without the heading that is its title.
@@ -255,6 +301,8 @@ struct Content {
     terms: Vec<u64>,
     /// The number of negations. A single one makes a short text say the opposite.
     negations: usize,
+    /// Its words with digits, sorted. Another number is another fact.
+    numbers: Vec<String>,
     /// Those of its title, if it has one that is not just the beginning of the
     /// text, without numbers.
     subject: Vec<u64>,
@@ -272,6 +320,7 @@ impl Content {
         Self {
             terms: informative(text, tokenizer, true),
             negations: words(text).filter(negation).count(),
+            numbers: numbers(text),
             subject,
         }
     }
@@ -300,6 +349,21 @@ impl Content {
             && !is_subject(&others, &other.subject)
     }
 
+    /// Tells whether two texts differ in a number or a negation.
+    fn is_opposed(&self, other: &Self) -> bool {
+        self.negations != other.negations || self.numbers != other.numbers
+    }
+
+    /// Tells whether one of two texts has all informative terms of the other and adds
+    /// only few.
+    fn restates(&self, other: &Self) -> bool {
+        let (common, [own, others]) = self.compared(other);
+        let added = own.len().max(others.len());
+        common >= RESTATED_TERMS
+            && own.len().min(others.len()) == 0
+            && added as f64 <= ADDED * (common + added) as f64
+    }
+
     /// Returns the number of terms that both have, and the terms that only one has.
     fn compared(&self, other: &Self) -> (usize, [Vec<u64>; 2]) {
         let (mut common, mut own, mut others) = (0, Vec::new(), Vec::new());
@@ -316,6 +380,16 @@ impl Content {
         others.extend(right);
         (common, [own, others])
     }
+}
+
+fn numbers(text: &str) -> Vec<String> {
+    let words = words(text).map(|word| &text[word.range]);
+    let mut numbers: Vec<String> = words
+        .filter(|word| word.contains(char::is_numeric))
+        .map(str::to_lowercase)
+        .collect();
+    numbers.sort_unstable();
+    numbers
 }
 
 fn is_negation(folded: &str) -> bool {

@@ -33,10 +33,45 @@ fn document(title: &str, body: &str) -> StoredDocument {
 
 /// Tells whether the second of two documents is a copy of the first.
 fn collapses(one: StoredDocument, other: &StoredDocument) -> bool {
+    collapses_as(one, other, false)
+}
+
+fn collapses_as(one: StoredDocument, other: &StoredDocument, memories: bool) -> bool {
     let mut originals = Originals::new(Stemming::default());
-    assert_eq!(originals.find(&one), None);
-    originals.add(one);
-    originals.find(other) == Some(0)
+    assert_eq!(originals.find(&one, memories), None);
+    originals.add(one, 0, memories);
+    originals.find(other, memories) == Some(0)
+}
+
+#[test]
+fn a_memory_may_be_restated_in_another_order() {
+    let fact = "The staging database password rotates every Friday.";
+    for (copies, other) in [
+        (
+            true,
+            "Every Friday, the password of the staging database rotates.",
+        ),
+        (
+            true,
+            "Remember: the staging database password rotates on Fridays.",
+        ),
+        (
+            false,
+            "The production database password rotates every Friday.",
+        ),
+        (
+            false,
+            "The staging database password never rotates on Friday.",
+        ),
+        (
+            false,
+            "The staging database password rotates every 2nd Friday.",
+        ),
+        (false, "The staging password."),
+    ] {
+        let (one, other) = (document("", fact), document("", other));
+        assert_eq!(collapses_as(one, &other, true), copies, "{other:?}");
+    }
 }
 
 #[track_caller]
@@ -164,10 +199,10 @@ fn the_first_of_several_originals_counts() {
         .enumerate()
     {
         let document = document(&at.to_string(), body);
-        assert_eq!(originals.find(&document), None);
-        originals.add(document);
+        assert_eq!(originals.find(&document, false), None);
+        originals.add(document, at, false);
     }
-    assert_eq!(originals.find(&document("copy", POLICY)), Some(1));
+    assert_eq!(originals.find(&document("copy", POLICY), false), Some(1));
 }
 
 proptest! {

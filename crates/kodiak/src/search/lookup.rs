@@ -21,6 +21,8 @@ const MAX_CANDIDATES: usize = 8;
 pub struct Found {
     /// The document.
     pub document: StoredDocument,
+    /// The key of the entry it is from: for a file, its path from the source's root.
+    pub entry: String,
     /// The fields of its source beyond those of every document, as names and
     /// values.
     pub fields: Vec<(String, String)>,
@@ -122,6 +124,10 @@ impl Lookup<'_> {
             },
             line_count,
             freshness: freshness(self.store, self.sources, &document)?,
+            entry: self
+                .store
+                .entry_of(document.row)?
+                .map_or_else(|| document.key.clone(), |(entry, _)| entry),
             document,
         })
     }
@@ -170,6 +176,19 @@ impl Lookup<'_> {
             let found = store.with_path(source.as_deref(), &key, scope, MAX_CANDIDATES)?;
             if !found.is_empty() {
                 return Ok(found);
+            }
+            // The name of its file may not be its own.
+            if let Some(source) = source
+                && let Some(entry) = store.entry_state(&source, &key)?
+                && let Some(row) = entry.row
+            {
+                let mut found = Vec::new();
+                for document in store.documents_of_entry(row)?.iter().take(MAX_CANDIDATES) {
+                    found.extend(store.with_path(Some(&source), &document.key, scope, 1)?);
+                }
+                if !found.is_empty() {
+                    return Ok(found);
+                }
             }
         }
         let found = store.with_title(target, scope, MAX_CANDIDATES)?;

@@ -46,14 +46,17 @@ mod semantic;
 mod similar;
 mod snippet;
 mod suggest;
+mod supersession;
 mod surface;
 mod terms;
 mod token;
 mod turn;
+mod turn_details;
 mod typo;
 mod unembedded;
 mod workers;
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 pub use answer::{Answer, Duplicate, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
@@ -65,6 +68,8 @@ pub use mode::Mode;
 pub use notice::{Notice, Notices, SemanticAbsence};
 pub use request::{DEFAULT_LIMIT, Request};
 pub use router::Router;
+pub use turn_details::TurnDetails;
+pub(crate) use turn_details::turn_details;
 pub(crate) use workers::Workers;
 
 use crate::error::Result;
@@ -75,8 +80,10 @@ use lexical::LexicalCandidates;
 use limits::{INSPECTED, Limits};
 use plan::{Plan, Route};
 use present::Presented;
+use query::Query;
 use score::Scoring;
 use semantic::{Available, Pending, SemanticCandidates};
+use supersession::Supersession;
 
 /// The time semantic retrieval has before lexical retrieval answers alone. It is
 /// five times as long if lexical retrieval finds nothing or does not run.
@@ -182,6 +189,22 @@ impl<'a> Searching<'a> {
         presenter.collapse &= plan.route != Route::Listing;
         let shown = presenter.present(&outcome.ranked, judge)?;
         Ok(shown.collect(&mut self.notices))
+    }
+
+    /// Moves candidates that were corrected later below their corrections.
+    fn supersede(&self, plan: &Plan, outcome: &mut Outcome) -> Result<()> {
+        let Query {
+            required, excluded, ..
+        } = &plan.query;
+        Supersession {
+            store: self.router.store,
+            filter: &self.filter,
+            limit: self.request.limit,
+            moves: plan.route != Route::Listing,
+            // What must or must not occur was not looked for in what would join.
+            joins: required.is_empty() && excluded.is_empty(),
+        }
+        .apply(&mut outcome.ranked)
     }
 
     /// Retrieves more documents, to replace copies. `planned` is the number of
@@ -435,6 +458,7 @@ impl<'a> Searching<'a> {
             total: matches.total + only_semantic,
             terms,
             inspected,
+            superseded: HashMap::new(),
         };
         Ok(outcome)
     }

@@ -9,6 +9,7 @@ use super::notice::{Noted, Notice};
 use super::relevance::{Judge, Judgement};
 use super::snippet::{self, Contained, Finder};
 use super::terms::PlannedTerm;
+use super::turn_details::turn_details;
 use super::{ExplainedTerm, Explanation, Hit, Request};
 use crate::date;
 use crate::document::{newlines, uri};
@@ -80,8 +81,11 @@ impl Presenter<'_> {
                     gone += 1;
                     continue;
                 }
+                let newer = ranked.superseded.get(&document.row);
+                let memory = self.is_memory(&document.source);
                 if self.collapse
-                    && let Some(original) = originals.find(&document)
+                    && newer.is_none()
+                    && let Some(original) = originals.find(&document, memory)
                 {
                     hits[original].also_in.push(document.into());
                     continue;
@@ -91,7 +95,13 @@ impl Presenter<'_> {
                 let span = self.span(candidate)?;
                 let (mut hit, in_body) = hit(&document, candidate, span.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
-                hit.archived = self.is_archived(document.row)?;
+                if let Some((entry, _)) = self.store.entry_of(document.row)? {
+                    hit.entry = entry;
+                }
+                hit.superseded_by = self.short_id(newer)?;
+                let fields = self.store.fields(document.row)?;
+                hit.archived = is_archived(&fields);
+                hit.turn = turn_details(self.store, self.sources, &document, &fields)?;
                 let in_body = in_body.filter(|_| judged);
                 let coverage = judge
                     .as_mut()
@@ -109,8 +119,8 @@ impl Presenter<'_> {
                     hit.explanation = Some(explained);
                 }
                 hits.push(hit);
-                if self.collapse {
-                    originals.add(document);
+                if self.collapse && newer.is_none() {
+                    originals.add(document, hits.len() - 1, memory);
                 }
             }
             if hits.len() >= request.limit {
@@ -140,10 +150,18 @@ impl Presenter<'_> {
         })
     }
 
-    fn is_archived(&self, row: Row) -> Result<bool> {
-        let fields = self.store.fields(row)?;
-        let archived = |(name, value): &(String, String)| name == "archived" && value == "true";
-        Ok(fields.iter().any(archived))
+    /// Returns the id of a document as hits show it.
+    fn short_id(&self, row: Option<&Row>) -> Result<Option<String>> {
+        let Some(row) = row else {
+            return Ok(None);
+        };
+        let found = self.store.documents(&[*row])?.pop();
+        Ok(found.map(|document| format!("#{}", document.short_id)))
+    }
+
+    fn is_memory(&self, source: &str) -> bool {
+        let mut sources = self.sources.iter();
+        sources.any(|one| one.name() == source && one.memories().is_some())
     }
 
     /// Returns the span of the chunk nearest to the query, if the snippet or the
@@ -184,6 +202,11 @@ impl Presenter<'_> {
     }
 }
 
+fn is_archived(fields: &[(String, String)]) -> bool {
+    let archived = |(name, value): &(String, String)| name == "archived" && value == "true";
+    fields.iter().any(archived)
+}
+
 /// Makes a hit of a document. Returns the terms of its body as well, if all of the
 /// body was read for the snippet.
 fn hit(
@@ -208,10 +231,11 @@ fn hit(
         uri: uri(&document.source, &document.key),
         source: document.source.clone(),
         path: document.key.clone(),
+        entry: document.key.clone(),
         file: None,
         url: None,
         kind: document.kind.clone(),
-        title: document.title.clone(),
+        title: document.shown_title().into_owned(),
         category: document.category.clone(),
         tags: document.tags.clone(),
         created_at: document.created_at.map(date::format),
@@ -225,6 +249,10 @@ fn hit(
         found_by: found_by.map(|(_, name)| name).collect(),
         changed: false,
         archived: false,
+        superseded_by: None,
+        project: document.project.clone(),
+        elsewhere: false,
+        turn: None,
         relevance: None,
         probable: true,
         also_in: Vec::new(),

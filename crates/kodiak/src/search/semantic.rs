@@ -172,7 +172,7 @@ fn receive<T>(
         });
         match receiver.recv_timeout(left) {
             Err(RecvTimeoutError::Timeout) if !left.is_zero() && !cancelled.is_cancelled() => {}
-            received => return received,
+            ended => return ended,
         }
     }
 }

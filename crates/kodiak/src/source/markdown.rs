@@ -9,7 +9,7 @@ mod compose;
 pub(super) mod files;
 mod locate;
 mod look;
-mod names;
+pub(super) mod names;
 mod save;
 mod trash;
 mod version;
@@ -44,6 +44,8 @@ pub struct FolderOptions {
     pub max_bytes: u64,
     /// Whether notes may be saved into the folder.
     pub writable: bool,
+    /// The project of notes that name none.
+    pub project: Option<String>,
 }
 
 impl Default for FolderOptions {
@@ -52,6 +54,7 @@ impl Default for FolderOptions {
             globs: Vec::new(),
             max_bytes: DEFAULT_MAX_BYTES,
             writable: false,
+            project: None,
         }
     }
 }
@@ -110,10 +113,13 @@ impl MarkdownFolder {
     /// Returns the version of a file in this state.
     fn version_of(&self, state: &FileState) -> Version {
         let version = state.version(self.options.max_bytes);
-        if self.format == 0 {
+        // What a document gets from the options changes with them.
+        let project = self.options.project.as_deref().unwrap_or_default();
+        if self.format == 0 && project.is_empty() {
             return version;
         }
-        Version::of(&[&version.0[..], &self.format.to_le_bytes()].concat())
+        let format = self.format.to_le_bytes();
+        Version::of(&[&version.0[..], &format, project.as_bytes()].concat())
     }
 
     /// Interprets a system error for one file. If the whole folder is missing,
@@ -157,19 +163,7 @@ impl Source for MarkdownFolder {
     }
 
     fn read(&self, entry: &Entry, emit: &mut dyn FnMut(Document)) -> Result<Reading> {
-        let file = match self.read_file(&entry.key) {
-            Ok(file) => file,
-            Err(error) => return self.failed(&error),
-        };
-        let version = self.version_read(&file);
-        Ok(match file.content {
-            Ok(text) => {
-                let modified = file.state.modified_at();
-                emit(document_from_text(&self.name, &entry.key, &text, modified));
-                Reading::Read { version }
-            }
-            Err(reason) => Reading::Skipped { reason, version },
-        })
+        self.read_as(entry, &document_from_text, emit)
     }
 
     fn presence(&self, entry_key: &str) -> Presence {
@@ -225,6 +219,33 @@ impl MarkdownFolder {
             return Version::UNKNOWN;
         }
         self.version_of(&file.state)
+    }
+
+    /// Reads an entry. `interpret` makes a document of the source's name, the key,
+    /// the text and the time of the last change.
+    pub(super) fn read_as(
+        &self,
+        entry: &Entry,
+        interpret: &dyn Fn(&str, &str, &str, Timestamp) -> Document,
+        emit: &mut dyn FnMut(Document),
+    ) -> Result<Reading> {
+        let file = match self.read_file(&entry.key) {
+            Ok(file) => file,
+            Err(error) => return self.failed(&error),
+        };
+        let version = self.version_read(&file);
+        Ok(match file.content {
+            Ok(text) => {
+                let modified = file.state.modified_at();
+                let mut document = interpret(&self.name, &entry.key, &text, modified);
+                if document.project.is_none() {
+                    document.project = self.options.project.clone();
+                }
+                emit(document);
+                Reading::Read { version }
+            }
+            Err(reason) => Reading::Skipped { reason, version },
+        })
     }
 
     /// Reads the text of a file, or returns the reason why it is not indexed.
@@ -326,7 +347,7 @@ pub(super) fn require_folder(path: &Path) -> Result<()> {
 }
 
 /// Tells whether a key is a plain path downwards.
-fn stays_inside(key: &str) -> bool {
+pub(super) fn stays_inside(key: &str) -> bool {
     let mut parts = Path::new(key).components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
 }

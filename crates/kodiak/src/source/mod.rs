@@ -14,6 +14,7 @@ mod forgetful;
 pub mod frontmatter;
 mod look;
 pub mod markdown;
+pub mod memory;
 mod note;
 pub(crate) mod retag;
 pub(crate) mod retitle;
@@ -33,6 +34,7 @@ pub use draft::Draft;
 pub(crate) use forgetful::Forgetful;
 pub use look::{Known, KnownEntry, Look};
 pub use markdown::{FolderOptions, MarkdownFolder};
+pub use memory::{Holding, MemoryFolder, MemoryOptions};
 pub use sessions::{SessionOptions, SessionRecords};
 pub use speaker::speaker;
 pub use transcripts::{TranscriptOptions, TranscriptSource};
@@ -40,7 +42,8 @@ pub use transcripts::{TranscriptOptions, TranscriptSource};
 /// A source of documents.
 ///
 /// The keys of its documents are unique within the source. If two entries yield
-/// the same key, the entry read later wins.
+/// the same key, the entry read later wins, unless its document has a
+/// [`fallback_key`](Document::fallback_key): then both are kept.
 pub trait Source: Send + Sync {
     /// Returns the name it is registered under.
     fn name(&self) -> &str;
@@ -109,6 +112,11 @@ pub trait Source: Send + Sync {
 
     /// Returns the source as a writable one, if it is.
     fn writable(&self) -> Option<&dyn WritableSource> {
+        None
+    }
+
+    /// Returns the source as a folder of memories, if it is one.
+    fn memories(&self) -> Option<&MemoryFolder> {
         None
     }
 

@@ -17,7 +17,20 @@ use super::speaker::speaker;
 /// in [`Document::problem`]. `front` followed by `body` is the text. If the
 /// text does not say when it was changed, `modified` is used.
 pub fn document_from_text(source: &str, key: &str, text: &str, modified: Timestamp) -> Document {
-    let (stem, extension) = divide_name(key);
+    let mut document = interpret(source, key, text, modified);
+    if document.kind.is_empty() {
+        document.kind = "note".to_owned();
+    }
+    if document.title.is_empty() {
+        document.title = name_title(divide_name(key).0, key);
+    }
+    document
+}
+
+/// Makes a document of a file's text as [`document_from_text`] does, but leaves the
+/// title and the kind empty where the text does not say them.
+pub(super) fn interpret(source: &str, key: &str, text: &str, modified: Timestamp) -> Document {
+    let (_, extension) = divide_name(key);
     let markup = Markup::of_extension(extension);
     let divided = match markup {
         Markup::Markdown => frontmatter::divide(text),
@@ -50,10 +63,9 @@ pub fn document_from_text(source: &str, key: &str, text: &str, modified: Timesta
     Document {
         source: source.to_owned(),
         key: key.to_owned(),
-        kind: kind.unwrap_or_else(|| "note".to_owned()),
-        title: written_title
-            .or(found_title)
-            .unwrap_or_else(|| name_title(stem, key)),
+        fallback_key: None,
+        kind: kind.unwrap_or_default(),
+        title: written_title.or(found_title).unwrap_or_default(),
         front: divided.front.to_owned(),
         body: divided.body.to_owned(),
         markup,

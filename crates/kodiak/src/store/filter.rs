@@ -20,10 +20,15 @@ pub struct Filter {
     pub after: Option<Timestamp>,
     /// The document was written or changed before this moment.
     pub before: Option<Timestamp>,
+    /// The document was written at this moment or earlier; if it does not say when,
+    /// it was last changed by then.
+    pub as_of: Option<Timestamp>,
     /// The document's key begins with any of these.
     pub paths: Vec<String>,
     /// The document belongs to any of these projects.
     pub projects: Vec<String>,
+    /// The document belongs to none of these projects.
+    pub not_projects: Vec<String>,
     /// The document has all of these frontmatter fields with these values.
     pub fields: Vec<(String, String)>,
     /// The document is none of these.

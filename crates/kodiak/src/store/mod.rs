@@ -7,6 +7,7 @@ pub mod cache;
 pub mod expression;
 pub mod filter;
 pub mod lock;
+mod moment;
 mod reader;
 pub mod sqlite;
 mod vector_index;
@@ -17,6 +18,7 @@ pub use cache::EmbeddingCache;
 pub use expression::{Column, Expression, Phrase};
 pub use filter::{Filter, Scope};
 pub use lock::{WriteLock, wait_for_lock};
+pub use moment::{Moment, Stretch};
 pub use reader::{Reader, Revision, Snapshot};
 pub use sqlite::{
     EmbeddingStatus, EntryRow, EntryState, Finding, KnownDocument, Pending, SqliteIndex,
@@ -25,10 +27,14 @@ pub use sqlite::{
 pub use vector_index::{ModelNumber, VectorIndex};
 pub use writer::{ChunkText, Store, Unchunked, VectorsByHash, Writer};
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::document::{Markup, Thread, Timestamp};
 use crate::embed::Identity;
+
+/// The number of characters of a text that are shown as its title.
+const SHOWN_TITLE_LENGTH: usize = 60;
 
 /// The number of a document in one index. Other indexes number differently.
 pub type Row = i64;
@@ -151,6 +157,40 @@ pub struct StoredDocument {
     pub front: String,
     /// Its text.
     pub body: String,
+}
+
+impl StoredDocument {
+    /// Returns the title to show: its own or, if it has none, the beginning of its
+    /// text.
+    pub fn shown_title(&self) -> Cow<'_, str> {
+        if !self.title.is_empty() {
+            return Cow::Borrowed(&self.title);
+        }
+        Cow::Owned(beginning(&self.body, SHOWN_TITLE_LENGTH))
+    }
+}
+
+/// Returns the beginning of a text on one line, with at most so many characters and
+/// a sign for what was cut. It ends with a whole word, unless that is too long.
+pub(crate) fn beginning(text: &str, length: usize) -> String {
+    let mut found = String::new();
+    let mut count = 0;
+    for word in text.split_whitespace() {
+        let letters = word.chars().count();
+        if count + letters > length {
+            if found.is_empty() {
+                found.extend(word.chars().take(length));
+            }
+            found.push('…');
+            break;
+        }
+        if !found.is_empty() {
+            found.push(' ');
+        }
+        found.push_str(word);
+        count += letters + 1;
+    }
+    found
 }
 
 /// The state of a source in the index.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::moment::{Moment, Stretch};
 use super::vectors::Bitmap;
 use super::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
@@ -124,6 +125,56 @@ pub trait Reader: Send {
         excluded: Option<&Expression>,
         limit: usize,
     ) -> Result<Matches>;
+
+    /// Returns documents that match `filter` in the order in which they were written.
+    fn by_time(&self, filter: &Filter, stretch: &Stretch) -> Result<Vec<Row>> {
+        let rows = self.newest(filter, None, usize::MAX)?.best;
+        let rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
+        let mut moments = Vec::new();
+        for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
+            moments.extend(self.documents(rows)?.iter().map(Moment::of));
+        }
+        Ok(stretch.of(moments))
+    }
+
+    /// Returns which of these documents are superseded by documents that match
+    /// `filter`: pairs of the older and the newer one. A document supersedes those of
+    /// its source whose keys its field `supersedes` names.
+    fn successors(&self, rows: &[Row], filter: &Filter) -> Result<Vec<(Row, Row)>> {
+        let mut pairs = Vec::new();
+        for document in self.documents(rows)? {
+            let superseding = Filter {
+                fields: vec![("supersedes".to_owned(), document.key)],
+                ..filter.clone()
+            };
+            let found = self.newest(&superseding, None, usize::MAX)?.best;
+            let found: Vec<Row> = found.into_iter().map(|(row, _)| row).collect();
+            for newer in self.documents(&found)? {
+                if newer.source == document.source && newer.row != document.row {
+                    pairs.push((document.row, newer.row));
+                }
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// Returns the documents that `filter` admits and that have these names, in one
+    /// query: keys, or beginnings of ids after `#`. Each row comes with the number of
+    /// its name.
+    fn named(&self, names: &[String], filter: &Filter) -> Result<Vec<(usize, Row)>> {
+        let mut found = Vec::new();
+        for (number, name) in names.iter().enumerate() {
+            let named = match name.strip_prefix('#') {
+                Some("") => continue,
+                Some(digits) => self.with_id_prefix(&digits.to_ascii_lowercase(), filter, 2)?,
+                None => self.with_path(None, name, filter, 2)?,
+            };
+            let exact = |(_, _, key, _): &Name| name.starts_with('#') || key == name;
+            let named = named.into_iter().filter(exact);
+            found.extend(named.map(|(row, ..)| (number, row)));
+        }
+        Ok(found)
+    }
 
     /// Returns the documents that match `filter` and `required`, but not
     /// `excluded`.

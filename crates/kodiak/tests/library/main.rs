@@ -23,6 +23,7 @@ mod inspection;
 mod lines;
 mod load;
 mod meaning;
+mod memory;
 mod memory_store;
 mod models;
 mod pages;

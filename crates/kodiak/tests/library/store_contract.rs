@@ -10,6 +10,7 @@ mod embedding;
 mod finding;
 mod looking;
 mod random;
+mod remembering;
 mod story;
 
 use std::collections::BTreeMap;

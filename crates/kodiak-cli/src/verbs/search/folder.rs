@@ -80,6 +80,7 @@ fn refresh(context: &Context<'_>, typed: &Path) -> anyhow::Result<Scope> {
         name: None,
         globs: &[],
         writable: false,
+        transcripts: None,
     };
     let source = register(context, &wanted, purpose())?;
     Ok(Scope {

@@ -98,6 +98,7 @@ mod tests {
             path: root.join("notes"),
             globs: Vec::new(),
             writable: false,
+            transcripts: None,
         });
         let absolute = format!("{}/notes/coo", root.display());
         for (typed, here, expected, named) in [

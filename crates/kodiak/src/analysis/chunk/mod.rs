@@ -28,6 +28,11 @@ const HASH_FORMAT: u32 = 1;
 /// The text between the headings of a path.
 const SEPARATOR: &str = " › ";
 
+/// Returns the approximate number of tokens of a text, whatever the model.
+pub fn estimated_tokens(text: &str) -> usize {
+    token_estimate::of(text).div_ceil(token_estimate::TOKEN) as usize
+}
+
 /// How texts are chunked. An index uses the default; other options are for
 /// measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -146,6 +146,7 @@ impl Note {
             kind: "note".to_owned(),
             hash: hash(&title, &body, &tags, &fields),
             key: self.identifier,
+            fallback_key: None,
             title,
             front: String::new(),
             body,

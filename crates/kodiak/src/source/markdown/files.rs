@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// processes of this program out between the moment a file is compared and the
 /// moment it is replaced. Where a folder cannot be locked, there is no turn.
 #[derive(Debug)]
-pub(in crate::source) struct Turn {
+pub(crate) struct Turn {
     _folder: Option<File>,
 }
 

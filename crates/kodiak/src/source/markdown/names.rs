@@ -70,7 +70,7 @@ pub(super) fn numbered(stem: &str, number: u64, extension: &str) -> String {
 }
 
 /// Checks the key of a new note. Returns what is wrong with it.
-pub(super) fn check(key: &str) -> Result<(), &'static str> {
+pub(in crate::source) fn check(key: &str) -> Result<(), &'static str> {
     if !stays_inside(key) {
         return Err("it leaves the folder");
     }

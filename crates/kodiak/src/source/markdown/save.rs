@@ -192,14 +192,28 @@ impl MarkdownFolder {
     /// Creates the file of a note, unless it exists. Returns whether it was
     /// created.
     fn create_at(&self, key: &str, draft: &Draft) -> Result<bool> {
-        let path = self.path_of(key);
-        if fs::symlink_metadata(&path).is_ok() {
+        if fs::symlink_metadata(self.path_of(key)).is_ok() {
             return Ok(false);
         }
-        let text = compose::compose(&self.name, key, "", draft)?;
-        self.require_size(key, &text)?;
+        self.write_new(key, &compose::compose(&self.name, key, "", draft)?)
+    }
+
+    /// Creates a file with this text, unless there is one. Returns whether it was
+    /// created.
+    pub(in crate::source) fn create_text(&self, key: &str, text: &str) -> Result<bool> {
+        require_folder(&self.root)?;
+        let key = self.new_key(key)?;
+        if fs::symlink_metadata(self.path_of(&key)).is_ok() {
+            return Ok(false);
+        }
+        self.write_new(&key, text)
+    }
+
+    fn write_new(&self, key: &str, text: &str) -> Result<bool> {
+        let path = self.path_of(key);
+        self.require_size(key, text)?;
         self.make_folder(&path)?;
-        let temporary = Temporary::write(folder_of(&path), &text, None)?;
+        let temporary = Temporary::write(folder_of(&path), text, None)?;
         temporary.place(&path)
     }
 

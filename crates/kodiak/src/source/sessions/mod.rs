@@ -70,6 +70,7 @@ impl SessionRecords {
             globs: vec![name::GLOB.to_owned()],
             max_bytes: options.max_bytes,
             writable: false,
+            project: None,
         };
         Ok(Self {
             folder: MarkdownFolder::new(name, root, folder)?.with_format(FORMAT),

@@ -186,6 +186,7 @@ pub(super) fn document(turn: &Turn, belonging: Belonging<'_>, problem: Option<St
     Document {
         source: source.to_owned(),
         key: key(entry, turn),
+        fallback_key: None,
         kind: KIND.to_owned(),
         title,
         front: String::new(),

@@ -5,6 +5,9 @@ use rusqlite::types::Value;
 use crate::date;
 use crate::store::Filter;
 
+/// When a document was written, as far as is known.
+pub(super) const WRITTEN: &str = "coalesce(d.created_at, d.updated_at)";
+
 /// Returns conditions joined by AND (at least `d.deleted_at IS NULL`), and
 /// their values.
 pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
@@ -25,6 +28,10 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
         Some(scope) => any_of("d.source", scope, &mut sql, &mut values),
     }
     any_of("d.project", &filter.projects, &mut sql, &mut values);
+    for project in &filter.not_projects {
+        sql.push_str(" AND d.project IS NOT ?");
+        values.push(project.clone().into());
+    }
     if let Some(project) = filter.scope.project() {
         sql.push_str(" AND d.project = ?");
         values.push(project.to_owned().into());
@@ -62,6 +69,10 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
             values.push(filter.after.unwrap_or(i64::MIN).into());
             values.push(filter.before.unwrap_or(i64::MAX).into());
         }
+    }
+    if let Some(moment) = filter.as_of {
+        sql.push_str(&format!(" AND {WRITTEN} <= ?"));
+        values.push(moment.into());
     }
     if !filter.paths.is_empty() {
         let either = vec!["substr(d.key, 1, length(?)) = ?"; filter.paths.len()].join(" OR ");

@@ -16,6 +16,7 @@ mod filter;
 mod fts5;
 mod index;
 mod lexical;
+mod memory;
 mod read;
 mod reader;
 mod semantic;

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params, params_from
 
 use super::SqliteStore;
 use super::filter::conditions;
+use super::memory::list;
 use crate::document::{Markup, SHORTEST_ID, Thread, Version};
 use crate::error::Result;
 use crate::rank::Corpus;
@@ -56,18 +57,16 @@ impl SqliteStore {
                         d.created_at, d.updated_at, d.markup, d.thread, d.position, d.author,
                         d.project, d.hash, b.front, b.body,
                         (SELECT group_concat(t.name, char(10) ORDER BY dt.ordinal) FROM document_tags AS dt
-                         JOIN tags AS t ON t.id = dt.tag WHERE dt.document = d.id)
-                 FROM documents AS d JOIN bodies AS b ON b.document = d.id
-                 WHERE d.id = ?1 AND d.deleted_at IS NULL",
+                         JOIN tags AS t ON t.id = dt.tag WHERE dt.document = d.id),
+                        (SELECT uid FROM documents WHERE uid > d.uid ORDER BY uid LIMIT 1),
+                        (SELECT uid FROM documents WHERE uid < d.uid ORDER BY uid DESC LIMIT 1)
+                 FROM json_each(?1) AS wanted
+                 CROSS JOIN documents AS d ON d.id = wanted.value
+                 CROSS JOIN bodies AS b ON b.document = d.id
+                 WHERE d.deleted_at IS NULL ORDER BY wanted.key",
             )?;
-            let mut documents = Vec::with_capacity(rows.len());
-            for row in rows {
-                if let Some(mut document) = statement.query_row([row], stored_document).optional()? {
-                    document.short_id = shortest_id(connection, &document.uid)?;
-                    documents.push(document);
-                }
-            }
-            Ok(documents)
+            let documents = statement.query_map([list(rows)], stored_document)?;
+            documents.collect()
         })
     }
 
@@ -316,10 +315,11 @@ fn stored_document(row: &SqlRow<'_>) -> rusqlite::Result<StoredDocument> {
     let tags: Option<String> = row.get(17)?;
     let thread: Option<String> = row.get(10)?;
     let position = row.get(11)?;
+    let uid: String = row.get(1)?;
     Ok(StoredDocument {
         row: row.get(0)?,
-        uid: row.get(1)?,
-        short_id: String::new(),
+        short_id: shortest_id(&uid, [row.get(18)?, row.get(19)?]),
+        uid,
         source: row.get(2)?,
         key: row.get(3)?,
         kind: row.get(4)?,
@@ -350,24 +350,13 @@ pub(super) fn fixed<const LENGTH: usize>(bytes: &[u8]) -> [u8; LENGTH] {
 
 /// Returns the shortest unique beginning of an id: one digit more than it
 /// shares with its neighbours in the order of ids.
-fn shortest_id(connection: &Connection, uid: &str) -> rusqlite::Result<String> {
-    let mut length = SHORTEST_ID;
-    for sql in [
-        "SELECT uid FROM documents WHERE uid > ?1 ORDER BY uid LIMIT 1",
-        "SELECT uid FROM documents WHERE uid < ?1 ORDER BY uid DESC LIMIT 1",
-    ] {
-        let neighbour: Option<String> = connection
-            .prepare_cached(sql)?
-            .query_row([uid], |row| row.get(0))
-            .optional()?;
-        let shared = neighbour.iter().flat_map(|other| {
-            uid.bytes()
-                .zip(other.bytes())
-                .take_while(|(ours, theirs)| ours == theirs)
-        });
-        length = length.max(shared.count() + 1);
-    }
-    Ok(uid.chars().take(length).collect())
+fn shortest_id(uid: &str, neighbours: [Option<String>; 2]) -> String {
+    let shared = |other: &String| {
+        let pairs = uid.bytes().zip(other.bytes());
+        pairs.take_while(|(ours, theirs)| ours == theirs).count()
+    };
+    let most = neighbours.iter().flatten().map(shared).max().unwrap_or(0);
+    uid.chars().take(SHORTEST_ID.max(most + 1)).collect()
 }
 
 /// Decodes SQLite's variable-length integers: seven bits per byte, nine bytes

@@ -14,7 +14,7 @@ use crate::store::vectors::Bitmap;
 use crate::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
     KnownDocument, Matches, Name, Reader, Revision, Row, Serving, SimilarWord, SourceStatus,
-    StoredDocument, VectorIndex,
+    StoredDocument, Stretch, VectorIndex,
 };
 use crate::text::Stemming;
 
@@ -61,6 +61,9 @@ impl Reader for SqliteStore {
         word_frequency(word: &str) -> Result<u64>;
         words_beginning(prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
         similar_words(word: &str, distance: u8) -> Result<Vec<SimilarWord>>;
+        by_time(filter: &Filter, stretch: &Stretch) -> Result<Vec<Row>>;
+        successors(rows: &[Row], filter: &Filter) -> Result<Vec<(Row, Row)>>;
+        named(names: &[String], filter: &Filter) -> Result<Vec<(usize, Row)>>;
         matches(
             expression: &Expression,
             filter: &Filter,

@@ -185,6 +185,13 @@ impl Indexed {
             && among(&filter.categories, document.category.as_deref())
             && filter.tags.iter().all(|tag| self.has_tag(tag))
             && (document.created_at.is_some_and(within) || within(document.updated_at))
+            && filter
+                .as_of
+                .is_none_or(|moment| document.created_at.unwrap_or(document.updated_at) <= moment)
+            && !document
+                .project
+                .as_ref()
+                .is_some_and(|project| filter.not_projects.contains(project))
             && (filter.paths.is_empty() || filter.paths.iter().any(path))
             && filter
                 .fields

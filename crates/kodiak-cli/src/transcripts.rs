@@ -1,0 +1,162 @@
+//! Adding the transcripts of coding agents: where each agent usually keeps them, and
+//! what is said before anything of them is kept.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::assemble::{self, Agent};
+use crate::config::{Kind, RegisteredSource, TranscriptSettings};
+use crate::context::Context;
+use crate::failure::refusal;
+use crate::output::phrases::{counted, size};
+use crate::paths;
+
+/// A part of a transcript that is about as large as its copy: tool traffic makes up
+/// most of it, and most of that is not kept.
+const COPY: u64 = 6;
+
+/// Transcripts to add.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) name: &'static str,
+    pub(crate) settings: TranscriptSettings,
+}
+
+/// Returns the transcripts to add: those of the agent that was named, at the path
+/// that was named, or all that are found where agents usually keep them.
+pub(crate) fn places(
+    agent: &str,
+    path: Option<&Path>,
+    keep: bool,
+    thinking: bool,
+) -> anyhow::Result<Vec<Place>> {
+    let named = match agent {
+        "" => None,
+        name => Some(Agent::named(name).ok_or_else(|| unknown(name))?),
+    };
+    let settings = |agent: Agent| TranscriptSettings {
+        agent: agent.name(),
+        keep,
+        thinking,
+    };
+    if let Some(path) = path {
+        let Some(agent) = named.or_else(|| owner(path)) else {
+            return Err(refusal(
+                format!(
+                    "it is not clear which agent's transcripts are in {}",
+                    path.display()
+                ),
+                format!(
+                    "name it, for example --transcripts={}",
+                    Agent::ClaudeCode.name()
+                ),
+            ));
+        };
+        let path = std::path::absolute(path)?;
+        return Ok(vec![Place {
+            name: agent.name(),
+            path: path.canonicalize().unwrap_or(path),
+            settings: settings(agent),
+        }]);
+    }
+    let agents: Vec<Agent> = named.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent]);
+    let looked: Vec<(Agent, &'static str, PathBuf)> = agents
+        .into_iter()
+        .flat_map(|agent| {
+            paths::transcripts_of(agent.name())
+                .into_iter()
+                .map(move |(name, path)| (agent, name, path))
+        })
+        .collect();
+    let found = looked
+        .iter()
+        .filter(|(agent, _, path)| path.exists() && assemble::has_transcripts(*agent, path));
+    let found: Vec<Place> = found
+        .map(|(agent, name, path)| Place {
+            path: path.canonicalize().unwrap_or_else(|_| path.clone()),
+            name,
+            settings: settings(*agent),
+        })
+        .collect();
+    if found.is_empty() {
+        let looked: Vec<String> = looked
+            .iter()
+            .map(|(_, _, path)| path.display().to_string())
+            .collect();
+        return Err(refusal(
+            "no transcripts were found",
+            format!(
+                "looked at {}; name the folder if they are elsewhere",
+                looked.join(", ")
+            ),
+        ));
+    }
+    Ok(found)
+}
+
+fn unknown(name: &str) -> anyhow::Error {
+    let names = Agent::ALL.map(Agent::name).join(", ");
+    refusal(
+        format!("there is no agent '{name}'"),
+        format!("known are {names}"),
+    )
+}
+
+/// Returns the agent that a path belongs to, by the names in it.
+fn owner(path: &Path) -> Option<Agent> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let has = |wanted: &str| {
+        path.components()
+            .any(|part| part.as_os_str() == OsStr::new(wanted))
+    };
+    let pairs = [
+        (".claude", Agent::ClaudeCode),
+        (".codex", Agent::Codex),
+        (".pi", Agent::Pi),
+        (".gemini", Agent::Gemini),
+        ("opencode", Agent::OpenCode),
+        ("opencode.db", Agent::OpenCode),
+        (".cursor", Agent::Cursor),
+        ("Cursor", Agent::Cursor),
+    ];
+    pairs
+        .into_iter()
+        .find(|(name, _)| has(name))
+        .map(|(_, agent)| agent)
+}
+
+/// Says what will be read and kept, before that happens.
+pub(crate) fn announce(context: &Context<'_>, place: &Place) -> anyhow::Result<()> {
+    let config = context.config()?;
+    let source = RegisteredSource {
+        name: place.name.to_owned(),
+        kind: Kind::Transcripts,
+        path: place.path.clone(),
+        globs: Vec::new(),
+        writable: false,
+        transcripts: Some(place.settings.clone()),
+    };
+    let (sessions, bytes) = assemble::transcript_extent(&config, &source)?;
+    let output = context.output;
+    let what = format!(
+        "{}: {} in {} ({})",
+        place.settings.agent,
+        counted(sessions as u64, "session"),
+        place.path.display(),
+        size(bytes)
+    );
+    if !place.settings.keep {
+        output.notice(&format!("{what}; nothing of them is kept"));
+        return Ok(());
+    }
+    output.notice(&what);
+    output.notice(&format!(
+        "a copy of what is said and run in them, about {}, is kept in {}, also when the agent has \
+         deleted them; secrets are left out",
+        size(bytes / COPY),
+        config.kept_transcripts().display()
+    ));
+    output.hint("--no-keep keeps nothing; `kodiak forget --purge --session ID` erases a session");
+    Ok(())
+}

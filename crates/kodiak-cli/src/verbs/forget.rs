@@ -1,0 +1,67 @@
+//! `kodiak forget`: moves memories to the trash, or erases them.
+
+use kodiak::access::Guard;
+
+use super::Outcome;
+use crate::arguments::ForgetArguments;
+use crate::context::Context;
+use crate::output::escape::escaped;
+use crate::output::phrases::counted;
+use crate::pages::{Desk, work};
+use crate::projects;
+
+pub(super) fn run(arguments: &ForgetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let desk = Desk::for_writing(context, "forget")?;
+    if arguments.purge {
+        return purge(arguments, &desk, context);
+    }
+    let output = context.output;
+    let forgotten = work(output, |job| {
+        let guard = Guard::local();
+        Ok(desk.engine.forget(&guard, &arguments.ids, job)?)
+    })?;
+    for one in &forgotten {
+        output.notice(&format!(
+            "moved {}/{} to the trash: {}",
+            one.source,
+            one.key,
+            escaped(&one.title)
+        ));
+    }
+    if forgotten.iter().any(|one| !one.indexed) {
+        output.warning("the index is not up to date yet; the next `kodiak index` sees to it");
+    }
+    Ok(Outcome::Done)
+}
+
+fn purge(
+    arguments: &ForgetArguments,
+    desk: &Desk,
+    context: &Context<'_>,
+) -> anyhow::Result<Outcome> {
+    let engine = &desk.engine;
+    let guard = engine.guard_of_experience(&Guard::local());
+    let project = arguments.project.as_deref();
+    let project = project.map(|typed| projects::resolve_one(typed, engine));
+    let project = project.transpose()?;
+    let output = context.output;
+    let erased = work(output, |job| {
+        let mut erased = 0;
+        if !arguments.ids.is_empty() {
+            erased += engine.purge_named(&guard, &arguments.ids, job)?;
+        }
+        if let Some(session) = &arguments.session {
+            erased += engine.purge_session(&guard, session, job)?;
+        }
+        if let Some(project) = &project {
+            erased += engine.purge_project(&guard, project, job)?;
+        }
+        Ok(erased)
+    })?;
+    if erased == 0 {
+        output.notice("there was nothing to erase");
+        return Ok(Outcome::Nothing);
+    }
+    output.notice(&format!("erased {}", counted(erased as u64, "document")));
+    Ok(Outcome::Done)
+}

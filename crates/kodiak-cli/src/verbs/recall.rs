@@ -1,0 +1,62 @@
+//! `kodiak recall`: finds what was learned, that of the present project first.
+
+use kodiak::access::Guard;
+use kodiak::memory::{Knowledge, Recall};
+use kodiak::rank::Weights;
+use kodiak::search::{Mode, Request};
+use kodiak::store::Filter;
+
+use super::{Outcome, printing, search, timeline};
+use crate::arguments::RecallArguments;
+use crate::assemble::Purpose;
+use crate::context::{Context, explain_missing_index};
+use crate::projects;
+
+pub(super) fn run(arguments: &RecallArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    printing::check(&arguments.printing)?;
+    let config = context.config()?;
+    let purpose = Purpose::of("recall").without_model(arguments.no_semantic);
+    let engine = context.engine(&config, purpose)?;
+    let missing_index = |error| explain_missing_index(error, &config);
+    let chosen = &arguments.chosen;
+    search::require_known(&chosen.sources, &config, &engine).map_err(missing_index)?;
+    let (after, before) = search::limits(chosen.after.as_ref(), chosen.before.as_ref())?;
+    let filter = Filter {
+        after,
+        before,
+        as_of: search::as_of(arguments.as_of.as_ref())?,
+        projects: projects::resolve(&chosen.projects, &engine)?,
+        ..timeline::filter(chosen)
+    };
+    let settings = &config.search;
+    let limit = arguments.limit.map(|limit| limit as usize);
+    let recall = Recall {
+        request: Request {
+            query: arguments.query.join(" "),
+            limit: limit.unwrap_or(settings.limit),
+            mode: if arguments.no_semantic && arguments.mode.may_compare_meanings() {
+                Mode::Lexical
+            } else {
+                arguments.mode
+            },
+            filter,
+            all_copies: arguments.printing.all_copies,
+            explain: arguments.printing.explain,
+            refresh: !arguments.no_refresh,
+            fusion: settings.fusion,
+            weights: Weights {
+                lexical: settings.lexical_weight,
+                semantic: settings.semantic_weight,
+            },
+            ..Request::default()
+        },
+        knowledge: Knowledge::Experience,
+        project: projects::present(),
+    };
+    let recalled = engine.recall(&Guard::local(), &recall);
+    let answer = recalled.map_err(missing_index)?.answer;
+    let output = context.output;
+    printing::print(answer, &arguments.printing, &config, output, |answer| {
+        search::print_notices(answer, &engine, || None, output)
+    })
+}

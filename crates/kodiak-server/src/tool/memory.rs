@@ -1,0 +1,367 @@
+//! The memory set, and what the default set has of it: remembering, searching
+//! what was remembered, and reading it whole.
+
+use kodiak::memory::{Knowledge, Memory, Observation, Recall, Remembered};
+use kodiak::search::{Hit, Request};
+use serde_json::{Map, Value, json};
+
+use super::parameter::{Kind, Parameter};
+use super::search::{MAX_TOKENS, MOST_HITS, PROJECT, filter, projects};
+use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
+use crate::answer::{Listed, hundredths, list, one_line, remarks, schema};
+use crate::budget::{beginning, tokens};
+use crate::failure::Refusal;
+
+/// The most documents of one answer.
+const MOST: usize = 200;
+/// The tokens that are kept for what is said about a document.
+const KEPT: usize = 60;
+
+pub(super) const QUERY: Parameter = Parameter::new("query", Kind::Text, "").required();
+pub(super) const TAGS: Parameter = Parameter::new("tags", Kind::Texts, "");
+pub(super) const LIMIT: Parameter = Parameter::new("limit", Kind::Number(MOST_HITS), "Default 10");
+const KIND: Parameter = Parameter::new(
+    "kind",
+    Kind::Text,
+    "decision, error, code, context, summary, rule …",
+);
+const FORCE: Parameter = Parameter::new("force", Kind::Flag, "Even if a similar one is known");
+const SUPERSEDES: Parameter = Parameter::new("supersedes", Kind::Texts, "Ids that it replaces");
+
+pub(super) const REMEMBER: Tool = Tool {
+    name: "remember",
+    sets: &[ToolSet::Default],
+    description: "Keep something worth knowing later, in one's own words. Answers with the \
+                  existing id if it is known.",
+    effect: Effect::Remembers,
+    parameters: &[
+        Parameter::new("text", Kind::Prose, "").required(),
+        Parameter::new("title", Kind::Text, ""),
+        KIND,
+        TAGS,
+        PROJECT,
+        SUPERSEDES,
+        FORCE,
+    ],
+    output: Some(remembered_schema),
+    run: remember,
+};
+
+pub(super) const STORE_OBSERVATION: Tool = Tool {
+    name: "store_observation",
+    sets: &[ToolSet::Memory],
+    description: "Store an observation. Answers with the existing id if it is known.",
+    effect: Effect::Remembers,
+    parameters: &[
+        Parameter::new("content", Kind::Prose, "").required(),
+        Parameter::new(
+            "type",
+            Kind::Text,
+            "decision, error, code, context, summary …",
+        ),
+        TAGS,
+        Parameter::new("summary", Kind::Text, ""),
+        Parameter::new("session", Kind::Text, ""),
+        PROJECT,
+        Parameter::new("metadata", Kind::Fields, ""),
+        SUPERSEDES,
+        FORCE,
+    ],
+    output: Some(remembered_schema),
+    run: store,
+};
+
+pub(super) const SEARCH_MEMORIES: Tool = Tool {
+    name: "search_memories",
+    sets: &[ToolSet::Memory],
+    description: "Search memories and sessions. Returns id, score, similarity_score and snippet.",
+    effect: Effect::Reads,
+    parameters: &[
+        QUERY,
+        TAGS,
+        Parameter::new("kinds", Kind::Texts, ""),
+        PROJECT,
+        Parameter::new("after", Kind::Text, ""),
+        Parameter::new("before", Kind::Text, ""),
+        LIMIT,
+        MAX_TOKENS,
+    ],
+    output: Some(schema),
+    run: search,
+};
+
+pub(super) const GET_OBSERVATIONS: Tool = Tool {
+    name: "get_observations",
+    sets: &[ToolSet::Memory],
+    description: "Read whole observations by id.",
+    effect: Effect::Reads,
+    parameters: &[
+        Parameter::new("ids", Kind::Texts, "").required(),
+        MAX_TOKENS,
+    ],
+    output: Some(observations_schema),
+    run: observations,
+};
+
+pub(super) fn remembered_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "deduplicated": {"type": "boolean"},
+            "indexed": {"type": "boolean"},
+        },
+        "required": ["id", "deduplicated", "indexed"],
+    })
+}
+
+fn observations_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "observations": {"type": "array", "items": {"type": "object"}},
+            "remarks": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["observations", "remarks"],
+    })
+}
+
+fn remember(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
+    let memory = Memory {
+        title: text(call, "title"),
+        kind: text(call, "kind"),
+        ..described(call, "text")?
+    };
+    let remembered = call.engine.remember(call.guard(), &memory, call.job)?;
+    Ok(worded(&remembered))
+}
+
+fn store(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
+    let metadata = call.arguments.fields("metadata").into_iter();
+    let memory = Memory {
+        kind: text(call, "type"),
+        summary: text(call, "summary"),
+        session: text(call, "session"),
+        metadata: metadata.map(|(name, value)| (name, value.into())).collect(),
+        ..described(call, "content")?
+    };
+    let remembered = call.engine.remember(call.guard(), &memory, call.job)?;
+    Ok(worded(&remembered))
+}
+
+/// Returns what every tool that remembers has in common. `name` is the argument
+/// with the text.
+pub(super) fn described(call: &Call<'_>, name: &str) -> Result<Memory, Refusal> {
+    let options = call.server.options();
+    let Some(source) = &options.memory_source else {
+        return Err(nowhere());
+    };
+    Ok(Memory {
+        source: source.clone(),
+        text: call.arguments.text(name).unwrap_or_default().to_owned(),
+        tags: tags(call),
+        project: project(call).or_else(|| options.project.clone()),
+        supersedes: call.arguments.texts("supersedes"),
+        force: call.arguments.flag("force"),
+        ..Memory::default()
+    })
+}
+
+/// Returns the project that a call names: a known one, or a new one as it is
+/// named.
+fn project(call: &Call<'_>) -> Option<String> {
+    let name = text(call, "project")?;
+    match projects(call, &name).as_deref() {
+        Ok([only]) => Some(only.clone()),
+        _ => Some(name),
+    }
+}
+
+/// Returns why nothing can be remembered.
+pub(crate) fn nowhere() -> Refusal {
+    Refusal::new(
+        "there is no folder for this in the server's scope",
+        "ask the user to start `kodiak mcp --allow-write` with a source of memories in scope",
+    )
+}
+
+pub(super) fn text(call: &Call<'_>, name: &str) -> Option<String> {
+    let text = call.arguments.text(name)?.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+pub(super) fn tags(call: &Call<'_>) -> Vec<String> {
+    let tags = call.arguments.texts("tags").into_iter();
+    tags.map(|tag| tag.trim_start_matches('#').to_owned())
+        .collect()
+}
+
+pub(super) fn worded(remembered: &Remembered) -> ToolAnswer {
+    let id = &remembered.id;
+    let mut text = if remembered.deduplicated {
+        format!("Known already as {id}; nothing was written. Read it with get.")
+    } else {
+        format!("Remembered as {id}.")
+    };
+    if !remembered.indexed {
+        text.push_str(" It is not indexed yet; a search will find it soon.");
+    }
+    let structured = json!({
+        "id": id,
+        "deduplicated": remembered.deduplicated,
+        "indexed": remembered.indexed,
+    });
+    ToolAnswer::structured(text, structured)
+}
+
+fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
+    recalled(call, Knowledge::Experience)
+}
+
+/// Searches what a tool stands for.
+pub(super) fn recalled(call: &Call<'_>, knowledge: Knowledge) -> Result<ToolAnswer, Refusal> {
+    let request = Request {
+        query: call.arguments.text("query").unwrap_or_default().to_owned(),
+        limit: call.arguments.number("limit").unwrap_or(10),
+        filter: filter(call)?,
+        ..Request::default()
+    };
+    let recall = Recall {
+        request,
+        knowledge,
+        project: call.server.options().project.clone(),
+    };
+    let answer = call.engine.recall(call.guard(), &recall)?.answer;
+    let remarks = remarks(call, &answer);
+    let (total, complete) = (answer.total, answer.is_complete());
+    let found: Vec<Recollection> = answer.hits.into_iter().map(Recollection).collect();
+    Ok(list(call, &found, total, complete, remarks))
+}
+
+/// A hit with the name that the memory set has for its similarity.
+struct Recollection(Hit);
+
+impl Listed for Recollection {
+    fn text(&self, number: usize, whole: bool) -> String {
+        let mut text = self.0.text(number, whole);
+        if self.0.elsewhere {
+            text.insert_str(text.len() - 1, " (another project)");
+        }
+        text
+    }
+
+    fn object(&self, whole: bool) -> Value {
+        let mut object = self.0.object(whole);
+        if let Some(similarity) = self.0.similarity {
+            object["similarity_score"] = hundredths(similarity);
+        }
+        if self.0.elsewhere {
+            object["elsewhere"] = true.into();
+        }
+        object
+    }
+}
+
+fn observations(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
+    let ids = call.arguments.texts("ids");
+    if ids.is_empty() || ids.len() > MOST {
+        return Err(Refusal::new(
+            format!("'ids' has {} ids; it must have 1 to {MOST}", ids.len()),
+            "name the ones you need; search_memories finds ids",
+        ));
+    }
+    let found = call.engine.observations(call.guard(), &ids)?;
+    let mut remarks: Vec<String> = Vec::new();
+    for (names, what) in [
+        (&found.missing, "not found"),
+        (&found.ambiguous, "several have this id"),
+    ] {
+        if !names.is_empty() {
+            let names: Vec<String> = names.iter().take(5).map(|name| one_line(name)).collect();
+            let names: String = names.join(", ").chars().take(300).collect();
+            remarks.push(format!("{what}: {names}"));
+        }
+    }
+    if found.observations.is_empty() {
+        return Err(Refusal::new(
+            remarks.join("; "),
+            "search_memories finds ids",
+        ));
+    }
+    let mut budget = call.budget();
+    budget.spend(remarks.iter().map(|remark| tokens(remark)).sum::<usize>() + KEPT);
+    let (mut text, mut objects) = (String::new(), Vec::new());
+    let mut cut: Vec<&str> = Vec::new();
+    for observation in &found.observations {
+        let head = head(observation);
+        let object = object(observation);
+        let cost = tokens(&head).max(tokens(&Value::Object(object.clone()).to_string()));
+        if budget.left() < cost + KEPT {
+            cut.push(&observation.id);
+            continue;
+        }
+        budget.spend(cost);
+        // In an object, line breaks and quotes take more room.
+        let (body, _) = beginning(&observation.text, budget.left() * 4 / 5);
+        budget.spend(tokens(body).max(tokens(&Value::from(body).to_string())));
+        text.push_str(&format!("{head}\n{}\n\n", body.trim_end()));
+        let mut object = object;
+        object.insert("content".to_owned(), body.into());
+        if body.len() < observation.text.len() {
+            cut.push(&observation.id);
+            object.insert("cut".to_owned(), true.into());
+        }
+        objects.push(Value::Object(object));
+    }
+    if !cut.is_empty() {
+        cut.truncate(10);
+        remarks.push(format!(
+            "cut to stay within the tokens: {}; read them with get, or raise max_tokens",
+            cut.join(", ")
+        ));
+    }
+    for remark in &remarks {
+        text.push_str(&format!("Note: {remark}\n"));
+    }
+    let structured = json!({"observations": objects, "remarks": remarks});
+    Ok(ToolAnswer::structured(text.trim_end(), structured))
+}
+
+fn head(observation: &Observation) -> String {
+    let mut head = format!(
+        "{} {} {} {}",
+        observation.id,
+        observation.created_at.get(..10).unwrap_or_default(),
+        observation.kind,
+        one_line(&observation.title)
+    );
+    for tag in &observation.tags {
+        head.push_str(&format!(" #{tag}"));
+    }
+    if let Some(newer) = &observation.superseded_by {
+        head.push_str(&format!(" (superseded by {newer})"));
+    }
+    head
+}
+
+fn object(observation: &Observation) -> Map<String, Value> {
+    let mut object = Map::new();
+    let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
+    add("id", observation.id.as_str().into());
+    add("created_at", observation.created_at.as_str().into());
+    add("type", observation.kind.as_str().into());
+    add("title", one_line(&observation.title).into());
+    if !observation.tags.is_empty() {
+        add("tags", observation.tags.clone().into());
+    }
+    for (name, value) in [
+        ("project", &observation.project),
+        ("session", &observation.session),
+        ("superseded_by", &observation.superseded_by),
+    ] {
+        if let Some(value) = value {
+            add(name, value.as_str().into());
+        }
+    }
+    object
+}

@@ -1,0 +1,168 @@
+//! `timeline`: what was written when, in few tokens.
+
+use kodiak::memory::{TimelineEntry, TimelineRequest};
+use serde_json::{Map, Value};
+
+use super::parameter::{Kind, Parameter};
+use super::search::{MAX_TOKENS, PROJECT, SOURCES, filter};
+use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
+use crate::answer::{Listed, list, one_line, schema};
+use crate::failure::Refusal;
+
+/// The most entries of one answer.
+const MOST: usize = 200;
+/// How many are listed unless a call says otherwise.
+const USUAL: usize = 20;
+/// How many are listed on each side unless a call says otherwise.
+const CONTEXT: usize = 5;
+
+const FROM: Parameter = Parameter::new("from", Kind::Text, "2026-01-31, 2026-01, yesterday, 7d");
+const TO: Parameter = Parameter::new("to", Kind::Text, "Not included");
+const AROUND: Parameter = Parameter::new("around", Kind::Text, "An id, instead of from and to");
+const EACH_SIDE: Parameter = Parameter::new("context", Kind::Number(50), "Each side, default 5");
+const TAGS: Parameter = Parameter::new("tags", Kind::Texts, "");
+const KINDS: Parameter = Parameter::new("kinds", Kind::Texts, "");
+const LIMIT: Parameter = Parameter::new("limit", Kind::Number(MOST), "Default 20");
+
+const DESCRIPTION: &str = "List what was written when: memories, articles and sessions, or other \
+                           sources. Newest first, with ids and what reading each costs.";
+
+pub(super) const TIMELINE: Tool = Tool {
+    name: "timeline",
+    sets: &[ToolSet::Default],
+    description: DESCRIPTION,
+    effect: Effect::Reads,
+    parameters: &[
+        FROM, TO, AROUND, EACH_SIDE, SOURCES, PROJECT, TAGS, KINDS, LIMIT, MAX_TOKENS,
+    ],
+    output: Some(schema),
+    run,
+};
+
+/// The same under the names that the memory set has for its dates.
+pub(super) const TIMELINE_OF_MEMORY: Tool = Tool {
+    sets: &[ToolSet::Memory],
+    parameters: &[
+        FROM,
+        TO,
+        Parameter::new("start_date", Kind::Text, "The same as from"),
+        Parameter::new("end_date", Kind::Text, "The last day"),
+        AROUND,
+        EACH_SIDE,
+        SOURCES,
+        PROJECT,
+        TAGS,
+        KINDS,
+        LIMIT,
+        MAX_TOKENS,
+    ],
+    ..TIMELINE
+};
+
+fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
+    let arguments = call.arguments;
+    let date = |name: &str| {
+        let text = arguments.text(name).filter(|text| !text.trim().is_empty());
+        text.map(kodiak::date::parse_limit).transpose()
+    };
+    let after = date("from")?.or(date("start_date")?);
+    // A last day is included; an end is not.
+    let last_day = date("end_date")?.map(|day| day.saturating_add(24 * 60 * 60));
+    let before = date("to")?.or(last_day);
+    if let (Some(first), Some(end)) = (after, before)
+        && first >= end
+    {
+        return Err(Refusal::new("'from' must be before 'to'", "swap them"));
+    }
+    let around = arguments.text("around").map(str::to_owned);
+    let mut filter = filter(call)?;
+    if filter.sources.is_empty() && !has_experience(call) {
+        // Without memories and sessions, everything is worth a timeline.
+        let indexed = call.engine.indexed_sources(call.guard())?;
+        filter.sources = indexed.into_iter().map(|source| source.name).collect();
+    }
+    let request = TimelineRequest {
+        filter,
+        after,
+        before,
+        context: arguments.number("context").unwrap_or(CONTEXT),
+        limit: arguments.number("limit").unwrap_or(USUAL),
+        around: around.filter(|id| !id.trim().is_empty()),
+    };
+    let timeline = call.engine.timeline(call.guard(), &request)?;
+    let mut entries = timeline.entries;
+    let mut remarks = Vec::new();
+    if request.around.is_none() {
+        entries.reverse();
+        if entries.len() >= request.limit {
+            remarks.push("there may be earlier ones: set to, or raise limit".to_owned());
+        }
+    }
+    let (total, complete) = (entries.len(), remarks.is_empty());
+    Ok(list(call, &entries, total, complete, remarks))
+}
+
+/// Tells whether there are sources of memories, articles or sessions.
+fn has_experience(call: &Call<'_>) -> bool {
+    use kodiak::source::Holding;
+    let (engine, guard) = (&call.engine, call.guard());
+    let memories =
+        [Holding::Memories, Holding::Articles].map(|holding| engine.memory_sources(guard, holding));
+    memories.iter().any(|sources| !sources.is_empty()) || !engine.session_sources(guard).is_empty()
+}
+
+impl Listed for TimelineEntry {
+    fn text(&self, _number: usize, whole: bool) -> String {
+        let mut text = format!("{} {} {}", minute(&self.created_at), self.id, self.kind);
+        if self.anchor {
+            text.push_str(" (this one)");
+        }
+        if let Some(newer) = &self.superseded_by {
+            text.push_str(&format!(" (superseded by {newer})"));
+        }
+        if !self.title.is_empty() {
+            text.push_str(&format!(" {}", one_line(&self.title)));
+        }
+        for tag in &self.tags {
+            text.push_str(&format!(" #{tag}"));
+        }
+        text.push_str(&format!(" ({} tokens)\n", self.tokens));
+        if whole && !self.summary.is_empty() && self.summary != self.title {
+            text.push_str(&format!("   {}\n", one_line(&self.summary)));
+        }
+        text
+    }
+
+    fn object(&self, whole: bool) -> Value {
+        let mut object = Map::new();
+        let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
+        add("id", self.id.as_str().into());
+        add("created_at", self.created_at.as_str().into());
+        add("type", self.kind.as_str().into());
+        add("tokens", self.tokens.into());
+        if !self.title.is_empty() {
+            add("title", one_line(&self.title).into());
+        }
+        if !self.tags.is_empty() {
+            add("tags", self.tags.clone().into());
+        }
+        if let Some(project) = &self.project {
+            add("project", project.as_str().into());
+        }
+        if let Some(newer) = &self.superseded_by {
+            add("superseded_by", newer.as_str().into());
+        }
+        if self.anchor {
+            add("anchor", true.into());
+        }
+        if whole {
+            add("summary", one_line(&self.summary).into());
+        }
+        object.into()
+    }
+}
+
+/// Writes `2026-01-31T09:00:00Z` as `2026-01-31 09:00`.
+fn minute(moment: &str) -> String {
+    moment.get(..16).unwrap_or(moment).replace('T', " ")
+}

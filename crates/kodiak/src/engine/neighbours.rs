@@ -1,0 +1,57 @@
+//! The documents around one in its thread.
+
+use super::Engine;
+use crate::access::{Capability, Guard};
+use crate::error::Result;
+use crate::search::{Found, TurnDetails, turn_details};
+use crate::store::StoredDocument;
+
+/// The documents around one in its thread, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Neighbours {
+    /// Those before it.
+    pub before: Vec<StoredDocument>,
+    /// Those after it.
+    pub after: Vec<StoredDocument>,
+}
+
+impl Engine {
+    /// Returns up to `count` documents before and after one in its thread, as far as
+    /// they exist for the caller. What is in no thread has none.
+    pub fn neighbours(&self, guard: &Guard, found: &Found, count: usize) -> Result<Neighbours> {
+        guard.require(Capability::Read)?;
+        let row = found.document.row;
+        self.read(|reader| {
+            let threads = reader.threads_of(&[row])?;
+            let Some(thread) = threads.into_iter().find(|thread| thread.contains(&row)) else {
+                return Ok(Neighbours::default());
+            };
+            let at = thread
+                .iter()
+                .position(|one| *one == row)
+                .unwrap_or_default();
+            let admitted = |document: &StoredDocument| {
+                let project = guard.project();
+                guard.admits(&document.source)
+                    && project.is_none_or(|held| document.project.as_deref() == Some(held))
+            };
+            let read = |rows: &[i64]| -> Result<Vec<StoredDocument>> {
+                let mut documents = reader.documents(rows)?;
+                documents.retain(admitted);
+                Ok(documents)
+            };
+            Ok(Neighbours {
+                before: read(&thread[at.saturating_sub(count)..at])?,
+                after: read(&thread[at + 1..thread.len().min(at + 1 + count)])?,
+            })
+        })
+    }
+
+    /// Returns what is known of a document that is a turn of a session with an
+    /// agent.
+    pub fn turn_details(&self, guard: &Guard, found: &Found) -> Result<Option<TurnDetails>> {
+        guard.require(Capability::Read)?;
+        let sources = &self.shared.sources;
+        self.read(|reader| turn_details(reader, sources, &found.document, &found.fields))
+    }
+}

@@ -1,0 +1,147 @@
+//! Forgetting: moving memories to the trash, erasing them, and retiring old ones.
+//!
+//! What is in the trash can be restored like a page. What is erased is gone from the
+//! folder, its trash, the index and the cache.
+
+use crate::access::{Capability, Guard};
+use crate::document::Timestamp;
+use crate::engine::{Engine, Job};
+use crate::error::{Error, Result};
+use crate::source::{Holding, WritableSource};
+use crate::store::{Filter, Row, StoredDocument, Stretch};
+
+use super::observations::first_of;
+
+/// The number of documents that are held in memory at once.
+const DOCUMENTS_AT_ONCE: usize = 256;
+
+/// A memory that was forgotten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forgotten {
+    /// The source it was in.
+    pub source: String,
+    /// Its own id.
+    pub key: String,
+    /// Its title, or the beginning of its text.
+    pub title: String,
+    /// Whether the index has followed. Otherwise the next sync does.
+    pub indexed: bool,
+}
+
+/// What retention did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Retired {
+    /// The memories that were moved to the trash.
+    pub moved: Vec<Forgotten>,
+    /// The number of memories that are as old and protected.
+    pub protected: usize,
+}
+
+impl Engine {
+    /// Moves memories or articles to the trash of their source. If a name leads to
+    /// none, nothing is moved.
+    pub fn forget(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<Vec<Forgotten>> {
+        guard.require(Capability::Write)?;
+        let named = names.iter().map(|name| self.memory_named(guard, name));
+        let documents = named.collect::<Result<Vec<StoredDocument>>>()?;
+        let documents = documents.into_iter();
+        documents
+            .map(|document| self.move_to_trash(guard, document, job))
+            .collect()
+    }
+
+    /// Erases documents for good, by their names, among the memories, articles and
+    /// sessions that exist for the caller. Returns how many were indexed.
+    pub fn purge_named(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<usize> {
+        guard.require(Capability::Write)?;
+        let guard = self.guard_of_experience(guard);
+        let named = names.iter().map(|name| {
+            let document = self.document_named(&guard, name)?;
+            Ok((document.source, document.key))
+        });
+        let documents = named.collect::<Result<Vec<_>>>()?;
+        self.purge_documents(&guard, &documents, job)
+    }
+
+    /// Returns a guard for which only memories, articles and sessions exist, of those
+    /// that exist for `guard`. Whoever erases a project does not mean its notes.
+    pub fn guard_of_experience(&self, guard: &Guard) -> Guard {
+        let mut sources = self.memory_sources(guard, Holding::Memories);
+        sources.extend(self.memory_sources(guard, Holding::Articles));
+        sources.extend(self.session_sources(guard));
+        guard.clone().within(sources)
+    }
+
+    /// Moves memories that were written before a moment to the trash, unless they are
+    /// protected. Articles stay.
+    pub fn retire(&self, guard: &Guard, before: Timestamp, job: &Job<'_>) -> Result<Retired> {
+        guard.require(Capability::Admin)?;
+        guard.require(Capability::Write)?;
+        let sources = self.memory_sources(guard, Holding::Memories);
+        if sources.is_empty() {
+            return Ok(Retired::default());
+        }
+        let filter = guard.narrow(&Filter {
+            sources,
+            ..Filter::default()
+        });
+        let old = Stretch {
+            before: Some(before),
+            forward: true,
+            limit: usize::MAX,
+            ..Stretch::default()
+        };
+        let rows: Vec<Row> = self.or_nothing(|reader| reader.by_time(&filter, &old))?;
+        let mut retired = Retired::default();
+        for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
+            let documents = self.read(|reader| {
+                let mut found = Vec::new();
+                for document in reader.documents(rows)? {
+                    let fields = reader.fields(document.row)?;
+                    found.push((document, is_protected(&fields)));
+                }
+                Ok(found)
+            })?;
+            for (document, protected) in documents {
+                job.check()?;
+                if protected {
+                    retired.protected += 1;
+                    continue;
+                }
+                match self.move_to_trash(guard, document, job) {
+                    Ok(moved) => retired.moved.push(moved),
+                    // Somebody else has moved or deleted it.
+                    Err(Error::NoDocument { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(retired)
+    }
+
+    fn move_to_trash(
+        &self,
+        guard: &Guard,
+        document: StoredDocument,
+        job: &Job<'_>,
+    ) -> Result<Forgotten> {
+        let folder = self.memory_folder(guard, &document.source)?;
+        // Of two files with one id, this is the one that the index has it from.
+        let entry = self.read(|reader| reader.entry_of(document.row))?;
+        let path = entry.map_or_else(|| document.key.clone(), |(path, _)| path);
+        let file = folder.file(&path);
+        folder.delete(&path)?;
+        Ok(Forgotten {
+            indexed: self.index_written(&document.source, &[file], job),
+            title: document.shown_title().into_owned(),
+            source: document.source,
+            key: document.key,
+        })
+    }
+}
+
+/// Tells whether retention must leave a memory alone.
+fn is_protected(fields: &[(String, String)]) -> bool {
+    let value = first_of(fields, &["decay_protected"]);
+    value.is_some_and(|value| matches!(value.to_lowercase().as_str(), "true" | "yes" | "on" | "1"))
+}

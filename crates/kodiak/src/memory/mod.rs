@@ -1,0 +1,74 @@
+//! Memory: what agents and people learned, kept as files and found again.
+//!
+//! Everything here is a method of [`Engine`](crate::Engine) over folders of memories
+//! and articles ([`MemoryFolder`](crate::source::MemoryFolder)). It is disclosed in
+//! layers, so that a reader spends few tokens: `timeline` lists, `recall` searches,
+//! `observations` reads whole texts. Each answer says how much it is worth in tokens.
+//!
+//! * `remember` writes, unless `duplicates` finds that it is known already;
+//! * `forget` moves to the trash, erases, and retires what is old;
+//! * ranking, superseding and collapsing are those of every search.
+
+mod duplicates;
+mod forget;
+mod observations;
+mod recall;
+mod remember;
+mod timeline;
+
+pub use forget::{Forgotten, Retired};
+pub use observations::{Observation, Observations};
+pub use recall::{Knowledge, Recall, Recalled};
+pub use remember::{Article, Memory, Remembered};
+pub use timeline::{Timeline, TimelineEntry, TimelineRequest};
+
+use crate::access::Guard;
+use crate::engine::Engine;
+use crate::source::Holding;
+
+/// The kinds that are known: those of observations, those of knowledge, and those
+/// that this program writes by itself. Others are allowed.
+pub const KINDS: [&str; 13] = [
+    "code",
+    "decision",
+    "context",
+    "error",
+    "summary",
+    "execution",
+    "quality_gate",
+    "rule",
+    "article",
+    "note",
+    "canon",
+    "observation",
+    "memory",
+];
+
+/// The names under which the sources of memories and articles are registered.
+pub const MEMORY_SOURCE: &str = "memory";
+/// The name under which the source of articles is registered.
+pub const ARTICLE_SOURCE: &str = "article";
+
+/// The kinds of sources that hold what was said and done, beside memories.
+const SESSION_KINDS: [&str; 2] = ["sessions", "transcripts"];
+
+impl Engine {
+    /// Returns the names of the sources that hold memories or articles and that exist
+    /// for the caller, in the order in which they were added.
+    pub fn memory_sources(&self, guard: &Guard, holding: Holding) -> Vec<String> {
+        self.sources_of_kinds(guard, &[holding.name()])
+    }
+
+    /// Returns the names of the sources of sessions that exist for the caller.
+    pub fn session_sources(&self, guard: &Guard) -> Vec<String> {
+        self.sources_of_kinds(guard, &SESSION_KINDS)
+    }
+
+    fn sources_of_kinds(&self, guard: &Guard, kinds: &[&str]) -> Vec<String> {
+        let sources = self.all_sources().iter();
+        sources
+            .filter(|source| kinds.contains(&source.kind()) && guard.admits(source.name()))
+            .map(|source| source.name().to_owned())
+            .collect()
+    }
+}

@@ -1,0 +1,164 @@
+//! Supersession: what was corrected later ranks below its correction.
+//!
+//! A document may name others that it supersedes. Those are still found, for they
+//! are history, but below what took their place and with a label. Where only the
+//! older one was found, the newer one joins it: whoever asks with outdated words
+//! gets the present answer first.
+
+use std::collections::{HashMap, HashSet};
+
+use super::candidate::{Candidate, Ranked};
+use crate::error::Result;
+use crate::rank::fusion::Evidence;
+use crate::store::{Filter, Reader, Row};
+
+/// The number of best candidates that are looked at, at least.
+const DEPTH: usize = 64;
+/// The longest chain of corrections that is followed.
+const LONGEST_CHAIN: usize = 32;
+
+/// How a ranking changes.
+#[derive(Clone, Copy)]
+pub(super) struct Supersession<'a> {
+    pub(super) store: &'a dyn Reader,
+    pub(super) filter: &'a Filter,
+    /// The number of hits wanted.
+    pub(super) limit: usize,
+    /// Whether candidates change places. A list by date stays one.
+    pub(super) moves: bool,
+    /// Whether newer documents may join that were not found themselves.
+    pub(super) joins: bool,
+}
+
+impl Supersession<'_> {
+    /// Labels superseded candidates, and moves each below what supersedes it.
+    pub(super) fn apply(&self, ranked: &mut Ranked) -> Result<()> {
+        let depth = DEPTH.max(self.limit.saturating_mul(2));
+        let rows: Vec<Row> = ranked.candidates.iter().map(|one| one.row).collect();
+        let chains = self.chains(&rows[..depth.min(rows.len())])?;
+        if chains.is_empty() {
+            return Ok(());
+        }
+        for row in rows {
+            if let Some(newest) = newest(&chains, row) {
+                ranked.superseded.insert(row, newest);
+            }
+        }
+        if !self.moves || ranked.superseded.is_empty() {
+            return Ok(());
+        }
+        let joining = self.joining(ranked, &chains)?;
+        let mut placing = Placing {
+            chains: &chains,
+            waiting: HashMap::new(),
+            joining: &joining,
+            placed: Vec::with_capacity(ranked.candidates.len() + joining.len()),
+        };
+        let mut order = Vec::with_capacity(ranked.candidates.len());
+        for candidate in ranked.candidates.drain(..) {
+            order.push((candidate.row, candidate.score));
+            placing.waiting.insert(candidate.row, candidate);
+        }
+        for (row, score) in order {
+            placing.place(row, score, 0);
+        }
+        ranked.total += joining.len();
+        ranked.candidates = placing.placed;
+        Ok(())
+    }
+
+    /// Returns what directly supersedes these documents, and what supersedes that,
+    /// as far as the caller may see it.
+    fn chains(&self, rows: &[Row]) -> Result<HashMap<Row, Vec<Row>>> {
+        let visible = Filter {
+            as_of: self.filter.as_of,
+            ..self.filter.scope_only()
+        };
+        let mut chains: HashMap<Row, Vec<Row>> = HashMap::new();
+        let mut next = rows.to_vec();
+        for _ in 0..LONGEST_CHAIN {
+            if next.is_empty() {
+                break;
+            }
+            let pairs = self.store.successors(&next, &visible)?;
+            let mut newer: Vec<Row> = Vec::new();
+            for (old, new) in pairs {
+                chains.entry(old).or_default().push(new);
+                newer.push(new);
+            }
+            newer.sort_unstable();
+            newer.dedup();
+            newer.retain(|row| !chains.contains_key(row));
+            next = newer;
+        }
+        Ok(chains)
+    }
+
+    /// Returns the newest of superseded candidates that are no candidates yet, but
+    /// that the filter admits.
+    fn joining(&self, ranked: &Ranked, chains: &HashMap<Row, Vec<Row>>) -> Result<HashSet<Row>> {
+        let known: HashSet<Row> = ranked.candidates.iter().map(|one| one.row).collect();
+        let newest = ranked.superseded.values().copied();
+        let mut joining: HashSet<Row> = newest.filter(|row| !known.contains(row)).collect();
+        if !self.joins {
+            joining.clear();
+        }
+        if !joining.is_empty() {
+            let before: Vec<Row> = chains.keys().copied().collect();
+            let admitted = self.store.successors(&before, self.filter)?;
+            let admitted: HashSet<Row> = admitted.into_iter().map(|(_, new)| new).collect();
+            joining.retain(|row| admitted.contains(row));
+        }
+        Ok(joining)
+    }
+}
+
+/// Returns the document at the end of a chain; `None` if there is no chain, or if it
+/// runs in a circle and nothing is the newest.
+fn newest(chains: &HashMap<Row, Vec<Row>>, row: Row) -> Option<Row> {
+    let mut seen = HashSet::from([row]);
+    let mut newest = *chains.get(&row)?.last()?;
+    while seen.insert(newest) {
+        match chains.get(&newest).and_then(|newer| newer.last()) {
+            Some(newer) => newest = *newer,
+            None => return Some(newest),
+        }
+    }
+    None
+}
+
+/// Candidates on their way into a new order.
+struct Placing<'a> {
+    chains: &'a HashMap<Row, Vec<Row>>,
+    waiting: HashMap<Row, Candidate>,
+    joining: &'a HashSet<Row>,
+    placed: Vec<Candidate>,
+}
+
+impl Placing<'_> {
+    /// Places what supersedes a document and then the document, if it is a candidate
+    /// that was not placed yet, with at least this score.
+    fn place(&mut self, row: Row, score: f64, depth: usize) {
+        let candidate = self.waiting.remove(&row);
+        let joins = || self.joining.contains(&row) && !self.placed.iter().any(|one| one.row == row);
+        let candidate = candidate.or_else(|| {
+            joins().then(|| Candidate {
+                row,
+                score,
+                evidence: Evidence::default(),
+                chunk: None,
+                fused: None,
+            })
+        });
+        // Not in a circle, in which each would be above the other.
+        if depth <= LONGEST_CHAIN && newest(self.chains, row).is_some() {
+            for &newer in self.chains.get(&row).into_iter().flatten() {
+                self.place(newer, score, depth + 1);
+            }
+        }
+        if let Some(mut candidate) = candidate {
+            candidate.score = candidate.score.max(score);
+            self.placed.push(candidate);
+        }
+    }
+}

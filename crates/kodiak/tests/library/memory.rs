@@ -1,0 +1,754 @@
+//! Memories through the engine: what is remembered once is found again, under the
+//! same name, and what was corrected is history.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use kodiak::access::{Capability, Guard};
+use kodiak::engine::Job;
+use kodiak::memory::{Article, Knowledge, Memory, Recall, Remembered, TimelineRequest};
+use kodiak::search::{Mode, Request};
+use kodiak::source::{Holding, MemoryFolder, MemoryOptions};
+use kodiak::store::Filter;
+use kodiak::{Engine, Error, date};
+use tempfile::TempDir;
+
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Self {
+            folder: TempDir::new().unwrap(),
+        };
+        fs::create_dir_all(place.root().join("articles")).unwrap();
+        place
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("memory")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.root().join(name), text).unwrap();
+    }
+
+    fn files(&self) -> Vec<String> {
+        let names = fs::read_dir(self.root()).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".md")).collect()
+    }
+
+    fn index(&self) -> PathBuf {
+        self.folder.path().join("index.db")
+    }
+
+    fn engine(&self) -> Engine {
+        let options = |holding| MemoryOptions {
+            holding,
+            ..MemoryOptions::default()
+        };
+        let memories = options(Holding::Memories);
+        let memories = MemoryFolder::new("memory", &self.root(), memories).unwrap();
+        let articles = self.root().join("articles");
+        let articles = MemoryFolder::new("article", &articles, options(Holding::Articles));
+        Engine::builder(self.index())
+            .source(memories)
+            .source(articles.unwrap())
+            .open()
+            .unwrap()
+    }
+}
+
+fn me() -> Guard {
+    Guard::local()
+}
+
+fn memory(text: &str) -> Memory {
+    Memory {
+        source: "memory".to_owned(),
+        text: text.to_owned(),
+        ..Memory::default()
+    }
+}
+
+fn remember(engine: &Engine, memory: &Memory) -> Remembered {
+    engine.remember(&me(), memory, &Job::default()).unwrap()
+}
+
+fn sync(engine: &Engine) {
+    let report = engine.sync(&me(), &Job::default()).unwrap();
+    assert!(report.is_complete(), "{report:?}");
+}
+
+fn request(query: &str) -> Request {
+    Request {
+        query: query.to_owned(),
+        ..Request::default()
+    }
+}
+
+fn found(engine: &Engine, request: &Request) -> Vec<String> {
+    let hits = engine.search(&me(), request).unwrap().hits;
+    hits.into_iter().map(|hit| hit.path).collect()
+}
+
+#[test]
+fn an_identical_text_is_stored_once_and_a_similar_one_unless_it_must() {
+    let place = Place::new();
+    let engine = place.engine();
+    let text = "The API allows 100 requests a minute.";
+    let first = remember(&engine, &memory(text));
+    assert!(!first.deduplicated && first.indexed && first.tokens > 4);
+    assert_eq!(found(&engine, &request("minute")), [first.key.clone()]);
+    for (text, force, stored) in [
+        (text, false, false),
+        (text, true, false),
+        (" The API allows\n100 requests a minute. ", true, false),
+        ("The API allowed 100 requests a minute!", false, false),
+        ("The API allowed 100 requests a minute!", true, true),
+        ("The API allows 200 requests a minute.", false, true),
+        ("The API never allows 100 requests a minute.", false, true),
+    ] {
+        let memory = Memory {
+            force,
+            ..memory(text)
+        };
+        let remembered = remember(&engine, &memory);
+        assert_eq!(!remembered.deduplicated, stored, "{text} {remembered:?}");
+        assert_eq!(remembered.similarity.is_some(), !stored);
+        if !stored && !force {
+            assert_eq!((&remembered.id, &remembered.key), (&first.id, &first.key));
+        }
+    }
+    assert_eq!(place.files().len(), 4);
+    // Also where there is no index.
+    drop(engine);
+    for name in ["index.db", "index.db-wal", "index.db-shm"] {
+        let _ = fs::remove_file(place.folder.path().join(name));
+    }
+    let engine = place.engine();
+    assert!(remember(&engine, &memory(text)).deduplicated);
+    assert_eq!(place.files().len(), 4);
+}
+
+#[test]
+fn a_memory_keeps_its_id_through_renaming_and_a_new_index() {
+    let place = Place::new();
+    let engine = place.engine();
+    let one = remember(&engine, &memory("Alpha is the first letter."));
+    let other = remember(&engine, &memory("Omega is the last one."));
+    let file = |key: &str| place.root().join(format!("{key}.md"));
+    fs::create_dir(place.root().join("deep")).unwrap();
+    fs::rename(file(&one.key), place.root().join("deep/Renamed.md")).unwrap();
+    sync(&engine);
+    let id = |engine: &Engine, query: &str| {
+        let hits = engine.search(&me(), &request(query)).unwrap().hits;
+        hits.into_iter()
+            .map(|hit| (hit.id, hit.path, hit.entry))
+            .collect::<Vec<_>>()
+    };
+    let renamed = (
+        one.id.clone(),
+        one.key.clone(),
+        "deep/Renamed.md".to_owned(),
+    );
+    assert_eq!(id(&engine, "alpha"), std::slice::from_ref(&renamed));
+    drop(engine);
+    fs::remove_file(place.index()).unwrap();
+    let engine = place.engine();
+    sync(&engine);
+    assert_eq!(id(&engine, "alpha"), [renamed]);
+    assert_eq!(id(&engine, "omega")[0].0, other.id);
+    // By its file, too.
+    let found = engine.get(&me(), &"memory/deep/Renamed.md".parse().unwrap());
+    assert_eq!(found.unwrap().document.key, one.key);
+}
+
+#[test]
+fn two_files_with_one_id_are_both_found_and_reported() {
+    let place = Place::new();
+    place.write("a.md", "---\nid: same\n---\nfirst zebra\n");
+    place.write("b.md", "---\nid: same\n---\nsecond zebra\n");
+    let engine = place.engine();
+    for _ in 0..2 {
+        sync(&engine);
+        assert_eq!(
+            found(&engine, &request("zebra"))
+                .into_iter()
+                .collect::<BTreeSet<_>>(),
+            ["b.md".to_owned(), "same".to_owned()].into()
+        );
+    }
+    let problems = engine.indexed_sources(&me()).unwrap();
+    let problems = &problems
+        .iter()
+        .find(|one| one.name == "memory")
+        .unwrap()
+        .problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(
+        problems[0].0 == "b.md" && problems[0].1.contains("a.md"),
+        "{problems:?}"
+    );
+    // The one that is meant is forgotten, and the other gets its id.
+    engine
+        .forget(&me(), &["same".to_owned()], &Job::default())
+        .unwrap();
+    assert!(!place.root().join("a.md").exists() && place.root().join("b.md").exists());
+    sync(&engine);
+    assert_eq!(found(&engine, &request("zebra")), ["same"]);
+    let sources = engine.indexed_sources(&me()).unwrap();
+    assert!(sources.iter().all(|source| source.problems.is_empty()));
+}
+
+#[test]
+fn what_is_superseded_ranks_below_and_is_marked() {
+    let place = Place::new();
+    let engine = place.engine();
+    let at = |day: &str| date::parse(day);
+    let old = remember(
+        &engine,
+        &Memory {
+            created_at: at("2026-01-10"),
+            ..memory("Deployment happens with capistrano from the office.")
+        },
+    );
+    let new = remember(
+        &engine,
+        &Memory {
+            created_at: at("2026-03-10"),
+            supersedes: vec![old.id.clone()],
+            ..memory("Releases are made by the pipeline.")
+        },
+    );
+    let newest = remember(
+        &engine,
+        &Memory {
+            created_at: at("2026-05-10"),
+            supersedes: vec![new.key.clone()],
+            ..memory("Nobody releases by hand: argo does.")
+        },
+    );
+    let hits = |request: &Request| {
+        let hits = engine.search(&me(), request).unwrap().hits;
+        let hits = hits.into_iter().map(|hit| (hit.path, hit.superseded_by));
+        hits.collect::<Vec<_>>()
+    };
+    // The words of the oldest lead to the newest.
+    assert_eq!(
+        hits(&request("capistrano office")),
+        [
+            (newest.key.clone(), None),
+            (old.key.clone(), Some(newest.id.clone())),
+        ]
+    );
+    let all = hits(&request("releases pipeline capistrano"));
+    let keys: Vec<&String> = all.iter().map(|(key, _)| key).collect();
+    assert_eq!(keys, [&newest.key, &new.key, &old.key]);
+    let then = |day: &str, query: &str| {
+        hits(&Request {
+            filter: Filter {
+                as_of: Some(date::parse_end(day).unwrap()),
+                ..Filter::default()
+            },
+            ..request(query)
+        })
+    };
+    assert_eq!(then("2026-02", "capistrano"), [(old.key.clone(), None)]);
+    assert_eq!(
+        then("2026-04-01", "capistrano"),
+        [
+            (new.key.clone(), None),
+            (old.key.clone(), Some(new.id.clone()))
+        ]
+    );
+    assert_eq!(then("2025", "capistrano"), []);
+    // What must occur, or what the filter leaves out, does not join.
+    assert_eq!(hits(&request("\"capistrano\"")).len(), 1);
+    let filtered = Request {
+        filter: Filter {
+            before: date::parse("2026-02-01"),
+            ..Filter::default()
+        },
+        ..request("capistrano")
+    };
+    assert!(
+        hits(&filtered)
+            .iter()
+            .any(|(key, newer)| *key == old.key && newer.is_some())
+    );
+    // In a circle nothing is the newest.
+    place.write("x.md", "---\nid: x\nsupersedes: y\n---\nquokka one\n");
+    place.write("y.md", "---\nid: y\nsupersedes: x\n---\nquokka two\n");
+    sync(&engine);
+    let circle = hits(&request("quokka"));
+    assert!(circle.len() == 2 && circle.iter().all(|(_, newer)| newer.is_none()));
+}
+
+#[test]
+fn restatements_are_one_hit_and_everything_else_is_there() {
+    let place = Place::new();
+    let engine = place.engine();
+    let beginnings = ["", "Note: ", "Remember, ", "As said, ", "Again: "];
+    let forms = [
+        "the staging database password rotates every Friday.",
+        "every Friday the staging database password rotates.",
+        "the password of the staging database rotates every Friday.",
+        "the staging database rotates its password every Friday.",
+        "Friday is when the staging database password rotates.",
+        "on Friday, the password of the staging database rotates.",
+        "the database password, that of staging, rotates each Friday.",
+        "rotates every Friday: the staging database password.",
+        "each Friday the password for the staging database rotates.",
+        "it is the staging database password that rotates on Friday.",
+    ];
+    let mut count = 0;
+    for beginning in beginnings {
+        for form in forms {
+            let forced = Memory {
+                force: true,
+                ..memory(&format!("{beginning}{form}"))
+            };
+            assert!(!remember(&engine, &forced).deduplicated, "{}", forced.text);
+            count += 1;
+        }
+    }
+    assert_eq!(count, 50);
+    let mut others = BTreeSet::new();
+    for other in [
+        "The production database runs version 17 of Postgres.",
+        "Each database backup is kept for 30 days.",
+        "A password needs 16 characters.",
+        "Staging is in Frankfurt.",
+        "The database of the shop has no replica.",
+        "On Friday nobody deploys.",
+        "The staging certificates are renewed by a script.",
+        "Ana owns the database schema.",
+        "Password resets go through the portal.",
+        "Load tests run on staging only.",
+    ] {
+        others.insert(remember(&engine, &memory(other)).key);
+    }
+    let wanted = Request {
+        limit: 11,
+        mode: Mode::Lexical,
+        ..request("staging database password Friday")
+    };
+    let hits = engine.search(&me(), &wanted).unwrap().hits;
+    assert_eq!(hits.len(), 11);
+    assert_eq!(hits[0].also_in.len(), 49);
+    let rest: BTreeSet<String> = hits[1..].iter().map(|hit| hit.path.clone()).collect();
+    assert_eq!(rest, others);
+}
+
+#[test]
+fn a_timeline_lists_in_few_words_and_observations_whole() {
+    let place = Place::new();
+    let engine = place.engine();
+    let mut ids = Vec::new();
+    for day in 1..=9 {
+        ids.push(remember(
+            &engine,
+            &Memory {
+                created_at: date::parse(&format!("2026-01-0{day}")),
+                kind: Some(if day % 2 == 0 { "error" } else { "decision" }.to_owned()),
+                tags: vec![format!("day{day}")],
+                summary: (day == 5).then(|| "in short".to_owned()),
+                ..memory(&format!(
+                    "Event {day} {}",
+                    "of great importance ".repeat(20)
+                ))
+            },
+        ));
+    }
+    let list = |request: &TimelineRequest| {
+        let timeline = engine.timeline(&me(), request).unwrap();
+        let entries = timeline.entries.into_iter();
+        entries
+            .map(|entry| entry.created_at[8..10].to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let all = TimelineRequest {
+        limit: 4,
+        ..TimelineRequest::default()
+    };
+    assert_eq!(list(&all), "06 07 08 09");
+    let between = TimelineRequest {
+        after: date::parse("2026-01-02"),
+        before: date::parse("2026-01-05"),
+        limit: 9,
+        ..TimelineRequest::default()
+    };
+    assert_eq!(list(&between), "02 03 04");
+    let around = TimelineRequest {
+        around: Some(ids[4].key.clone()),
+        context: 2,
+        ..TimelineRequest::default()
+    };
+    assert_eq!(list(&around), "03 04 05 06 07");
+    let errors = TimelineRequest {
+        filter: Filter {
+            kinds: vec!["error".to_owned()],
+            ..Filter::default()
+        },
+        ..around.clone()
+    };
+    assert_eq!(list(&errors), "02 04 05 06 08");
+    let timeline = engine.timeline(&me(), &around).unwrap();
+    let middle = &timeline.entries[2];
+    assert!(middle.anchor && middle.summary == "in short" && middle.tags == ["day5"]);
+    assert!(middle.tokens > 50 && timeline.tokens > 50);
+    let first = &timeline.entries[0].summary;
+    assert!(
+        first.chars().count() <= 101 && first.ends_with('…'),
+        "{first}"
+    );
+
+    let names = [&ids[3].key, "#zzzz", &ids[1].id, &ids[3].id, "nothing"];
+    let names = names.map(str::to_owned);
+    let found = engine.observations(&me(), &names).unwrap();
+    let keys: Vec<&str> = found
+        .observations
+        .iter()
+        .map(|one| one.key.as_str())
+        .collect();
+    assert_eq!(keys, [&ids[3].key, &ids[1].key]);
+    assert_eq!(found.missing, ["#zzzz", "nothing"]);
+    assert!(found.observations[0].text.starts_with("Event 4"));
+    assert_eq!(
+        found.tokens,
+        found
+            .observations
+            .iter()
+            .map(|one| one.tokens)
+            .sum::<usize>()
+    );
+    let blind = Guard::holding([Capability::Search]);
+    engine.observations(&blind, &names).unwrap_err();
+    engine.timeline(&blind, &all).unwrap_err();
+}
+
+#[test]
+fn the_present_project_comes_first_and_a_project_ranks_as_a_search_of_it() {
+    let place = Place::new();
+    let engine = place.engine();
+    let turns = [
+        ("Ana: we cache the rates in redis", "/src/api"),
+        ("Ben: why not in memory?", "/src/api"),
+        ("Ana: redis survives a restart, memory does not", "/src/api"),
+        ("Ben: then redis it is, for rates and limits", "/src/api"),
+        ("Cleo: the web shop caches prices in redis", "/src/web"),
+        ("Cleo: redis is too slow for the search page", "/src/web"),
+    ];
+    for (number, (text, project)) in turns.iter().enumerate() {
+        remember(
+            &engine,
+            &Memory {
+                project: Some((*project).to_owned()),
+                session: Some(format!("talk of {project}")),
+                created_at: Some(1_769_817_600 + number as i64),
+                ..memory(text)
+            },
+        );
+    }
+    let projects: Vec<(String, u64)> = engine.projects(&me(), &Filter::default()).unwrap();
+    assert_eq!(
+        projects,
+        [("/src/api".to_owned(), 4), ("/src/web".to_owned(), 2)]
+    );
+    for query in [
+        "redis",
+        "why redis and not memory",
+        "rates and limits",
+        "slow",
+    ] {
+        let limited = Request {
+            filter: Filter {
+                projects: vec!["/src/api".to_owned()],
+                ..Filter::default()
+            },
+            ..request(query)
+        };
+        let recalled = engine.recall(
+            &me(),
+            &Recall {
+                request: limited.clone(),
+                knowledge: Knowledge::Experience,
+                project: Some("/src/web".to_owned()),
+            },
+        );
+        let searched = engine.search(&me(), &limited).unwrap();
+        let ranking = |hits: &[kodiak::search::Hit]| {
+            let ranked = hits
+                .iter()
+                .map(|hit| (hit.path.clone(), hit.score.to_bits()));
+            ranked.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            ranking(&recalled.unwrap().answer.hits),
+            ranking(&searched.hits),
+            "{query}"
+        );
+    }
+    let recall = |limit, project: &str| {
+        let recalled = engine.recall(
+            &me(),
+            &Recall {
+                request: Request {
+                    limit,
+                    ..request("redis")
+                },
+                knowledge: Knowledge::Memories,
+                project: Some(project.to_owned()),
+            },
+        );
+        let recalled = recalled.unwrap();
+        let hits = recalled.answer.hits.into_iter();
+        let labels: Vec<(String, bool)> = hits
+            .map(|hit| (hit.project.unwrap(), hit.elsewhere))
+            .collect();
+        (recalled.here, labels)
+    };
+    let (web, api) = ("/src/web".to_owned(), "/src/api".to_owned());
+    let (here, hits) = recall(10, "/src/web");
+    assert_eq!(here, 2);
+    assert_eq!(hits[..2], [(web.clone(), false), (web.clone(), false)]);
+    assert!(hits[2..].iter().all(|hit| *hit == (api.clone(), true)) && hits.len() == 5);
+    // Some room is kept for the rest.
+    let (here, hits) = recall(3, "/src/api");
+    assert_eq!((here, hits.len()), (2, 3));
+    assert_eq!(hits[2], (web, true));
+    let (here, hits) = recall(10, "/src/other");
+    assert_eq!((here, hits.len()), (0, 5));
+    assert!(hits.iter().all(|(_, elsewhere)| *elsewhere));
+}
+
+#[test]
+fn knowledge_is_memories_articles_or_everything() {
+    let place = Place::new();
+    let engine = place.engine();
+    remember(&engine, &memory("Buckets limit rates."));
+    let article = Article {
+        memory: Memory {
+            source: "article".to_owned(),
+            title: Some("Token buckets".to_owned()),
+            category: Some("networks".to_owned()),
+            ..memory("Buckets are filled with tokens at a steady rate.")
+        },
+        source_type: Some("web".to_owned()),
+        source_ref: Some("https://example.org/buckets".to_owned()),
+    };
+    let article = Article {
+        memory: Memory {
+            source: "article".to_owned(),
+            ..article.memory.clone()
+        },
+        ..article
+    };
+    let saved = engine
+        .save_article(&me(), &article, &Job::default())
+        .unwrap();
+    assert!(
+        place
+            .root()
+            .join(format!("articles/{}.md", saved.key))
+            .exists()
+    );
+    let untitled = Article {
+        memory: Memory {
+            title: None,
+            ..article.memory.clone()
+        },
+        ..article
+    };
+    engine
+        .save_article(&me(), &untitled, &Job::default())
+        .unwrap_err();
+    let recall = |knowledge, filter: Filter| {
+        let recall = Recall {
+            request: Request {
+                filter,
+                ..request("buckets")
+            },
+            knowledge,
+            project: None,
+        };
+        let hits = engine.recall(&me(), &recall).unwrap().answer.hits;
+        let mut sources: Vec<String> = hits.into_iter().map(|hit| hit.source).collect();
+        sources.sort();
+        sources.join(" ")
+    };
+    let all = Filter::default;
+    assert_eq!(recall(Knowledge::Everything, all()), "article memory");
+    assert_eq!(recall(Knowledge::Memories, all()), "memory");
+    assert_eq!(recall(Knowledge::Articles, all()), "article");
+    assert_eq!(recall(Knowledge::Experience, all()), "memory");
+    let networks = Filter {
+        categories: vec!["networks".to_owned()],
+        ..Filter::default()
+    };
+    assert_eq!(recall(Knowledge::Everything, networks), "article");
+    let from = engine.observations(&me(), &[saved.key]).unwrap();
+    let reference = (
+        "source_ref".to_owned(),
+        "https://example.org/buckets".to_owned(),
+    );
+    assert!(from.observations[0].fields.contains(&reference));
+}
+
+#[test]
+fn forgetting_moves_to_the_trash_and_retention_spares_what_is_protected() {
+    let place = Place::new();
+    let engine = place.engine();
+    let old = Memory {
+        created_at: date::parse("2020-01-01"),
+        ..memory("Fax machines are in the basement.")
+    };
+    let old = remember(&engine, &old);
+    let kept = remember(
+        &engine,
+        &Memory {
+            created_at: date::parse("2020-01-02"),
+            protected: true,
+            ..memory("The founding year is 1998.")
+        },
+    );
+    let new = remember(&engine, &memory("Scanners are on the third floor."));
+    let cutoff = date::parse("2025-01-01").unwrap();
+    let retired = engine.retire(&me(), cutoff, &Job::default()).unwrap();
+    let moved: Vec<&str> = retired.moved.iter().map(|one| one.key.as_str()).collect();
+    assert_eq!((moved, retired.protected), (vec![old.key.as_str()], 1));
+    assert!(place.root().join(format!(".trash/{}.md", old.key)).exists());
+    assert_eq!(found(&engine, &request("basement")), [] as [&str; 0]);
+    let names = [new.id.clone(), "nonsense of nobody".to_owned()];
+    engine.forget(&me(), &names, &Job::default()).unwrap_err();
+    assert_eq!(found(&engine, &request("scanners")), [new.key.clone()]);
+    let forgotten = engine.forget(&me(), &names[..1], &Job::default()).unwrap();
+    assert_eq!(forgotten[0].title, "Scanners are on the third floor.");
+    assert_eq!(found(&engine, &request("scanners")), [] as [&str; 0]);
+    engine
+        .restore(&me(), "memory", &format!("{}.md", new.key), &Job::default())
+        .unwrap();
+    assert_eq!(found(&engine, &request("scanners")), [new.key]);
+    let erased = engine
+        .purge_named(&me(), &[kept.key.clone()], &Job::default())
+        .unwrap();
+    assert_eq!(erased, 1);
+    assert_eq!(found(&engine, &request("founding")), [] as [&str; 0]);
+    assert!(!place.root().join(format!("{}.md", kept.key)).exists());
+}
+
+#[test]
+fn who_is_held_to_a_project_learns_nothing_of_others() {
+    let place = Place::new();
+    let engine = place.engine();
+    let secret = Memory {
+        project: Some("/src/web".to_owned()),
+        ..memory("The launch of the shop is on the first of May.")
+    };
+    let theirs = remember(&engine, &secret);
+    let held = me().in_project("/src/api");
+    let job = Job::default();
+    let mine = engine.remember(&held, &memory(&secret.text), &job).unwrap();
+    assert!(!mine.deduplicated);
+    assert_ne!(mine.key, theirs.key);
+    let written = fs::read_to_string(place.root().join(format!("{}.md", mine.key))).unwrap();
+    assert!(written.contains("/src/api"), "{written}");
+    assert!(
+        engine
+            .remember(&held, &memory(&secret.text), &job)
+            .unwrap()
+            .deduplicated
+    );
+    let superseding = Memory {
+        supersedes: vec![theirs.key.clone()],
+        ..memory("Nothing is known of a launch.")
+    };
+    let refused = engine.remember(&held, &superseding, &job).unwrap_err();
+    assert!(matches!(refused, Error::NoDocument { .. }), "{refused}");
+    engine
+        .forget(&held, &[theirs.key.clone()], &job)
+        .unwrap_err();
+    let seen = engine
+        .observations(&held, &[theirs.key.clone(), mine.key])
+        .unwrap();
+    assert_eq!(seen.missing, [theirs.key]);
+    let reader = Guard::holding([Capability::Search, Capability::Read]);
+    let refused = engine.remember(&reader, &memory("x"), &job).unwrap_err();
+    assert!(matches!(refused, Error::NotAllowed { .. }), "{refused}");
+}
+
+#[test]
+fn secrets_and_what_cannot_be_written_are_refused_or_replaced() {
+    let place = Place::new();
+    let engine = place.engine();
+    let key = format!("AKIA{}", "IOSFODNN7QXYPLQR");
+    let mut secret = memory(&format!("The key is {key}, keep it."));
+    secret.title = Some(format!("About {key}"));
+    secret.summary = Some(key.clone());
+    secret
+        .metadata
+        .insert("note".to_owned(), key.clone().into());
+    let remembered = remember(&engine, &secret);
+    let text = fs::read_to_string(place.root().join(format!("{}.md", remembered.key))).unwrap();
+    assert!(
+        !text.contains(&key) && text.matches("[redacted:").count() == 4,
+        "{text}"
+    );
+    let refused = |memory: Memory| {
+        let error = engine
+            .remember(&me(), &memory, &Job::default())
+            .unwrap_err();
+        error.to_string()
+    };
+    assert!(refused(memory(" \n")).contains("no text"));
+    let escape = Memory {
+        id: Some("../escape".to_owned()),
+        ..memory("x")
+    };
+    assert!(refused(escape).contains("../escape"));
+    let taken = Memory {
+        id: Some(remembered.key.clone()),
+        ..memory("x")
+    };
+    assert!(refused(taken).contains(&remembered.key));
+    let mut own = memory("x");
+    own.metadata.insert("Supersedes".to_owned(), "y".into());
+    assert!(refused(own).contains("Supersedes"));
+    let other = Memory {
+        source: "nowhere".to_owned(),
+        ..memory("x")
+    };
+    assert!(refused(other).contains("nowhere"));
+    assert_eq!(place.files().len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_is_named_and_nothing_is_lost() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let engine = place.engine();
+    let known = remember(&engine, &memory("Known before."));
+    let mode = |mode| {
+        let permissions = fs::Permissions::from_mode(mode);
+        fs::set_permissions(place.root(), permissions).unwrap();
+    };
+    mode(0o500);
+    let probe = fs::write(place.root().join("probe"), "");
+    let refused = engine.remember(&me(), &memory("Not stored."), &Job::default());
+    mode(0o700);
+    if probe.is_ok() {
+        // Nothing is denied to the superuser.
+        return;
+    }
+    let refused = refused.unwrap_err();
+    assert!(refused.is_read_only(), "{refused}");
+    assert!(refused.to_string().contains("memory"), "{refused}");
+    assert_eq!(found(&engine, &request("known")), [known.key]);
+    assert_eq!(place.files().len(), 1);
+}
