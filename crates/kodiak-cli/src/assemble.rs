@@ -22,7 +22,11 @@ use kodiak::source::{
     BearDatabase, BearOptions, Holding, MarkdownFolder, MemoryFolder, MemoryOptions,
     SessionOptions, SessionRecords, Source, bear,
 };
+use kodiak::source::{TranscriptOptions, TranscriptSource};
 use kodiak::store::{Serving, SqliteStore};
+use kodiak::tombstones::Tombstones;
+
+pub(crate) use kodiak::source::transcripts::Agent;
 
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
@@ -366,9 +370,7 @@ impl ProgramModels {
     /// installed. The configured model, which may be another one, is used if it
     /// is installed, and installed otherwise.
     fn remedy(&self, folder: &Path, name: &str) -> String {
-        if self.remote.is_some() {
-            "index".to_owned()
-        } else if matches!(model::find(folder, name), Ok(Some(_))) {
+        if self.remote.is_some() || matches!(model::find(folder, name), Ok(Some(_))) {
             "index".to_owned()
         } else if model::known(name).is_some() {
             format!("model install {name}")

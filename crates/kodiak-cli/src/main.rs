@@ -28,6 +28,7 @@ mod registration;
 mod registry;
 mod rerankers;
 mod sessions;
+mod transcripts;
 mod usual;
 mod verbs;
 

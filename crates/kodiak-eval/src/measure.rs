@@ -81,11 +81,10 @@ impl Measuring<'_> {
             variant.chunking,
             variant.stemming,
             self.embedder,
-            self.reranker,
             &|event: engine::Event<'_>| (self.listener)(Event::Engine(event)),
         );
         (self.listener)(Event::Ended);
-        collection
+        Ok(collection?.with_reranker(self.reranker))
     }
 
     fn ask(

@@ -101,14 +101,13 @@ pub(crate) struct Collection {
 impl Collection {
     /// Indexes the documents of `set` in a folder inside `scratch`, with this
     /// chunking and stemming, and embeds them if there is a model. Reports the
-    /// progress to `listener`. The reranker is used by variants that ask for it.
+    /// progress to `listener`.
     pub(crate) fn build(
         set: &TestSet,
         scratch: &Path,
         chunking: ChunkOptions,
         stemming: Stemming,
         embedder: Option<&Arc<CachedEmbedder>>,
-        reranker: Option<&Arc<dyn Reranker>>,
         listener: &(dyn Fn(Event<'_>) + Sync),
     ) -> Result<Self> {
         let documents = set.documents().collect::<Result<Vec<_>>>()?;
@@ -143,9 +142,6 @@ impl Collection {
             let model: Arc<dyn Embedder> = embedder.clone();
             builder = builder.model(model).cache(embedder.cache_path());
         }
-        if let Some(reranker) = reranker {
-            builder = builder.reranker(Arc::clone(reranker));
-        }
         let engine = builder.open()?;
         let (guard, job) = (Guard::local(), Job::new(listener));
         engine.sync(&guard, &job)?;
@@ -163,6 +159,12 @@ impl Collection {
             engine,
             _folder: folder,
         })
+    }
+
+    /// Sets the reranker, for variants that ask for it.
+    pub(crate) fn with_reranker(mut self, reranker: Option<&Arc<dyn Reranker>>) -> Self {
+        self.engine = self.engine.with_reranker(reranker.cloned());
+        self
     }
 
     /// Returns the engine over the index.

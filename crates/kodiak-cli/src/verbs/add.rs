@@ -11,6 +11,7 @@ use crate::embedding;
 use crate::failure::refusal;
 use crate::registration::{Wanted, register};
 use crate::registry::{existing_bear, existing_folder};
+use crate::transcripts;
 use crate::usual;
 
 /// Turns off semantic search if these are the only notes. The model is one for all

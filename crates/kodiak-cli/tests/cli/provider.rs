@@ -129,8 +129,11 @@ fn a_model_is_tested() {
     assert!(run.stdout.contains("model: tiny "), "{run}");
 }
 
-/// What a provider does wrong, and what a search says about it.
-fn failings() -> Vec<(&'static str, fn(&Request) -> Reply, &'static str)> {
+/// The name of a failing, what a provider does wrong, and what is said about it.
+type Failing = (&'static str, fn(&Request) -> Reply, &'static str);
+
+/// Every way in which a provider fails.
+fn failings() -> Vec<Failing> {
     vec![
         (
             "wrong dimension",

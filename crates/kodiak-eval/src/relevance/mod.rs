@@ -62,7 +62,6 @@ pub(crate) fn measure(
             variant.chunking,
             variant.stemming,
             embedder,
-            None,
             &|event: engine::Event<'_>| (listener)(Event::Engine(event)),
         );
         (listener)(Event::Ended);

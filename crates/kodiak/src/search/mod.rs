@@ -143,12 +143,14 @@ impl<'a> Searching<'a> {
         let planned = self.notices.len();
         let (mut snapshot, mut outcome) = self.run(&plan, snapshot)?;
         self.rerank(&plan, &mut outcome)?;
+        self.supersede(&plan, &mut outcome)?;
         let found = self.notices.len();
         let mut shown = self.show(&plan, &outcome)?;
         if shown.lacks_hits() && outcome.can_widen(&plan) {
             self.notices.truncate(found);
             (snapshot, outcome) = self.widened(&plan, snapshot, planned)?;
             self.rerank(&plan, &mut outcome)?;
+            self.supersede(&plan, &mut outcome)?;
             shown = self.show(&plan, &outcome)?;
         }
         let suggestions = if shown.hits.is_empty() {
