@@ -28,8 +28,10 @@ mod projects;
 mod registration;
 mod registry;
 mod replace;
+mod rerankers;
 mod sessions;
 mod transcripts;
+mod usual;
 mod verbs;
 
 use std::process::ExitCode;

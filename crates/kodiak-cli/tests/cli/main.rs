@@ -36,6 +36,7 @@ mod real_model;
 mod refresh;
 mod relevance;
 mod repair;
+mod rerank;
 mod search;
 mod servers;
 mod sessions;
