@@ -196,6 +196,36 @@ fn only_the_named_source_exists() {
 }
 
 #[test]
+fn only_the_named_project_exists() {
+    let desk = Desk::new();
+    for project in ["atlas", "hidden"] {
+        let text = format!("---\nproject: /work/{project}\n---\nThe bread of {project}.\n");
+        desk.write(&format!("notes/{project}.md"), text);
+    }
+    desk.write("notes/none.md", "The bread of nobody.\n");
+    desk.ok(&["add", "notes", "--writable"]);
+    let options = [
+        "--project",
+        "atlas",
+        "--allow-write",
+        "--tools",
+        "default,pages",
+    ];
+    let mut client = Client::start(&desk, &options);
+    client.initialize();
+    let found = client.call("search", json!({"query": "bread"}));
+    assert_eq!(found["structuredContent"]["total"], 1, "{found}");
+    assert!(client.text("status", json!({})).starts_with("1 document."));
+    let written = json!({"title": "Rye", "content": "A darker bread."});
+    assert_eq!(client.text("page_create", written), "Wrote notes/Rye.md.");
+    let page = std::fs::read_to_string(desk.path("notes/Rye.md")).unwrap();
+    assert!(page.contains("project: /work/atlas"), "{page}");
+    let found = client.call("search", json!({"query": "bread"}));
+    assert_eq!(found["structuredContent"]["total"], 2, "{found}");
+    assert_eq!(client.close(), Some(0));
+}
+
+#[test]
 fn what_a_client_remembers_is_kept() {
     let desk = Desk::indexed();
     let mut client = Client::start(&desk, &["--allow-write", "--tools", "default,pages"]);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::parameter::{Kind, Parameter};
 use super::search::{MAX_TOKENS, MOST_HITS, PROJECT, filter, projects};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
-use crate::answer::{Listed, hundredths, list, one_line, remarks, schema};
+use crate::answer::{Listed, MOST_TAGS, hundredths, list, one_line, remarks, schema, title};
 use crate::budget::{beginning, tokens};
 use crate::failure::Refusal;
 
@@ -333,9 +333,9 @@ fn head(observation: &Observation) -> String {
         observation.id,
         observation.created_at.get(..10).unwrap_or_default(),
         observation.kind,
-        one_line(&observation.title)
+        title(&observation.title)
     );
-    for tag in &observation.tags {
+    for tag in observation.tags.iter().take(MOST_TAGS) {
         head.push_str(&format!(" #{tag}"));
     }
     if let Some(newer) = &observation.superseded_by {
@@ -350,9 +350,10 @@ fn object(observation: &Observation) -> Map<String, Value> {
     add("id", observation.id.as_str().into());
     add("created_at", observation.created_at.as_str().into());
     add("type", observation.kind.as_str().into());
-    add("title", one_line(&observation.title).into());
+    add("title", title(&observation.title).into());
     if !observation.tags.is_empty() {
-        add("tags", observation.tags.clone().into());
+        let tags = observation.tags.iter().take(MOST_TAGS);
+        add("tags", tags.map(String::as_str).collect());
     }
     for (name, value) in [
         ("project", &observation.project),

@@ -10,6 +10,9 @@ use super::parameter::{Kind, Parameter};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
 use crate::failure::Refusal;
 
+/// The most notes that are named where a tag was left; more are counted.
+const MOST_LEFT: usize = 20;
+
 pub(super) const PAGE_CREATE: Tool = Tool {
     name: "page_create",
     sets: &[ToolSet::Pages],
@@ -223,6 +226,11 @@ fn rename_tag(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             .iter()
             .map(|(source, count)| format!("{count} notes of {source}, which is only read")),
     );
+    let more = left.len().saturating_sub(MOST_LEFT);
+    left.truncate(MOST_LEFT);
+    if more > 0 {
+        left.push(format!("{more} more"));
+    }
     let mut text = format!(
         "Renamed #{} to #{} in {} pages.",
         done.from, done.to, done.files

@@ -6,13 +6,16 @@ use serde_json::{Map, Value};
 use super::parameter::{Kind, Parameter};
 use super::search::{MAX_TOKENS, PROJECT, SOURCES, filter};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
-use crate::answer::{Listed, list, one_line, schema};
+use crate::answer::{Listed, MOST_TAGS, list, one_line, schema, title};
+use crate::budget::clipped;
 use crate::failure::Refusal;
 
 /// The most entries of one answer.
 const MOST: usize = 200;
 /// How many are listed unless a call says otherwise.
 const USUAL: usize = 20;
+/// The longest summary in characters.
+const LONGEST: usize = 500;
 /// How many are listed on each side unless a call says otherwise.
 const CONTEXT: usize = 5;
 
@@ -121,14 +124,14 @@ impl Listed for TimelineEntry {
             text.push_str(&format!(" (superseded by {newer})"));
         }
         if !self.title.is_empty() {
-            text.push_str(&format!(" {}", one_line(&self.title)));
+            text.push_str(&format!(" {}", title(&self.title)));
         }
-        for tag in &self.tags {
+        for tag in self.tags.iter().take(MOST_TAGS) {
             text.push_str(&format!(" #{tag}"));
         }
         text.push_str(&format!(" ({} tokens)\n", self.tokens));
         if whole && !self.summary.is_empty() && self.summary != self.title {
-            text.push_str(&format!("   {}\n", one_line(&self.summary)));
+            text.push_str(&format!("   {}\n", summary(&self.summary)));
         }
         text
     }
@@ -141,10 +144,11 @@ impl Listed for TimelineEntry {
         add("type", self.kind.as_str().into());
         add("tokens", self.tokens.into());
         if !self.title.is_empty() {
-            add("title", one_line(&self.title).into());
+            add("title", title(&self.title).into());
         }
         if !self.tags.is_empty() {
-            add("tags", self.tags.clone().into());
+            let tags = self.tags.iter().take(MOST_TAGS);
+            add("tags", tags.map(String::as_str).collect());
         }
         if let Some(project) = &self.project {
             add("project", project.as_str().into());
@@ -156,10 +160,15 @@ impl Listed for TimelineEntry {
             add("anchor", true.into());
         }
         if whole {
-            add("summary", one_line(&self.summary).into());
+            add("summary", summary(&self.summary).into());
         }
         object.into()
     }
+}
+
+/// Returns a summary as it is shown.
+fn summary(summary: &str) -> String {
+    clipped(&one_line(summary), LONGEST)
 }
 
 /// Writes `2026-01-31T09:00:00Z` as `2026-01-31 09:00`.
