@@ -18,6 +18,7 @@ mod redact;
 mod refresh;
 mod report;
 mod scale;
+mod transcripts;
 mod typos;
 mod vectors;
 mod zipf;
@@ -87,6 +88,8 @@ enum What {
         #[arg(long, default_value_t = 10)]
         limit: usize,
     },
+    /// Index generated transcripts of a coding agent.
+    Transcripts(transcripts::Options),
     /// Correct misspelt and right words against the vocabulary of a folder.
     Typos(typos::Options),
     /// Count the chunks of a folder, or of generated lists of links, with and without
@@ -146,6 +149,7 @@ fn main() -> anyhow::Result<()> {
                 scale::measure(count, queries, limit, &mut report)?;
             }
         }
+        What::Transcripts(options) => transcripts::measure(&options, &mut report)?,
         What::Typos(options) => typos::measure(&options, &mut report)?,
         What::Vectors {
             count,

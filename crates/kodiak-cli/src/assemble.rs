@@ -422,6 +422,8 @@ mod tests {
         let models = ProgramModels {
             folder: Ok(installed),
             name: None,
+            dimensions: None,
+            remote: None,
             made: Mutex::default(),
         };
         let used = models.made(model.clone());

@@ -138,6 +138,7 @@ fn register(context: &Context<'_>, kind: Kind, folder: &Path) -> anyhow::Result<
         kind,
         path: folder,
         globs: Vec::new(),
+        transcripts: None,
         writable: false,
     };
     edit::add_source(&context.config_path, &source)?;

@@ -39,6 +39,7 @@ mod sessions;
 mod similar;
 mod sources;
 mod terminal;
+mod transcripts;
 mod tries;
 mod untouched;
 mod vectors;

@@ -48,7 +48,7 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     limits
     --- stderr
     memories are kept in [DESK]/data/kodiak/memory, which is now the source 'memory'
-    remembered as #c48c42 in memory
+    remembered as #04243e in memory
     ");
     let text = fs::read_to_string(desk.path(&format!("{MEMORY}/limits.md"))).unwrap();
     assert_snapshot!(text, @r"
@@ -65,7 +65,7 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     --- stdout
     limits
     --- stderr
-    not stored: #c48c42 in memory says the same
+    not stored: #04243e in memory says the same
     ");
     remember(
         &desk,
@@ -78,18 +78,18 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     exit: 0
     --- stdout
     1. The API allows 200 requests a minute.
-       memory/more:7  #dbf5ad
+       memory/more:7  #f1914e
        The API allows 200 requests a minute.
 
     2. The API allows 100 requests a minute.
-       memory/limits:7  #c48c42  (superseded by #dbf5ad)  [api]
+       memory/limits:7  #04243e  (superseded by #f1914e)  [api]
        The API allows 100 requests a minute.
     ");
     assert_snapshot!(desk.run(&["recall", "requests", "--as-of", "2026-02"]), @"
     exit: 0
     --- stdout
     1. The API allows 100 requests a minute.
-       memory/limits:7  #c48c42  [api]
+       memory/limits:7  #04243e  [api]
        The API allows 100 requests a minute.
     ");
     assert_eq!(
@@ -102,18 +102,18 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     exit: 0
     --- stdout
     id       written               kind      tokens  what                                                            tags
-    #c48c42  2026-01-10T00:00:00Z  decision  12      The API allows 100 requests a minute.  (superseded by #dbf5ad)  api
-    #dbf5ad  2026-03-10T00:00:00Z  memory    12      The API allows 200 requests a minute.                           
+    #04243e  2026-01-10T00:00:00Z  decision  12      The API allows 100 requests a minute.  (superseded by #f1914e)  api
+    #f1914e  2026-03-10T00:00:00Z  memory    12      The API allows 200 requests a minute.                           
     --- stderr
-    2 entries, about 82 tokens
+    2 entries, about 67 tokens
     ");
     assert_snapshot!(desk.run(&["get", "limits", "more", "nothing"]), @"
     exit: 2
     --- stdout
-    #c48c42 memory/limits
+    #04243e memory/limits
     The API allows 100 requests a minute.
 
-    #dbf5ad memory/more
+    #f1914e memory/more
     The API allows 200 requests a minute.
     --- stderr
     about 24 tokens
@@ -121,7 +121,7 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     ");
     let found = desk.json(&["search", "100 requests", "--json"]);
     let hit = &found["hits"][1];
-    assert_eq!(hit["superseded_by"], "#dbf5ad");
+    assert_eq!(hit["superseded_by"], "#f1914e");
     let file = desk.path(&format!("{MEMORY}/limits.md"));
     assert_eq!(hit["file"], file.to_str().unwrap());
     assert_snapshot!(desk.run(&["forget", "more"]), @"
@@ -194,7 +194,7 @@ fn the_folder_can_be_chosen_and_its_files_are_found() {
         "article"
     );
     let run = chosen(&["remember", "Otters hold hands.", "--id", "otter"]);
-    assert_eq!(run.stderr, "remembered as #d1dba1 in memory\n");
+    assert_eq!(run.stderr, "remembered as #8a2c45 in memory\n");
     assert!(desk.path("mine/otter.md").exists());
     assert_eq!(
         desk.json(&["timeline", "--json"])["entries"]
@@ -288,18 +288,18 @@ fn the_present_project_is_first_and_others_are_labelled() {
     exit: 0
     --- stdout
     1. Prices are cached in redis, too.
-       memory/two:6  #b3bcbd
+       memory/two:7  #28f105
        Prices are cached in redis, too.
 
     from other projects:
 
-    2. Redis has a new licence.
-       memory/three:5  #3b4ba4
-       Redis has a new licence.
-
-    3. Rates are cached in redis.
-       memory/one:6  #ecb5d8
+    2. Rates are cached in redis.
+       memory/one:7  #9ef9fb
        Rates are cached in redis.
+
+    3. Redis has a new licence.
+       memory/three:6  #2f9c77
+       Redis has a new licence.
     ");
     let found = desk.json(&["recall", "redis", "--project", "api", "--json"]);
     assert_eq!(found["hits"].as_array().unwrap().len(), 1);

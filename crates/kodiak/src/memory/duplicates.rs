@@ -2,7 +2,7 @@
 //!
 //! Owns when two texts say the same. An identical text is found by its words, all of
 //! which the other has; a similar one is a candidate of the search by words and, with
-//! a model, by meaning. Candidates are then compared closely: their informative terms
+//! a model, by meaning. Candidates are then compared closely: their terms
 //! must be nearly the same, and their letters in nearly the same order. A text with
 //! another number or another negation says something else, however similar it is.
 
@@ -12,7 +12,7 @@ use crate::text::{Purpose, Stemming, Tokenizer, fold_into, is_stop_word, words};
 
 /// The lowest ratio of letters that two similar texts have in common, in order.
 const LEAST_RATIO: f64 = 0.85;
-/// The highest share of informative terms that only one of two similar texts has.
+/// The highest share of terms that only one of two similar texts has.
 const CHANGED: f64 = 0.1;
 /// The longest text that is compared letter by letter, in bytes. A longer one is a
 /// duplicate only if it is identical.
@@ -26,13 +26,20 @@ const NEGATIONS: [&str; 22] = [
     "nor", "not", "nunca", "ohne", "pas", "sans", "sin", "stopped", "t", "without", "zonder",
 ];
 
+/// Words that say nothing by themselves. All others count: whoever remembers "the first
+/// server" after "the second server" has learned something.
+const FILLERS: [&str; 26] = [
+    "a", "also", "an", "and", "are", "at", "be", "for", "has", "have", "in", "is", "it", "its",
+    "of", "on", "our", "so", "that", "the", "their", "this", "to", "we", "which", "with",
+];
+
 /// A text, prepared for comparisons.
 pub(super) struct Said {
     /// Its words, folded, with single spaces.
     folded: String,
     /// Its text with single spaces.
     spaced: String,
-    /// Its informative terms, sorted.
+    /// Its terms without fillers, sorted.
     terms: Vec<String>,
     /// Its words with digits and its negations, in order.
     decisive: Vec<String>,
@@ -51,8 +58,7 @@ impl Said {
             if negation || one.contains(char::is_numeric) {
                 decisive.push(one.to_owned());
             }
-            let common = is_stop_word(one) || is_stop_word(without_ending(one));
-            if !common || negation {
+            if !FILLERS.contains(&one) {
                 let _ = tokenizer.each_term_of(text, &word, Purpose::Query, |term| {
                     terms.push(without_ending(term.text).to_owned());
                     ControlFlow::<()>::Continue(())
@@ -192,6 +198,9 @@ mod tests {
                 "Use port 8080 for staging.",
                 "Use port 8080 for production.",
             ),
+            ("Process one was here.", "Process two was here."),
+            ("The first server is slow.", "The second server is slow."),
+            ("The page is public.", "The page was public."),
             ("a", ""),
             ("", ""),
             ("…", "!"),

@@ -46,6 +46,62 @@ const REPLACED_SHARE: f64 = 0.02;
 /// The number of informative terms that two memories must share to be restatements of
 /// each other.
 const RESTATED_TERMS: usize = 4;
+/// Stop words that make another fact of a short text, like another number.
+const DECISIVE: [&str; 53] = [
+    "above",
+    "after",
+    "all",
+    "always",
+    "any",
+    "before",
+    "behind",
+    "below",
+    "beside",
+    "best",
+    "both",
+    "down",
+    "eight",
+    "either",
+    "fifth",
+    "first",
+    "five",
+    "former",
+    "four",
+    "fourth",
+    "half",
+    "high",
+    "highest",
+    "inside",
+    "instead",
+    "last",
+    "latter",
+    "least",
+    "less",
+    "low",
+    "more",
+    "most",
+    "new",
+    "next",
+    "nine",
+    "none",
+    "off",
+    "old",
+    "one",
+    "only",
+    "outside",
+    "previous",
+    "second",
+    "seven",
+    "six",
+    "sometimes",
+    "ten",
+    "third",
+    "three",
+    "two",
+    "up",
+    "usually",
+    "worst",
+];
 /// The highest share of terms that a restatement adds.
 const ADDED: f64 = 0.4;
 
@@ -301,7 +357,8 @@ struct Content {
     terms: Vec<u64>,
     /// The number of negations. A single one makes a short text say the opposite.
     negations: usize,
-    /// Its words with digits, sorted. Another number is another fact.
+    /// Its words with digits, and the stop words that count like these, sorted. Another
+    /// number is another fact.
     numbers: Vec<String>,
     /// Those of its title, if it has one that is not just the beginning of the
     /// text, without numbers.
@@ -383,10 +440,9 @@ impl Content {
 }
 
 fn numbers(text: &str) -> Vec<String> {
-    let words = words(text).map(|word| &text[word.range]);
+    let words = words(text).map(|word| text[word.range].to_lowercase());
     let mut numbers: Vec<String> = words
-        .filter(|word| word.contains(char::is_numeric))
-        .map(str::to_lowercase)
+        .filter(|word| word.contains(char::is_numeric) || DECISIVE.contains(&word.as_str()))
         .collect();
     numbers.sort_unstable();
     numbers

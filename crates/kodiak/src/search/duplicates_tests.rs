@@ -67,6 +67,10 @@ fn a_memory_may_be_restated_in_another_order() {
             false,
             "The staging database password rotates every 2nd Friday.",
         ),
+        (
+            false,
+            "The first staging database password rotates every Friday.",
+        ),
         (false, "The staging password."),
     ] {
         let (one, other) = (document("", fact), document("", other));

@@ -38,6 +38,7 @@ mod stemming;
 mod store_contract;
 mod syncing;
 mod threads;
+mod transcripts;
 mod tuning;
 mod unembedded;
 mod vector_file;

@@ -1,0 +1,174 @@
+//! Transcripts of coding agents through the program.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::desk::Desk;
+
+const CLAUDE: &str = r#"{"type":"user","uuid":"u1","sessionId":"s-1","timestamp":"2026-08-22T10:00:00Z","cwd":"/p/one","gitBranch":"main","message":{"content":"Why is the borscht so slow to index?"}}
+{"type":"assistant","uuid":"a1","sessionId":"s-1","timestamp":"2026-08-22T10:00:05Z","cwd":"/p/one","message":{"id":"m1","model":"opus","content":[{"type":"text","text":"Because the kettle is locked."},{"type":"tool_use","name":"Bash","input":{"command":"lsof kettle.db"}}]}}
+{"type":"user","uuid":"u2","sessionId":"s-1","timestamp":"2026-08-22T10:01:00Z","cwd":"/p/one","message":{"content":"Then unlock it with password=Tr0ub4dor&3xyz please."}}
+"#;
+
+const CODEX: &str = r#"{"timestamp":"2026-08-22T11:00:00Z","type":"session_meta","payload":{"id":"t-1","cwd":"/p/two"}}
+{"timestamp":"2026-08-22T11:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"Paint the kettle green."}}
+"#;
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    for folder in ["home", "claude/projects/-p-one", "codex/sessions/2026"] {
+        fs::create_dir_all(desk.path(folder)).unwrap();
+    }
+    desk.write("claude/projects/-p-one/s-1.jsonl", CLAUDE);
+    desk.write(
+        "codex/sessions/2026/rollout-2026-08-22T11-00-00-t-1.jsonl",
+        CODEX,
+    );
+    // A file that was written just now is looked at again by each search.
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    desk
+}
+
+/// Adds the transcripts of all agents that are found.
+fn add(desk: &Desk, arguments: &[&str]) -> crate::desk::Run {
+    let mut command = desk.command(&["add"]);
+    command
+        .args(arguments)
+        .env("CLAUDE_CONFIG_DIR", desk.path("claude"))
+        .env("CODEX_HOME", desk.path("codex"));
+    desk.finish(&mut command)
+}
+
+#[test]
+fn all_that_are_found_are_added_and_kept() {
+    let desk = desk();
+    let run = add(&desk, &["--transcripts"]);
+    assert_eq!(run.code, Some(0), "{run}");
+    // What will be kept is said before anything is.
+    let said = run.stderr.find("is kept in").expect("it says so");
+    assert!(
+        said < run.stderr.find("added ").expect("and then adds"),
+        "{run}"
+    );
+    assert!(run.stderr.contains("claude-code: 1 session in"), "{run}");
+    assert!(run.stderr.contains("codex: 1 session in"), "{run}");
+    let sources = desk.json(&["sources", "--json"]);
+    let names: Vec<_> = sources
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["claude-code", "codex"]);
+    let config = fs::read_to_string(desk.config()).unwrap();
+    assert!(
+        config.contains("kind = \"transcripts\"") && config.contains("agent = \"codex\""),
+        "{config}"
+    );
+    // The secret is in no file.
+    let copies = desk.index().with_file_name("transcripts");
+    let copy = fs::read_to_string(copies.join("claude-code/s-1.jsonl")).unwrap();
+    assert!(copy.contains("password=[redacted:password]"), "{copy}");
+
+    let answer = desk.json(&["search", "borscht", "--json"]);
+    let hit = &answer["hits"][0];
+    assert_eq!(hit["kind"], "turn");
+    assert_eq!(hit["session"], "s-1");
+    assert_eq!(hit["role"], "user");
+    assert_eq!(hit["branch"], "main");
+    assert_eq!(hit["resume"], "cd /p/one && claude --resume s-1");
+    assert!(hit.get("origin_gone").is_none());
+    // A note that is not a turn has none of these.
+    let run = desk.run(&["search", "borscht"]);
+    assert!(
+        run.stdout
+            .contains("resume: cd /p/one && claude --resume s-1"),
+        "{run}"
+    );
+
+    fs::remove_file(desk.path("claude/projects/-p-one/s-1.jsonl")).unwrap();
+    let hit = desk.json(&["search", "borscht", "--json"])["hits"][0].clone();
+    assert_eq!(hit["origin_gone"], true);
+    let run = desk.run(&["search", "borscht"]);
+    assert!(run.stdout.contains("(original gone)"), "{run}");
+    desk.ok(&["index", "--rebuild"]);
+    fs::remove_file(desk.index()).unwrap();
+    desk.ok(&["index"]);
+    assert_eq!(
+        desk.json(&["search", "borscht", "--json"])["hits"][0]["id"],
+        hit["id"]
+    );
+
+    let run = desk.ok(&["remove", "claude-code"]);
+    assert!(run.stderr.contains("the copies of 1 session"), "{run}");
+    assert!(copies.join("claude-code/s-1.jsonl").exists());
+}
+
+#[test]
+fn a_turn_is_shown_with_those_around_it() {
+    let desk = desk();
+    add(&desk, &["--transcripts=claude-code"]);
+    let id = desk.json(&["search", "lsof", "--json"])["hits"][0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let run = desk.ok(&["get", &id, "--context", "3"]);
+    let text = run.stdout.replace(&id, "#ID");
+    let text: Vec<&str> = text
+        .lines()
+        .map(|line| line.split(", #").next().unwrap())
+        .collect();
+    assert_snapshot!(text.join("\n"), @"
+    ── user, 2026-08-22T10:00:00Z
+    Why is the borscht so slow to index?
+
+    ── assistant, 2026-08-22T10:00:05Z
+    Because the kettle is locked.
+
+    Bash: lsof kettle.db
+
+    ── user, 2026-08-22T10:01:00Z
+    Then unlock it with password=[redacted:password] please.
+    ");
+    let json = desk.json(&["get", &id, "--context", "1", "--json"]);
+    assert_eq!(json["before"][0]["author"], "user");
+    assert_eq!(
+        json["after"][0]["text"],
+        "Then unlock it with password=[redacted:password] please."
+    );
+    assert_eq!(json["resume"], "cd /p/one && claude --resume s-1");
+    let refused = desk.run(&["open", &id]);
+    assert_eq!(refused.code, Some(2), "{refused}");
+}
+
+#[test]
+fn copies_can_be_declined() {
+    let desk = desk();
+    let run = add(&desk, &["--transcripts=claude-code", "--no-keep"]);
+    assert!(run.stderr.contains("nothing of them is kept"), "{run}");
+    assert!(!desk.index().with_file_name("transcripts").exists());
+    let config = fs::read_to_string(desk.config()).unwrap();
+    assert!(config.contains("keep = false"), "{config}");
+    assert_eq!(desk.found(&["search", "borscht"]).len(), 1);
+}
+
+#[test]
+fn mistakes_are_refused() {
+    let desk = desk();
+    for (arguments, expected) in [
+        (&["--transcripts=nobody"][..], "there is no agent 'nobody'"),
+        (&["--transcripts", "claude"], "which agent's transcripts"),
+        (&["--transcripts=pi"], "no transcripts were found"),
+        (&["--transcripts", "--name", "x"], "several agents"),
+        (
+            &["--transcripts=codex", "claude/projects"],
+            "no sessions found",
+        ),
+    ] {
+        let run = add(&desk, arguments);
+        assert_eq!(run.code, Some(2), "{run}");
+        assert!(run.stderr.contains(expected), "{run}");
+    }
+    assert!(!desk.index().exists());
+}
