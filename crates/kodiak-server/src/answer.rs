@@ -1,9 +1,11 @@
 //! Hits in words and as objects, within a budget.
 
+use kodiak::Error;
 use kodiak::search::{Answer, Completeness, Hit, Incomplete, NotIndexed, NotLookedFor, Notice};
 use serde_json::{Map, Value, json};
 
 use crate::budget::{Budget, clipped, tokens};
+use crate::failure::Refusal;
 use crate::tool::{Call, ToolAnswer};
 
 /// The tokens that are kept for what is said about the hits.
@@ -42,6 +44,35 @@ pub(crate) fn hits(call: &Call<'_>, answer: &Answer) -> ToolAnswer {
         answer.is_complete(),
         remarks,
     )
+}
+
+/// Words what was found. If there is no index yet but something to index, nothing
+/// was found and that is said: no search fails for want of an index.
+pub(crate) fn unless_unindexed<T>(
+    call: &Call<'_>,
+    found: kodiak::Result<T>,
+    worded: impl FnOnce(T) -> ToolAnswer,
+) -> Result<ToolAnswer, Refusal> {
+    match found {
+        Ok(found) => Ok(worded(found)),
+        Err(error @ Error::NoIndex { .. }) => match unindexed(call) {
+            Some(remark) => Ok(list::<Hit>(call, &[], 0, false, vec![remark])),
+            None => Err(error.into()),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns what to say where there is no index yet, if there is something to
+/// index. It is indexed in the background.
+pub(crate) fn unindexed(call: &Call<'_>) -> Option<String> {
+    let status = call.engine.status(call.guard()).ok()?;
+    let working = !status.sources.is_empty() && call.server.work().ask();
+    working.then(|| {
+        let doing = call.server.work().doing().filter(|_| call.sees_work());
+        let doing = doing.map_or(String::new(), |doing| format!(" ({doing})"));
+        format!("incomplete: nothing is indexed yet; indexing goes on, search again soon{doing}")
+    })
 }
 
 /// Words a list within the budget of its call. `total` counts also what was not

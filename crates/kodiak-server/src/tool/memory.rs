@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 use super::parameter::{Kind, Parameter};
 use super::search::{MAX_TOKENS, MOST_HITS, PROJECT, filter, projects};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
-use crate::answer::{Listed, MOST_TAGS, hundredths, list, one_line, remarks, schema, title};
+use crate::answer::{
+    Listed, MOST_TAGS, hundredths, list, one_line, remarks, schema, title, unless_unindexed,
+};
 use crate::budget::{beginning, tokens};
 use crate::failure::Refusal;
 
@@ -231,11 +233,14 @@ pub(super) fn recalled(call: &Call<'_>, knowledge: Knowledge) -> Result<ToolAnsw
         knowledge,
         project: call.server.options().project.clone(),
     };
-    let answer = call.engine.recall(call.guard(), &recall)?.answer;
-    let remarks = remarks(call, &answer);
-    let (total, complete) = (answer.total, answer.is_complete());
-    let found: Vec<Recollection> = answer.hits.into_iter().map(Recollection).collect();
-    Ok(list(call, &found, total, complete, remarks))
+    let recalled = call.engine.recall(call.guard(), &recall);
+    unless_unindexed(call, recalled, |recalled| {
+        let answer = recalled.answer;
+        let remarks = remarks(call, &answer);
+        let (total, complete) = (answer.total, answer.is_complete());
+        let found: Vec<Recollection> = answer.hits.into_iter().map(Recollection).collect();
+        list(call, &found, total, complete, remarks)
+    })
 }
 
 /// A hit with the name that the memory set has for its similarity.

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use kodiak::Error;
 use kodiak::document::{LineRange, Reference};
 use kodiak::search::{Found, Hit, Request};
 use kodiak::store::Filter;
@@ -10,7 +11,7 @@ use kodiak::store::Filter;
 use super::parameter::{Kind, Parameter};
 use super::search::MAX_TOKENS;
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
-use crate::answer::remarks;
+use crate::answer::{remarks, unindexed};
 use crate::budget::{beginning, clipped, tokens};
 use crate::failure::Refusal;
 use crate::options::NewNote;
@@ -109,7 +110,13 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             filter: filter.clone(),
             ..Request::default()
         };
-        let answer = call.engine.search(call.guard(), &request)?;
+        let answer = match call.engine.search(call.guard(), &request) {
+            Err(error @ Error::NoIndex { .. }) => {
+                said.push(unindexed(call).ok_or_else(|| Refusal::from(error))?);
+                break;
+            }
+            answer => answer?,
+        };
         for remark in remarks(call, &answer) {
             if !said.contains(&remark) {
                 said.push(remark);

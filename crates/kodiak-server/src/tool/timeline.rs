@@ -1,12 +1,13 @@
 //! `timeline`: what was written when, in few tokens.
 
-use kodiak::memory::{TimelineEntry, TimelineRequest};
+use kodiak::Error;
+use kodiak::memory::{Timeline, TimelineEntry, TimelineRequest};
 use serde_json::{Map, Value};
 
 use super::parameter::{Kind, Parameter};
 use super::search::{MAX_TOKENS, PROJECT, SOURCES, filter};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
-use crate::answer::{Listed, MOST_TAGS, list, one_line, schema, title};
+use crate::answer::{Listed, MOST_TAGS, list, one_line, schema, title, unless_unindexed};
 use crate::budget::clipped;
 use crate::failure::Refusal;
 
@@ -81,7 +82,10 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let mut filter = filter(call)?;
     if filter.sources.is_empty() && !has_experience(call) {
         // Without memories and sessions, everything is worth a timeline.
-        let indexed = call.engine.indexed_sources(call.guard())?;
+        let indexed = match call.engine.indexed_sources(call.guard()) {
+            Err(Error::NoIndex { .. }) => Vec::new(),
+            indexed => indexed?,
+        };
         filter.sources = indexed.into_iter().map(|source| source.name).collect();
     }
     let request = TimelineRequest {
@@ -92,7 +96,11 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         limit: arguments.number("limit").unwrap_or(USUAL),
         around: around.filter(|id| !id.trim().is_empty()),
     };
-    let timeline = call.engine.timeline(call.guard(), &request)?;
+    let timeline = call.engine.timeline(call.guard(), &request);
+    unless_unindexed(call, timeline, |timeline| worded(call, &request, timeline))
+}
+
+fn worded(call: &Call<'_>, request: &TimelineRequest, timeline: Timeline) -> ToolAnswer {
     let mut entries = timeline.entries;
     let mut remarks = Vec::new();
     if request.around.is_none() {
@@ -102,7 +110,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         }
     }
     let (total, complete) = (entries.len(), remarks.is_empty());
-    Ok(list(call, &entries, total, complete, remarks))
+    list(call, &entries, total, complete, remarks)
 }
 
 /// Tells whether there are sources of memories, articles or sessions.
