@@ -20,6 +20,7 @@ use kodiak::store::SqliteStore;
 
 pub(crate) use alone::{Options as AloneOptions, run as run_alone};
 pub(crate) use texts::files;
+pub(crate) use texts::write as write_notes;
 
 use crate::clusters::DIMENSIONS;
 use crate::picture::save;

@@ -18,6 +18,7 @@ mod redact;
 mod refresh;
 mod report;
 mod scale;
+mod server;
 mod transcripts;
 mod typos;
 mod vectors;
@@ -90,6 +91,9 @@ enum What {
     },
     /// Index generated transcripts of a coding agent.
     Transcripts(transcripts::Options),
+    /// Serve many clients over HTTP, more than can be served, and many at once over
+    /// standard input and output.
+    Server(server::Options),
     /// Correct misspelt and right words against the vocabulary of a folder.
     Typos(typos::Options),
     /// Count the chunks of a folder, or of generated lists of links, with and without
@@ -150,6 +154,7 @@ fn main() -> anyhow::Result<()> {
             }
         }
         What::Transcripts(options) => transcripts::measure(&options, &mut report)?,
+        What::Server(options) => server::measure(&options, &mut report)?,
         What::Typos(options) => typos::measure(&options, &mut report)?,
         What::Vectors {
             count,

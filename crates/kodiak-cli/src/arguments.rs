@@ -4,8 +4,10 @@
 //! names of sources, because they can give a hint.
 
 mod brain;
+mod client;
 mod eval;
 mod help;
+mod http;
 mod mcp;
 mod memory;
 mod model;
@@ -14,6 +16,7 @@ mod page;
 mod printing;
 mod search;
 mod tag;
+mod token;
 mod transcripts;
 mod words;
 
@@ -25,9 +28,11 @@ use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub(crate) use brain::{BrainArguments, IngestArguments};
+pub(crate) use client::InstallClientArguments;
 pub(crate) use eval::EvalArguments;
 use help::with_short_help;
-pub(crate) use mcp::McpArguments;
+pub(crate) use http::HttpArguments;
+pub(crate) use mcp::{McpArguments, McpVerb};
 pub(crate) use memory::{
     ArticleVerb, ChooseArguments, DescribeArguments, ForgetArguments, RecallArguments,
     RememberArguments, SaveArticleArguments, TimelineArguments,
@@ -44,6 +49,9 @@ pub(crate) use printing::{Format, PrintArguments, Sort};
 pub(crate) use search::SearchArguments;
 use search::mode_parser;
 pub(crate) use tag::{ListTagsArguments, RenameTagArguments, TagNoteArguments, TagVerb};
+pub(crate) use token::{
+    CreateTokenArguments, ListTokensArguments, RevokeTokenArguments, TokenVerb,
+};
 pub(crate) use transcripts::TranscriptArguments;
 use words::words_apart;
 
@@ -214,13 +222,16 @@ pub(crate) enum Verb {
     /// Install, list, choose and remove the models for semantic search
     #[command(subcommand)]
     Model(ModelVerb),
-    /// Show the configuration
+    /// Show the configuration, and change a setting
     #[command(subcommand)]
     Config(ConfigVerb),
     /// Measure search quality and speed on test sets in the BEIR layout
     Eval(EvalArguments),
     /// Serve agents: search, read and write through the Model Context Protocol
-    Mcp(McpArguments),
+    Mcp(Box<McpArguments>),
+    /// Make, list and revoke the tokens that let programs in over HTTP
+    #[command(subcommand)]
+    Token(TokenVerb),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
     /// Print the manual page

@@ -13,15 +13,17 @@ use std::time::{Duration, Instant};
 use kodiak::Engine;
 use kodiak::embed::{Embedder, OnnxEmbedder};
 use kodiak::engine::{EngineBuilder, ModelAbsence, ModelResult, Models};
+use kodiak::http::{Network, Secret};
 use kodiak::model::{self, InstalledModel};
 use kodiak::rank::Tuning;
+use kodiak::rerank::{CrossEncoder, RemoteReranker, RerankEndpoint, RerankError, Reranker};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{
     BearDatabase, BearOptions, Holding, MarkdownFolder, MemoryFolder, MemoryOptions,
     SessionOptions, SessionRecords, Source, bear,
 };
 use kodiak::source::{TranscriptOptions, TranscriptSource};
-use kodiak::store::Serving;
+use kodiak::store::{Serving, SqliteStore};
 use kodiak::tombstones::Tombstones;
 
 pub(crate) use kodiak::source::transcripts::Agent;
@@ -31,7 +33,11 @@ use crate::context::Context;
 use crate::failure;
 use crate::models;
 use crate::paths;
+use crate::usual::Usual;
 pub(crate) use remote::Remote;
+
+/// How long an endpoint may take to rerank, if the search waits that long.
+const RERANK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Opens a registered source. Fails if its folder or file is missing.
 pub(crate) fn source(
@@ -155,6 +161,36 @@ pub(crate) fn embedder(model: InstalledModel) -> Arc<dyn Embedder> {
     Arc::new(OnnxEmbedder::new(model))
 }
 
+/// Returns a reranker over an installed model, which is loaded at its first use.
+pub(crate) fn cross_encoder(model: &InstalledModel) -> Arc<dyn Reranker> {
+    Arc::new(CrossEncoder::new(model))
+}
+
+/// Returns a reranker over an endpoint. Nothing is asked yet.
+pub(crate) fn rerank_endpoint(
+    url: &str,
+    model: &str,
+    key: Option<Secret>,
+    network: Network,
+) -> Result<Arc<dyn Reranker>, RerankError> {
+    let endpoint = RerankEndpoint {
+        url: url.to_owned(),
+        model: model.to_owned(),
+        key,
+        timeout: RERANK_TIMEOUT,
+        network,
+    };
+    Ok(Arc::new(RemoteReranker::new(endpoint)?))
+}
+
+/// Returns the name of the model whose vectors an index is searched with. An index
+/// that is missing or cannot be read has none.
+pub(crate) fn serving_model(index: &Path) -> Option<String> {
+    let store = SqliteStore::open(index).ok()?;
+    let serving = store.serving().ok()??;
+    Some(serving.name)
+}
+
 /// What an engine is built for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Purpose<'a> {
@@ -262,6 +298,8 @@ struct ProgramModels {
     folder: Result<PathBuf, String>,
     /// The name of the model in use, or `None` to do without one.
     name: Option<String>,
+    /// What chooses the model for documents, if nobody named one.
+    usual: Option<Usual>,
     /// The number of dimensions that vectors are cut to.
     dimensions: Option<usize>,
     /// The provider to ask, if the model is not on this machine.
@@ -278,6 +316,7 @@ impl ProgramModels {
                 .models_path()
                 .map_err(|error| failure::message(&error)),
             name: config.model().filter(|_| !no_semantic).map(str::to_owned),
+            usual: Usual::of(context, config),
             dimensions: config.model.dimensions,
             remote: Remote::new(context, config),
             made: Mutex::default(),
@@ -346,6 +385,8 @@ impl Models for ProgramModels {
         let Some(name) = &self.name else {
             return Ok(None);
         };
+        let usual = self.usual.as_ref().map(Usual::name);
+        let name = usual.as_ref().unwrap_or(name);
         let absence = |reason: String| ModelAbsence {
             name: name.clone(),
             reason,

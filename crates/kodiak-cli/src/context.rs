@@ -28,6 +28,9 @@ pub(crate) struct Context<'a> {
     pub(crate) offline: bool,
     /// Whether the model was named on the command line.
     pub(crate) model_typed: bool,
+    /// The options that were given, by which another run finds the same: names and,
+    /// where they have one, values.
+    pub(crate) given: Vec<(&'static str, Option<OsString>)>,
     /// Whether the config has to exist: it was named on the command line, and the verb
     /// does not write it.
     pub(crate) config_required: bool,
@@ -41,6 +44,7 @@ impl<'a> Context<'a> {
         writes_config: bool,
     ) -> anyhow::Result<Self> {
         Ok(Self {
+            given: given(everywhere),
             model_typed: everywhere.typed.model,
             config_required: everywhere.typed.config && !writes_config,
             output,
@@ -53,6 +57,29 @@ impl<'a> Context<'a> {
             models: std::env::var_os(paths::MODELS_VARIABLE),
             offline: everywhere.offline,
         })
+    }
+
+    /// Returns the options that make another run, in any folder, use the same
+    /// config, index and model.
+    pub(crate) fn repeated(&self) -> anyhow::Result<Vec<String>> {
+        let mut line = Vec::new();
+        for (option, value) in &self.given {
+            line.push((*option).to_owned());
+            let value = match *option {
+                "--index" => Some(self.index_path.as_os_str().to_owned()),
+                "--config" => Some(self.config_path.as_os_str().to_owned()),
+                _ => value.clone(),
+            };
+            if let Some(value) = value {
+                line.push(value.into_string().map_err(|value| {
+                    refusal(
+                        format!("{} is not valid UTF-8", value.display()),
+                        format!("leave out {option}, or rename it"),
+                    )
+                })?);
+            }
+        }
+        Ok(line)
     }
 
     /// Reads the config.
@@ -110,6 +137,25 @@ impl<'a> Context<'a> {
         }
         .into())
     }
+}
+
+/// Returns the options that were typed or come from the environment.
+fn given(everywhere: &Everywhere) -> Vec<(&'static str, Option<OsString>)> {
+    let model = everywhere.model.as_ref().map(OsString::from);
+    let mut given = Vec::new();
+    for (option, value) in [
+        ("--index", everywhere.index.clone()),
+        ("--config", everywhere.config.clone()),
+        ("--model", model),
+    ] {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            given.push((option, Some(value)));
+        }
+    }
+    if everywhere.offline {
+        given.push(("--offline", None));
+    }
+    given
 }
 
 /// Adds the hint to run `kodiak index` where there are sources but no index.

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod assemble;
+mod clients;
 mod config;
 mod context;
 mod editor;
@@ -26,8 +27,11 @@ mod places;
 mod projects;
 mod registration;
 mod registry;
+mod replace;
+mod rerankers;
 mod sessions;
 mod transcripts;
+mod usual;
 mod verbs;
 
 use std::process::ExitCode;

@@ -21,6 +21,7 @@ use crate::output::Output;
 use crate::output::phrases::{ago, size};
 use crate::output::progress::{Download, Waiting};
 use crate::paths::Clients;
+use crate::usual::Usual;
 
 /// How long an automatic installation may take.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -41,10 +42,10 @@ pub(crate) fn for_indexing(
     let name = config.model().filter(|_| !no_semantic)?;
     let obtained = match context.models_path() {
         _ if config.model.remote.is_some() => Err(format!("{name} is not on this machine")),
-        Ok(cache) => {
-            let means = || Means::of(config.model.is_named);
-            obtain(context, config, name, &cache, means)
-        }
+        Ok(cache) => match Usual::of(context, config) {
+            None => obtain(context, config, name, &cache, || Means::of(true)),
+            Some(usual) => obtain_usual(context, config, &usual, &cache),
+        },
         Err(error) => Err(format!("{name} is not installed: {error}")),
     };
     obtained
@@ -54,6 +55,35 @@ pub(crate) fn for_indexing(
             context.output.notice(&notice);
         })
         .ok()
+}
+
+/// Returns the best model that can be had where nobody named one. If the best cannot
+/// be installed, the next is tried.
+fn obtain_usual(
+    context: &Context<'_>,
+    config: &Config,
+    usual: &Usual,
+    cache: &Path,
+) -> Result<InstalledModel, String> {
+    let mut name = usual.name();
+    loop {
+        let obtained = obtain(context, config, &name, cache, || Means::of(false));
+        // What failed just now is not chosen again.
+        let next = usual.name();
+        match obtained {
+            Err(reason) if next != name => {
+                context.output.detail(&format!("the model {reason}"));
+                name = next;
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Tells whether a model could not be installed a short time ago.
+pub(crate) fn failed_lately(cache: &Path, name: &str) -> bool {
+    let now = kodiak::date::now();
+    Memory::of(cache, name).recall(now).is_some()
 }
 
 /// Tells whether there is a model to embed notes with. Installs it if it is missing,

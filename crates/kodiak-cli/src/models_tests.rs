@@ -36,6 +36,7 @@ impl Desk {
             model: None,
             models: Some(self.cache().into()),
             offline: false,
+            given: Vec::new(),
             model_typed: false,
             config_required: false,
         }

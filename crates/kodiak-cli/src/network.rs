@@ -38,6 +38,11 @@ pub(crate) fn key(settings: &RemoteSettings) -> Result<Option<Secret>, String> {
     key_of(settings, &variable)
 }
 
+/// Returns a key of the config. The error names the variable that is not set.
+pub(crate) fn written_key(key: &Key) -> Result<Secret, String> {
+    resolved(key, &variable)
+}
+
 /// The values of environment variables. One that is empty counts as not set.
 type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -89,17 +94,19 @@ fn snapshots_of(
         .or_else(usual)
 }
 
-fn key_of(settings: &RemoteSettings, variable: Variables<'_>) -> Result<Option<Secret>, String> {
-    match &settings.key {
-        Some(Key::Written(secret)) => return Ok(Some(secret.clone())),
-        Some(Key::Variable(name)) => {
+fn resolved(key: &Key, variable: Variables<'_>) -> Result<Secret, String> {
+    match key {
+        Key::Written(secret) => Ok(secret.clone()),
+        Key::Variable(name) => {
             let value = variable(name).map(|value| Secret::new(&value));
-            return match value {
-                Some(secret) => Ok(Some(secret)),
-                None => Err(format!("its key is not set: set the variable {name}")),
-            };
+            value.ok_or_else(|| format!("its key is not set: set the variable {name}"))
         }
-        None => {}
+    }
+}
+
+fn key_of(settings: &RemoteSettings, variable: Variables<'_>) -> Result<Option<Secret>, String> {
+    if let Some(key) = &settings.key {
+        return resolved(key, variable).map(Some);
     }
     let mut names = vec![KEY_VARIABLE];
     // The key that somebody has for a provider goes to that provider only.

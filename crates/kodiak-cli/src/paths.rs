@@ -18,6 +18,7 @@ const MODELS_FOLDER: &str = "models";
 const PAGES_FOLDER: &str = "pages";
 const SESSIONS_FOLDER: &str = "sessions";
 const QUERIES_FILE: &str = "brain-queries.txt";
+const TOKENS_FILE: &str = "tokens.json";
 /// The environment variable that names the folder for pages.
 pub(crate) const PAGES_VARIABLE: &str = "KODIAK_PAGES";
 /// The environment variable that names the folder for new session records.
@@ -29,6 +30,9 @@ pub(crate) const MEMORY_VARIABLE: &str = "KODIAK_MEMORY";
 pub(crate) const BEAR_VARIABLE: &str = "KODIAK_BEAR_DB";
 /// The environment variable that names the folder of models.
 pub(crate) const MODELS_VARIABLE: &str = "KODIAK_MODELS";
+
+/// The environment variable that names the file of tokens.
+pub(crate) const TOKENS_VARIABLE: &str = "KODIAK_TOKENS";
 
 /// Returns the config file that was asked for, or the default one.
 pub(crate) fn config_file(asked: Option<&OsString>) -> anyhow::Result<PathBuf> {
@@ -158,6 +162,36 @@ pub(crate) fn named_memory_folder(configured: Option<&Path>) -> Option<PathBuf> 
 pub(crate) fn usual_memory_folder() -> anyhow::Result<PathBuf> {
     let data = base(MEMORY_VARIABLE)?.data_dir();
     Ok(data.join(FOLDER).join(MEMORY_FOLDER))
+}
+
+/// Returns the file of tokens that was asked for, or the default one.
+pub(crate) fn tokens_file(asked: Option<&OsString>) -> anyhow::Result<PathBuf> {
+    match given(asked) {
+        Some(path) => Ok(absolute(path)),
+        None => Ok(base(TOKENS_VARIABLE)?
+            .data_dir()
+            .join(FOLDER)
+            .join(TOKENS_FILE)),
+    }
+}
+
+/// Returns the environment variables that name folders and files, with absolute
+/// paths, for programs that start this one from another folder.
+pub(crate) fn variables_for_others() -> Vec<(String, String)> {
+    let named = [
+        MODELS_VARIABLE,
+        PAGES_VARIABLE,
+        SESSIONS_VARIABLE,
+        MEMORY_VARIABLE,
+        BEAR_VARIABLE,
+        TOKENS_VARIABLE,
+    ];
+    let set = named.into_iter().filter_map(|name| {
+        let value = std::env::var_os(name);
+        let path = absolute(given(value.as_ref())?);
+        Some((name.to_owned(), path.to_str()?.to_owned()))
+    });
+    set.collect()
 }
 
 /// Returns Bear's database that was asked for, by an argument or by the

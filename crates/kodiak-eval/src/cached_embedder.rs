@@ -69,6 +69,12 @@ impl CachedEmbedder {
     }
 }
 
+impl std::fmt::Debug for CachedEmbedder {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "CachedEmbedder({})", self.identity().key())
+    }
+}
+
 impl Embedder for CachedEmbedder {
     fn identity(&self) -> &Identity {
         self.inner.identity()

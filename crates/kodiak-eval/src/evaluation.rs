@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use kodiak::embed::Embedder;
+use kodiak::rerank::Reranker;
 use kodiak::search::Mode;
 
 use super::beir::{self, TestSet, split_label};
@@ -44,6 +45,16 @@ pub struct Options {
     pub floors: Option<PathBuf>,
     /// The folder for temporary indexes.
     pub scratch: PathBuf,
+}
+
+/// The models to measure with.
+#[derive(Clone, Debug, Default)]
+pub struct Models {
+    /// The embedding models. The figures are those of the first; each of the others
+    /// is compared with it. There may be none.
+    pub embedders: Vec<Arc<CachedEmbedder>>,
+    /// The reranker, whose figures are compared with those without it.
+    pub reranker: Option<Arc<dyn Reranker>>,
 }
 
 /// An evaluation whose files have been read and whose sets have been found.
@@ -87,16 +98,17 @@ impl Evaluation {
     }
 
     /// Measures every set, with or without a model, and compares the figures with
-    /// the baseline.
-    pub fn run(
-        &self,
-        embedder: Option<&Arc<CachedEmbedder>>,
-        listener: &Listener<'_>,
-    ) -> Result<Figures> {
+    /// the baseline, with other parameters and with other models.
+    pub fn run(&self, models: &Models, listener: &Listener<'_>) -> Result<Figures> {
+        let embedder = models.embedders.first();
+        let reranked = models.reranker.as_deref();
+        let reranked = reranked.map(|reranker| Variant::reranked(reranker.name()));
+        let variants: Vec<Variant> = self.variants.iter().cloned().chain(reranked).collect();
         let measuring = Measuring {
             settings: &wanted_settings(&self.options.modes, embedder.is_some()),
             embedder,
-            variants: &self.variants,
+            reranker: models.reranker.as_ref(),
+            variants: &variants,
             options: &self.options,
             listener,
         };
@@ -127,16 +139,36 @@ impl Evaluation {
             figures.comparison_means = report.means;
         }
         let today = Baseline::of(&figures.sets);
-        for (variant, rows) in self.variants.iter().skip(1).zip(rows) {
-            let report = compare::compare(&rows, &today);
-            figures.tries.push(Try {
-                text: variant.text.clone(),
-                sets: rows,
-                comparison: report.rows,
-                means: report.means,
-            });
+        for (variant, rows) in variants.iter().skip(1).zip(rows) {
+            let mut tried = Try::of(variant.text.clone(), rows, &today);
+            if let Some(reranker) = models.reranker.as_deref().filter(|_| variant.rerank) {
+                tried.set_reranker(reranker.name());
+            }
+            figures.tries.push(tried);
+        }
+        for other in models.embedders.iter().skip(1) {
+            let rows = self.rows_of(other, listener)?;
+            let text = format!("model={}", other.identity().name);
+            figures.tries.push(Try::of(text, rows, &today));
         }
         Ok(figures)
+    }
+
+    /// Measures every set with another model, in the modes that use one.
+    fn rows_of(&self, embedder: &Arc<CachedEmbedder>, listener: &Listener<'_>) -> Result<Vec<Row>> {
+        let settings = wanted_settings(&self.options.modes, true);
+        let uses_model = |setting: &Setting| setting.compares_meanings();
+        let settings: Vec<Setting> = settings.into_iter().filter(uses_model).collect();
+        let measuring = Measuring {
+            settings: &settings,
+            embedder: Some(embedder),
+            reranker: None,
+            variants: &[Variant::default()],
+            options: &self.options,
+            listener,
+        };
+        let rows = measuring.all(&self.sets)?.into_iter().next();
+        Ok(rows.unwrap_or_default())
     }
 
     /// Fits the relevance of hits on all sets, and checks it on each with a fit on

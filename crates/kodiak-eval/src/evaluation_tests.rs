@@ -74,7 +74,7 @@ fn evaluate(options: Options) -> (Result<()>, Figures, Vec<String>) {
     };
     let evaluation = Evaluation::prepare(options, &listener).unwrap();
     assert!(!evaluation.compares_meanings());
-    let figures = evaluation.run(None, &listener).unwrap();
+    let figures = evaluation.run(&Models::default(), &listener).unwrap();
     let held = evaluation.hold(&figures, &listener);
     (held, figures, events.into_inner().unwrap())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::compare::{Comparison, Mean};
+use super::compare::{Baseline, Comparison, Mean, compare};
 use super::means::{MeanRow, means};
 use super::memory::{self, MemoryRow};
 use super::metrics::{Metrics, Tally, round};
@@ -46,6 +46,28 @@ pub(super) struct Try {
     pub(super) means: Vec<Mean>,
 }
 
+impl Try {
+    /// Returns these rows, compared with those of today.
+    pub(super) fn of(text: String, rows: Vec<Row>, today: &Baseline) -> Self {
+        let report = compare(&rows, today);
+        Self {
+            text,
+            sets: rows,
+            comparison: report.rows,
+            means: report.means,
+        }
+    }
+
+    /// Records which reranker the rows were made with.
+    pub(super) fn set_reranker(&mut self, name: &str) {
+        let ways = self.sets.iter_mut().map(|row| &mut row.subject.way);
+        let ways = ways.chain(self.comparison.iter_mut().map(|row| &mut row.subject.way));
+        for way in ways.chain(self.means.iter_mut().map(|mean| &mut mean.way)) {
+            way.rerank = Some(name.to_owned());
+        }
+    }
+}
+
 /// The subject of a row: a split of a set, and the way it was searched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Subject {
@@ -62,7 +84,7 @@ pub(super) struct Way {
     /// The fusion of the two rankings, where there were two.
     #[serde(default)]
     pub(super) fusion: Option<String>,
-    /// The reranker of the best hits. There is none so far.
+    /// The reranker of the best hits, if there was one.
     #[serde(default)]
     pub(super) rerank: Option<String>,
     /// Whether misspelt words were corrected.

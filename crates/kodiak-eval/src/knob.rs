@@ -96,6 +96,8 @@ impl<'a> Knob<'a> {
             collapse_copies,
             chunking,
             stemming,
+            // Has an option of its own, since it needs a model.
+            rerank: _,
         } = variant;
         let Tuning {
             bm25,

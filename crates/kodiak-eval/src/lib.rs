@@ -34,7 +34,7 @@ mod variant;
 
 pub use cached_embedder::CachedEmbedder;
 pub use error::Refusal;
-pub use evaluation::{Evaluation, Options};
+pub use evaluation::{Evaluation, Models, Options};
 pub use event::{Event, Listener};
 pub use figures::Figures;
 pub use relevance::{RelevanceFigures, RelevanceRow};

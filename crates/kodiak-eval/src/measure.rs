@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use kodiak::embed::Embedder;
 use kodiak::engine;
+use kodiak::rerank::Reranker;
 
 use super::beir::{TestSet, split_label, with_layout};
 use super::cached_embedder::CachedEmbedder;
@@ -22,6 +23,7 @@ use super::variant::Variant;
 pub(super) struct Measuring<'a> {
     pub(super) settings: &'a [Setting],
     pub(super) embedder: Option<&'a Arc<CachedEmbedder>>,
+    pub(super) reranker: Option<&'a Arc<dyn Reranker>>,
     /// The variants to measure. The first has the default parameters.
     pub(super) variants: &'a [Variant],
     pub(super) options: &'a Options,
@@ -82,7 +84,7 @@ impl Measuring<'_> {
             &|event: engine::Event<'_>| (self.listener)(Event::Engine(event)),
         );
         (self.listener)(Event::Ended);
-        collection
+        Ok(collection?.with_reranker(self.reranker))
     }
 
     fn ask(

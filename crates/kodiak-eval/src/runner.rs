@@ -10,6 +10,7 @@ use kodiak::chunk::ChunkOptions;
 use kodiak::embed::Embedder;
 use kodiak::engine::{Event, Job};
 use kodiak::rank::Fusion;
+use kodiak::rerank::Reranker;
 use kodiak::search::{Mode, Request};
 use kodiak::store::SqliteIndex;
 use kodiak::text::Stemming;
@@ -160,6 +161,12 @@ impl Collection {
         })
     }
 
+    /// Sets the reranker, for variants that ask for it.
+    pub(crate) fn with_reranker(mut self, reranker: Option<&Arc<dyn Reranker>>) -> Self {
+        self.engine = self.engine.with_reranker(reranker.cloned());
+        self
+    }
+
     /// Returns the engine over the index.
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
@@ -189,6 +196,7 @@ impl Collection {
                 filter: query.filter.clone(),
                 // Every document is judged, copies too.
                 all_copies: !variant.collapse_copies,
+                rerank: variant.rerank,
                 ..Request::default()
             };
             let started = Instant::now();

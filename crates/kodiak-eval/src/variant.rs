@@ -28,6 +28,8 @@ pub(super) struct Variant {
     pub(super) chunking: ChunkOptions,
     /// The stemming of words.
     pub(super) stemming: Stemming,
+    /// Whether the best hits are reranked.
+    pub(super) rerank: bool,
 }
 
 impl Variant {
@@ -66,6 +68,15 @@ impl Variant {
             return Err(refused(text, &problem, format!("{TOKENS} is {tokens}")));
         }
         Ok(variant)
+    }
+
+    /// Returns the current parameters with a reranker of this name.
+    pub(super) fn reranked(name: &str) -> Self {
+        Self {
+            text: format!("rerank={name}"),
+            rerank: true,
+            ..Self::default()
+        }
     }
 
     /// Returns the value of the parameter of this name, as `--try` accepts it.

@@ -11,6 +11,14 @@ pub enum Error {
     /// The threads that serve could not be started.
     #[error("the server could not be started: {0}")]
     Start(#[source] std::io::Error),
+    /// An address could not be listened at.
+    #[error("could not listen at {address}: {source}")]
+    Listen {
+        /// The address.
+        address: std::net::SocketAddr,
+        /// Why it failed.
+        source: std::io::Error,
+    },
     /// The client and the server did not come to terms.
     #[error("the client did not begin with a request that the protocol allows: {0}")]
     Handshake(String),

@@ -96,6 +96,16 @@ impl Guard {
         self.scope.is_everything()
     }
 
+    /// Returns the guard that allows only what both guards allow.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let held = self.held.iter().copied();
+        Self {
+            held: held.filter(|one| other.held.contains(one)).collect(),
+            scope: self.scope.and(&other.scope),
+        }
+    }
+
     /// Fails if a capability is not held.
     pub fn require(&self, capability: Capability) -> Result<()> {
         if self.held.contains(&capability) {
@@ -133,6 +143,30 @@ mod tests {
         for capability in Capability::ALL {
             Guard::local().require(capability).unwrap();
         }
+    }
+
+    #[test]
+    fn two_guards_allow_what_both_do() {
+        let server = Guard::local().within(["work", "home"]);
+        let token = Guard::holding([Capability::Search]).within(["home", "private"]);
+        let both = server.and(&token);
+        both.require(Capability::Search).unwrap();
+        both.require(Capability::Read).unwrap_err();
+        let admitted = ["work", "home", "private"].map(|source| both.admits(source));
+        assert_eq!(admitted, [false, true, false]);
+        assert_eq!(both, token.and(&server));
+        assert!(Guard::local().and(&Guard::local()).sees_everything());
+        let atlas = Guard::local().in_project("atlas");
+        assert_eq!(Guard::local().and(&atlas).project(), Some("atlas"));
+        assert_eq!(atlas.and(&Guard::local()).project(), Some("atlas"));
+        assert_eq!(atlas.and(&atlas), atlas);
+        // No document is in two projects.
+        let neither = atlas.and(&Guard::local().in_project("other"));
+        assert!(!neither.admits("work") && neither.project().is_some());
+        let nothing = Guard::local()
+            .within(["a"])
+            .and(&Guard::local().within(["b"]));
+        assert!(!nothing.admits("a") && !nothing.admits("b") && !nothing.sees_everything());
     }
 
     #[test]

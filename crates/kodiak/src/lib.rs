@@ -36,6 +36,7 @@ pub mod period;
 pub mod project;
 pub mod rank;
 pub mod redact;
+pub mod rerank;
 pub mod runtime;
 pub mod search;
 pub mod source;

@@ -8,7 +8,6 @@
 //! time.
 
 mod onnx;
-mod protobuf;
 mod tokenizer;
 mod words;
 

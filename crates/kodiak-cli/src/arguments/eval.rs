@@ -33,6 +33,12 @@ pub(crate) struct EvalArguments {
     /// Also measure with other ranking parameters and compare with the current ones (each --try separately)
     #[arg(long = "try", value_name = "NAME=VALUE,…")]
     pub(crate) tries: Vec<String>,
+    /// Compare models: the figures are those of the first, and each other is compared with it
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with_all = ["no_semantic", "relevance", "floors"])]
+    pub(crate) models: Vec<String>,
+    /// Also measure with a reranker, the one that the config names or this one, and compare
+    #[arg(long, value_name = "MODEL", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "relevance")]
+    pub(crate) rerank: Option<String>,
     /// Fail unless the figures reach the minimums in this file
     // A floor is set for all queries, so it means nothing for some of them.
     #[arg(long, value_name = "FILE", conflicts_with = "limit_queries")]
@@ -59,6 +65,7 @@ Examples:
   kodiak eval examples/judged --mode auto --json > before.json
   kodiak eval examples/judged --mode auto --compare before.json
   kodiak eval examples/judged --mode auto --try k1=0.9 --try k1=0.9,chunk_tokens=128
+  kodiak eval sets --models all-minilm-l6-v2,granite-embedding-30m-english
   kodiak eval examples/judged --floors examples/judged/floors.json
 
 Parameters to try, with their current values:

@@ -1,10 +1,13 @@
 //! The arguments of `kodiak mcp`.
 
-use clap::Args;
+use clap::{Args, Subcommand};
+
+use super::{HttpArguments, InstallClientArguments};
 
 /// `kodiak mcp`.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
 The server ends when its input ends, and when the program that started it is gone.
 
@@ -54,4 +57,15 @@ pub(crate) struct McpArguments {
     /// End when nothing has happened for so long [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) idle: Option<u64>,
+    #[command(flatten)]
+    pub(crate) http: HttpArguments,
+    #[command(subcommand)]
+    pub(crate) verb: Option<McpVerb>,
+}
+
+/// `kodiak mcp …`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpVerb {
+    /// Enter Kodiak into the list of servers of a client, or print what to enter
+    Install(InstallClientArguments),
 }

@@ -89,6 +89,13 @@ pub(crate) struct SearchArguments {
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = field_and_value, help_heading = "Where to look")]
     pub(crate) fields: Vec<(String, String)>,
 
+    /// Have a reranker read the best hits: the model or endpoint that the config names, or this one
+    #[arg(long, value_name = "MODEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) rerank: Option<String>,
+    /// Do not rerank, whatever the config says
+    #[arg(long, conflicts_with = "rerank")]
+    pub(crate) no_rerank: bool,
+
     #[command(flatten)]
     pub(crate) printing: PrintArguments,
 }

@@ -6,7 +6,7 @@
 //! from overwriting each other's changes.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, TableLike, Value
 use super::{Config, RegisteredSource};
 use crate::assemble::holder;
 use crate::failure::refusal;
+use crate::replace::replace;
 
 /// How long to wait for another process that edits the config.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -155,10 +156,11 @@ fn set_value(path: &Path, key: &str, value: Value) -> anyhow::Result<()> {
         let Some((table, key)) = key.split_once('.') else {
             return Ok(set_root(document, key, value));
         };
-        // `model = "name"` is short for a table with the name.
+        // `model = "name"` is short for a table with the name, and so on.
         if let Some(short) = document.get(table).and_then(Item::as_str) {
             let mut long = Table::new();
-            long["model"] = toml_edit::value(short);
+            let only = if table == "model" { "model" } else { "path" };
+            long[only] = toml_edit::value(short);
             document.remove(table);
             document.insert(table, Item::Table(long));
         }
@@ -262,7 +264,7 @@ fn rewrite(
     let text = change(&mut document)?;
     // Never writes a config that this program could not read.
     Config::parse(&text, path)?;
-    write(&target, &text).map_err(|error| could_not("write", path, &error))
+    replace(&target, &text).map_err(|error| could_not("write", path, &error))
 }
 
 fn position(sources: &ArrayOfTables, name: &str) -> Option<usize> {
@@ -290,28 +292,6 @@ fn followed(path: &Path) -> PathBuf {
         };
     }
     path
-}
-
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    fs::create_dir_all(folder)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".config.toml.");
-    // The usual permissions of a new file, not the strict ones of a temporary
-    // file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    if let Ok(old) = fs::metadata(path) {
-        file.as_file().set_permissions(old.permissions())?;
-    }
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
 }
 
 fn could_not(action: &str, path: &Path, error: &std::io::Error) -> anyhow::Error {

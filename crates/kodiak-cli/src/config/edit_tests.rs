@@ -218,6 +218,10 @@ fn settings_are_set_one_by_one() {
     );
     let model = Config::load(&path).unwrap().model;
     assert_eq!(model.name, "ollama/m", "{table}");
+    after("memory = \"mine\"\n", "memory.retention", "90d");
+    let memory = Config::load(&path).unwrap().memory;
+    assert_eq!(memory.retention.as_deref(), Some("90d"));
+    assert!(memory.path.unwrap().ends_with("mine"));
     // What is not valid is not written.
     fs::write(&path, "# mine\n").unwrap();
     for (key, value) in [

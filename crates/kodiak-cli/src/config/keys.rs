@@ -22,6 +22,8 @@ pub(crate) const KEYS: &[&str] = &[
     "offline",
     "pages",
     "sessions",
+    "memory.path",
+    "memory.retention",
     "max_file_size",
     "search.limit",
     "search.fusion",
@@ -31,6 +33,9 @@ pub(crate) const KEYS: &[&str] = &[
     "search.minimum_similarity",
     "search.deadline_ms",
     "search.refresh_ms",
+    "search.rerank",
+    "search.rerank_model",
+    "search.rerank_key",
     "brain.threshold",
     "brain.remember_queries",
 ];

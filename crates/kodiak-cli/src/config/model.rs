@@ -121,12 +121,8 @@ impl Serialize for ModelSettings {
             table.serialize_entry("model", &remote.model)?;
             let url = remote.url.as_deref();
             table.serialize_entry("url", url.unwrap_or(remote.provider.usual_url()))?;
-            match &remote.key {
-                Some(Key::Variable(name)) => {
-                    table.serialize_entry("key", &format!("${{{name}}}"))?;
-                }
-                Some(Key::Written(_)) => table.serialize_entry("key", "(hidden)")?,
-                None => {}
+            if let Some(key) = &remote.key {
+                table.serialize_entry("key", key)?;
             }
             table.serialize_entry("query_prefix", &remote.query_prefix)?;
             table.serialize_entry("document_prefix", &remote.document_prefix)?;
@@ -187,7 +183,7 @@ impl Table {
                 provider,
                 model,
                 url: self.url.filter(|url| !url.trim().is_empty()),
-                key: self.key.as_deref().and_then(key),
+                key: self.key.as_deref().and_then(Key::parse),
                 query_prefix: self.query_prefix.unwrap_or_default(),
                 document_prefix: self.document_prefix.unwrap_or_default(),
                 batch: self.batch.unwrap_or(BATCH),
@@ -198,16 +194,28 @@ impl Table {
     }
 }
 
-/// Returns the key that a text stands for; an empty one is none.
-fn key(text: &str) -> Option<Key> {
-    let text = text.trim();
-    let name = text
-        .strip_prefix("${")
-        .and_then(|rest| rest.strip_suffix('}'));
-    match name {
-        Some(name) => Some(Key::Variable(name.trim().to_owned())),
-        None if text.is_empty() => None,
-        None => Some(Key::Written(Secret::new(text))),
+impl Key {
+    /// Returns the key that a text stands for; an empty one is none.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let name = text
+            .strip_prefix("${")
+            .and_then(|rest| rest.strip_suffix('}'));
+        match name {
+            Some(name) => Some(Self::Variable(name.trim().to_owned())),
+            None if text.is_empty() => None,
+            None => Some(Self::Written(Secret::new(text))),
+        }
+    }
+}
+
+impl Serialize for Key {
+    /// Writes the name of the variable. A key that stands in the config is not shown.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Variable(name) => serializer.serialize_str(&format!("${{{name}}}")),
+            Self::Written(_) => serializer.serialize_str("(hidden)"),
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 use kodiak::rank::{Fusion, KeywordRoute, Weights};
 use serde::{Deserialize, Serialize};
 
+use super::Key;
+
 /// The search settings in effect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct SearchSettings {
@@ -22,6 +24,15 @@ pub(crate) struct SearchSettings {
     /// How long a search looks for changed files, in milliseconds; 0 for not at
     /// all.
     pub(crate) refresh_ms: u64,
+    /// The reranker: the name of a model, or the address of an endpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rerank: Option<String>,
+    /// The model that the endpoint is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rerank_model: Option<String>,
+    /// The endpoint's key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rerank_key: Option<Key>,
 }
 
 impl Default for SearchSettings {
@@ -36,6 +47,9 @@ impl Default for SearchSettings {
             minimum_similarity: None,
             deadline_ms: kodiak::search::DEADLINE.as_millis() as u64,
             refresh_ms: kodiak::engine::REFRESH.as_millis() as u64,
+            rerank: None,
+            rerank_model: None,
+            rerank_key: None,
         }
     }
 }
@@ -51,6 +65,9 @@ pub(super) struct WrittenSearch {
     minimum_similarity: Option<f32>,
     deadline_ms: Option<u64>,
     refresh_ms: Option<u64>,
+    rerank: Option<String>,
+    rerank_model: Option<String>,
+    rerank_key: Option<String>,
 }
 
 impl WrittenSearch {
@@ -65,6 +82,9 @@ impl WrittenSearch {
             minimum_similarity: self.minimum_similarity.or(default.minimum_similarity),
             deadline_ms: self.deadline_ms.unwrap_or(default.deadline_ms),
             refresh_ms: self.refresh_ms.unwrap_or(default.refresh_ms),
+            rerank: self.rerank.filter(|it| !it.trim().is_empty()),
+            rerank_model: self.rerank_model.filter(|it| !it.trim().is_empty()),
+            rerank_key: self.rerank_key.as_deref().and_then(Key::parse),
         }
     }
 }

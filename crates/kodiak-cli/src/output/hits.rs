@@ -258,6 +258,9 @@ fn explain(hit: &Hit, explanation: &Explanation) -> Vec<String> {
         let weight = explanation.lexical_weight.unwrap_or_default();
         facts.push(format!("lexical weight {weight:.2}"));
     }
+    if let Some(reranked) = explanation.reranked {
+        facts.push(format!("reranked {reranked:.4}"));
+    }
     facts.push(format!("found by {}", hit.found_by.join(" and ")));
     let mut lines = vec![facts.join(", ")];
     if let Some([first, last]) = explanation.chunk_lines {

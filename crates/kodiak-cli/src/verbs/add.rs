@@ -12,13 +12,14 @@ use crate::failure::refusal;
 use crate::registration::{Wanted, register};
 use crate::registry::{existing_bear, existing_folder};
 use crate::transcripts;
+use crate::usual;
 
 /// Turns off semantic search if these are the only notes. The model is one for all
 /// sources, so other notes keep it.
 fn remember(context: &Context<'_>, first: bool) -> anyhow::Result<()> {
     let output = context.output;
     let config = context.config()?;
-    let Some(model) = config.model() else {
+    let Some(model) = usual::in_use(context, &config) else {
         return Ok(());
     };
     if first {

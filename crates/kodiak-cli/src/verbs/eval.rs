@@ -7,17 +7,20 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kodiak::engine;
-use kodiak_eval::{CachedEmbedder, Evaluation, Event, Options};
+use kodiak_eval::{CachedEmbedder, Evaluation, Event, Models, Options};
 
 use super::Outcome;
 use crate::arguments::EvalArguments;
 use crate::assemble;
+use crate::config::Config;
 use crate::context::Context;
+use crate::failure::refusal;
 use crate::listener::{Listener, Summaries};
 use crate::models;
 use crate::output::Output;
 use crate::output::plot;
 use crate::output::progress::Steps;
+use crate::rerankers::{self, Asked};
 
 /// Measures the test sets and prints the figures.
 pub(super) fn run(arguments: &EvalArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -25,13 +28,14 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context<'_>) -> anyhow::R
     let screen = Screen::new(output);
     let listener = |event: Event<'_>| screen.event(event);
     let evaluation = Evaluation::prepare(options(arguments), &listener)?;
-    let embedder = if evaluation.compares_meanings() {
-        embedder(arguments, context)?
+    let config = context.config()?;
+    let embedders = if evaluation.compares_meanings() {
+        embedders(arguments, context, &config)?
     } else {
-        None
+        Vec::new()
     };
     if arguments.relevance {
-        let figures = evaluation.relevance(embedder.as_ref(), &listener)?;
+        let figures = evaluation.relevance(embedders.first(), &listener)?;
         if let Some(path) = &arguments.plot {
             let tenths = figures.reliability_tenths.iter();
             let points: Vec<(f64, f64)> = tenths.map(|tenth| (tenth.0, tenth.1)).collect();
@@ -45,7 +49,14 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context<'_>) -> anyhow::R
         }
         return Ok(Outcome::Done);
     }
-    let figures = evaluation.run(embedder.as_ref(), &listener)?;
+    let models = Models {
+        embedders,
+        reranker: match &arguments.rerank {
+            Some(name) => rerankers::wanted(Asked::of(Some(name), false), context, &config)?,
+            None => None,
+        },
+    };
+    let figures = evaluation.run(&models, &listener)?;
     if arguments.json {
         output.json(&figures)?;
     } else {
@@ -68,19 +79,32 @@ fn options(arguments: &EvalArguments) -> Options {
     }
 }
 
-/// Returns an embedder for the configured model and installs the model if it is
-/// missing.
-fn embedder(
+/// Returns embedders for the models to compare, or for the configured one. Installs
+/// models that are missing. A model that was named must be there.
+fn embedders(
     arguments: &EvalArguments,
     context: &Context<'_>,
-) -> anyhow::Result<Option<Arc<CachedEmbedder>>> {
-    let config = context.config()?;
-    let Some(model) = models::for_indexing(context, &config, arguments.no_semantic) else {
-        return Ok(None);
-    };
-    let inner = assemble::embedder(model);
+    config: &Config,
+) -> anyhow::Result<Vec<Arc<CachedEmbedder>>> {
     let folder = context.models_path()?;
-    Ok(Some(Arc::new(CachedEmbedder::new(inner, &folder)?)))
+    let mut embedders = Vec::new();
+    if arguments.models.is_empty() {
+        let model = models::for_indexing(context, config, arguments.no_semantic);
+        embedders.extend(model.map(assemble::embedder));
+    }
+    for name in &arguments.models {
+        let mut config = config.clone();
+        config.model = name.trim().into();
+        let Some(model) = models::for_indexing(context, &config, false) else {
+            return Err(refusal(
+                format!("there is no model {name} to compare"),
+                "`kodiak model list` shows the models that are known",
+            ));
+        };
+        embedders.push(assemble::embedder(model));
+    }
+    let cached = |inner| Ok(Arc::new(CachedEmbedder::new(inner, &folder)?));
+    embedders.into_iter().map(cached).collect()
 }
 
 /// Shows the events of an evaluation: bars for its steps, lines for the rest.

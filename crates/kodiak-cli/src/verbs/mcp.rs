@@ -1,5 +1,8 @@
 //! `kodiak mcp`: serves agents over standard input and output.
 
+mod http;
+mod install;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +13,7 @@ use kodiak_server::{NewNote, Options, Server, ToolSet, Upkeep};
 
 use super::Outcome;
 use super::search::require_known;
-use crate::arguments::McpArguments;
+use crate::arguments::{McpArguments, McpVerb};
 use crate::assemble::{self, Purpose};
 use crate::config::{Kind, RegisteredSource};
 use crate::context::{Context, explain_missing_index};
@@ -28,6 +31,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const MODEL_IDLE: Duration = Duration::from_mins(1);
 
 pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    if let Some(McpVerb::Install(arguments)) = &arguments.verb {
+        return install::run(arguments, context);
+    }
     let memories = memory_source(arguments, context, Kind::Memory)?;
     let articles = memory_source(arguments, context, Kind::Article)?;
     let config = context.config()?;
@@ -53,6 +59,10 @@ pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Re
         .collect();
     let server = Server::new(engine, options);
     let upkeep = Upkeep::begin(&server, scoped(Guard::local(), arguments), UPKEEP)?;
+    if let Some(address) = arguments.http.http {
+        http::serve(&server, address, &arguments.http, context.output)?;
+        return Ok(Outcome::Done);
+    }
     let lifetime = Lifetime {
         idle: arguments.idle.map(Duration::from_secs),
         with_parent: true,

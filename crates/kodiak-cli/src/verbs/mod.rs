@@ -27,6 +27,7 @@ mod sources;
 mod status;
 mod tag;
 mod timeline;
+mod token;
 mod turns;
 
 use crate::arguments::{Arguments, ConfigVerb, ModelVerb, NoteVerb, PageVerb, Verb};
@@ -127,6 +128,7 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Config(ConfigVerb::Set(arguments)) => config::set(arguments, context),
         Verb::Eval(arguments) => eval::run(arguments, context),
         Verb::Mcp(arguments) => mcp::run(arguments, context),
+        Verb::Token(verb) => token::run(verb, context),
         Verb::Completions(_) | Verb::Man(_) | Verb::Note(_) => Ok(Outcome::Done),
     }
 }

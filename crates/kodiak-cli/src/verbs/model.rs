@@ -20,6 +20,7 @@ use crate::models::{self, about_folder};
 use crate::output::escape::escaped;
 use crate::output::phrases::size;
 use crate::registry::existing_folder;
+use crate::usual;
 
 pub(super) fn run(verb: &ModelVerb, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let cache = context.models_path()?;
@@ -52,13 +53,21 @@ fn install(
             ));
         }
         let is_named = name.is_some() || config.model.is_named;
-        let Some(name) = name.or(config.model()) else {
+        let usual = usual::in_use(context, &config);
+        let Some(name) = name.or(usual.as_deref()) else {
             return Err(refusal(
                 "the config sets model = \"none\"",
                 format!("name a model: `kodiak model install {}`", default_name()),
             ));
         };
-        by_name(name, is_named, context.is_offline(&config), context, cache)?
+        let offline = context.is_offline(&config);
+        let by_name = |name| by_name(name, is_named, offline, context, cache);
+        let others = usual::others(name).into_iter();
+        let others = others.filter(|_| !is_named && !offline);
+        // If the best cannot be had, the next is better than none.
+        others.fold(by_name(name), |installed, other| {
+            installed.or_else(|_| by_name(other))
+        })?
     };
     let output = context.output;
     let name = &installed.identity.name;
@@ -69,7 +78,9 @@ fn install(
         let folder = installed.folder.display();
         output.notice(&format!("installed the model {name} ({bytes}) in {folder}"));
     }
-    if config.model() != Some(name.as_str()) {
+    if installed.settings.is_reranker() {
+        output.hint(&format!("search with `--rerank={name}` to use it"));
+    } else if usual::in_use(context, &config).as_ref() != Some(name) {
         output.hint(&format!("run `kodiak model use {name}` to use it"));
     }
     Ok(Outcome::Done)
@@ -122,7 +133,8 @@ struct Listed {
 
 fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyhow::Result<Outcome> {
     let config = context.config()?;
-    let mut listed = listed(cache, config.model())?;
+    let in_use = usual::in_use(context, &config);
+    let mut listed = listed(cache, in_use.as_deref())?;
     if let Some(remote) = Remote::new(context, &config) {
         listed.insert(0, asked(&remote));
     }
@@ -166,7 +178,7 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
         ]);
     }
     context.output.table(&rows)?;
-    match config.model() {
+    match in_use.as_deref() {
         None => context
             .output
             .notice("no model is in use: searches use words only"),
@@ -248,8 +260,17 @@ fn choose(
     if name != NO_MODEL && !models::names(cache).iter().any(|known| known == name) {
         return Err(unknown(name, cache));
     }
+    if is_reranker(name, cache) {
+        return Err(refusal(
+            format!("the model {name} reranks hits and cannot embed notes"),
+            format!(
+                "search with it: `kodiak search --rerank={name} …`, or set search.rerank in the config"
+            ),
+        ));
+    }
     // Read first, because a config that cannot be read must not be edited.
-    let before = context.config()?.model.name;
+    let before = context.config()?;
+    let before = usual::in_use(context, &before).filter(|_| before.model.is_named);
     let lock = edit::lock(&context.config_path, "model use")?;
     edit::set_model(&context.config_path, name)?;
     drop(lock);
@@ -258,7 +279,7 @@ fn choose(
         output.notice("no model is in use now: searches use words only");
         return Ok(Outcome::Done);
     }
-    if before == name {
+    if before.as_deref() == Some(name) {
         output.notice(&format!("the model {name} is already in use"));
     } else {
         output.notice(&format!(
@@ -283,7 +304,7 @@ fn remove(
     cache: &Path,
 ) -> anyhow::Result<Outcome> {
     let name = arguments.name.as_str();
-    let in_use = context.config()?.model() == Some(name);
+    let in_use = usual::in_use(context, &context.config()?).as_deref() == Some(name);
     let freed = match model::remove(cache, name) {
         Err(Error::ModelMissing { .. }) if model::known(name).is_none() => {
             return Err(unknown(name, cache));
@@ -318,6 +339,14 @@ fn unknown(name: &str, cache: &Path) -> anyhow::Error {
     let name = name.to_owned();
     let known = models::names(cache);
     Error::UnknownModel { name, known }.into()
+}
+
+/// Tells whether a model, installed or known, scores pairs of texts.
+fn is_reranker(name: &str, cache: &Path) -> bool {
+    match model::find(cache, name) {
+        Ok(Some(installed)) => installed.settings.is_reranker(),
+        _ => model::known(name).is_some_and(|known| known.settings.is_reranker()),
+    }
 }
 
 fn default_name() -> &'static str {

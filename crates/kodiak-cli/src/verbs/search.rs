@@ -22,6 +22,7 @@ use crate::failure::refusal;
 use crate::output::Output;
 use crate::output::phrases::{counted, shortened};
 use crate::projects;
+use crate::rerankers::{self, Asked};
 
 pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     printing::check(&arguments.printing)?;
@@ -54,7 +55,10 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         }
     }
     let purpose = Purpose::of("search").without_model(arguments.no_semantic);
-    let engine = context.engine(&config, purpose)?;
+    let asked = Asked::of(arguments.rerank.as_deref(), arguments.no_rerank);
+    let reranker = rerankers::wanted(asked, context, &config)?;
+    let reranks = reranker.is_some();
+    let engine = context.engine(&config, purpose)?.with_reranker(reranker);
     let missing_index = |error| explain_missing_index(error, &config);
     require_known(&filter.sources, &config, &engine).map_err(missing_index)?;
     filter.projects = projects::resolve(&filter.projects, &engine)?;
@@ -78,6 +82,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         all_copies: arguments.printing.all_copies,
         explain: arguments.printing.explain,
         refresh: !arguments.no_refresh,
+        rerank: reranks,
         fusion: arguments.fusion.unwrap_or(settings.fusion),
         weights: Weights {
             lexical: settings.lexical_weight,

@@ -91,9 +91,12 @@ impl Around {
             let _ = writeln!(all, "{}", output.painter().paint(style, &line));
             let _ = writeln!(all, "{}\n", text.trim_end());
         };
-        let shown = |text: &str| match output.on_terminal {
-            true => escaped_lines(text).into_owned(),
-            false => text.to_owned(),
+        let shown = |text: &str| {
+            if output.on_terminal {
+                escaped_lines(text).into_owned()
+            } else {
+                text.to_owned()
+            }
         };
         for turn in &self.before {
             one(

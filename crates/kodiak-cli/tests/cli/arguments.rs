@@ -104,7 +104,7 @@ fn help_is_an_answer() {
       status       Show what is indexed, what was skipped, and what has changed since
       doctor       Check the index for damage and, with --fix, repair it
       model        Install, list, choose and remove the models for semantic search
-      config       Show the configuration
+      config       Show the configuration, and change a setting
       eval         Measure search quality and speed on test sets in the BEIR layout
       mcp          Serve agents: search, read and write through the Model Context Protocol
       completions  Print a completion script for a shell

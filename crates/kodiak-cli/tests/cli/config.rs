@@ -104,6 +104,7 @@ fn every_setting_is_documented_with_its_default() {
         "KODIAK_MODELS",
         "KODIAK_PAGES",
         "KODIAK_SESSIONS",
+        "KODIAK_MEMORY",
         "KODIAK_BEAR_DB",
         "KODIAK_KEY",
         "HF_ENDPOINT",

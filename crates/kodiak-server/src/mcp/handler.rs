@@ -46,8 +46,8 @@ impl Handler {
     }
 
     /// Returns who sent a request.
-    fn caller(&self, _context: &RequestContext<RoleServer>) -> Caller {
-        self.server.caller()
+    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
+        super::http::caller(&context.extensions).unwrap_or_else(|| self.server.caller())
     }
 
     /// Runs blocking work that ends when the request is cancelled.

@@ -18,6 +18,8 @@ pub enum Pooling {
     Cls,
     /// The model's own: its output `sentence_embedding`.
     Own,
+    /// None: it is a reranker, which scores a pair of texts.
+    Pair,
 }
 
 /// The settings needed to use a model's files.
@@ -57,6 +59,13 @@ pub struct InstalledModel {
     pub settings: Settings,
     /// The folder with `model.onnx` and `tokenizer.json`.
     pub folder: PathBuf,
+}
+
+impl Settings {
+    /// Tells whether the model scores pairs of texts and makes no vectors.
+    pub fn is_reranker(&self) -> bool {
+        self.pooling == Pooling::Pair
+    }
 }
 
 /// What stands between a revision and the number of dimensions that vectors are

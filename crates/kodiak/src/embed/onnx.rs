@@ -73,7 +73,7 @@ impl OnnxEmbedder {
         let graph = self.graph_file();
         let outputs: &[&str] = match self.model.settings.pooling {
             Pooling::Own => &[POOLED_OUTPUT],
-            Pooling::Mean | Pooling::Cls => &OUTPUTS,
+            Pooling::Mean | Pooling::Cls | Pooling::Pair => &OUTPUTS,
         };
         let runtime = Runtime::load(Options {
             graph: &graph,

@@ -32,9 +32,13 @@ pub(super) fn pool(
         return Err(Fault::Model(wrong_length(width, dimensions)));
     }
     let mut vector = match pooling {
-        _ if shape.len() == 2 => values,
+        _ if shape.len() == 2 && pooling != Pooling::Pair => values,
         Pooling::Own => {
             let detail = "it has no output 'sentence_embedding'";
+            return Err(Fault::Model(detail.to_owned()));
+        }
+        Pooling::Pair => {
+            let detail = "it scores pairs of texts and makes no vectors";
             return Err(Fault::Model(detail.to_owned()));
         }
         Pooling::Mean => mean(&values, mask, width),

@@ -14,6 +14,7 @@ use crate::brain::queries::QueryLog;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
+use crate::rerank::Reranker;
 use crate::search::{DEADLINE, Workers};
 use crate::source::Source;
 use crate::store::{EmbeddingCache, SqliteIndex, Store};
@@ -27,6 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct EngineBuilder {
     shared: Shared,
     tuning: Tuning,
+    reranker: Option<Arc<dyn Reranker>>,
 }
 
 impl EngineBuilder {
@@ -57,6 +59,7 @@ impl EngineBuilder {
                 refresher: Refresher::default(),
             },
             tuning: Tuning::default(),
+            reranker: None,
         }
     }
 
@@ -105,6 +108,13 @@ impl EngineBuilder {
     #[must_use]
     pub fn models(mut self, models: Arc<dyn Models>) -> Self {
         self.shared.models = models;
+        self
+    }
+
+    /// Sets the model that reranks the best hits of searches that ask for it.
+    #[must_use]
+    pub fn reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.reranker = Some(reranker);
         self
     }
 
@@ -191,6 +201,7 @@ impl EngineBuilder {
         Ok(Engine {
             shared: Arc::new(self.shared),
             tuning: self.tuning,
+            reranker: self.reranker,
             cancel: None,
         })
     }

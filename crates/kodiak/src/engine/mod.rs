@@ -61,6 +61,7 @@ use crate::cancel::Cancel;
 use crate::document::Reference;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
+use crate::rerank::Reranker;
 use crate::search::{Answer, Found, Notice, Request, Router, Workers};
 use crate::source::Source;
 use crate::store::{EmbeddingCache, Reader, Store, Writer};
@@ -73,6 +74,7 @@ use crate::tombstones::Tombstones;
 pub struct Engine {
     shared: Arc<Shared>,
     tuning: Tuning,
+    reranker: Option<Arc<dyn Reranker>>,
     /// What cancels reading.
     cancel: Option<Cancel>,
 }
@@ -190,6 +192,16 @@ impl Engine {
         }
     }
 
+    /// Returns an engine that shares everything with this one, except for the model
+    /// that reranks the best hits of searches that ask for it.
+    #[must_use]
+    pub fn with_reranker(&self, reranker: Option<Arc<dyn Reranker>>) -> Self {
+        Self {
+            reranker,
+            ..self.clone()
+        }
+    }
+
     /// Returns an engine that shares everything with this one, except that its
     /// reads end with [`Error::Cancelled`] once `cancel` is triggered. A read that
     /// runs at that moment is interrupted. What writes is cancelled by its job.
@@ -241,6 +253,7 @@ impl Engine {
             .with_deadline(self.shared.deadline)
             .with_tuning(self.tuning)
             .with_workers(Arc::clone(&self.shared.workers))
+            .with_reranker(self.reranker.clone())
             .cancelled_by(self.cancel.clone())
     }
 

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::Settings;
+use super::{PackMember, Settings};
 
 /// The catalogue's data, included at compile time. A test reads it.
 const DATA: &str = include_str!("catalogue.toml");
@@ -33,6 +33,10 @@ pub struct KnownModel {
     pub milliseconds: Option<u32>,
     /// Whether it was run and measured with this library.
     pub tried: bool,
+    /// Whether it is one of those to choose from where nobody names one. The first
+    /// that can be had is the best.
+    #[serde(default)]
+    pub by_default: bool,
     /// The settings to use it with.
     pub settings: Settings,
     /// Its files on a model hub, if they are there.
@@ -81,10 +85,13 @@ pub struct Origin {
     /// The package.
     #[serde(flatten)]
     pub package: Package,
-    /// The weights in it.
+    /// The weights in it, or made of its pack.
     pub weights: Member,
-    /// The tokenizer in it.
+    /// The tokenizer in it, or made of its pack.
     pub tokenizer: Member,
+    /// The pack in it that the others are made of, if it has no files that can be
+    /// used as they are.
+    pub pack: Option<PackMember>,
 }
 
 /// A package, and the manager it belongs to.
@@ -228,7 +235,8 @@ mod tests {
                 );
             }
             for origin in &model.origins {
-                for member in [&origin.weights, &origin.tokenizer] {
+                let pack = origin.pack.as_ref().map(|pack| &pack.member);
+                for member in [&origin.weights, &origin.tokenizer].into_iter().chain(pack) {
                     assert!(is_hash(&member.sha256), "{}", member.path);
                 }
                 let found = known_by_weights(&origin.weights.sha256).unwrap();
@@ -267,8 +275,15 @@ mod tests {
 
     #[test]
     fn with_nothing_configured_a_package_brings_the_model() {
-        let first = &catalogue()[0];
-        assert!(first.tried && !first.origins.is_empty());
+        let usual = catalogue().iter().filter(|model| model.by_default);
+        let usual: Vec<&str> = usual.map(|model| &*model.name).collect();
+        let (granite, minilm) = ("granite-embedding-30m-english", "all-minilm-l6-v2");
+        assert_eq!(usual, [granite, minilm]);
+        assert_eq!(catalogue()[0].name, granite);
+        for name in usual {
+            let model = known(name).unwrap();
+            assert!(model.tried && !model.origins.is_empty(), "{name}");
+        }
     }
 
     #[test]

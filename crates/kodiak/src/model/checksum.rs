@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::document::hex;
 
 /// The size and the hash of a file's content.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) bytes: u64,
     /// The hash in lower-case hexadecimal.

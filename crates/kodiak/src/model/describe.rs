@@ -76,14 +76,15 @@ pub(super) fn settings(folder: &Path, graph: &Path, tokenizer: &Path) -> Result<
         found.cloned().unwrap_or_default()
     };
     let max_tokens = max_tokens(folder);
-    let (dimensions, is_pooled) = probe(graph, tokenizer, max_tokens)?;
+    let (dimensions, own) = probe(graph, tokenizer, max_tokens)?;
     Ok(Settings {
         dimensions,
         pooling: match pooling {
+            _ if own == Some(Pooling::Pair) => Pooling::Pair,
             Some(file) if file.pooling_mode_cls_token && !file.pooling_mode_mean_tokens => {
                 Pooling::Cls
             }
-            None if is_pooled => Pooling::Own,
+            None => own.unwrap_or(Pooling::Mean),
             _ => Pooling::Mean,
         },
         max_tokens,
@@ -137,9 +138,9 @@ fn max_tokens(folder: &Path) -> usize {
     }
 }
 
-/// Runs the graph on a word. Returns the number of dimensions, and whether the
-/// output is one vector for the text.
-fn probe(graph: &Path, tokenizer: &Path, max_tokens: usize) -> Result<(usize, bool)> {
+/// Runs the graph on a word. Returns the number of dimensions, and what the output
+/// is if it is not a vector for each token: one for the text, or a score.
+fn probe(graph: &Path, tokenizer: &Path, max_tokens: usize) -> Result<(usize, Option<Pooling>)> {
     let loaded = Runtime::load(Options {
         graph,
         tokenizer,
@@ -148,16 +149,19 @@ fn probe(graph: &Path, tokenizer: &Path, max_tokens: usize) -> Result<(usize, bo
             "last_hidden_state",
             "token_embeddings",
             "sentence_embedding",
+            "logits",
         ],
     });
     let ran = loaded.and_then(|runtime| {
         let tokens = runtime.encode("", "word")?;
-        runtime.run(&tokens, Cores::All)
+        let scores = runtime.output_name() == "logits";
+        Ok((runtime.run(&tokens, Cores::All)?, scores))
     });
     match ran {
-        Ok(output) => match output.shape[..] {
-            [1, _, width] if width > 0 => Ok((width, false)),
-            [1, width] if width > 0 => Ok((width, true)),
+        Ok((output, scores)) => match output.shape[..] {
+            [1, 1 | 2] if scores => Ok((1, Some(Pooling::Pair))),
+            [1, _, width] if width > 0 => Ok((width, None)),
+            [1, width] if width > 0 => Ok((width, Some(Pooling::Own))),
             ref shape => Err(files(graph, format!("its output has the shape {shape:?}"))),
         },
         Err(RuntimeError::File { path, detail }) => Err(files(&path, detail)),

@@ -130,6 +130,7 @@ fn model() -> KnownModel {
             },
             weights: member("package/w", &WEIGHTS),
             tokenizer: member("package/t", &TOKENIZER),
+            pack: None,
         },
         Origin {
             package: Package::Pip {
@@ -143,6 +144,7 @@ fn model() -> KnownModel {
             },
             weights: member("carrier/w", &OTHER_WEIGHTS),
             tokenizer: member("carrier/t", &TOKENIZER),
+            pack: None,
         },
     ];
     KnownModel {
@@ -163,6 +165,7 @@ fn model() -> KnownModel {
         size_bytes: Some(20),
         milliseconds: None,
         tried: false,
+        by_default: false,
         hub: None,
         origins,
     }

@@ -2,7 +2,7 @@
 //!
 //! A model lives in its own folder inside a cache, whose path the caller gives.
 //! `catalogue` describes the known models, `install` and `folder` install one,
-//! `hub`, `download` and `package` bring its files, `record` and `stamp` see to it
+//! `hub`, `download` and `package` bring its files, `pack` converts what no runtime reads, `record` and `stamp` see to it
 //! that they are the right ones, `cache` lists what is installed. `embed` describes and reads a model's files
 //! and knows nothing of this module. The caller decides where the cache is and
 //! whether anything may be downloaded.
@@ -19,6 +19,7 @@ mod folder;
 mod hub;
 mod install;
 mod manifest;
+mod pack;
 mod package;
 mod record;
 mod staging;
@@ -31,5 +32,6 @@ pub use catalogue::{
 pub use folder::install_from_folder;
 pub use hub::Hub;
 pub use install::{Plan, Progress, install};
+pub use pack::{PackMember, Precision};
 
 pub use crate::embed::{InstalledModel, Pooling, Settings};

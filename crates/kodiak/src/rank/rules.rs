@@ -48,3 +48,6 @@ pub(crate) const SIMILAR_LETTERS: usize = 3;
 
 /// The weight of such a word in the title, relative to 1 for the body.
 pub(crate) const SIMILAR_TITLE_WEIGHT: f64 = 3.0;
+
+/// The weight of a reranker's scores beside those of the search.
+pub(crate) const RERANK_WEIGHT: f64 = 0.5;

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::places::char_end;
 use super::{Secret, is_word, shapes};
 
 /// How much a name says about its value.
@@ -244,34 +245,41 @@ fn value(text: &[u8], start: usize) -> Option<Range<usize>> {
     if quote.is_some() {
         rest.skip_quote();
     }
+    let escaped = text.get(start) == Some(&b'\\');
     let from = rest.at;
     let within = &text[from..text.len().min(from + LONGEST_VALUE)];
-    let ends = |byte: u8| match quote {
-        Some(quote) => byte == quote || matches!(byte, b'\n' | b'\r' | b'\\'),
-        None => {
-            byte.is_ascii_whitespace()
-                || matches!(
-                    byte,
-                    b',' | b';'
-                        | b'"'
-                        | b'\''
-                        | b'`'
-                        | b')'
-                        | b'}'
-                        | b']'
-                        | b'&'
-                        | b'|'
-                        | b'<'
-                        | b'>'
-                        | b'\\'
-                )
+    let mut length = 0;
+    while let Some(&byte) = within.get(length) {
+        let ends = match quote {
+            // In a text that is itself quoted, the closing quote is escaped.
+            Some(_) if escaped => matches!(byte, b'\\' | b'\n' | b'\r'),
+            Some(quote) => byte == quote || matches!(byte, b'\n' | b'\r'),
+            None if byte == b'&' => !is_part(&within[length + 1..]),
+            None => byte.is_ascii_whitespace() || b",;\"'`)}]|<>\\".contains(&byte),
+        };
+        if ends {
+            break;
         }
-    };
-    let length = within
+        // What a backslash escapes ends nothing.
+        length += if byte == b'\\' { 2 } else { 1 };
+    }
+    (length > 0 && length < LONGEST_VALUE)
+        .then(|| from..char_end(text, (from + length).min(text.len())))
+}
+
+/// Tells whether an ampersand before `rest` belongs to a value. It does not if it
+/// joins commands, or if another parameter follows.
+fn is_part(rest: &[u8]) -> bool {
+    let name = rest
         .iter()
-        .position(|byte| ends(*byte))
-        .unwrap_or(within.len());
-    (length > 0 && length < LONGEST_VALUE).then_some(from..from + length)
+        .take_while(|byte| is_word(**byte) || **byte == b'-');
+    let name = name.take(LONGEST_NAME).count();
+    match rest.get(name) {
+        Some(b'=') if name > 0 => false,
+        _ => rest
+            .first()
+            .is_some_and(|byte| *byte != b'&' && !byte.is_ascii_whitespace()),
+    }
 }
 
 struct Cursor<'a> {

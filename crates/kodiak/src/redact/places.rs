@@ -134,7 +134,7 @@ fn private_key(text: &[u8], found: Range<usize>, endless: &mut usize) -> Option<
 }
 
 /// Moves a position to the end of the character that it is in.
-fn char_end(text: &[u8], mut at: usize) -> usize {
+pub(super) fn char_end(text: &[u8], mut at: usize) -> usize {
     while at < text.len() && text[at] & 0b1100_0000 == 0b1000_0000 {
         at += 1;
     }

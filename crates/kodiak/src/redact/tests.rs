@@ -107,6 +107,38 @@ fn a_private_key_without_an_end_goes_with_its_lines() {
 }
 
 #[test]
+fn values_end_where_they_do() {
+    for (text, expected) in [
+        (
+            "password=Tr0ub4dor&3xyz please",
+            "password=[redacted:password] please",
+        ),
+        (
+            "?password=hunter2x&page=2",
+            "?password=[redacted:password]&page=2",
+        ),
+        (
+            "PASSWORD=hunter2x && run",
+            "PASSWORD=[redacted:password] && run",
+        ),
+        (
+            r#""password": "a\"b1c2d3" }"#,
+            r#""password": "[redacted:password]" }"#,
+        ),
+        (
+            r#"{\"password\": \"a1b2c3d4\"}"#,
+            r#"{\"password\": \"[redacted:password]\"}"#,
+        ),
+        (
+            "password: 'pässwörter1ü'",
+            "password: '[redacted:password]'",
+        ),
+    ] {
+        assert_eq!(redact(text), expected);
+    }
+}
+
+#[test]
 fn hostile_texts_take_linear_time() {
     for part in [
         "-----BEGIN PRIVATE KEY-----",

@@ -82,6 +82,12 @@ impl Graph {
         })
     }
 
+    /// Returns the name of the output.
+    pub(super) fn output_name(&self) -> &str {
+        let info = self.model.node_info(self.output);
+        info.and_then(|info| info.name()).unwrap_or_default()
+    }
+
     /// Returns the size of the output's last axis, if the graph declares it.
     pub(super) fn output_width(&self) -> Option<usize> {
         let shape = self.model.node_info(self.output)?.shape()?;

@@ -4,8 +4,8 @@
 //! or a pair of texts, `graph` runs the model. `vocabulary` looks words up
 //! without loading anything. `wire` checks a file before it
 //! is loaded, and `isolation` turns a panic in third-party code into an error.
-//! The caller interprets the numbers: `embed` makes vectors of them, a
-//! cross-encoder would read a score.
+//! The caller interprets the numbers: `embed` makes vectors of them, `rerank`
+//! reads a score.
 
 mod graph;
 mod isolation;
@@ -102,6 +102,11 @@ impl Runtime {
         })
     }
 
+    /// Returns the name of the output that runs return.
+    pub fn output_name(&self) -> &str {
+        self.graph.output_name()
+    }
+
     /// Returns the size of the output's last axis, if the graph declares it.
     pub fn output_width(&self) -> Option<usize> {
         self.graph.output_width()
@@ -118,8 +123,8 @@ impl Runtime {
         run(|| self.encoder.encode_pair(left, right))
     }
 
-    /// Returns the tokens as the vocabulary spells them, without special
-    /// tokens.
+    /// Returns the text of each token, without special tokens. A token of a
+    /// vocabulary of words is spelt as it is there; one of bytes is decoded.
     pub fn pieces<'a>(&'a self, tokens: &'a Tokens) -> impl Iterator<Item = String> + 'a {
         self.encoder.pieces(tokens)
     }

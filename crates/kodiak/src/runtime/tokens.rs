@@ -4,9 +4,10 @@
 //! limit. The length settings in the file are overridden: they were made for
 //! batches of short sentences, truncated early and padded to one length.
 
+use tokenizers::models::bpe::BPE;
 use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::{
-    DecoderWrapper, Encoding, NormalizerWrapper, PostProcessor, PostProcessorWrapper,
+    Decoder as _, DecoderWrapper, Encoding, NormalizerWrapper, PostProcessor, PostProcessorWrapper,
     PreTokenizerWrapper, Tokenizer, TokenizerImpl, TruncationParams, TruncationStrategy,
 };
 
@@ -16,8 +17,11 @@ use tokenizers::{
 const CHARACTERS_PER_TOKEN: usize = 40;
 
 /// The type of most models' tokenizers, written out.
-type WordPieceTokenizer = TokenizerImpl<
-    WordPiece,
+type WordPieceTokenizer = Typed<WordPiece>;
+/// The type of the tokenizers of the other models, written out.
+type BytePairTokenizer = Typed<BPE>;
+type Typed<Model> = TokenizerImpl<
+    Model,
     NormalizerWrapper,
     PreTokenizerWrapper,
     PostProcessorWrapper,
@@ -44,7 +48,7 @@ impl Tokens {
         self.0.get_attention_mask()
     }
 
-    pub(super) fn ids(&self) -> &[u32] {
+    pub(crate) fn ids(&self) -> &[u32] {
         self.0.get_ids()
     }
 
@@ -66,10 +70,14 @@ impl Encoder {
         // Without a concrete type, the file is read into a tree first and its
         // words are copied out of that. With it, parsing takes half the time or
         // less, and a search waits for it.
-        let mut tokenizer = match serde_json::from_slice::<WordPieceTokenizer>(file) {
-            Ok(tokenizer) => Tokenizer::from(tokenizer),
-            Err(_) => Tokenizer::from_bytes(file).map_err(|error| error.to_string())?,
-        };
+        let mut tokenizer =
+            if let Ok(tokenizer) = serde_json::from_slice::<WordPieceTokenizer>(file) {
+                Tokenizer::from(tokenizer)
+            } else if let Ok(tokenizer) = serde_json::from_slice::<BytePairTokenizer>(file) {
+                Tokenizer::from(tokenizer)
+            } else {
+                Tokenizer::from_bytes(file).map_err(|error| error.to_string())?
+            };
         let special = special_tokens(&tokenizer, false);
         if max_tokens <= special {
             return Err(format!(
@@ -113,13 +121,20 @@ impl Encoder {
         tokens.map(Tokens).map_err(|error| error.to_string())
     }
 
-    /// Returns the tokens as the vocabulary spells them, without special
-    /// tokens.
+    /// Returns the text of each token, without special tokens. A token of a
+    /// vocabulary of words is spelt as it is there; one of bytes is decoded,
+    /// since each byte is spelt as a letter of its own there.
     pub(super) fn pieces<'a>(&'a self, tokens: &'a Tokens) -> impl Iterator<Item = String> + 'a {
         let special = tokens.0.get_special_tokens_mask();
         let own = tokens.ids().iter().zip(special);
+        let of_bytes = self.tokenizer.get_decoder();
+        let of_bytes = of_bytes.filter(|one| matches!(one, DecoderWrapper::ByteLevel(_)));
         own.filter(|(_, special)| **special == 0)
             .filter_map(|(&id, _)| self.tokenizer.id_to_token(id))
+            .map(move |token| match of_bytes {
+                Some(decoder) => decoder.decode(vec![token]).unwrap_or_default(),
+                None => token,
+            })
     }
 
     /// Returns the part of a text that can be among the tokens the model sees.
@@ -241,6 +256,44 @@ mod tests {
             assert_eq!(lengths(&pair), expected, "{limit}, {left}, {right}");
             assert!(pair.len() <= limit);
         }
+    }
+
+    /// Returns a tokenizer of bytes that knows one word.
+    fn byte_pairs() -> Encoder {
+        let pieces = [
+            "m", "o", "n", "Ġ", "mo", "on", "moon", "Ġmoon", "à", "¸", "Ļ",
+        ];
+        let vocabulary = pieces.iter().zip(0..);
+        let vocabulary: serde_json::Map<String, serde_json::Value> = vocabulary
+            .map(|(piece, id)| ((*piece).to_owned(), serde_json::json!(id)))
+            .collect();
+        let level = serde_json::json!({
+            "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true
+        });
+        let file = serde_json::json!({
+            "version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
+            "normalizer": null, "pre_tokenizer": level, "post_processor": null, "decoder": level,
+            "model": {
+                "type": "BPE", "dropout": null, "unk_token": null, "fuse_unk": false,
+                "continuing_subword_prefix": null, "end_of_word_suffix": null,
+                "byte_fallback": false, "vocab": vocabulary,
+                "merges": ["m o", "o n", "mo on", "Ġ moon"]
+            }
+        });
+        Encoder::parse(file.to_string().as_bytes(), 64).unwrap()
+    }
+
+    #[test]
+    fn a_token_of_bytes_is_told_as_text() {
+        let encoder = byte_pairs();
+        let pieces = |text: &str| {
+            let tokens = encoder.encode("", text).unwrap();
+            encoder.pieces(&tokens).collect::<Vec<_>>()
+        };
+        assert_eq!(pieces("moon moon"), ["moon", " moon"]);
+        // A letter of another script in three bytes: none is a letter.
+        let letters = pieces("น").concat();
+        assert!(!letters.contains(char::is_alphanumeric), "{letters}");
     }
 
     #[test]

@@ -43,6 +43,11 @@ impl Vocabulary {
         let vocabulary = text.find("\"vocab\"")?;
         let whole_words = text.contains("\"WordPiece\"");
         text.drain(..vocabulary);
+        // What comes after the tokens of byte pairs is longer than they are.
+        let merges = ["\"merges\":[", "\"merges\": ["];
+        if let Some(end) = merges.iter().find_map(|start| text.find(start)) {
+            text.truncate(end);
+        }
         Some(Self {
             text,
             starts: if whole_words { &[""] } else { &WORD_STARTS },

@@ -71,6 +71,9 @@ pub struct Retrievers {
     /// The model that embedded the query or the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub semantic: Option<String>,
+    /// The model that reranked the best hits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranker: Option<String>,
 }
 
 /// A document that was found.
@@ -216,6 +219,9 @@ pub struct Explanation {
     /// score 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fused_score: Option<f64>,
+    /// What the reranker gave it, if it was reranked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranked: Option<f64>,
     /// The share of the query's informative terms that it contains, weighted by
     /// idf.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -22,6 +22,8 @@ pub(super) struct Candidate {
     pub(super) chunk: Option<NearestChunk>,
     /// The parts of its score, if both kinds of evidence were fused.
     pub(super) fused: Option<Fused>,
+    /// What a reranker gave it, if it was asked.
+    pub(super) reranked: Option<f64>,
 }
 
 /// The parts of a candidate's fused score. Only the order of fused scores and the
@@ -62,6 +64,7 @@ impl Candidate {
             },
             chunk: None,
             fused: None,
+            reranked: None,
         }
     }
 
@@ -76,6 +79,7 @@ impl Candidate {
             },
             chunk: None,
             fused: None,
+            reranked: None,
         };
         candidate.compared(chunk);
         candidate

@@ -127,6 +127,7 @@ impl Incomplete {
             | Notice::DocumentsGone { .. }
             | Notice::RelevanceUnknown { .. }
             | Notice::PhraseNotFound { .. }
+            | Notice::NotReranked { .. }
             | Notice::ComparedByWords { .. } => return None,
         })
     }

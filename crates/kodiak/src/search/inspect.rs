@@ -147,7 +147,7 @@ impl<'a> Inspection<'a> {
 }
 
 /// Tells whether `text` contains `word` with no letter or digit next to it.
-fn contains_word(text: &str, word: &str) -> bool {
+pub(super) fn contains_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + word.len()..].chars().next();

@@ -5,6 +5,9 @@ use crate::rank::Tuning;
 /// The number of best candidates that are inspected.
 pub(super) const INSPECTED: usize = 30;
 
+/// The number of best candidates that are reranked.
+pub(super) const RERANKED: usize = 20;
+
 /// The bytes of a body that are read to judge a document. What a query is about is
 /// seldom found only at the end of a long text.
 pub(super) const MAX_BODY_BYTES: usize = 64 << 10;

@@ -15,6 +15,7 @@
 //! * `semantic`, `compare`, `workers`: semantic retrieval, with exact cosines;
 //! * `candidate`, `score`, `turn`, `inspect`: both joined, fused and rescored by
 //!   `rank`, the best of them after a closer look;
+//! * `rerank`: the best of them as a reranker sees them;
 //! * `present`, `snippet`, `freshness`, `duplicates`: hits made of the best
 //!   candidates, copies collapsed into one;
 //! * `relevance`, `incomplete`: what the hits are worth, and what may be lacking.
@@ -38,6 +39,7 @@ mod present;
 mod query;
 mod relevance;
 mod request;
+mod rerank;
 mod router;
 mod score;
 mod semantic;
@@ -109,7 +111,7 @@ impl Outcome {
         Self {
             retrievers: Retrievers {
                 lexical: Some(found.retriever.to_owned()),
-                semantic: None,
+                ..Retrievers::default()
             },
             ranked: Ranked::lexical(found),
             embedded: 0.0,
@@ -140,12 +142,14 @@ impl<'a> Searching<'a> {
         self.filter.without = std::mem::take(&mut plan.unwanted);
         let planned = self.notices.len();
         let (mut snapshot, mut outcome) = self.run(&plan, snapshot)?;
+        self.rerank(&plan, &mut outcome)?;
         self.supersede(&plan, &mut outcome)?;
         let found = self.notices.len();
         let mut shown = self.show(&plan, &outcome)?;
         if shown.lacks_hits() && outcome.can_widen(&plan) {
             self.notices.truncate(found);
             (snapshot, outcome) = self.widened(&plan, snapshot, planned)?;
+            self.rerank(&plan, &mut outcome)?;
             self.supersede(&plan, &mut outcome)?;
             shown = self.show(&plan, &outcome)?;
         }
@@ -413,7 +417,7 @@ impl<'a> Searching<'a> {
             ranked: Ranked::semantic(Vec::new()),
             retrievers: Retrievers {
                 lexical: Some(found.retriever.to_owned()),
-                semantic: None,
+                ..Retrievers::default()
             },
             embedded: 0.0,
         };

@@ -73,6 +73,11 @@ pub enum Notice {
         /// The name of the model.
         model: String,
     },
+    /// The hits were to be reranked, and were not.
+    NotReranked {
+        /// Why not.
+        reason: String,
+    },
     /// Changes were found and are not indexed yet.
     ChangesNotIndexed {
         /// The number of changed entries.
@@ -131,6 +136,7 @@ impl Notice {
             Self::DocumentsUnchecked { .. } => "documents-unchecked",
             Self::DocumentsChanged { .. } => "documents-changed",
             Self::RelevanceUnknown { .. } => "relevance-unknown",
+            Self::NotReranked { .. } => "not-reranked",
             Self::ChangesNotIndexed { .. } => "changes-not-indexed",
             Self::ComparedByWords { .. } => "compared-by-words",
         }
@@ -228,6 +234,9 @@ impl fmt::Display for Notice {
                 formatter,
                 "how relevant the hits are is not known for the model {model}"
             ),
+            Self::NotReranked { reason } => {
+                write!(formatter, "the hits were not reranked: {reason}")
+            }
             Self::ChangesNotIndexed { count, reason } => Incomplete::ChangesNotIndexed {
                 count: *count,
                 reason: reason.clone(),

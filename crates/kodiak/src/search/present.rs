@@ -129,7 +129,7 @@ impl Presenter<'_> {
         }
         let collapsed = hits.iter().map(|hit| hit.also_in.len()).sum();
         let missing = request.limit.saturating_sub(hits.len());
-        let judgement = judge.map(|judge| judge.judge(&mut hits));
+        let judgement = judge.and_then(|judge| judge.judge(&mut hits));
         let shown = |hit: &Hit| hit.relevance.is_none_or(|it| it >= request.min_relevance);
         hits.retain(shown);
         let told = [
@@ -297,6 +297,7 @@ fn explanation(
         lexical_weight: candidate.fused.map(|fused| round(fused.lexical_weight)),
         rescoring: candidate.fused.map(|fused| round(fused.rescoring)),
         fused_score: candidate.fused.map(|fused| round(fused.score)),
+        reranked: candidate.reranked.map(round),
         coverage: None,
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Judge<'a> {
     best: AnswerEvidence,
     /// Of each hit that only fills up a lexical answer, its own evidence.
     fillers: Vec<Option<AnswerEvidence>>,
+    /// Whether the hits are read and not judged.
+    only_explains: bool,
 }
 
 /// What is known of the answer once every hit was read.
@@ -72,16 +74,23 @@ impl Searching<'_> {
         }
         let name = outcome.retrievers.semantic.as_deref();
         let model = name.and_then(relevance_model);
-        if let (Some(name), None) = (name, model) {
+        let unknown = name.filter(|_| model.is_none());
+        if let Some(name) = unknown {
             let model = name.to_owned();
             self.notices.push(Notice::RelevanceUnknown { model });
-            return None;
+            // An explanation says what of the query a hit contains all the same,
+            // which is what a fit for the model begins with.
+            if !self.request.explain {
+                return None;
+            }
         }
-        Judge::new(
+        let mut judge = Judge::new(
             terms.unwrap_or(&outcome.ranked.terms),
             model,
             self.router.store.stemming(),
-        )
+        )?;
+        judge.only_explains = unknown.is_some();
+        Some(judge)
     }
 }
 
@@ -112,6 +121,7 @@ impl<'a> Judge<'a> {
             whole,
             best: AnswerEvidence::default(),
             fillers: Vec::new(),
+            only_explains: false,
         })
     }
 
@@ -141,8 +151,12 @@ impl<'a> Judge<'a> {
         own.coverage
     }
 
-    /// Gives every hit its relevance, and says which are probably relevant.
-    pub(super) fn judge(&self, hits: &mut [Hit]) -> Judgement {
+    /// Gives every hit its relevance, and says which are probably relevant. Returns
+    /// nothing if that is not known for the model.
+    pub(super) fn judge(&self, hits: &mut [Hit]) -> Option<Judgement> {
+        if self.only_explains {
+            return None;
+        }
         // Nothing that was shown has a vector: they were not compared.
         let model = match self.best.similarity {
             Some(_) => self.model,
@@ -163,11 +177,11 @@ impl<'a> Judge<'a> {
             hit.probable = probable;
             hit.relevance = Some(round(relevance));
         }
-        Judgement {
+        Some(Judgement {
             answered: round(answered),
             relevant,
             contained,
-        }
+        })
     }
 
     fn coverage(&self, document: &StoredDocument, in_body: Option<Contained>) -> f64 {

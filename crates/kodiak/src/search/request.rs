@@ -30,6 +30,8 @@ pub struct Request {
     /// Whether changes are looked for and indexed while the search runs. A router
     /// does not do that; an engine does.
     pub refresh: bool,
+    /// Whether a reranker looks at the best hits, if the router has one.
+    pub rerank: bool,
     /// How lexical and semantic evidence are fused.
     pub fusion: Fusion,
     /// The weight of each in the fusion.
@@ -52,6 +54,7 @@ impl Default for Request {
             all_copies: false,
             explain: false,
             refresh: true,
+            rerank: false,
             fusion: Fusion::default(),
             weights: Weights::default(),
         }

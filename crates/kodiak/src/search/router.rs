@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::lexical::LexicalRetriever;
 use super::lookup::{Found, Lookup};
 use super::present::Presenter;
+use super::rerank::Reranking;
 use super::semantic::SemanticRetriever;
 use super::typo::Speller;
 use super::{Answer, DEADLINE, Request, Searching, Workers};
@@ -16,6 +17,7 @@ use crate::document::Reference;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::rank::Tuning;
+use crate::rerank::Reranker;
 use crate::source::Source;
 use crate::store::{Filter, Reader, Snapshot};
 
@@ -26,6 +28,7 @@ pub struct Router<'a> {
     pub(super) sources: &'a [Box<dyn Source>],
     pub(super) guard: Guard,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
+    reranker: Option<Arc<dyn Reranker>>,
     absence: Option<String>,
     deadline: Duration,
     pub(super) tuning: Tuning,
@@ -61,6 +64,7 @@ impl<'a> Router<'a> {
             sources,
             guard,
             embedder: None,
+            reranker: None,
             absence: None,
             deadline: DEADLINE,
             tuning: Tuning::default(),
@@ -73,6 +77,13 @@ impl<'a> Router<'a> {
     #[must_use]
     pub fn with_embedder(mut self, embedder: Option<Arc<dyn Embedder>>) -> Self {
         self.embedder = embedder;
+        self
+    }
+
+    /// Sets the model that reranks the best hits of requests that ask for it.
+    #[must_use]
+    pub fn with_reranker(mut self, reranker: Option<Arc<dyn Reranker>>) -> Self {
+        self.reranker = reranker;
         self
     }
 
@@ -187,6 +198,14 @@ impl<'a> Router<'a> {
             workers: &self.workers,
             cancel: self.cancel.as_ref(),
         }
+    }
+
+    pub(super) fn reranking(&self) -> Option<Reranking<'_>> {
+        Some(Reranking {
+            reranker: self.reranker.as_ref()?,
+            workers: &self.workers,
+            deadline: self.deadline,
+        })
     }
 
     pub(super) fn presenter<'b>(

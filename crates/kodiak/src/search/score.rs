@@ -1,7 +1,7 @@
 //! Scoring of joined candidates: fusion, then one rescoring stage after another.
 //!
 //! A rescoring stage sees all candidates with their scores and changes the
-//! scores. A cross-encoder would be one more stage at the end.
+//! scores. What a reranker thinks of the best of them comes after, in `rerank`.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -135,6 +135,7 @@ impl Router<'_> {
             retrievers: Retrievers {
                 lexical: None,
                 semantic: Some(model),
+                reranker: None,
             },
             embedded: self.store.coverage(filter)?.share(),
         }))

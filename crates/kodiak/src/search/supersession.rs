@@ -148,6 +148,7 @@ impl Placing<'_> {
                 evidence: Evidence::default(),
                 chunk: None,
                 fused: None,
+                reranked: None,
             })
         });
         // Not in a circle, in which each would be above the other.

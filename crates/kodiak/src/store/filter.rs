@@ -62,6 +62,30 @@ impl Scope {
         }
     }
 
+    /// Returns the scope with only what exists in both. No document is in two
+    /// projects.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        let projects = (&self.project, &other.project);
+        let apart = matches!(projects, (Some(one), Some(another)) if one != another);
+        let sources = match (&self.sources, &other.sources) {
+            _ if apart => Some(Vec::new()),
+            (Some(ours), Some(theirs)) => {
+                let mut both: Vec<_> = ours
+                    .iter()
+                    .filter(|one| theirs.contains(one))
+                    .cloned()
+                    .collect();
+                both.sort();
+                Some(both)
+            }
+            (ours, theirs) => ours.clone().or_else(|| theirs.clone()),
+        };
+        Self {
+            sources,
+            project: self.project.clone().or_else(|| other.project.clone()),
+        }
+    }
+
     /// Returns the names of the sources, or `None` if all sources exist.
     pub fn sources(&self) -> Option<&[String]> {
         self.sources.as_deref()

@@ -31,6 +31,7 @@ mod project_scope;
 mod pruning;
 mod refresh;
 mod repair;
+mod reranking;
 mod sessions;
 mod sources;
 mod spelling;

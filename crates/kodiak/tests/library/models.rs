@@ -256,8 +256,8 @@ fn models_of_equal_dimension_are_never_compared() {
 fn a_cut_model_is_another_model() {
     let place = tempfile::tempdir().unwrap();
     let mut model = install(place.path(), tiny_model::write);
-    model.settings.shorter_dimensions = vec![8];
-    let short = Arc::new(OnnxEmbedder::new(model.clone().shortened(8).unwrap()));
+    model.settings.shorter_dimensions = vec![12];
+    let short = Arc::new(OnnxEmbedder::new(model.clone().shortened(12).unwrap()));
     let whole = Arc::new(OnnxEmbedder::new(model));
     let notes = topics();
     notes.sync_and_embed(&*whole);
@@ -269,6 +269,6 @@ fn a_cut_model_is_another_model() {
     notes.embed(&*short, None);
     assert_eq!(serving(&notes), short.identity().key());
     let status = notes.store().embedding_status().unwrap();
-    assert_eq!(status.models[0].0.dimensions, 8);
+    assert_eq!(status.models[0].0.dimensions, 12);
     assert_eq!(paths(&notes.answer_with(&short, &question))[0], "ramen.md");
 }

@@ -62,7 +62,7 @@ const SILENT: &[&str] = &[
 #[derive(Debug, Default)]
 pub(super) struct Claude {
     /// Whether this is the transcript of a subagent, all of which is a sidechain.
-    pub(super) subagent: bool,
+    subagent: bool,
     /// The prompts that were typed while the agent was busy.
     waiting: VecDeque<String>,
 }
@@ -90,6 +90,13 @@ impl Parser for Claude {
 }
 
 impl Claude {
+    pub(super) fn new(subagent: bool) -> Self {
+        Self {
+            subagent,
+            ..Self::default()
+        }
+    }
+
     /// Returns the part of the session that a record belongs to.
     fn thread<'a>(&self, record: &'a Record) -> &'a str {
         if self.subagent || !record.is_sidechain.0 {
@@ -186,18 +193,15 @@ fn said(text: &str) -> String {
     while let Some(start) = rest.find('<') {
         let (before, tagged) = rest.split_at(start);
         said.push_str(before);
-        match wrapped(tagged) {
-            Some((inner, after)) => {
-                if !inner.is_empty() {
-                    said.push_str(inner);
-                    said.push(' ');
-                }
-                rest = after;
+        if let Some((inner, after)) = wrapped(tagged) {
+            if !inner.is_empty() {
+                said.push_str(inner);
+                said.push(' ');
             }
-            None => {
-                said.push('<');
-                rest = &tagged[1..];
-            }
+            rest = after;
+        } else {
+            said.push('<');
+            rest = &tagged[1..];
         }
     }
     said.push_str(rest);

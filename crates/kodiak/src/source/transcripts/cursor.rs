@@ -94,7 +94,8 @@ struct ModelConfig {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Header {
-    bubble_id: Text,
+    #[serde(rename = "bubbleId")]
+    id: Text,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -106,7 +107,8 @@ struct Tab {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Bubble {
-    bubble_id: Text,
+    #[serde(rename = "bubbleId")]
+    id: Text,
     #[serde(rename = "type")]
     kind: Number,
     text: Text,
@@ -183,13 +185,13 @@ pub(super) fn read(
         .iter()
         .filter_map(|header| header.0.as_ref())
     {
-        let key = format!("bubbleId:{chat}:{}", header.bubble_id.as_str());
+        let key = format!("bubbleId:{chat}:{}", header.id.as_str());
         let bubble = statement
             .query_row([&key], |row| Ok(record::<Bubble>(bytes(row, 0)?)))
             .optional()?;
         match bubble {
             Some(Some(mut bubble)) => {
-                bubble.bubble_id = header.bubble_id.clone();
+                bubble.id = header.id.clone();
                 {
                     let seen = pass_on(&bubble, created, turns);
                     turns.count(seen);
@@ -226,7 +228,7 @@ fn pass_on(bubble: &Bubble, created: Option<i64>, turns: &mut Turns<'_>) -> Seen
     };
     let at = moment_of(bubble.timestamp.0).or_else(|| moment(bubble.created_at.as_str()));
     set(&mut turns.context.around.cwd, &bubble.workspace_project_dir);
-    match bubble.bubble_id.filled() {
+    match bubble.id.filled() {
         Some(id) => turns.begin(role, id, at.or(created), ""),
         None => turns.begin_next(role, at.or(created)),
     }

@@ -131,6 +131,12 @@ impl TranscriptSource {
             }
             Err(error) => return Err(Error::io("read", &self.root)(error)),
         };
+        // Without copies, what cannot be looked at now would count as gone.
+        if let (None, Some(left_out)) = (&self.keep, found.left_out.first()) {
+            let path = PathBuf::from(left_out.key.trim_end_matches('/'));
+            let error = std::io::Error::other(left_out.reason.clone());
+            return Err(Error::io("read", path)(error));
+        }
         let found = Arc::new(found);
         let mut last = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         *last = Some(Arc::clone(&found));
@@ -370,12 +376,6 @@ impl Source for TranscriptSource {
             .enumerate()
             .map(|(at, entry)| (entry.key.as_str(), at))
             .collect();
-        let hidden = |key: &str| {
-            found
-                .left_out
-                .iter()
-                .any(|folder| key.starts_with(&folder.key))
-        };
         let mut changed = Vec::new();
         known.each_entry(&mut |entry| {
             match places.get(entry.key) {
@@ -385,7 +385,7 @@ impl Source for TranscriptSource {
                         changed.push(entries[at].clone());
                     }
                 }
-                None if !entry.key.ends_with('/') && !hidden(entry.key) => {
+                None if !entry.key.ends_with('/') => {
                     look.gone.push(entry.key.to_owned());
                 }
                 None => {}
@@ -407,7 +407,8 @@ impl Source for TranscriptSource {
             return false;
         };
         let there = found.sessions.get(entry_key).and_then(session::version_now);
-        there.is_none()
+        // What cannot be looked at now is not gone.
+        there.is_none() && found.left_out.is_empty()
     }
 
     fn forget(&self, keys: &[&str]) -> Result<()> {

@@ -33,11 +33,7 @@ impl LineFormat {
     /// Returns a parser for one file.
     pub(super) fn parser(self, subagent: bool) -> Box<dyn Parser> {
         match self {
-            Self::Claude => {
-                let mut claude = Claude::default();
-                claude.subagent = subagent;
-                Box::new(claude)
-            }
+            Self::Claude => Box::new(Claude::new(subagent)),
             Self::Codex => Box::new(Codex::default()),
             Self::Pi => Box::new(Pi::default()),
             Self::Cursor => Box::new(CursorLines),

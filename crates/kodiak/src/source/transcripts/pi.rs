@@ -41,7 +41,8 @@ struct Message {
     content: Content,
     model: Text,
     timestamp: Number,
-    error_message: Text,
+    #[serde(rename = "errorMessage")]
+    error: Text,
     is_error: Flag,
     command: Text,
     output: Text,
@@ -189,7 +190,7 @@ impl Pi {
                         _ => {}
                     }
                 }
-                if let Some(error) = message.error_message.filled() {
+                if let Some(error) = message.error.filled() {
                     turns.output(error, true);
                 }
             }

@@ -156,7 +156,7 @@ pub(super) fn document(turn: &Turn, belonging: Belonging<'_>, problem: Option<St
     let body = turn.body();
     let first = turn.position == 0 && turn.thread.is_empty();
     let title = session.title.as_deref().filter(|_| first);
-    let title = title.map_or_else(|| title_of(turn, &body), |title| one_line(title));
+    let title = title.map_or_else(|| title_of(turn, &body), one_line);
     let mut fields = Map::new();
     let mut add = |name: &str, value: Option<&str>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {

@@ -380,7 +380,7 @@ pub(super) fn hide_secrets(text: &mut String) {
     }
 }
 
-/// Returns an id that is safe in keys: what is not a letter, a digit, or one of
+/// Returns an id that is safe in keys: secrets are replaced, what is not a letter, a digit, or one of
 /// `-_.` is replaced, and a long one is cut.
 pub(super) fn safe_id(id: &str) -> String {
     let safe = |sign: char| {
@@ -390,7 +390,7 @@ pub(super) fn safe_id(id: &str) -> String {
             '_'
         }
     };
-    let id: String = id.chars().take(100).map(safe).collect();
+    let id: String = redact(id).chars().take(100).map(safe).collect();
     if id.trim_matches('.').is_empty() {
         return "_".to_owned();
     }

@@ -1,8 +1,10 @@
 //! Claude Code, Codex, pi and Gemini CLI.
 
+use proptest::prelude::*;
+
 use super::*;
 
-const CLAUDE: &str = r##"{"type":"summary","summary":"An old title","leafUuid":"x"}
+const CLAUDE: &str = r#"{"type":"summary","summary":"An old title","leafUuid":"x"}
 {"type":"file-history-snapshot","messageId":"m","snapshot":{}}
 {"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s-1","timestamp":"2026-08-22T10:00:00.123Z","cwd":"/p/one","gitBranch":"main","isSidechain":false,"message":{"role":"user","content":"Why does the parser fail?"}}
 {"type":"assistant","uuid":"a1","sessionId":"s-1","timestamp":"2026-08-22T10:00:05Z","cwd":"/p/one","message":{"id":"m1","type":"message","role":"assistant","model":"opus","content":[{"type":"thinking","thinking":"Hidden thoughts.","signature":"x"}]}}
@@ -23,7 +25,7 @@ not json at all
 {"type":"hologram","sessionId":"s-1"}
 {"type":"ai-title","aiTitle":"Fix the parser","sessionId":"s-1"}
 {"type":"assistant","uuid":"a6","sessionId":"s-1","timestamp":"2026-08-22T10:04:00Z","message":{"id":"m3","model":"<synthetic>","content":[{"type":"text","text":"Done."}]}}
-{"type":"user","uuid":"u9","sess"##;
+{"type":"user","uuid":"u9","sess"#;
 
 const SUBAGENT: &str = r#"{"type":"user","uuid":"b1","isSidechain":true,"agentId":"7f","sessionId":"s-1","timestamp":"2026-08-22T10:00:20Z","cwd":"/p/one","message":{"role":"user","content":"Look for lexers."}}
 {"type":"assistant","uuid":"b2","isSidechain":true,"agentId":"7f","sessionId":"s-1","timestamp":"2026-08-22T10:00:25Z","cwd":"/p/one","message":{"id":"n1","model":"haiku","content":[{"type":"text","text":"There are two lexers."}]}}
@@ -403,4 +405,71 @@ fn hostile_lines_harm_no_other() {
         .map(|file| fs::metadata(file).unwrap().len())
         .sum();
     assert!(kept < 4096, "{kept}");
+}
+
+/// Values that a record may have anywhere.
+fn value() -> impl Strategy<Value = String> {
+    let plain = prop_oneof![
+        Just("null".to_owned()),
+        Just("true".to_owned()),
+        Just("-1.5e3".to_owned()),
+        "\"[a-z<>/ü]{0,12}\"",
+        Just("\"2026-08-22T10:00:00Z\"".to_owned()),
+        Just("\"user\"".to_owned()),
+        Just("\"assistant\"".to_owned()),
+        Just("\"text\"".to_owned()),
+        Just("\"message\"".to_owned()),
+        Just("\"response_item\"".to_owned()),
+    ];
+    plain.prop_recursive(4, 24, 4, |inner| {
+        let names = prop_oneof![
+            Just("type"),
+            Just("message"),
+            Just("content"),
+            Just("payload"),
+            Just("role"),
+            Just("id"),
+            Just("uuid"),
+            Just("parentId"),
+            Just("text"),
+            Just("input"),
+            Just("$set"),
+            Just("messages"),
+            Just("timestamp"),
+        ];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4)
+                .prop_map(|all| format!("[{}]", all.join(","))),
+            prop::collection::vec((names, inner), 0..5).prop_map(|all| {
+                let fields: Vec<String> = all
+                    .iter()
+                    .map(|(name, value)| format!("\"{name}\":{value}"))
+                    .collect();
+                format!("{{{}}}", fields.join(","))
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_records_are_read(lines in prop::collection::vec(value(), 0..8), tail in "\\PC{0,20}") {
+        let text = lines.join("\n") + "\n" + &tail;
+        let places = [
+            (Agent::ClaudeCode, "projects/p/s.jsonl"),
+            (Agent::Codex, "sessions/rollout-2026-08-22T10-00-00-s.jsonl"),
+            (Agent::Pi, "sessions/p/x_s.jsonl"),
+            (Agent::Gemini, "tmp/p/chats/session-s.jsonl"),
+            (Agent::Cursor, "projects/p/agent-transcripts/s.jsonl"),
+        ];
+        for (agent, path) in places {
+            let desk = Desk::new();
+            desk.write(path, &text);
+            let first = desk.documents(agent);
+            // Reading it again, from where it ended, changes nothing.
+            prop_assert_eq!(&desk.documents(agent), &first);
+        }
+    }
 }

@@ -14,6 +14,13 @@ impl Message {
         self
     }
 
+    /// Appends a 32-bit float.
+    pub(crate) fn float(mut self, field: u32, value: f32) -> Self {
+        self.key(field, 5);
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+        self
+    }
+
     /// Appends a text.
     pub(crate) fn text(self, field: u32, value: &str) -> Self {
         self.bytes(field, value.as_bytes())

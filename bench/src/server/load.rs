@@ -1,0 +1,223 @@
+//! Many clients over HTTP: one request a second each, then ten times as many.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::http::{Client, Served};
+use super::{Options, Place, percentile};
+use crate::report::Report;
+use crate::zipf::Generator;
+
+/// The number of searches of the client that is alone.
+const ALONE: usize = 300;
+/// How often memory is looked at.
+const GLANCE: Duration = Duration::from_millis(500);
+
+/// What came of the requests of many clients.
+#[derive(Debug, Default)]
+struct Outcome {
+    /// The times of the answers in milliseconds.
+    times: Vec<f64>,
+    /// How many responses had each status other than 200.
+    refused: BTreeMap<u16, usize>,
+    /// What went wrong otherwise.
+    failures: Vec<String>,
+}
+
+pub(super) fn measure(place: &Place, options: &Options, report: &mut Report) -> Result<()> {
+    let line = [
+        "mcp",
+        "--http",
+        "127.0.0.1:0",
+        "--no-token",
+        "--no-semantic",
+    ];
+    let served = Served::start(&mut place.command(&line))?;
+    let mut generator = Generator::new(11);
+    let queries: Vec<String> = (0..200)
+        .map(|number| generator.words(1 + number % 3))
+        .collect();
+
+    let mut client = Client::connect(&served.address)?;
+    let mut times = Vec::new();
+    for number in 0..ALONE {
+        let started = Instant::now();
+        client.search(&queries[number % queries.len()])?;
+        times.push(started.elapsed().as_secs_f64() * 1e3);
+    }
+    let alone = percentile(&mut times, 95);
+    report.add("one client: p95", alone, "ms", "lexical searches over HTTP");
+
+    let before = served.megabytes()?;
+    let clients = options.clients;
+    let stage = Duration::from_secs(options.seconds);
+    let (outcome, memory) = std::thread::scope(|scope| {
+        let served = &served;
+        // The index is rebuilt meanwhile.
+        let rebuilding = scope.spawn(|| {
+            std::thread::sleep(stage / 3);
+            place.run(&["index", "--rebuild", "--no-semantic"])
+        });
+        let watching = scope.spawn(move || watch(served, stage));
+        let outcome = run(
+            &served.address,
+            &queries,
+            clients,
+            Duration::from_secs(1),
+            stage,
+        );
+        let rebuilt = rebuilding.join().unwrap_or_else(|_| Ok(()));
+        (
+            rebuilt.map(|()| outcome),
+            watching.join().unwrap_or_default(),
+        )
+    });
+    let mut outcome = outcome?;
+    let what = |row: &str| format!("{clients} clients, one a second: {row}");
+    let all = outcome.times.len() + outcome.refused.values().sum::<usize>();
+    report.add(
+        what("answers"),
+        outcome.times.len() as f64,
+        "",
+        format!("of {all}"),
+    );
+    let wrong = all - outcome.times.len() + outcome.failures.len();
+    report.add(what("errors"), wrong as f64, "", told(&outcome));
+    let many = percentile(&mut outcome.times, 95);
+    report.add(what("p50"), percentile(&mut outcome.times, 50), "ms", "");
+    report.add(
+        what("p95"),
+        many,
+        "ms",
+        format!("{:.1} times one client's", many / alone),
+    );
+    let third = memory.len() / 3;
+    let highest = |part: &[f64]| part.iter().copied().fold(0.0, f64::max);
+    report.add(
+        what("memory"),
+        highest(&memory),
+        "MB",
+        format!(
+            "before {before:.1}, highest in the first third {:.1}, in the last {:.1}",
+            highest(&memory[..third]),
+            highest(&memory[memory.len() - third..])
+        ),
+    );
+
+    let stage = Duration::from_secs(options.overload_seconds);
+    let mut outcome = run(
+        &served.address,
+        &queries,
+        clients,
+        Duration::from_millis(100),
+        stage,
+    );
+    let what = |row: &str| format!("{clients} clients, ten a second: {row}");
+    let answers = outcome.times.len();
+    report.add(
+        what("answers"),
+        answers as f64,
+        "",
+        format!("{:.0} a second", answers as f64 / stage.as_secs_f64()),
+    );
+    let busy = outcome.refused.remove(&503).unwrap_or(0);
+    report.add(what("503"), busy as f64, "", "");
+    let wrong = outcome.refused.values().sum::<usize>() + outcome.failures.len();
+    report.add(what("other errors"), wrong as f64, "", told(&outcome));
+    report.add(
+        what("p95 of answers"),
+        percentile(&mut outcome.times, 95),
+        "ms",
+        "",
+    );
+    report.add(what("memory"), served.megabytes()?, "MB", "afterwards");
+    Ok(())
+}
+
+/// Describes what was refused or failed.
+fn told(outcome: &Outcome) -> String {
+    let refused = outcome.refused.iter();
+    let mut parts: Vec<String> = refused
+        .map(|(status, count)| format!("{count} x {status}"))
+        .collect();
+    parts.extend(outcome.failures.first().cloned());
+    parts.join(", ")
+}
+
+/// Looks at the memory of a server again and again.
+fn watch(served: &Served, stage: Duration) -> Vec<f64> {
+    let started = Instant::now();
+    let mut seen = Vec::new();
+    while started.elapsed() < stage {
+        seen.extend(served.megabytes());
+        std::thread::sleep(GLANCE);
+    }
+    seen
+}
+
+/// Has many clients search, each in this interval. One that is late does not wait.
+fn run(
+    address: &str,
+    queries: &[String],
+    clients: usize,
+    interval: Duration,
+    stage: Duration,
+) -> Outcome {
+    let outcome = Mutex::new(Outcome::default());
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        for client in 0..clients {
+            let outcome = &outcome;
+            scope.spawn(move || {
+                let offset = interval.mul_f64(client as f64 / clients as f64);
+                let mut own = Outcome::default();
+                let mut connection = None;
+                for number in 0_u32.. {
+                    let due = offset + interval * number;
+                    if due >= stage {
+                        break;
+                    }
+                    std::thread::sleep(due.saturating_sub(started.elapsed()));
+                    if started.elapsed() >= stage {
+                        break;
+                    }
+                    let query = &queries[(client + number as usize) % queries.len()];
+                    own.search(address, &mut connection, query);
+                }
+                if let Ok(mut all) = outcome.lock() {
+                    all.times.extend(own.times);
+                    all.failures.extend(own.failures);
+                    for (status, count) in own.refused {
+                        *all.refused.entry(status).or_default() += count;
+                    }
+                }
+            });
+        }
+    });
+    outcome.into_inner().unwrap_or_default()
+}
+
+impl Outcome {
+    fn search(&mut self, address: &str, connection: &mut Option<Client>, query: &str) {
+        let started = Instant::now();
+        let searched = match connection.take() {
+            Some(client) => Ok(client),
+            None => Client::connect(address),
+        };
+        let searched = searched.and_then(|mut client| Ok((client.search(query)?, client)));
+        match searched {
+            Ok((200, client)) => {
+                self.times.push(started.elapsed().as_secs_f64() * 1e3);
+                *connection = Some(client);
+            }
+            Ok((status, client)) => {
+                *self.refused.entry(status).or_default() += 1;
+                *connection = Some(client);
+            }
+            Err(error) => self.failures.push(error.to_string()),
+        }
+    }
+}

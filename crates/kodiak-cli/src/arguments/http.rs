@@ -1,0 +1,59 @@
+//! The arguments of `kodiak mcp` that are about serving over HTTP.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use clap::Args;
+
+/// How a server is reached over HTTP.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Over HTTP")]
+pub(crate) struct HttpArguments {
+    /// Serve many clients over HTTP at this address, such as 127.0.0.1:7700, instead of one
+    #[arg(long, value_name = "ADDRESS", value_parser = address, conflicts_with = "note_create")]
+    pub(crate) http: Option<SocketAddr>,
+    /// Let everybody on this machine in without a token, for reading
+    #[arg(long, requires = "http", conflicts_with = "allow_write")]
+    pub(crate) no_token: bool,
+    /// A name by which clients call the server; repeat for several [default: localhost and its address]
+    #[arg(long = "allow-host", value_name = "NAME", requires = "http")]
+    pub(crate) hosts: Vec<String>,
+    /// A web page's origin, such as <https://app.example>, that may call; repeat for several [default: its own]
+    #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
+    pub(crate) origins: Vec<String>,
+    /// The time for one request [default: 30]
+    #[arg(long, value_name = "SECONDS", requires = "http", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) request_timeout: Option<u64>,
+    /// The number of requests that may wait for their turn; more are refused [default: 256]
+    #[arg(long, value_name = "N", requires = "http", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) max_waiting: Option<u32>,
+}
+
+/// Parses an address; a port alone is one of this machine only.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let local = text.strip_prefix("localhost:").unwrap_or(text);
+    if let Ok(port) = local.parse() {
+        return Ok((Ipv4Addr::LOCALHOST, port).into());
+    }
+    text.parse()
+        .map_err(|_| "expected an address and a port, such as 127.0.0.1:7700".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_local() {
+        for (text, expected) in [
+            ("7700", "127.0.0.1:7700"),
+            ("localhost:7700", "127.0.0.1:7700"),
+            ("0.0.0.0:1", "0.0.0.0:1"),
+            ("[::1]:1", "[::1]:1"),
+        ] {
+            assert_eq!(address(text).unwrap().to_string(), expected);
+        }
+        for text in ["", "127.0.0.1", "host:1", "70000", ":1"] {
+            address(text).unwrap_err();
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The programs that talk to Kodiak for an agent: where each keeps its list of
+//! servers, and how Kodiak is entered there.
+//!
+//! `place` knows the files, `json` and `toml` change a text and nothing else in
+//! it, and `save` replaces a file and keeps the one before. What the server is
+//! started with is decided by the verb.
+
+mod json;
+mod place;
+mod save;
+mod toml;
+
+use clap::ValueEnum;
+
+pub(crate) use place::{Surroundings, file};
+pub(crate) use save::{Saved, save};
+
+/// A program that starts MCP servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    /// Claude Code
+    ClaudeCode,
+    /// Claude Desktop
+    ClaudeDesktop,
+    /// Cursor
+    Cursor,
+    /// Visual Studio Code
+    Vscode,
+    /// Codex
+    Codex,
+    /// Gemini CLI
+    Gemini,
+}
+
+/// How a client starts a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// The name that the client has for the server.
+    pub(crate) name: String,
+    /// The absolute path of the program.
+    pub(crate) command: String,
+    pub(crate) arguments: Vec<String>,
+    /// The environment variables that the program needs.
+    pub(crate) variables: Vec<(String, String)>,
+}
+
+impl Client {
+    /// Returns its name, as people know it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::ClaudeDesktop => "Claude Desktop",
+            Self::Cursor => "Cursor",
+            Self::Vscode => "Visual Studio Code",
+            Self::Codex => "Codex",
+            Self::Gemini => "Gemini CLI",
+        }
+    }
+
+    /// Returns the text of a file that had `text`, with the entry added or brought
+    /// up to date. Everything else stays as it was written. Fails if the text does
+    /// not parse, with the reason.
+    pub(crate) fn merged(self, text: &str, entry: &Entry) -> Result<String, String> {
+        // A byte order mark is not part of the text, and stays.
+        let (mark, text) = match text.strip_prefix('\u{feff}') {
+            Some(rest) => ("\u{feff}", rest),
+            None => ("", text),
+        };
+        let merged = match self {
+            Self::Codex => toml::merged(text, entry)?,
+            _ => json::merged(text, self.section(), self.states_transport(), entry)?,
+        };
+        Ok(format!("{mark}{merged}"))
+    }
+
+    /// Returns the name of the object that has the servers.
+    fn section(self) -> &'static str {
+        match self {
+            Self::Vscode => "servers",
+            Self::Codex => toml::SECTION,
+            _ => "mcpServers",
+        }
+    }
+
+    /// Tells whether an entry says that its server is started and not called over
+    /// HTTP.
+    fn states_transport(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::Vscode)
+    }
+}
+
+#[cfg(test)]
+#[path = "clients/tests.rs"]
+mod tests;

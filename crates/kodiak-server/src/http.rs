@@ -1,0 +1,183 @@
+//! Serves the protocol and a JSON API over HTTP, from one process to many
+//! clients.
+//!
+//! ```text
+//! connection → origin → access → load → { /mcp | /api/… }      /health needs no token
+//! ```
+//!
+//! * `listen` accepts connections, and ends them when the server ends;
+//! * `origin` refuses what a web page of somebody else could send;
+//! * `access` turns a token into the rights of one request;
+//! * `load` bounds how many requests are served at once, and for how long;
+//! * `api` has the routes of the JSON API, `document` the file that describes them;
+//! * `refusal` words and logs what is refused.
+
+mod access;
+mod api;
+mod listen;
+mod load;
+mod origin;
+mod refusal;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware;
+use axum::response::Response;
+use axum::routing::get;
+
+use crate::error::{Error, Result};
+use crate::options::Log;
+use crate::server::Server;
+use crate::token::TokenFile;
+use access::Access;
+use load::Load;
+use origin::Origins;
+use refusal::{RefusalLog, Refused};
+
+/// How a server is reached over HTTP.
+#[derive(Debug)]
+pub struct HttpOptions {
+    /// The address to listen at; port 0 takes any that is free.
+    pub address: SocketAddr,
+    /// The tokens that let callers in. Without, everybody has the rights of the
+    /// server's own guard.
+    pub tokens: Option<TokenFile>,
+    /// The names by which the server is called, beside those of its address.
+    pub hosts: Vec<String>,
+    /// The origins of web pages that may call, beside its own.
+    pub origins: Vec<String>,
+    /// The bounds of its load.
+    pub limits: Limits,
+}
+
+/// The bounds of a server's load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The largest body of a request in bytes.
+    pub body: usize,
+    /// The time for one request, in the queue and at work.
+    pub time: Duration,
+    /// The number of requests that are worked on at once.
+    pub working: usize,
+    /// The number of requests that wait for their turn. More are refused.
+    pub waiting: usize,
+    /// The number of connections. More wait until one is closed.
+    pub connections: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            body: 1 << 20,
+            time: Duration::from_secs(30),
+            // Searches also wait for files and for the model.
+            working: 2 * cores,
+            waiting: 256,
+            connections: 1024,
+        }
+    }
+}
+
+/// A server that listens, and is not serving yet.
+#[derive(Debug)]
+pub struct Listening {
+    runtime: tokio::runtime::Runtime,
+    listener: tokio::net::TcpListener,
+    address: SocketAddr,
+    router: Router,
+    limits: Limits,
+}
+
+/// Starts to listen. Requests wait until [`Listening::serve`] is called.
+pub fn listen(server: &Server, options: HttpOptions) -> Result<Listening> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(Error::Start)?;
+    let asked = options.address;
+    let listener = runtime
+        .block_on(tokio::net::TcpListener::bind(asked))
+        .map_err(|source| Error::Listen {
+            address: asked,
+            source,
+        })?;
+    let address = listener.local_addr().map_err(Error::Start)?;
+    let limits = options.limits;
+    Ok(Listening {
+        router: router(server, address, options),
+        runtime,
+        listener,
+        address,
+        limits,
+    })
+}
+
+impl Listening {
+    /// Returns the address that is listened at.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until the process is told to end. What is being answered then is
+    /// finished first.
+    pub fn serve(self) -> Result<()> {
+        self.serve_until(listen::told_to_end())
+    }
+
+    /// Serves until `end` is ready.
+    pub fn serve_until(self, end: impl Future<Output = ()>) -> Result<()> {
+        self.runtime
+            .block_on(listen::accept(self.listener, self.router, self.limits, end));
+        // A search that nobody waits for any more does not delay the end.
+        self.runtime.shutdown_timeout(Duration::from_secs(2));
+        Ok(())
+    }
+}
+
+/// Returns all routes, behind all checks.
+fn router(server: &Server, address: SocketAddr, options: HttpOptions) -> Router {
+    let log: Log = Arc::clone(&server.options().log);
+    let refusals = Arc::new(RefusalLog::new(log));
+    let limits = options.limits;
+    let access = Arc::new(Access::new(server, options.tokens));
+    let load = Arc::new(Load::new(limits));
+    let origins = Arc::new(Origins::new(address, &options.hosts, &options.origins));
+    let guarded = Router::new()
+        .nest_service("/mcp", crate::mcp::http_service(server, limits.body))
+        .nest("/api", api::router(server.clone()))
+        .fallback(async || Refused::NoRoute)
+        .method_not_allowed_fallback(async || Refused::NoMethod)
+        .layer(DefaultBodyLimit::max(limits.body))
+        .layer(middleware::from_fn_with_state(load, load::limit))
+        .layer(middleware::from_fn_with_state(access, access::admit));
+    Router::new()
+        .route("/health", get(health))
+        .method_not_allowed_fallback(async || Refused::NoMethod)
+        .fallback_service(guarded)
+        .layer(middleware::from_fn_with_state(origins, origin::check))
+        .layer(middleware::map_response(with_headers))
+        .layer(middleware::from_fn_with_state(refusals, refusal::report))
+}
+
+/// Says that the server answers, and nothing else: whoever asks has no token.
+async fn health() -> axum::Json<serde_json::Value> {
+    axum::Json(serde_json::json!({"status": "ok"}))
+}
+
+/// Adds what keeps browsers from using an answer for anything else.
+async fn with_headers(mut response: Response) -> Response {
+    use axum::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+    let headers = response.headers_mut();
+    let policy = HeaderName::from_static("cross-origin-resource-policy");
+    headers.insert(policy, HeaderValue::from_static("same-origin"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}

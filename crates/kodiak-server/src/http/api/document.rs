@@ -1,0 +1,91 @@
+//! `GET /api/documents/{id}`: the same answer as `kodiak get --json`, without
+//! the place of the file on the server's machine.
+
+use axum::Extension;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use kodiak::document::{LineRange, Reference, uri};
+use kodiak::search::{Found, Freshness};
+use serde::Serialize;
+
+use super::parameters::{Parameters, malformed};
+use super::{Answered, From, work};
+use crate::server::Server;
+
+/// The longest reference, in characters.
+const LONGEST: usize = 1_000;
+
+/// A document, or some lines of it.
+#[derive(Debug, Serialize)]
+pub(super) struct Document {
+    id: String,
+    uri: String,
+    source: String,
+    path: String,
+    title: String,
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<String>,
+    tags: Vec<String>,
+    updated_at: String,
+    lines: [usize; 2],
+    line_count: usize,
+    text: String,
+    /// Whether its file has changed since it was indexed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    changed: bool,
+}
+
+pub(super) async fn document(
+    State(server): State<Server>,
+    Extension(caller): From,
+    path: Result<Path<String>, PathRejection>,
+    parameters: Parameters,
+) -> Answered<Document> {
+    let Ok(Path(id)) = path else {
+        return Err(malformed("id", "UTF-8"));
+    };
+    parameters.only(&["lines"])?;
+    if id.chars().count() > LONGEST {
+        let wanted = format!("at most {LONGEST} characters long");
+        return Err(malformed("id", &wanted));
+    }
+    let lines = parameters.one("lines")?;
+    let lines: Option<LineRange> = lines.map(str::parse).transpose()?;
+    let reference = match lines {
+        Some(_) => Reference { target: id, lines },
+        None => id.parse()?,
+    };
+    work(&server, move |engine| {
+        let found = engine.get(&caller.guard, &reference)?;
+        match reference.lines {
+            Some(lines) if lines.from > found.line_count => Err(malformed(
+                "lines",
+                &format!("within the {} lines that there are", found.line_count),
+            )),
+            _ => Ok(Document::of(found)),
+        }
+    })
+    .await
+}
+
+impl Document {
+    fn of(found: Found) -> Self {
+        let document = found.document;
+        Self {
+            id: format!("#{}", document.short_id),
+            uri: uri(&document.source, &document.key),
+            source: document.source,
+            path: document.key,
+            title: document.title,
+            kind: document.kind,
+            category: document.category,
+            tags: document.tags,
+            updated_at: kodiak::date::format(document.updated_at),
+            lines: [found.lines.from, found.lines.to],
+            line_count: found.line_count,
+            text: found.text,
+            changed: matches!(found.freshness, Freshness::Changed | Freshness::Gone),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! `GET /api/timeline`: the same answer as `kodiak timeline --json`.
+
+use axum::Extension;
+use axum::extract::State;
+use kodiak::memory::{Timeline, TimelineRequest};
+use kodiak::store::Filter;
+
+use super::parameters::{Parameters, malformed};
+use super::search::{meant, period};
+use super::{Answered, From, work};
+use crate::server::Server;
+
+/// The most entries of one answer.
+const MOST: usize = 500;
+/// The usual number of entries.
+const USUAL: usize = 50;
+/// The usual number of entries before and after the one in the middle.
+const USUAL_CONTEXT: usize = 5;
+/// The most of them.
+const MOST_CONTEXT: usize = 100;
+/// The longest reference, in characters.
+const LONGEST: usize = 1_000;
+
+const KNOWN: [&str; 9] = [
+    "from", "to", "around", "context", "source", "project", "tag", "kind", "limit",
+];
+
+pub(super) async fn timeline(
+    State(server): State<Server>,
+    Extension(caller): From,
+    parameters: Parameters,
+) -> Answered<Timeline> {
+    parameters.only(&KNOWN)?;
+    let (after, before) = period(parameters.one("from")?, parameters.one("to")?)?;
+    let around = parameters.one("around")?.map(str::to_owned);
+    if around
+        .as_ref()
+        .is_some_and(|id| id.chars().count() > LONGEST)
+    {
+        let wanted = format!("at most {LONGEST} characters long");
+        return Err(malformed("around", &wanted));
+    }
+    let context = parameters.number("context", MOST_CONTEXT)?;
+    let mut request = TimelineRequest {
+        filter: Filter {
+            sources: parameters.texts("source")?,
+            projects: parameters.texts("project")?,
+            tags: parameters.texts("tag")?,
+            kinds: parameters.texts("kind")?,
+            ..Filter::default()
+        },
+        after,
+        before,
+        around,
+        context: context.unwrap_or(USUAL_CONTEXT),
+        limit: parameters.number("limit", MOST)?.unwrap_or(USUAL),
+    };
+    work(&server, move |engine| {
+        let filter = &mut request.filter;
+        engine.require_sources(&caller.guard, &filter.sources)?;
+        filter.projects = meant(engine, &caller.guard, &filter.projects)?;
+        Ok(engine.timeline(&caller.guard, &request)?)
+    })
+    .await
+}
