@@ -84,7 +84,7 @@ fn gain(gains: impl Iterator<Item = f64>) -> f64 {
 
 impl Means {
     /// Returns the means of these scores, rounded to four decimal places.
-    pub(super) fn of<'a>(scores: impl Iterator<Item = &'a Scores> + Clone) -> Self {
+    pub(super) fn of<'a>(scores: &(impl Iterator<Item = &'a Scores> + Clone)) -> Self {
         let questions = scores.clone().count();
         let mean = |part: &dyn Fn(&Scores) -> f64| {
             let sum = scores.clone().fold(0.0, |sum, one| sum + part(one));
@@ -144,11 +144,11 @@ mod tests {
     #[test]
     fn means_are_over_questions() {
         let scores = [Scores::of(&["a"], &["a"]), Scores::of(&["b", "a"], &["a"])];
-        let means = Means::of(scores.iter());
+        let means = Means::of(&scores.iter());
         assert_eq!(means.questions, 2);
         close(means.first, 0.5);
         close(means.mrr, 0.75);
         close(means.at(5).recall_all, 1.0);
-        assert_eq!(Means::of([].iter()).questions, 0);
+        assert_eq!(Means::of(&[].iter()).questions, 0);
     }
 }

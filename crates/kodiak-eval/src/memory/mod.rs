@@ -109,15 +109,15 @@ fn parse(text: &str) -> Result<Vec<Haystack>> {
     let items: Vec<Value> = serde_json::from_str(text).context("not a JSON list")?;
     let first = items.first().context("the list is empty")?;
     if first.get("haystack_sessions").is_some() {
-        return each(items, longmemeval::haystack);
+        return each(&items, longmemeval::haystack);
     }
     if first.get("qa").is_some() {
-        return each(items, locomo::haystack);
+        return each(&items, locomo::haystack);
     }
     anyhow::bail!("neither LongMemEval nor LoCoMo")
 }
 
-fn each(items: Vec<Value>, read: fn(&Value) -> Result<Haystack>) -> Result<Vec<Haystack>> {
+fn each(items: &[Value], read: fn(&Value) -> Result<Haystack>) -> Result<Vec<Haystack>> {
     let numbered = items.iter().enumerate();
     numbered
         .map(|(at, item)| read(item).with_context(|| format!("item {}", at + 1)))

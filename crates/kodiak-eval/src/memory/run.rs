@@ -118,7 +118,7 @@ impl MemoryRun<'_> {
         asked?;
         let rows = results.into_iter();
         Ok(rows
-            .map(|result| self.row(&benchmark.name, result))
+            .map(|result| self.row(&benchmark.name, &result))
             .collect())
     }
 
@@ -182,7 +182,7 @@ impl MemoryRun<'_> {
         Ok(())
     }
 
-    fn row(&self, name: &str, result: Results) -> MemoryRow {
+    fn row(&self, name: &str, result: &Results) -> MemoryRow {
         let mut by_type: BTreeMap<&str, Vec<&Scores>> = BTreeMap::new();
         for (_, kind, scores) in &result.scores {
             by_type.entry(kind).or_default().push(scores);
@@ -196,12 +196,12 @@ impl MemoryRun<'_> {
             mode: result.way.mode.name(),
             model: model.map(|model| model.identity().name.clone()),
             chunks: result.way.chunks(),
-            all: Means::of(result.scores.iter().map(|(.., scores)| scores)),
+            all: Means::of(&result.scores.iter().map(|(.., scores)| scores)),
             by_type: by_type
                 .into_iter()
                 .map(|(kind, scores)| TypeRow {
                     kind: kind.to_owned(),
-                    means: Means::of(scores.into_iter()),
+                    means: Means::of(&scores.into_iter()),
                 })
                 .collect(),
             per_question: result
