@@ -23,6 +23,9 @@ const TEXTS: [&str; 4] = [
     "plan the week: review tasks, deadlines, meetings and goals before the budget",
 ];
 
+/// What a test changes in a pack.
+type Change = fn(&mut Parts);
+
 /// Returns a pack whose tokenizer is that of the tiny model.
 fn pack() -> Parts {
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +99,6 @@ fn what_is_wrong_with_a_pack_is_said() {
         change(&mut pack);
         convert(&pack.bytes(), Precision::Integer).unwrap_err()
     };
-    type Change = fn(&mut Parts);
     let cases: [(&str, Change); 9] = [
         ("it is cut off", |pack| {
             pack.tensors.pop();
