@@ -126,14 +126,12 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     assert_eq!(hit["file"], file.to_str().unwrap());
     assert_snapshot!(desk.run(&["forget", "more"]), @"
     exit: 0
-    --- stdout
     --- stderr
     moved memory/more to the trash: The API allows 200 requests a minute.
     ");
     assert_eq!(desk.found(&["requests"]), ["limits"]);
     assert_snapshot!(desk.run(&["forget", "--purge", "limits"]), @"
     exit: 0
-    --- stdout
     --- stderr
     erased 1 document
     ");

@@ -66,7 +66,10 @@ impl Engine {
         let mut documents = Vec::new();
         let mut threads = Vec::new();
         for document in self.matching(guard, filter)? {
-            if let Some(thread) = document.thread {
+            // Memories are gone with their files, and a session may go on.
+            if let Some(thread) = document.thread
+                && !self.holds_memories(&document.source)
+            {
                 threads.push((document.source.clone(), thread.name));
             }
             documents.push((document.source, document.key));
@@ -74,6 +77,16 @@ impl Engine {
         threads.sort();
         threads.dedup();
         self.purge_all(guard, &documents, &threads, job)
+    }
+
+    /// Tells whether a document with this key was erased and must not come back.
+    pub(crate) fn was_erased(&self, source: &str, key: &str) -> Result<bool> {
+        self.shared.tombstones.hold(source, key, None)
+    }
+
+    fn holds_memories(&self, name: &str) -> bool {
+        let mut sources = self.shared.sources.iter();
+        sources.any(|source| source.name() == name && source.memories().is_some())
     }
 
     /// Returns the matching documents without their texts.
@@ -156,8 +169,10 @@ impl Engine {
                 continue;
             };
             for key in keys {
+                // Asked before: a file that is gone cannot tell which key it had.
+                let file = writable.file(key);
                 match writable.purge(key) {
-                    Ok(()) => files.push(writable.file(key)),
+                    Ok(()) => files.push(file),
                     // It was deleted before, or somebody else has deleted it.
                     Err(Error::NoDocument { .. }) => {}
                     Err(error) => return Err(error),

@@ -216,6 +216,9 @@ impl Engine {
             if !taken.is_empty() {
                 return Err(Error::KeyTaken { key: id.clone() });
             }
+            if self.was_erased(&memory.source, id)? {
+                return Err(bad(&format!("what had the id '{id}' was erased")));
+            }
         }
         for name in memory.metadata.keys() {
             if OWN_FIELDS.iter().any(|own| own.eq_ignore_ascii_case(name)) {

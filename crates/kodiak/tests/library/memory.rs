@@ -13,6 +13,7 @@ use kodiak::memory::{Memory, Remembered, TimelineRequest};
 use kodiak::search::Request;
 use kodiak::source::{Holding, MemoryFolder, MemoryOptions};
 use kodiak::store::Filter;
+use kodiak::tombstones::Tombstones;
 use kodiak::{Engine, Error, date};
 use tempfile::TempDir;
 
@@ -57,6 +58,7 @@ impl Place {
         let articles = self.root().join("articles");
         let articles = MemoryFolder::new("article", &articles, options(Holding::Articles));
         Engine::builder(self.index())
+            .tombstones(Tombstones::at(self.folder.path().join("forgotten")))
             .source(memories)
             .source(articles.unwrap())
             .open()
@@ -334,6 +336,29 @@ fn forgetting_moves_to_the_trash_and_retention_spares_what_is_protected() {
     assert_eq!(erased, 1);
     assert_eq!(found(&engine, &request("founding")), [] as [&str; 0]);
     assert!(!place.root().join(format!("{}.md", kept.key)).exists());
+}
+
+#[test]
+fn a_session_goes_on_after_it_was_erased_but_an_id_does_not_come_back() {
+    let place = Place::new();
+    let engine = place.engine();
+    let job = Job::default();
+    let said = |id: &str, text: &str| Memory {
+        id: Some(id.to_owned()),
+        session: Some("s-17".to_owned()),
+        ..memory(text)
+    };
+    remember(&engine, &said("first", "Okapis live in the forest."));
+    fs::rename(place.root().join("first.md"), place.root().join("moved.md")).unwrap();
+    sync(&engine);
+    let guard = engine.guard_of_experience(&me());
+    assert_eq!(engine.purge_session(&guard, "s-17", &job).unwrap(), 1);
+    assert!(place.files().is_empty());
+    let again = engine.remember(&me(), &said("first", "Okapis again."), &job);
+    assert!(again.unwrap_err().to_string().contains("first"));
+    remember(&engine, &said("second", "Okapis are shy."));
+    sync(&engine);
+    assert_eq!(found(&engine, &request("okapis")), ["second"]);
 }
 
 #[test]
