@@ -81,12 +81,30 @@ static FINDER: LazyLock<Option<Finder>> = LazyLock::new(|| {
 /// How what replaces a secret begins. The kind and `]` follow.
 const MARK: &str = "[redacted:";
 
+/// How often a text is looked at again after something in it was replaced.
+const ROUNDS: usize = 8;
+
 /// Replaces each secret of a text by `[redacted:kind]`. A text that has been
 /// redacted stays as it is.
 pub fn redact(text: &str) -> Cow<'_, str> {
+    let Some(mut redacted) = redact_once(text) else {
+        return Cow::Borrowed(text);
+    };
+    // What stood beside a secret may be one itself, now that it stands alone.
+    for _ in 0..ROUNDS {
+        let Some(again) = redact_once(&redacted) else {
+            break;
+        };
+        redacted = again;
+    }
+    Cow::Owned(redacted)
+}
+
+/// Replaces the secrets of a text; `None` if it has none.
+fn redact_once(text: &str) -> Option<String> {
     let secrets = secrets(text);
     if secrets.is_empty() {
-        return Cow::Borrowed(text);
+        return None;
     }
     let mut redacted = String::with_capacity(text.len());
     let mut end = 0;
@@ -98,7 +116,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
         end = secret.range.end;
     }
     redacted.push_str(&text[end..]);
-    Cow::Owned(redacted)
+    Some(redacted)
 }
 
 /// Returns the secrets of a text, in order and without overlaps.

@@ -107,6 +107,14 @@ fn a_private_key_without_an_end_goes_with_its_lines() {
 }
 
 #[test]
+fn what_stood_beside_a_secret_is_looked_at_again() {
+    let text = "-----BEGIN RSA PRIVATE KEY-----Bearer passworda1b8Q~password";
+    let redacted = "[redacted:private-key]Bearer [redacted:bearer-token]";
+    assert_eq!(redact(text), redacted);
+    assert_eq!(redact(redacted), redacted);
+}
+
+#[test]
 fn values_end_where_they_do() {
     for (text, expected) in [
         (

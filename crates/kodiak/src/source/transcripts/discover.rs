@@ -129,6 +129,8 @@ impl Discovered {
         while let Some((folder, depth)) = folders.pop() {
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries,
+                // There may be no such folder, or none any more.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => {
                     self.left_out.push(LeftOut {
                         key: format!("{}/", folder.display()),

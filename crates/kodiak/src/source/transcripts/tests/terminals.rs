@@ -202,6 +202,12 @@ fn codex() {
         Some("left out: 2 lines of unknown type (divination, tarot)")
     );
 
+    // An agent that has archived nothing has no folder for that, with or without copies.
+    let options = TranscriptOptions::default();
+    let source = TranscriptSource::new("mine", Agent::Codex, &desk.root(), options).unwrap();
+    assert_eq!(source.extent().unwrap().0, 2);
+    assert!(source.list().unwrap().left_out.is_empty());
+
     // Archived and compressed, it is the same session with the same turns.
     fs::remove_file(path).unwrap();
     desk.write(&format!("archived_sessions/{name}.zst"), compressed(CODEX));
