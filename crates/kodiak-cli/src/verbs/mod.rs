@@ -72,6 +72,8 @@ pub(crate) fn run(
         | Verb::Page(PageVerb::New(_))
         | Verb::Remember(_) => true,
         Verb::Search(arguments) => arguments.folder.is_some(),
+        // It makes a folder for memories.
+        Verb::Mcp(arguments) => arguments.allow_write,
         _ => false,
     };
     let context = Context::new(output, &arguments.everywhere, writes_config)?;
