@@ -235,7 +235,7 @@ fn only_the_named_project_exists() {
     let written = json!({"title": "Rye", "content": "A darker bread."});
     assert_eq!(client.text("page_create", written), "Wrote notes/Rye.md.");
     let page = std::fs::read_to_string(desk.path("notes/Rye.md")).unwrap();
-    assert!(page.contains("project: /work/atlas"), "{page}");
+    assert!(page.contains("project: \"/work/atlas\""), "{page}");
     let found = client.call("search", json!({"query": "bread"}));
     assert_eq!(found["structuredContent"]["total"], 2, "{found}");
     assert_eq!(client.close(), Some(0));
