@@ -38,6 +38,9 @@ use load::Load;
 use origin::Origins;
 use refusal::{RefusalLog, Refused};
 
+/// The threads for work that goes on although nobody waits for it any more.
+const SPARE: usize = 16;
+
 /// How a server is reached over HTTP.
 #[derive(Debug)]
 pub struct HttpOptions {
@@ -78,7 +81,7 @@ impl Default for Limits {
             // Searches also wait for files and for the model.
             working: 2 * cores,
             waiting: 256,
-            connections: 1024,
+            connections: 512,
         }
     }
 }
@@ -96,6 +99,7 @@ pub struct Listening {
 /// Starts to listen. Requests wait until [`Listening::serve`] is called.
 pub fn listen(server: &Server, options: HttpOptions) -> Result<Listening> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(options.limits.working + SPARE)
         .enable_all()
         .build()
         .map_err(Error::Start)?;

@@ -89,7 +89,7 @@ fn help_is_an_answer() {
 
     Commands:
       search       Find notes
-      get          Print a note, or some lines of it
+      get          Print a note, or some lines of it, or several notes
       similar      Find the notes that are most similar to a note
       brain        Ask the session records: what was done, decided and learned
       ingest       Take in session records from standard input or files
@@ -97,6 +97,11 @@ fn help_is_an_answer() {
       note         Write a new note
       page         Write, change, delete and restore pages, where Kodiak may write
       tag          List tags, and change them in notes that Kodiak may write to
+      remember     Keep something that was learned, unless it is known already
+      recall       Find what was learned, that of the present project first
+      timeline     List what was learned when, in few words
+      forget       Move memories to the trash, or erase them
+      article      Keep a longer text with a reference to where it is from
       add          Register a folder of notes, or Bear, as a source and index it
       remove       Remove a source; its files are not touched
       sources      List the registered sources
@@ -107,6 +112,7 @@ fn help_is_an_answer() {
       config       Show the configuration, and change a setting
       eval         Measure search quality and speed on test sets in the BEIR layout
       mcp          Serve agents: search, read and write through the Model Context Protocol
+      token        Make, list and revoke the tokens that let programs in over HTTP
       completions  Print a completion script for a shell
       man          Print the manual page
       help         Print this message or the help of the given subcommand(s)
