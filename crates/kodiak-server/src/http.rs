@@ -9,7 +9,7 @@
 //! * `origin` refuses what a web page of somebody else could send;
 //! * `access` turns a token into the rights of one request;
 //! * `load` bounds how many requests are served at once, and for how long;
-//! * `api` has the routes of the JSON API, `document` the file that describes them;
+//! * `api` has the routes of the JSON API, which `docs/openapi.json` describes;
 //! * `refusal` words and logs what is refused.
 
 mod access;
