@@ -463,6 +463,7 @@ mod tests {
         let models = ProgramModels {
             folder: Ok(installed),
             name: None,
+            usual: None,
             dimensions: None,
             remote: None,
             made: Mutex::default(),

@@ -398,10 +398,7 @@ mod tests {
 
     #[test]
     fn a_model_is_in_use_unless_the_config_says_none() {
-        assert_eq!(
-            parse("").unwrap().model(),
-            Some("granite-embedding-30m-english")
-        );
+        assert_eq!(parse("").unwrap().model(), Some("all-minilm-l6-v2"));
         assert_eq!(parse("model = \"none\"").unwrap().model(), None);
     }
 

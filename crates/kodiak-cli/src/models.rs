@@ -66,6 +66,7 @@ fn obtain_usual(
     cache: &Path,
 ) -> Result<InstalledModel, String> {
     let mut name = usual.name();
+    let mut first = None;
     loop {
         let obtained = obtain(context, config, &name, cache, || Means::of(false));
         // What failed just now is not chosen again.
@@ -73,9 +74,11 @@ fn obtain_usual(
         match obtained {
             Err(reason) if next != name => {
                 context.output.detail(&format!("the model {reason}"));
+                first.get_or_insert(reason);
                 name = next;
             }
-            other => return other,
+            // Why there is not even the best one is what people can act on.
+            other => return other.map_err(|reason| first.unwrap_or(reason)),
         }
     }
 }

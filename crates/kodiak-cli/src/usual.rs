@@ -41,7 +41,7 @@ impl Usual {
         }
         let candidates: Vec<&KnownModel> = model::catalogue().iter().filter(by_default).collect();
         let possible = |known: &&&KnownModel| self.can_be_had(&known.name);
-        let best = candidates.iter().find(possible).or(candidates.last());
+        let best = candidates.iter().find(possible).or(candidates.first());
         best.map_or_else(String::new, |known| known.name.clone())
     }
 

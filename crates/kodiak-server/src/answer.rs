@@ -1,9 +1,11 @@
 //! Hits in words and as objects, within a budget.
 
+use kodiak::Error;
 use kodiak::search::{Answer, Completeness, Hit, Incomplete, NotIndexed, NotLookedFor, Notice};
 use serde_json::{Map, Value, json};
 
-use crate::budget::{Budget, tokens};
+use crate::budget::{Budget, clipped, tokens};
+use crate::failure::Refusal;
 use crate::tool::{Call, ToolAnswer};
 
 /// The tokens that are kept for what is said about the hits.
@@ -42,6 +44,35 @@ pub(crate) fn hits(call: &Call<'_>, answer: &Answer) -> ToolAnswer {
         answer.is_complete(),
         remarks,
     )
+}
+
+/// Words what was found. If there is no index yet but something to index, nothing
+/// was found and that is said: no search fails for want of an index.
+pub(crate) fn unless_unindexed<T>(
+    call: &Call<'_>,
+    found: kodiak::Result<T>,
+    worded: impl FnOnce(T) -> ToolAnswer,
+) -> Result<ToolAnswer, Refusal> {
+    match found {
+        Ok(found) => Ok(worded(found)),
+        Err(error @ Error::NoIndex { .. }) => match unindexed(call) {
+            Some(remark) => Ok(list::<Hit>(call, &[], 0, false, vec![remark])),
+            None => Err(error.into()),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns what to say where there is no index yet, if there is something to
+/// index. It is indexed in the background.
+pub(crate) fn unindexed(call: &Call<'_>) -> Option<String> {
+    let status = call.engine.status(call.guard()).ok()?;
+    let working = !status.sources.is_empty() && call.server.work().ask();
+    working.then(|| {
+        let doing = call.server.work().doing().filter(|_| call.sees_work());
+        let doing = doing.map_or(String::new(), |doing| format!(" ({doing})"));
+        format!("incomplete: nothing is indexed yet; indexing goes on, search again soon{doing}")
+    })
 }
 
 /// Words a list within the budget of its call. `total` counts also what was not
@@ -118,13 +149,13 @@ impl Listed for Hit {
         let mut text = format!(
             "{number}. {} {} [{}/{}:{}] {}",
             self.id,
-            one_line(&self.title),
+            title(&self.title),
             self.source,
             self.path,
             self.line,
             date(self)
         );
-        for tag in &self.tags {
+        for tag in self.tags.iter().take(MOST_TAGS) {
             text.push_str(&format!(" #{tag}"));
         }
         if !self.also_in.is_empty() {
@@ -144,7 +175,7 @@ impl Listed for Hit {
         let mut object = Map::new();
         let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
         add("id", self.id.as_str().into());
-        add("title", one_line(&self.title).into());
+        add("title", title(&self.title).into());
         add("path", format!("{}/{}", self.source, self.path).into());
         add("line", self.line.into());
         add("date", date(self).into());
@@ -152,7 +183,8 @@ impl Listed for Hit {
             add("kind", self.kind.as_str().into());
         }
         if !self.tags.is_empty() {
-            add("tags", self.tags.clone().into());
+            let tags = self.tags.iter().take(MOST_TAGS);
+            add("tags", tags.map(String::as_str).collect());
         }
         add("score", hundredths(self.score));
         if let Some(relevance) = self.relevance {
@@ -194,6 +226,14 @@ pub(crate) fn hundredths(number: f64) -> Value {
     ((number * 100.0).round() / 100.0).into()
 }
 
+/// The most tags that are shown of a document.
+pub(crate) const MOST_TAGS: usize = 12;
+
+/// Returns a title as it is shown: on one line of bearable length.
+pub(crate) fn title(title: &str) -> String {
+    clipped(&one_line(title), 200)
+}
+
 /// Returns a text without line breaks and control characters.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
@@ -228,13 +268,17 @@ pub(crate) fn remarks(call: &Call<'_>, answer: &Answer) -> Vec<String> {
     let suggestions: Vec<String> = answer
         .suggestions
         .iter()
-        .map(|one| format!("{} ({})", one_line(&one.title), one.id))
+        .map(|one| format!("{} ({})", clipped(&one_line(&one.title), 60), one.id))
         .collect();
     if !suggestions.is_empty() {
         remarks.push(format!("did you mean {}?", suggestions.join(", or ")));
     }
-    remarks
+    let remarks = remarks.iter();
+    remarks.map(|remark| clipped(remark, LONGEST)).collect()
 }
+
+/// The longest remark in characters. Some repeat what was searched for.
+const LONGEST: usize = 300;
 
 const LEXICAL: &str = "lexical only";
 const NO_PROOF: &str = "a miss is not proof of absence";

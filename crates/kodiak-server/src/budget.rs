@@ -79,6 +79,14 @@ impl Budget {
     }
 }
 
+/// Returns a text of at most so many characters, which says if it was longer.
+pub(crate) fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Returns the longest beginning of a text in whole lines that costs no more than
 /// `most` tokens, and the number of its lines. A first line that is too long is
 /// cut.

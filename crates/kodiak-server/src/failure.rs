@@ -3,6 +3,11 @@
 
 use kodiak::Error;
 
+use crate::budget::clipped;
+
+/// The longest message in characters. Some repeat what was asked for.
+const LONGEST: usize = 1_000;
+
 /// Why a call was refused or failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
@@ -16,8 +21,8 @@ impl Refusal {
     /// Makes a refusal.
     pub fn new(message: impl Into<String>, step: impl Into<String>) -> Self {
         Self {
-            message: message.into(),
-            step: step.into(),
+            message: clipped(&message.into(), LONGEST),
+            step: clipped(&step.into(), LONGEST),
         }
     }
 

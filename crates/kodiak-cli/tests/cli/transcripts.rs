@@ -172,3 +172,47 @@ fn mistakes_are_refused() {
     }
     assert!(!desk.index().exists());
 }
+
+/// Returns the files below a folder whose bytes contain a text.
+fn files_with(folder: &std::path::Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = fs::read(&path).unwrap();
+            if bytes
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+            {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_purged_session_is_gone_for_good() {
+    let desk = desk();
+    add(&desk, &["--transcripts"]);
+    let data = desk.index().parent().unwrap().to_owned();
+    assert!(!files_with(&data, "borscht").is_empty());
+    let run = desk.ok(&["forget", "--purge", "--session", "s-1"]);
+    assert!(run.stderr.contains("erased 3 documents"), "{run}");
+    assert_eq!(files_with(&data, "borscht"), Vec::<String>::new());
+    // The agent's own file is still there, and grows.
+    let again = CLAUDE.replace("u2", "u3");
+    desk.write(
+        "claude/projects/-p-one/s-1.jsonl",
+        CLAUDE.to_owned() + &again,
+    );
+    desk.ok(&["index"]);
+    assert!(desk.found(&["search", "borscht"]).is_empty());
+    assert_eq!(files_with(&data, "borscht"), Vec::<String>::new());
+    assert_eq!(desk.found(&["search", "green"]).len(), 1);
+}

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::parameter::{Kind, Parameter};
 use super::search::{MAX_TOKENS, PROJECT, filter};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
-use crate::answer::{Listed, hundredths, list, one_line, schema};
+use crate::answer::{Listed, hundredths, list, one_line, schema, unless_unindexed};
 use crate::failure::Refusal;
 
 /// The most sessions of one answer.
@@ -48,8 +48,8 @@ pub(super) const SIMILAR_SESSIONS: Tool = Tool {
 
 fn query(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let request = request(call, call.arguments.text("query").unwrap_or_default())?;
-    let answer = call.engine.brain(call.guard(), &request)?;
-    Ok(worded(call, &answer))
+    let answer = call.engine.brain(call.guard(), &request);
+    unless_unindexed(call, answer, |answer| worded(call, &answer))
 }
 
 fn similar(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
@@ -61,10 +61,9 @@ fn similar(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             return Err(Refusal::new(message, "give one of them"));
         }
     };
-    let answer = call
-        .engine
-        .similar_sessions(call.guard(), &request(call, like)?)?;
-    Ok(worded(call, &answer))
+    let request = request(call, like)?;
+    let answer = call.engine.similar_sessions(call.guard(), &request);
+    unless_unindexed(call, answer, |answer| worded(call, &answer))
 }
 
 fn request(call: &Call<'_>, query: &str) -> Result<BrainRequest, Refusal> {

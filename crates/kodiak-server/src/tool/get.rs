@@ -6,7 +6,7 @@ use kodiak::search::{Found, Freshness};
 use super::parameter::{Kind, Parameter};
 use super::search::MAX_TOKENS;
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
-use crate::answer::one_line;
+use crate::answer::title;
 use crate::budget::{Budget, beginning, tokens};
 use crate::failure::Refusal;
 
@@ -88,7 +88,7 @@ fn block(found: &Found, budget: &mut Budget) -> String {
     let mut head = format!(
         "#{} {} [{}/{}] ",
         document.short_id,
-        one_line(&document.title),
+        title(&document.title),
         document.source,
         document.key
     );

@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 use super::parameter::{Kind, Parameter};
 use super::search::{MAX_TOKENS, MOST_HITS, PROJECT, filter, projects};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
-use crate::answer::{Listed, hundredths, list, one_line, remarks, schema};
+use crate::answer::{
+    Listed, MOST_TAGS, hundredths, list, one_line, remarks, schema, title, unless_unindexed,
+};
 use crate::budget::{beginning, tokens};
 use crate::failure::Refusal;
 
@@ -231,11 +233,14 @@ pub(super) fn recalled(call: &Call<'_>, knowledge: Knowledge) -> Result<ToolAnsw
         knowledge,
         project: call.server.options().project.clone(),
     };
-    let answer = call.engine.recall(call.guard(), &recall)?.answer;
-    let remarks = remarks(call, &answer);
-    let (total, complete) = (answer.total, answer.is_complete());
-    let found: Vec<Recollection> = answer.hits.into_iter().map(Recollection).collect();
-    Ok(list(call, &found, total, complete, remarks))
+    let recalled = call.engine.recall(call.guard(), &recall);
+    unless_unindexed(call, recalled, |recalled| {
+        let answer = recalled.answer;
+        let remarks = remarks(call, &answer);
+        let (total, complete) = (answer.total, answer.is_complete());
+        let found: Vec<Recollection> = answer.hits.into_iter().map(Recollection).collect();
+        list(call, &found, total, complete, remarks)
+    })
 }
 
 /// A hit with the name that the memory set has for its similarity.
@@ -333,9 +338,9 @@ fn head(observation: &Observation) -> String {
         observation.id,
         observation.created_at.get(..10).unwrap_or_default(),
         observation.kind,
-        one_line(&observation.title)
+        title(&observation.title)
     );
-    for tag in &observation.tags {
+    for tag in observation.tags.iter().take(MOST_TAGS) {
         head.push_str(&format!(" #{tag}"));
     }
     if let Some(newer) = &observation.superseded_by {
@@ -350,9 +355,10 @@ fn object(observation: &Observation) -> Map<String, Value> {
     add("id", observation.id.as_str().into());
     add("created_at", observation.created_at.as_str().into());
     add("type", observation.kind.as_str().into());
-    add("title", one_line(&observation.title).into());
+    add("title", title(&observation.title).into());
     if !observation.tags.is_empty() {
-        add("tags", observation.tags.clone().into());
+        let tags = observation.tags.iter().take(MOST_TAGS);
+        add("tags", tags.map(String::as_str).collect());
     }
     for (name, value) in [
         ("project", &observation.project),

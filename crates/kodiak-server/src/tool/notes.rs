@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use kodiak::Error;
 use kodiak::document::{LineRange, Reference};
 use kodiak::search::{Found, Hit, Request};
 use kodiak::store::Filter;
@@ -10,8 +11,8 @@ use kodiak::store::Filter;
 use super::parameter::{Kind, Parameter};
 use super::search::MAX_TOKENS;
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
-use crate::answer::remarks;
-use crate::budget::{beginning, tokens};
+use crate::answer::{remarks, unindexed};
+use crate::budget::{beginning, clipped, tokens};
 use crate::failure::Refusal;
 use crate::options::NewNote;
 use crate::xml;
@@ -109,7 +110,13 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             filter: filter.clone(),
             ..Request::default()
         };
-        let answer = call.engine.search(call.guard(), &request)?;
+        let answer = match call.engine.search(call.guard(), &request) {
+            Err(error @ Error::NoIndex { .. }) => {
+                said.push(unindexed(call).ok_or_else(|| Refusal::from(error))?);
+                break;
+            }
+            answer => answer?,
+        };
         for remark in remarks(call, &answer) {
             if !said.contains(&remark) {
                 said.push(remark);
@@ -132,7 +139,7 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             continue;
         }
         let element = xml::hit(hit, identifier(call, hit));
-        if cut > 0 || !budget.afford(tokens(&element)) {
+        if !budget.afford(tokens(&element)) {
             cut += 1;
             continue;
         }
@@ -212,6 +219,7 @@ fn get(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let (mut text, mut failures) = (String::new(), Vec::new());
     for id in &ids {
         if budget.left() <= KEPT {
+            let id = clipped(id, 60);
             failures.push(format!("{id} was not read to stay within the tokens"));
             continue;
         }
@@ -234,6 +242,7 @@ fn get(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
                 };
                 text.push_str(&xml::note(name, &document.tags, document.updated_at, shown));
                 if shown.len() < content.len() {
+                    let id = clipped(id, 60);
                     failures.push(format!(
                         "{id} was cut after {lines} lines of {}: ask for more with lines, or raise max_tokens",
                         found.line_count
@@ -241,7 +250,7 @@ fn get(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
                 }
             }
             Err(refusal) if ids.len() == 1 => return Err(refusal),
-            Err(refusal) => failures.push(refusal.text().replace('\n', " ")),
+            Err(refusal) => failures.push(clipped(&refusal.text().replace('\n', " "), 200)),
         }
     }
     if text.is_empty() {

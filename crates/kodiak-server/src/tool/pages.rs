@@ -2,13 +2,16 @@
 
 use kodiak::document::Reference;
 use kodiak::engine::Saved;
-use kodiak::source::Draft;
 use kodiak::source::markdown::document_from_text;
+use kodiak::source::{Draft, Holding};
 use serde_json::{Value, json};
 
 use super::parameter::{Kind, Parameter};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
 use crate::failure::Refusal;
+
+/// The most notes that are named where a tag was left; more are counted.
+const MOST_LEFT: usize = 20;
 
 pub(super) const PAGE_CREATE: Tool = Tool {
     name: "page_create",
@@ -109,7 +112,18 @@ fn create(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
 
 /// Returns the source that a new page goes to: the named one, or the only one.
 fn source(call: &Call<'_>) -> Result<String, Refusal> {
-    let writable = call.engine.writable_sources(call.guard());
+    let mut writable = call.engine.writable_sources(call.guard());
+    // Memories, articles and sessions have tools of their own.
+    let others = [Holding::Memories, Holding::Articles]
+        .map(|holding| call.engine.memory_sources(call.guard(), holding));
+    let sessions = call.engine.session_sources(call.guard());
+    writable.retain(|name| {
+        !others
+            .iter()
+            .flatten()
+            .chain(&sessions)
+            .any(|other| other == name)
+    });
     match (call.arguments.text("source"), writable.as_slice()) {
         (Some(name), _) => Ok(name.to_owned()),
         (None, [only]) => Ok(only.clone()),
@@ -223,6 +237,11 @@ fn rename_tag(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             .iter()
             .map(|(source, count)| format!("{count} notes of {source}, which is only read")),
     );
+    let more = left.len().saturating_sub(MOST_LEFT);
+    left.truncate(MOST_LEFT);
+    if more > 0 {
+        left.push(format!("{more} more"));
+    }
     let mut text = format!(
         "Renamed #{} to #{} in {} pages.",
         done.from, done.to, done.files

@@ -68,25 +68,8 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         filter,
         ..Request::default()
     };
-    match call.engine.search(call.guard(), &request) {
-        Ok(answer) => Ok(answer::hits(call, &answer)),
-        Err(error @ Error::NoIndex { .. }) => Err(nothing_indexed(call, error)),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Returns what to do without an index: wait for it, if there is something to
-/// index.
-fn nothing_indexed(call: &Call<'_>, error: Error) -> Refusal {
-    let status = call.engine.status(call.guard());
-    let registered = status.is_ok_and(|status| !status.sources.is_empty());
-    if registered && call.server.work().ask() {
-        return Refusal::new(
-            "nothing is indexed yet",
-            "indexing has begun; search again in a moment",
-        );
-    }
-    error.into()
+    let found = call.engine.search(call.guard(), &request);
+    answer::unless_unindexed(call, found, |found| answer::hits(call, &found))
 }
 
 fn mode(call: &Call<'_>) -> Mode {

@@ -41,8 +41,8 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     }
     let meaning = meaning(&status);
     let mut text = format!(
-        "{} documents. Search by meaning: {meaning}.\n",
-        status.documents
+        "{}. Search by meaning: {meaning}.\n",
+        documents(status.documents)
     );
     let mut sources = Vec::new();
     // A source without documents of the project is outside of it.
@@ -52,7 +52,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         let mut object = Map::new();
         object.insert("name".to_owned(), source.name.as_str().into());
         object.insert("documents".to_owned(), source.documents.into());
-        let mut line = format!("{}: {} documents", source.name, source.documents);
+        let mut line = format!("{}: {}", source.name, documents(source.documents));
         match source.synced_at {
             Some(at) => {
                 let at = kodiak::date::format(at);
@@ -64,7 +64,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         match &source.changes {
             Some(Ok(changes)) if !changes.is_empty() => {
                 let pending = changes.len();
-                line.push_str(&format!(", {pending} changes not indexed yet"));
+                line.push_str(&format!(", changes not indexed yet: {pending}"));
                 object.insert("pending".to_owned(), pending.into());
             }
             Some(Err(error)) => {
@@ -92,6 +92,13 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         "remarks": remarks,
     });
     Ok(ToolAnswer::structured(text.trim_end(), structured))
+}
+
+fn documents(number: u64) -> String {
+    match number {
+        1 => "1 document".to_owned(),
+        _ => format!("{number} documents"),
+    }
 }
 
 /// Returns how far search by meaning works, in words.

@@ -1,18 +1,22 @@
 //! `timeline`: what was written when, in few tokens.
 
-use kodiak::memory::{TimelineEntry, TimelineRequest};
+use kodiak::Error;
+use kodiak::memory::{Timeline, TimelineEntry, TimelineRequest};
 use serde_json::{Map, Value};
 
 use super::parameter::{Kind, Parameter};
 use super::search::{MAX_TOKENS, PROJECT, SOURCES, filter};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
-use crate::answer::{Listed, list, one_line, schema};
+use crate::answer::{Listed, MOST_TAGS, list, one_line, schema, title, unless_unindexed};
+use crate::budget::clipped;
 use crate::failure::Refusal;
 
 /// The most entries of one answer.
 const MOST: usize = 200;
 /// How many are listed unless a call says otherwise.
 const USUAL: usize = 20;
+/// The longest summary in characters.
+const LONGEST: usize = 500;
 /// How many are listed on each side unless a call says otherwise.
 const CONTEXT: usize = 5;
 
@@ -78,7 +82,10 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let mut filter = filter(call)?;
     if filter.sources.is_empty() && !has_experience(call) {
         // Without memories and sessions, everything is worth a timeline.
-        let indexed = call.engine.indexed_sources(call.guard())?;
+        let indexed = match call.engine.indexed_sources(call.guard()) {
+            Err(Error::NoIndex { .. }) => Vec::new(),
+            indexed => indexed?,
+        };
         filter.sources = indexed.into_iter().map(|source| source.name).collect();
     }
     let request = TimelineRequest {
@@ -89,7 +96,11 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         limit: arguments.number("limit").unwrap_or(USUAL),
         around: around.filter(|id| !id.trim().is_empty()),
     };
-    let timeline = call.engine.timeline(call.guard(), &request)?;
+    let timeline = call.engine.timeline(call.guard(), &request);
+    unless_unindexed(call, timeline, |timeline| worded(call, &request, timeline))
+}
+
+fn worded(call: &Call<'_>, request: &TimelineRequest, timeline: Timeline) -> ToolAnswer {
     let mut entries = timeline.entries;
     let mut remarks = Vec::new();
     if request.around.is_none() {
@@ -99,7 +110,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         }
     }
     let (total, complete) = (entries.len(), remarks.is_empty());
-    Ok(list(call, &entries, total, complete, remarks))
+    list(call, &entries, total, complete, remarks)
 }
 
 /// Tells whether there are sources of memories, articles or sessions.
@@ -121,14 +132,14 @@ impl Listed for TimelineEntry {
             text.push_str(&format!(" (superseded by {newer})"));
         }
         if !self.title.is_empty() {
-            text.push_str(&format!(" {}", one_line(&self.title)));
+            text.push_str(&format!(" {}", title(&self.title)));
         }
-        for tag in &self.tags {
+        for tag in self.tags.iter().take(MOST_TAGS) {
             text.push_str(&format!(" #{tag}"));
         }
         text.push_str(&format!(" ({} tokens)\n", self.tokens));
         if whole && !self.summary.is_empty() && self.summary != self.title {
-            text.push_str(&format!("   {}\n", one_line(&self.summary)));
+            text.push_str(&format!("   {}\n", summary(&self.summary)));
         }
         text
     }
@@ -141,10 +152,11 @@ impl Listed for TimelineEntry {
         add("type", self.kind.as_str().into());
         add("tokens", self.tokens.into());
         if !self.title.is_empty() {
-            add("title", one_line(&self.title).into());
+            add("title", title(&self.title).into());
         }
         if !self.tags.is_empty() {
-            add("tags", self.tags.clone().into());
+            let tags = self.tags.iter().take(MOST_TAGS);
+            add("tags", tags.map(String::as_str).collect());
         }
         if let Some(project) = &self.project {
             add("project", project.as_str().into());
@@ -156,10 +168,15 @@ impl Listed for TimelineEntry {
             add("anchor", true.into());
         }
         if whole {
-            add("summary", one_line(&self.summary).into());
+            add("summary", summary(&self.summary).into());
         }
         object.into()
     }
+}
+
+/// Returns a summary as it is shown.
+fn summary(summary: &str) -> String {
+    clipped(&one_line(summary), LONGEST)
 }
 
 /// Writes `2026-01-31T09:00:00Z` as `2026-01-31 09:00`.

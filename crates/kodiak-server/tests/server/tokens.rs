@@ -19,6 +19,7 @@ async fn told(sets: &[ToolSet], writing: bool) -> String {
     let desk = Desk::with_examples();
     let mut options = desk.options(if writing { writer() } else { reader() });
     options.sets = sets.to_vec();
+    options.memory_source = Some("notes".to_owned());
     let server = kodiak_server::Server::new(desk.indexed(&["notes"]), options);
     let mut wire = Wire::new(&server);
     let info = wire.initialize().await;
@@ -90,6 +91,40 @@ fn answers_stay_within_their_budget_and_say_what_was_cut() {
     assert!(counted(&forms(&server, "note_search", all)[0]) < 25_000);
     let big = json!({"ids": ["notes/bread-39.md"], "max_tokens": 100_000});
     assert!(counted(&forms(&server, "get", big)[0]) < 25_000);
+}
+
+#[test]
+fn titles_and_tags_without_end_do_not_hide_what_follows() {
+    let desk = Desk::new();
+    let tags: Vec<String> = (0..2_000).map(|number| format!("tag{number}")).collect();
+    let title = "Bread and water ".repeat(20_000);
+    let text = format!(
+        "---\ntags: [{}]\ntitle: {title}\n---\nBread.\n",
+        tags.join(", ")
+    );
+    desk.write("notes/endless.md", &text);
+    desk.write("notes/short.md", "# Bread\n\nBread and water.\n");
+    let server = desk.server(reader());
+    for name in ["search", "timeline"] {
+        let arguments = match name {
+            "search" => json!({"query": "bread water"}),
+            _ => json!({}),
+        };
+        for form in forms(&server, name, arguments) {
+            assert!(
+                form.contains("#") && counted(&form) < 2_000,
+                "{}",
+                counted(&form)
+            );
+            assert!(!form.contains("were cut"), "{form}");
+        }
+    }
+    let read = &forms(
+        &server,
+        "get",
+        json!({"ids": ["notes/endless.md", "notes/short.md"]}),
+    )[0];
+    assert!(counted(read) < 2_100, "{}", counted(read));
 }
 
 #[test]

@@ -209,6 +209,43 @@ fn pages() {
     assert!(found.text.contains("Bread diary"), "{}", found.text);
 }
 
+/// A server keeps running while somebody registers more.
+#[test]
+fn upkeep_leaves_what_was_registered_later() {
+    use std::time::{Duration, Instant};
+    let desk = Desk::with_examples();
+    let server = desk.server(reader());
+    desk.write("later/new.md", "# Marzipan\n");
+    desk.indexed(&["notes", "later"]);
+    desk.write("notes/fresh.md", "# Freshly written\n");
+    let hour = Duration::from_hours(1);
+    let upkeep = kodiak_server::Upkeep::begin(&server, kodiak::access::Guard::local(), hour);
+    let begun = Instant::now();
+    let synced = || {
+        server
+            .engine()
+            .search(&reader(), &as_it_is("freshly"))
+            .unwrap()
+            .total
+            == 1
+    };
+    while !synced() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "it never synced");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(upkeep);
+    let found = call(&server, "search", json!({"query": "marzipan"}));
+    assert!(found.text.contains("later/new.md"), "{}", found.text);
+}
+
+/// Returns a request that looks for no changes itself.
+fn as_it_is(query: &str) -> kodiak::search::Request {
+    kodiak::search::Request {
+        refresh: false,
+        ..kodiak::search::Request::new(query)
+    }
+}
+
 #[test]
 fn nothing_that_writes_is_offered_to_readers() {
     let desk = Desk::with_examples();

@@ -1,5 +1,4 @@
-//! Tests of the embedder with a real model: granite-embedding-30m-english, as it is
-//! made of its pack with eight-bit weights.
+//! Tests of the embedder with a real model: all-MiniLM-L6-v2, quantised to int8.
 //!
 //! The model is too large for the repository. `KODIAK_TEST_MODEL` names a folder
 //! with its `model.onnx` and `tokenizer.json`, and `--include-ignored` runs the tests.
@@ -8,27 +7,27 @@ use super::*;
 use crate::model::known;
 use crate::vector::dot;
 
-/// Texts and the first four numbers of their vectors, as an implementation without
-/// this library or its runtime computes them from the pack in double precision.
+/// Texts and the first four numbers of their vectors, as onnxruntime computes
+/// them from the same file on one thread.
 const RECORDED: [(&str, [f32; 4]); 3] = [
-    ("task management", [-0.0799, 0.0066, -0.0175, 0.0198]),
+    ("task management", [-0.0104, 0.0147, -0.0532, 0.0130]),
     (
         "Getting Things Done: capture everything in an inbox, clarify the next action, \
          and review the lists weekly.",
-        [-0.1007, -0.0185, -0.0305, 0.0334],
+        [-0.0858, 0.0407, 0.0030, 0.0348],
     ),
     (
         "Simmer pork bones for twelve hours to make a rich ramen broth.",
-        [-0.0009, -0.0081, 0.0091, 0.0451],
+        [-0.0447, 0.0418, 0.0163, -0.0280],
     ),
 ];
 
 fn real_model() -> OnnxEmbedder {
     let folder = std::env::var_os("KODIAK_TEST_MODEL").expect(
-        "KODIAK_TEST_MODEL is not set. Install the model granite-embedding-30m-english and set it \
-         to the model's folder, which has model.onnx and tokenizer.json",
+        "KODIAK_TEST_MODEL is not set. Install the model all-minilm-l6-v2 and set it to the \
+         model's folder, which has model.onnx and tokenizer.json",
     );
-    let known = known("granite-embedding-30m-english").unwrap();
+    let known = known("all-minilm-l6-v2").unwrap();
     OnnxEmbedder::new(InstalledModel {
         identity: Identity {
             name: known.name.clone(),
@@ -51,7 +50,7 @@ fn vectors_are_those_of_another_runtime() {
             assert!((dot(&vector, &vector) - 1.0).abs() < 1e-4);
             for (found, expected) in vector.iter().zip(recorded) {
                 assert!(
-                    (found - expected).abs() < 0.01,
+                    (found - expected).abs() < 0.02,
                     "{text}: {:?}",
                     &vector[..4]
                 );
@@ -73,16 +72,16 @@ fn meanings_are_told_apart() {
 
 #[test]
 #[ignore = "needs KODIAK_TEST_MODEL"]
-fn the_limit_is_512_tokens() {
+fn the_limit_is_256_tokens_although_the_file_says_128() {
     let embedder = real_model();
     let embed = |text: &str| embedder.embed_one(text, Role::Document).unwrap();
     // One token each, and two special tokens.
     let words = |count: usize| "water ".repeat(count);
-    let within = embed(&format!("{}music", words(509)));
-    let beyond = embed(&format!("{}music", words(510)));
-    assert_eq!(beyond, embed(&words(510)));
-    assert_ne!(within, embed(&words(510)));
-    assert_ne!(embed(&words(254)), embed(&words(400)));
+    let within = embed(&format!("{}ramen", words(253)));
+    let beyond = embed(&format!("{}ramen", words(254)));
+    assert_eq!(beyond, embed(&words(254)));
+    assert_ne!(within, embed(&words(254)));
+    assert_ne!(embed(&words(126)), embed(&words(200)));
 }
 
 #[test]
@@ -102,6 +101,8 @@ fn what_it_was_not_taught_to_read_has_no_direction() {
         "สวัสดีครับ เพื่อน ๆ",
         "नमस्ते दुनिया कैसे हो",
         "привет мир",
+        "xyzzy",
+        "asdf qwer zxcv uiop",
         "a1b2c3d4",
     ] {
         assert!(length(text) == 0.0, "{text}");

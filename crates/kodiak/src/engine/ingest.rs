@@ -18,7 +18,7 @@ use crate::store::Filter;
 use crate::sync::EmbeddingReport;
 
 /// The time that embedding new records may take. The next backfill goes on.
-const EMBEDDING: Duration = Duration::from_secs(60);
+const EMBEDDING: Duration = Duration::from_mins(1);
 
 /// The result of taking in records.
 #[derive(Debug)]

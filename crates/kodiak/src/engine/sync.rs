@@ -57,6 +57,14 @@ impl Engine {
         })
     }
 
+    /// Syncs all sources and removes none: for a process that runs for long and
+    /// may not know which sources were registered since it began.
+    pub fn sync_known(&self, guard: &Guard, job: &Job<'_>) -> Result<SyncReport> {
+        guard.require(Capability::Admin)?;
+        let names = self.names(guard);
+        self.write(job, |writer| self.sync_named(&names, writer, job))
+    }
+
     /// Syncs the sources with these names.
     pub fn sync_only(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<SyncReport> {
         guard.require(Capability::Admin)?;

@@ -42,8 +42,8 @@ impl Engine {
     /// none, nothing is moved.
     pub fn forget(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<Vec<Forgotten>> {
         guard.require(Capability::Write)?;
-        let named = names.iter().map(|name| self.memory_named(guard, name));
-        let documents = named.collect::<Result<Vec<StoredDocument>>>()?;
+        let found = names.iter().map(|name| self.memory_named(guard, name));
+        let documents = found.collect::<Result<Vec<StoredDocument>>>()?;
         let documents = documents.into_iter();
         documents
             .map(|document| self.move_to_trash(guard, document, job))
@@ -55,11 +55,11 @@ impl Engine {
     pub fn purge_named(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<usize> {
         guard.require(Capability::Write)?;
         let guard = self.guard_of_experience(guard);
-        let named = names.iter().map(|name| {
+        let found = names.iter().map(|name| {
             let document = self.document_named(&guard, name)?;
             Ok((document.source, document.key))
         });
-        let documents = named.collect::<Result<Vec<_>>>()?;
+        let documents = found.collect::<Result<Vec<_>>>()?;
         self.purge_documents(&guard, &documents, job)
     }
 

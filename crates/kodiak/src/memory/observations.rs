@@ -174,8 +174,8 @@ impl Observation {
 /// Returns the first of these fields that a document has.
 pub(super) fn first_of<'a>(fields: &'a [(String, String)], names: &[&str]) -> Option<&'a str> {
     names.iter().find_map(|wanted| {
-        let mut named = fields.iter();
-        let found = named.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        let mut pairs = fields.iter();
+        let found = pairs.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
         found.map(|(_, value)| value.as_str())
     })
 }

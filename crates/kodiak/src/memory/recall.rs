@@ -115,11 +115,10 @@ impl Engine {
                 answer.notices.0.push(notice);
             }
         }
-        let greater = |one: Option<f64>, other: Option<f64>| match (one, other) {
+        answer.answered = match (answer.answered, others.answered) {
             (Some(one), Some(other)) => Some(one.max(other)),
             (one, other) => one.or(other),
         };
-        answer.answered = greater(answer.answered, others.answered);
         answer.contained = match (answer.contained, others.contained) {
             (Some(one), Some(other)) => Some(one || other),
             (one, other) => one.or(other),

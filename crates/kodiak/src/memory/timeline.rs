@@ -105,14 +105,13 @@ impl Engine {
                 before: request.before,
                 ..Stretch::default()
             };
-            let rows = match &anchor {
-                Some(anchor) => around(reader, &filter, &stretch, anchor, request.context)?,
-                None => {
-                    let limit = request.limit;
-                    let mut rows = reader.by_time(&filter, &Stretch { limit, ..stretch })?;
-                    rows.reverse();
-                    rows
-                }
+            let rows = if let Some(anchor) = &anchor {
+                around(reader, &filter, &stretch, anchor, request.context)?
+            } else {
+                let limit = request.limit;
+                let mut rows = reader.by_time(&filter, &Stretch { limit, ..stretch })?;
+                rows.reverse();
+                rows
             };
             let anchor = anchor.as_ref().map(|anchor| anchor.row);
             entries(reader, guard, &rows, anchor)

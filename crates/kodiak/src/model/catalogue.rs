@@ -278,8 +278,8 @@ mod tests {
         let usual = catalogue().iter().filter(|model| model.by_default);
         let usual: Vec<&str> = usual.map(|model| &*model.name).collect();
         let (granite, minilm) = ("granite-embedding-30m-english", "all-minilm-l6-v2");
-        assert_eq!(usual, [granite, minilm]);
-        assert_eq!(catalogue()[0].name, granite);
+        assert_eq!(usual, [minilm, granite]);
+        assert_eq!(catalogue()[0].name, minilm);
         for name in usual {
             let model = known(name).unwrap();
             assert!(model.tried && !model.origins.is_empty(), "{name}");

@@ -54,7 +54,7 @@ fn members<const COUNT: usize>(
         let path = &wanted[missing].0.path;
         return Err(wrong(&format!("has no {path}")));
     }
-    Ok(found.map(|content| content.unwrap_or_default()))
+    Ok(found.map(Option::unwrap_or_default))
 }
 
 /// Converts the pack in an archive, and writes the files that it becomes.

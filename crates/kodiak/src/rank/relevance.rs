@@ -100,18 +100,32 @@ impl RelevanceModel {
 }
 
 /// The coefficients of each embedding model that was fitted.
-pub const RELEVANCE_MODELS: [RelevanceModel; 1] = [RelevanceModel {
-    name: "all-minilm-l6-v2",
-    answered: Logistic {
-        intercept: -10.7,
-        coefficients: [20.6, 6.0],
+pub const RELEVANCE_MODELS: [RelevanceModel; 2] = [
+    RelevanceModel {
+        name: "all-minilm-l6-v2",
+        answered: Logistic {
+            intercept: -10.7,
+            coefficients: [20.6, 6.0],
+        },
+        answered_from: 0.4,
+        relevant: Logistic {
+            intercept: -7.6,
+            coefficients: [8.0],
+        },
     },
-    answered_from: 0.4,
-    relevant: Logistic {
-        intercept: -7.6,
-        coefficients: [8.0],
+    RelevanceModel {
+        name: "granite-embedding-30m-english",
+        answered: Logistic {
+            intercept: -21.8,
+            coefficients: [27.9, 5.9],
+        },
+        answered_from: 0.4,
+        relevant: Logistic {
+            intercept: -6.7,
+            coefficients: [7.3],
+        },
     },
-}];
+];
 
 /// The coefficients for answers without vectors.
 pub const LEXICAL_RELEVANCE: RelevanceModel = RelevanceModel {

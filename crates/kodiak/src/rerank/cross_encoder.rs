@@ -111,7 +111,7 @@ impl Reranker for CrossEncoder {
             }
         };
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let scored: Vec<_> = thread::scope(|scope| {
+        let parts: Vec<_> = thread::scope(|scope| {
             let threads = (1..cores.min(texts.len())).filter_map(|_| {
                 // If no thread can be started, the others do its work.
                 thread::Builder::new().spawn_scoped(scope, work).ok()
@@ -125,7 +125,7 @@ impl Reranker for CrossEncoder {
             std::iter::once(own).chain(others).collect()
         });
         let mut scores = vec![f32::NAN; texts.len()];
-        for part in scored {
+        for part in parts {
             for (at, score) in part? {
                 scores[at] = score;
             }

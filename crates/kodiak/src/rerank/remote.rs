@@ -187,7 +187,7 @@ mod tests {
         RemoteReranker::new(RerankEndpoint {
             url: url.to_owned(),
             model: "rerank-1".to_owned(),
-            key: key.map(|key| Secret::new(key)),
+            key: key.map(Secret::new),
             timeout: Duration::from_secs(20),
             network: Network::default(),
         })
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn a_slow_endpoint_is_not_waited_for() {
         let server =
-            Server::start(|request, _| by_length(request).stall_after(3, Duration::from_secs(60)));
+            Server::start(|request, _| by_length(request).stall_after(3, Duration::from_mins(1)));
         let soon = Instant::now().checked_add(Duration::from_millis(200));
         let scores = reranker(&server.url(), None).scores("soup", &["a"], &Stop::at(soon));
         assert_eq!(scores, Err(RerankError::Stopped));

@@ -78,6 +78,7 @@ pub struct Retrievers {
 
 /// A document that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Hit {
     /// Its id with `#`, as short as it can be.
     pub id: String,

@@ -132,9 +132,9 @@ impl Reranking<'_> {
             let detail = "too many other searches are running".to_owned();
             return Err(RerankError::Failed(detail));
         }
-        let received = receiver.recv_timeout(self.deadline);
+        let outcome = receiver.recv_timeout(self.deadline);
         stop.cancel.cancel();
-        match received {
+        match outcome {
             Ok(scores) => scores,
             Err(RecvTimeoutError::Timeout) => Err(RerankError::Stopped),
             Err(RecvTimeoutError::Disconnected) => {

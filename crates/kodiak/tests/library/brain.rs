@@ -90,6 +90,13 @@ fn words_answer_where_nothing_is_within_the_threshold() {
         (FoundBy::Words, vec!["lisbon"])
     );
     assert_eq!(answer.threshold, Some(0.0001));
+    let strict = tree.builder().model(tiny()).brain_threshold(Some(0.0001));
+    let answer = strict.open().unwrap().brain(&me(), &question("ferry"));
+    let answer = answer.unwrap();
+    assert_eq!(
+        (answer.found_by, answer.threshold),
+        (FoundBy::Words, Some(0.0001))
+    );
     assert_eq!(answer.hits[0].lessons[0].summary, "Book early");
     drop(engine);
     // So they do without a model.
@@ -115,7 +122,7 @@ fn a_question_keeps_to_its_project_and_its_guard() {
     };
     let by_project = |project: &str| {
         let answer = engine.brain(&me(), &within(project)).unwrap();
-        sessions(&answer).iter().any(|id| *id == "9f2c4e1ab0d37756")
+        sessions(&answer).contains(&"9f2c4e1ab0d37756")
     };
     assert!(by_project("~/src/api") && !by_project("atlas"));
     let held = me().in_project("atlas");
@@ -233,6 +240,12 @@ fn answered_questions_are_remembered_only_where_asked_for() {
         .brain(&me(), &question("zyxwv managment qqq"))
         .unwrap();
     assert_eq!(answer.suggestions, ["task management"]);
+    // Who sees only a part neither leaves questions nor learns of others.
+    let held = me().in_project("atlas");
+    let answer = engine.brain(&held, &question("zyxwv managment qqq"));
+    assert!(answer.unwrap().suggestions.is_empty());
+    engine.brain(&held, &question("weekly review")).unwrap();
+    assert_eq!(fs::read_to_string(&log).unwrap(), "task management\n");
     assert_eq!(engine.forget_queries(&me(), Some("task")).unwrap(), 1);
     assert_eq!(fs::read_to_string(&log).unwrap(), "");
 }

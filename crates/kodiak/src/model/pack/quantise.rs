@@ -27,8 +27,8 @@ pub(super) fn by_column(matrix: &[f32], columns: usize) -> Quantised {
     let scales: Vec<f32> = ranges.iter().map(scale).collect();
     let mut values = Vec::with_capacity(matrix.len());
     for row in matrix.chunks_exact(columns) {
-        let scaled = row.iter().zip(&scales);
-        values.extend(scaled.map(|(number, scale)| {
+        let columns = row.iter().zip(&scales);
+        values.extend(columns.map(|(number, scale)| {
             let rounded = (number / scale).round_ties_even();
             (rounded as i8).cast_unsigned()
         }));

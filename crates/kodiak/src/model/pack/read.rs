@@ -129,8 +129,8 @@ impl<'a> Pack<'a> {
             Tensor::Floats(bytes) => Ok(floats(bytes).collect()),
             Tensor::Groups(groups) => {
                 let scales = groups.scales();
-                let scaled = groups.values.chunks_exact(groups.size).zip(scales);
-                let numbers = scaled.flat_map(|(group, scale)| {
+                let scaled_groups = groups.values.chunks_exact(groups.size).zip(scales);
+                let numbers = scaled_groups.flat_map(|(group, scale)| {
                     let number = move |&byte: &u8| f32::from(byte.cast_signed()) * scale;
                     group.iter().map(number)
                 });

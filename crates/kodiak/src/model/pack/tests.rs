@@ -96,7 +96,8 @@ fn what_is_wrong_with_a_pack_is_said() {
         change(&mut pack);
         convert(&pack.bytes(), Precision::Integer).unwrap_err()
     };
-    let cases: [(&str, fn(&mut Parts)); 9] = [
+    type Change = fn(&mut Parts);
+    let cases: [(&str, Change); 9] = [
         ("it is cut off", |pack| {
             pack.tensors.pop();
         }),

@@ -34,7 +34,7 @@ impl Turn {
 
 /// The age from which on a temporary file is left over. One in use is written and
 /// renamed within moments.
-const LEFT_OVER: Duration = Duration::from_secs(60);
+const LEFT_OVER: Duration = Duration::from_mins(1);
 
 /// Removes the temporary files that killed writers left in a folder. They are
 /// hidden, so it does no harm if that fails.
@@ -44,10 +44,10 @@ fn remove_left_over(folder: &Path) {
     };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let ours = name
+        let number = name
             .to_str()
-            .is_some_and(|name| name.starts_with(".kodiak-") && name.ends_with(".tmp"));
-        if !ours {
+            .and_then(|name| name.strip_prefix(".kodiak-")?.strip_suffix(".tmp"));
+        if number.is_none() {
             continue;
         }
         let modified = entry.metadata().and_then(|metadata| metadata.modified());

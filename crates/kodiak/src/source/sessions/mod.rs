@@ -88,13 +88,13 @@ impl SessionRecords {
         let modified = file.modified_at();
         let text = file.content?;
         let node = Node::parse(&text)?;
-        if let Some(name) = FileName::of(key) {
-            if name.id != node.id {
-                return Err(format!(
-                    "id is '{}', but the name of the file says '{}'",
-                    node.id, name.id
-                ));
-            }
+        if let Some(name) = FileName::of(key)
+            && name.id != node.id
+        {
+            return Err(format!(
+                "id is '{}', but the name of the file says '{}'",
+                node.id, name.id
+            ));
         }
         let home = self.options.home.as_deref();
         let mut document = document::of(self.name(), key, &node, home, modified);

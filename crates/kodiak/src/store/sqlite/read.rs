@@ -318,7 +318,7 @@ fn stored_document(row: &SqlRow<'_>) -> rusqlite::Result<StoredDocument> {
     let uid: String = row.get(1)?;
     Ok(StoredDocument {
         row: row.get(0)?,
-        short_id: shortest_id(&uid, [row.get(18)?, row.get(19)?]),
+        short_id: shortest_id(&uid, &[row.get(18)?, row.get(19)?]),
         uid,
         source: row.get(2)?,
         key: row.get(3)?,
@@ -350,7 +350,7 @@ pub(super) fn fixed<const LENGTH: usize>(bytes: &[u8]) -> [u8; LENGTH] {
 
 /// Returns the shortest unique beginning of an id: one digit more than it
 /// shares with its neighbours in the order of ids.
-fn shortest_id(uid: &str, neighbours: [Option<String>; 2]) -> String {
+fn shortest_id(uid: &str, neighbours: &[Option<String>; 2]) -> String {
     let shared = |other: &String| {
         let pairs = uid.bytes().zip(other.bytes());
         pairs.take_while(|(ours, theirs)| ours == theirs).count()

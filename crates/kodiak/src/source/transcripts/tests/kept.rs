@@ -64,35 +64,32 @@ fn an_original_that_shrinks_loses_nothing() {
 #[test]
 fn reading_on_gives_the_same_as_reading_at_once() {
     for agent in [Agent::ClaudeCode, Agent::Codex] {
-        let (name, text) = match agent {
-            Agent::ClaudeCode => {
-                let mut text = String::new();
-                for turn in 0..40 {
-                    text += &said(&format!("u{turn}"), &format!("question {turn}"));
-                    text += "{\"type\":\"unheard-of\"}\n";
-                    text += &answered(&format!("a{turn}"), "part one");
-                    text += &answered(&format!("a{turn}"), &format!("part two of {turn}"));
-                }
-                (FILE, text)
+        let (name, text) = if agent == Agent::ClaudeCode {
+            let mut text = String::new();
+            for turn in 0..40 {
+                text += &said(&format!("u{turn}"), &format!("question {turn}"));
+                text += "{\"type\":\"unheard-of\"}\n";
+                text += &answered(&format!("a{turn}"), "part one");
+                text += &answered(&format!("a{turn}"), &format!("part two of {turn}"));
             }
-            _ => {
-                let mut text = String::from(
-                    "{\"type\":\"session_meta\",\"payload\":{\"id\":\"s\",\"cwd\":\"/p\"}}\n",
+            (FILE, text)
+        } else {
+            let mut text = String::from(
+                "{\"type\":\"session_meta\",\"payload\":{\"id\":\"s\",\"cwd\":\"/p\"}}\n",
+            );
+            for turn in 0..40 {
+                text += &format!(
+                    "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"user\",\"content\":\"q {turn}\"}}}}\n"
                 );
-                for turn in 0..40 {
-                    text += &format!(
-                        "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"user\",\"content\":\"q {turn}\"}}}}\n"
-                    );
-                    text += &format!(
-                        "{{\"type\":\"event_msg\",\"payload\":{{\"type\":\"user_message\",\"message\":\"q {turn}\"}}}}\n"
-                    );
-                    text += &format!(
-                        "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"a {turn}\"}}}}\n"
-                    );
-                    text += "{\"type\":\"response_item\",\"payload\":{\"type\":\"function_call\",\"name\":\"x\",\"arguments\":\"{}\"}}\n";
-                }
-                ("sessions/rollout-2026-08-22T10-00-00-s.jsonl", text)
+                text += &format!(
+                    "{{\"type\":\"event_msg\",\"payload\":{{\"type\":\"user_message\",\"message\":\"q {turn}\"}}}}\n"
+                );
+                text += &format!(
+                    "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"a {turn}\"}}}}\n"
+                );
+                text += "{\"type\":\"response_item\",\"payload\":{\"type\":\"function_call\",\"name\":\"x\",\"arguments\":\"{}\"}}\n";
             }
+            ("sessions/rollout-2026-08-22T10-00-00-s.jsonl", text)
         };
         let whole = Desk::new();
         whole.write(name, &text);
