@@ -78,8 +78,9 @@ impl Default for Limits {
         Self {
             body: 1 << 20,
             time: Duration::from_secs(30),
-            // Searches also wait for files and for the model.
-            working: 2 * cores,
+            // A search waits for files, for the model, and for a look for changes,
+            // which all that wait share.
+            working: (8 * cores).max(16),
             waiting: 256,
             connections: 512,
         }
