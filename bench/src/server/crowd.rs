@@ -86,12 +86,16 @@ impl Served {
         let started = Instant::now();
         loop {
             let answer = self.search(query)?;
-            if answer["isError"] != true {
-                return Ok(answer);
-            }
             let text = answer["content"][0]["text"].as_str().unwrap_or_default();
-            let begun = ["there is no index", "nothing is indexed yet"];
-            ensure!(begun.iter().any(|one| text.contains(one)), "{text}");
+            if answer["isError"] == true {
+                let begun = ["there is no index", "nothing is indexed yet"];
+                ensure!(begun.iter().any(|one| text.contains(one)), "{text}");
+            } else if answer["structuredContent"]["hits"][0].is_object() {
+                return Ok(answer);
+            } else {
+                let complete = &answer["structuredContent"]["complete"];
+                ensure!(complete == false, "silently missing: {text}");
+            }
             ensure!(started.elapsed() < PATIENCE, "never indexed: {text}");
             std::thread::sleep(Duration::from_millis(50));
         }

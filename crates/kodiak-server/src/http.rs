@@ -9,7 +9,7 @@
 //! * `origin` refuses what a web page of somebody else could send;
 //! * `access` turns a token into the rights of one request;
 //! * `load` bounds how many requests are served at once, and for how long;
-//! * `api` has the routes of the JSON API, `document` the file that describes them;
+//! * `api` has the routes of the JSON API, which `docs/openapi.json` describes;
 //! * `refusal` words and logs what is refused.
 
 mod access;
@@ -37,6 +37,9 @@ use access::Access;
 use load::Load;
 use origin::Origins;
 use refusal::{RefusalLog, Refused};
+
+/// The threads for work that goes on although nobody waits for it any more.
+const SPARE: usize = 16;
 
 /// How a server is reached over HTTP.
 #[derive(Debug)]
@@ -75,10 +78,11 @@ impl Default for Limits {
         Self {
             body: 1 << 20,
             time: Duration::from_secs(30),
-            // Searches also wait for files and for the model.
-            working: 2 * cores,
+            // A search waits for files, for the model, and for a look for changes,
+            // which all that wait share.
+            working: (8 * cores).max(16),
             waiting: 256,
-            connections: 1024,
+            connections: 512,
         }
     }
 }
@@ -96,6 +100,7 @@ pub struct Listening {
 /// Starts to listen. Requests wait until [`Listening::serve`] is called.
 pub fn listen(server: &Server, options: HttpOptions) -> Result<Listening> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(options.limits.working + SPARE)
         .enable_all()
         .build()
         .map_err(Error::Start)?;

@@ -9,7 +9,7 @@ use clap::Args;
 #[command(next_help_heading = "Over HTTP")]
 pub(crate) struct HttpArguments {
     /// Serve many clients over HTTP at this address, such as 127.0.0.1:7700, instead of one
-    #[arg(long, value_name = "ADDRESS", value_parser = address, conflicts_with = "note_create")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address, conflicts_with_all = ["note_create", "idle"])]
     pub(crate) http: Option<SocketAddr>,
     /// Let everybody on this machine in without a token, for reading
     #[arg(long, requires = "http", conflicts_with = "allow_write")]

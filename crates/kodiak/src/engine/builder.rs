@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::looks::Looks;
 use super::models::{Models, NoModel, OneModel};
 use super::queue::WriteQueue;
 use super::readers::Readers;
@@ -57,6 +58,7 @@ impl EngineBuilder {
                 queue: WriteQueue::default(),
                 workers: Arc::new(Workers::for_this_machine()),
                 refresher: Refresher::default(),
+                looks: Looks::default(),
             },
             tuning: Tuning::default(),
             reranker: None,

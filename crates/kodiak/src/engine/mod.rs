@@ -8,7 +8,8 @@
 //! * readers come from a pool (`readers`) and never wait;
 //! * writers wait in a queue (`queue`), which is also the only place that waits
 //!   for other processes;
-//! * `refresh` brings the index up to date beside a search, and never waits;
+//! * `refresh` brings the index up to date beside a search, and never waits for a
+//!   writer; `looks` lets searches that come at once share a look;
 //! * `writing` brings the index up to date with what the engine has written;
 //! * `sync`, `embed`, `documents`, `pages`, `tags`, `brain`, `ingest`, `status` and
 //!   `doctor` contain the methods.
@@ -22,6 +23,7 @@ mod event;
 mod forgetting;
 mod ingest;
 mod journal;
+mod looks;
 mod models;
 mod neighbours;
 mod pages;
@@ -51,6 +53,7 @@ pub use status::{CacheStatus, SourceState, Status};
 pub use sync::{SourceFailure, SyncReport};
 pub use tags::{Left, TagCount, TagRenaming};
 
+use looks::Looks;
 use queue::{WriteQueue, patiently};
 use readers::Readers;
 use refresh::Refresher;
@@ -107,6 +110,8 @@ struct Shared {
     /// Dropped after the readers: the connection that closes last empties the
     /// write-ahead log, and a reader cannot do that.
     refresher: Refresher,
+    /// The looks for changes that searches share.
+    looks: Looks,
 }
 
 /// A source that is registered but could not be opened.

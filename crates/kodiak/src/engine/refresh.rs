@@ -41,11 +41,10 @@ impl Engine {
         if !request.refresh || self.shared.refresh.is_zero() {
             return search();
         }
-        let deadline = self.refresh_deadline();
         let filter = guard.narrow(&request.filter);
         let before = reader.revision()?;
         let (answer, incomplete) = std::thread::scope(|scope| {
-            let looking = scope.spawn(|| self.refresh(&filter, None, deadline));
+            let looking = scope.spawn(|| self.refresh_together(&filter));
             let answer = search();
             let failed = |_| vec![not_looked_for("the search for changes stopped early")];
             (answer, looking.join().unwrap_or_else(failed))
@@ -158,6 +157,16 @@ impl Engine {
 
     fn refresh_deadline(&self) -> Instant {
         Instant::now() + self.shared.refresh.min(LONGEST)
+    }
+
+    /// Looks for changes like [`Self::refresh`], together with other searches of
+    /// the same sources that came at the same time.
+    fn refresh_together(&self, filter: &Filter) -> Vec<Incomplete> {
+        let sources = self.shared.sources.iter().map(|source| source.name());
+        let sources = sources.filter(|name| filter.admits_source(name));
+        let sources = sources.map(str::to_owned).collect();
+        let look = || self.refresh(filter, None, self.refresh_deadline());
+        self.shared.looks.join(sources, look)
     }
 
     /// Looks for changes in the sources that a search covers, and indexes them.

@@ -33,11 +33,9 @@ pub(super) async fn timeline(
     parameters.only(&KNOWN)?;
     let (after, before) = period(parameters.one("from")?, parameters.one("to")?)?;
     let around = parameters.one("around")?.map(str::to_owned);
-    if around
-        .as_ref()
-        .is_some_and(|id| id.chars().count() > LONGEST)
-    {
-        let wanted = format!("at most {LONGEST} characters long");
+    let length = around.as_ref().map(|id| id.chars().count());
+    if length.is_some_and(|length| !(1..=LONGEST).contains(&length)) {
+        let wanted = format!("an id of at most {LONGEST} characters");
         return Err(malformed("around", &wanted));
     }
     let context = parameters.number("context", MOST_CONTEXT)?;

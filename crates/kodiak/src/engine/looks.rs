@@ -1,0 +1,161 @@
+//! Looks for changes that searches share.
+//!
+//! What a look finds is true for every search that began before it. So searches
+//! of the same sources that come at the same time do not look one by one: while
+//! one looks, the others wait, and the next look is for all of them. A search
+//! waits for two looks at most, however many there are.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::search::Incomplete;
+
+/// The looks that are going on, by the names of their sources.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    groups: Mutex<HashMap<Vec<String>, Arc<Group>>>,
+}
+
+/// The searches of the same sources.
+#[derive(Debug, Default)]
+struct Group {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The number of looks that have begun.
+    begun: u64,
+    /// The number of the last look that has ended.
+    ended: u64,
+    /// Whether somebody looks.
+    looking: bool,
+    /// What the last look that has ended found lacking.
+    lacking: Vec<Incomplete>,
+}
+
+impl Looks {
+    /// Returns what a look that begins now or later finds lacking: one of
+    /// somebody else, or that of `look`.
+    pub(super) fn join(
+        &self,
+        sources: Vec<String>,
+        look: impl FnOnce() -> Vec<Incomplete>,
+    ) -> Vec<Incomplete> {
+        let group = Arc::clone(lock(&self.groups).entry(sources.clone()).or_default());
+        let lacking = group.join(look);
+        let mut groups = lock(&self.groups);
+        // The map has one, and this search another.
+        if Arc::strong_count(&group) == 2 {
+            groups.remove(&sources);
+        }
+        lacking
+    }
+}
+
+impl Group {
+    fn join(&self, look: impl FnOnce() -> Vec<Incomplete>) -> Vec<Incomplete> {
+        let mut state = lock(&self.state);
+        // One that has begun already may have missed what this search must find.
+        let wanted = state.begun + 1;
+        while state.looking && state.ended < wanted {
+            let waited = self.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.ended >= wanted {
+            return state.lacking.clone();
+        }
+        state.begun += 1;
+        state.looking = true;
+        drop(state);
+        let turn = Turn(self);
+        let lacking = look();
+        let mut state = lock(&self.state);
+        state.ended = state.begun;
+        state.lacking.clone_from(&lacking);
+        drop(state);
+        drop(turn);
+        lacking
+    }
+}
+
+/// The turn of one search to look. It also ends if the look fails.
+struct Turn<'a>(&'a Group);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.state).looking = false;
+        self.0.changed.notify_all();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::search::NotLookedFor;
+
+    fn late() -> Vec<Incomplete> {
+        vec![Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime)]
+    }
+
+    #[test]
+    fn those_who_wait_share_one_look() {
+        let (looks, count) = (Looks::default(), AtomicUsize::new(0));
+        let sources = || vec!["notes".to_owned()];
+        let begun = Barrier::new(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                looks.join(sources(), || {
+                    count.fetch_add(1, Ordering::Relaxed);
+                    begun.wait();
+                    // Until all others wait: each holds the group, as this and the map do.
+                    while Arc::strong_count(&lock(&looks.groups)[&sources()]) < 10 {
+                        std::thread::yield_now();
+                    }
+                    Vec::new()
+                })
+            });
+            begun.wait();
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let lacking = looks.join(sources(), || {
+                        count.fetch_add(1, Ordering::Relaxed);
+                        late()
+                    });
+                    assert_eq!(lacking, late());
+                });
+            }
+        });
+        // Some may come so late that they look once more, but never each for itself.
+        let count = count.into_inner();
+        assert!((2..9).contains(&count), "{count} looks");
+        assert!(lock(&looks.groups).is_empty());
+    }
+
+    #[test]
+    fn a_look_that_has_begun_is_not_for_those_who_come_later() {
+        let looks = Looks::default();
+        let sources = || vec!["notes".to_owned()];
+        assert_eq!(looks.join(sources(), late), late());
+        assert_eq!(looks.join(sources(), Vec::new), []);
+    }
+
+    #[test]
+    fn a_look_that_fails_holds_nobody_up() {
+        let looks = Looks::default();
+        let sources = || vec!["notes".to_owned()];
+        std::thread::scope(|scope| {
+            let failing = scope.spawn(|| looks.join(sources(), || panic!("on purpose")));
+            assert!(failing.join().is_err());
+        });
+        assert_eq!(looks.join(sources(), late), late());
+    }
+}
