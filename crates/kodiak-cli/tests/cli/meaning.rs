@@ -265,14 +265,14 @@ fn the_ranking_can_be_explained() {
     1. Ramen broth
        notes/cooking/ramen.md:3  #835525
        Simmer pork and garlic, then add noodles.
-       score 1.0000, lexical rank 1, lexical score 1.4663, semantic rank 2, similarity 0.9754, convex 0.3820 (-0.1000 from rescoring), lexical weight 0.18, found by lexical and semantic
+       score 1.0000, coverage 0.3513, lexical rank 1, lexical score 1.4663, semantic rank 2, similarity 0.9754, convex 0.3820 (-0.1000 from rescoring), lexical weight 0.18, found by lexical and semantic
          nearest chunk: lines 1-3, Ramen broth
          noodl: 0 in title, 1 in body, 0 in tags; in 1 note, weight 1.4663
 
     2. Sourdough
        notes/cooking/bread.md:3  #63467d
        Flour, water and a starter make bread.
-       score 0.7308, semantic rank 1, similarity 0.9837, convex 0.1774 (-0.1595 from rescoring), lexical weight 0.18, found by semantic
+       score 0.7308, coverage 0.0000, semantic rank 1, similarity 0.9837, convex 0.1774 (-0.1595 from rescoring), lexical weight 0.18, found by semantic
          nearest chunk: lines 1-3, Sourdough
     --- stderr
     searched by words and meaning (tiny)
@@ -284,7 +284,7 @@ fn the_ranking_can_be_explained() {
     1. GTD methodology
        notes/gtd.md:3  #f85ddf
        Capture everything, then clarify the next action.
-       score 1.0000, semantic rank 1, similarity 0.9889, convex 0.2000 (-0.3000 from rescoring), lexical weight 0.00, found by semantic
+       score 1.0000, coverage 0.0000, semantic rank 1, similarity 0.9889, convex 0.2000 (-0.3000 from rescoring), lexical weight 0.00, found by semantic
          nearest chunk: lines 1-3, GTD methodology
     --- stderr
     searched by words and meaning (tiny)

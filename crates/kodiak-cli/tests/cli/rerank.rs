@@ -130,7 +130,7 @@ fn an_endpoint_reranks_and_its_key_stays_secret() {
     assert_eq!(reranked["retrievers"]["reranker"], "rerank-1");
     let seen = server.seen();
     assert_eq!(seen[0].header("authorization"), Some("Bearer very-secret"));
-    let shown = desk.ok(&["config"]);
+    let shown = desk.ok(&["config", "show"]);
     assert!(!shown.stdout.contains("very-secret"), "{shown}");
     // Offline, nobody is asked, and the answer says so.
     let offline = answer(&desk, &["--offline"]);

@@ -40,15 +40,15 @@ impl Looks {
     /// somebody else, or that of `look`.
     pub(super) fn join(
         &self,
-        sources: Vec<String>,
+        sources: &[String],
         look: impl FnOnce() -> Vec<Incomplete>,
     ) -> Vec<Incomplete> {
-        let group = Arc::clone(lock(&self.groups).entry(sources.clone()).or_default());
+        let group = Arc::clone(lock(&self.groups).entry(sources.to_vec()).or_default());
         let lacking = group.join(look);
         let mut groups = lock(&self.groups);
         // The map has one, and this search another.
         if Arc::strong_count(&group) == 2 {
-            groups.remove(&sources);
+            groups.remove(sources);
         }
         lacking
     }
@@ -60,8 +60,8 @@ impl Group {
         // One that has begun already may have missed what this search must find.
         let wanted = state.begun + 1;
         while state.looking && state.ended < wanted {
-            let waited = self.changed.wait(state);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
+            let woken = self.changed.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
         }
         if state.ended >= wanted {
             return state.lacking.clone();
@@ -113,7 +113,7 @@ mod tests {
         let begun = Barrier::new(2);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                looks.join(sources(), || {
+                looks.join(&sources(), || {
                     count.fetch_add(1, Ordering::Relaxed);
                     begun.wait();
                     // Until all others wait: each holds the group, as this and the map do.
@@ -126,7 +126,7 @@ mod tests {
             begun.wait();
             for _ in 0..8 {
                 scope.spawn(|| {
-                    let lacking = looks.join(sources(), || {
+                    let lacking = looks.join(&sources(), || {
                         count.fetch_add(1, Ordering::Relaxed);
                         late()
                     });
@@ -144,8 +144,8 @@ mod tests {
     fn a_look_that_has_begun_is_not_for_those_who_come_later() {
         let looks = Looks::default();
         let sources = || vec!["notes".to_owned()];
-        assert_eq!(looks.join(sources(), late), late());
-        assert_eq!(looks.join(sources(), Vec::new), []);
+        assert_eq!(looks.join(&sources(), late), late());
+        assert_eq!(looks.join(&sources(), Vec::new), []);
     }
 
     #[test]
@@ -153,9 +153,9 @@ mod tests {
         let looks = Looks::default();
         let sources = || vec!["notes".to_owned()];
         std::thread::scope(|scope| {
-            let failing = scope.spawn(|| looks.join(sources(), || panic!("on purpose")));
+            let failing = scope.spawn(|| looks.join(&sources(), || panic!("on purpose")));
             assert!(failing.join().is_err());
         });
-        assert_eq!(looks.join(sources(), late), late());
+        assert_eq!(looks.join(&sources(), late), late());
     }
 }

@@ -164,9 +164,9 @@ impl Engine {
     fn refresh_together(&self, filter: &Filter) -> Vec<Incomplete> {
         let sources = self.shared.sources.iter().map(|source| source.name());
         let sources = sources.filter(|name| filter.admits_source(name));
-        let sources = sources.map(str::to_owned).collect();
+        let sources: Vec<String> = sources.map(str::to_owned).collect();
         let look = || self.refresh(filter, None, self.refresh_deadline());
-        self.shared.looks.join(sources, look)
+        self.shared.looks.join(&sources, look)
     }
 
     /// Looks for changes in the sources that a search covers, and indexes them.
