@@ -305,6 +305,7 @@ pub(crate) struct GetArguments {
 }
 
 /// `kodiak add`.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, Args)]
 pub(crate) struct AddArguments {
     /// The folder that holds the notes or records; with --bear, Bear's database

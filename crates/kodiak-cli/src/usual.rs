@@ -39,7 +39,10 @@ impl Usual {
         if let Some(name) = assemble::serving_model(&self.index) {
             return name;
         }
-        let candidates: Vec<&KnownModel> = model::catalogue().iter().filter(by_default).collect();
+        let candidates: Vec<&KnownModel> = model::catalogue()
+            .iter()
+            .filter(|known| known.by_default)
+            .collect();
         let possible = |known: &&&KnownModel| self.can_be_had(&known.name);
         let best = candidates.iter().find(possible).or(candidates.first());
         best.map_or_else(String::new, |known| known.name.clone())
@@ -65,13 +68,9 @@ pub(crate) fn in_use(context: &Context<'_>, config: &Config) -> Option<String> {
 
 /// Returns the names of the models to choose from, except for one.
 pub(crate) fn others(name: &str) -> Vec<&'static str> {
-    let usual = model::catalogue().iter().filter(by_default);
+    let usual = model::catalogue().iter().filter(|known| known.by_default);
     let names = usual.map(|known| known.name.as_str());
     names.filter(|&other| other != name).collect()
-}
-
-fn by_default(known: &&KnownModel) -> bool {
-    known.by_default
 }
 
 fn is_installed(cache: &Path, name: &str) -> bool {

@@ -59,13 +59,13 @@ fn a_reranker_is_used_where_somebody_asks_for_it() {
     // The config asks for it everywhere, and the command line goes first.
     desk.configure("rerank", "cross");
     assert_eq!(answer(&desk, &[])["retrievers"]["reranker"], "cross");
-    assert_eq!(answer(&desk, &["--no-rerank"]), without_time(plain, &desk));
+    let without = answer(&desk, &["--no-rerank"]);
+    assert_eq!(without_time(without), without_time(plain));
 }
 
-/// Returns an answer as it would be with the time of another.
-fn without_time(mut answer: Value, desk: &Desk) -> Value {
-    let again = self::answer(desk, &["--no-rerank"]);
-    answer["took_ms"] = again["took_ms"].clone();
+/// Returns an answer without the time that it took.
+fn without_time(mut answer: Value) -> Value {
+    answer["took_ms"] = Value::Null;
     answer
 }
 

@@ -112,7 +112,7 @@ fn titles_and_tags_without_end_do_not_hide_what_follows() {
         };
         for form in forms(&server, name, arguments) {
             assert!(
-                form.contains("#") && counted(&form) < 2_000,
+                form.contains('#') && counted(&form) < 2_000,
                 "{}",
                 counted(&form)
             );

@@ -49,7 +49,7 @@ impl Desk {
             .unwrap()
     }
 
-    fn index(&self, engine: &Engine) {
+    fn index(engine: &Engine) {
         engine.sync(&Guard::local(), &Job::default()).unwrap();
         engine
             .embed(&Guard::local(), None, &Job::default())
@@ -111,10 +111,10 @@ fn purged_text_is_in_no_byte_and_stays_away() {
         "kryptonotiz.md",
         "# Zwielicht\n\nDie Altfassung mit quasarblau.\n",
     );
-    desk.index(&engine);
+    Desk::index(&engine);
     let text = "---\ntags: [geheimtag]\n---\n# Zwielicht\n\nEs war quasarblau, und noodles.\n";
     desk.note("kryptonotiz.md", text);
-    desk.index(&engine);
+    Desk::index(&engine);
     assert!(!files_with(&desk.data(), SECRET).is_empty());
     assert_eq!(
         engine
@@ -146,7 +146,7 @@ fn purged_text_is_in_no_byte_and_stays_away() {
         "kryptonotiz.md",
         "# Zwielicht\n\nEs war quasarblau, noch immer.\n",
     );
-    desk.index(&engine);
+    Desk::index(&engine);
     engine.rebuild(&me, false, &Job::default()).unwrap();
     assert!(
         engine
@@ -160,7 +160,7 @@ fn purged_text_is_in_no_byte_and_stays_away() {
         let _ = fs::remove_file(desk.data().join(file));
     }
     let engine = desk.engine(false);
-    desk.index(&engine);
+    Desk::index(&engine);
     assert!(
         engine
             .search(&me, &ask("quasarblau"))
@@ -179,7 +179,7 @@ fn a_purged_note_is_deleted_where_that_is_allowed() {
     fill(&desk);
     desk.note("kryptonotiz.md", "# Zwielicht\n\nEs war quasarblau.\n");
     let engine = desk.engine(true);
-    desk.index(&engine);
+    Desk::index(&engine);
     let me = Guard::local();
     let documents = [
         pair("kryptonotiz.md"),
@@ -215,7 +215,7 @@ fn sessions_and_projects_are_purged_as_a_whole() {
     desk.note("b1.md", &turn("s-2", "/p/one", "zwielicht drei"));
     desk.note("c1.md", &turn("s-3", "/p/two", "zwielicht vier"));
     let engine = desk.engine(false);
-    desk.index(&engine);
+    Desk::index(&engine);
     let (me, job) = (Guard::local(), Job::default());
     let left = |engine: &Engine| {
         let mut names: Vec<String> = engine
@@ -238,7 +238,7 @@ fn sessions_and_projects_are_purged_as_a_whole() {
     assert_eq!(left(&engine), ["b1.md", "c1.md"]);
     // A later turn of the same session stays away, too.
     desk.note("a3.md", &turn("s-1", "/p/one", "zwielicht wieder"));
-    desk.index(&engine);
+    Desk::index(&engine);
     assert_eq!(left(&engine), ["b1.md", "c1.md"]);
     assert_eq!(engine.purge_project(&me, "/p/one", &job).unwrap(), 1);
     assert_eq!(left(&engine), ["c1.md"]);
@@ -252,7 +252,7 @@ fn only_what_a_guard_admits_can_be_purged() {
     fill(&desk);
     desk.note("a1.md", "---\nproject: /p/one\n---\nzwielicht\n");
     let engine = desk.engine(false);
-    desk.index(&engine);
+    Desk::index(&engine);
     let job = Job::default();
     let elsewhere = Guard::local().within(["other"]);
     assert!(

@@ -41,7 +41,13 @@ impl Place {
     fn files(&self) -> Vec<String> {
         let names = fs::read_dir(self.root()).unwrap();
         let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| name.ends_with(".md")).collect()
+        names
+            .filter(|name| {
+                std::path::Path::new(name)
+                    .extension()
+                    .is_some_and(|extension| extension == "md")
+            })
+            .collect()
     }
 
     fn index(&self) -> PathBuf {
@@ -106,7 +112,10 @@ fn an_identical_text_is_stored_once_and_a_similar_one_unless_it_must() {
     let text = "The API allows 100 requests a minute.";
     let first = remember(&engine, &memory(text));
     assert!(!first.deduplicated && first.indexed && first.tokens > 4);
-    assert_eq!(found(&engine, &request("minute")), [first.key.clone()]);
+    assert_eq!(
+        found(&engine, &request("minute")),
+        std::slice::from_ref(&first.key)
+    );
     for (text, force, stored) in [
         (text, false, false),
         (text, true, false),
@@ -322,7 +331,10 @@ fn forgetting_moves_to_the_trash_and_retention_spares_what_is_protected() {
     assert_eq!(found(&engine, &request("basement")), [] as [&str; 0]);
     let names = [new.id.clone(), "nonsense of nobody".to_owned()];
     engine.forget(&me(), &names, &Job::default()).unwrap_err();
-    assert_eq!(found(&engine, &request("scanners")), [new.key.clone()]);
+    assert_eq!(
+        found(&engine, &request("scanners")),
+        std::slice::from_ref(&new.key)
+    );
     let forgotten = engine.forget(&me(), &names[..1], &Job::default()).unwrap();
     assert_eq!(forgotten[0].title, "Scanners are on the third floor.");
     assert_eq!(found(&engine, &request("scanners")), [] as [&str; 0]);
@@ -331,7 +343,7 @@ fn forgetting_moves_to_the_trash_and_retention_spares_what_is_protected() {
         .unwrap();
     assert_eq!(found(&engine, &request("scanners")), [new.key]);
     let erased = engine
-        .purge_named(&me(), &[kept.key.clone()], &Job::default())
+        .purge_named(&me(), std::slice::from_ref(&kept.key), &Job::default())
         .unwrap();
     assert_eq!(erased, 1);
     assert_eq!(found(&engine, &request("founding")), [] as [&str; 0]);
@@ -390,7 +402,7 @@ fn who_is_held_to_a_project_learns_nothing_of_others() {
     let refused = engine.remember(&held, &superseding, &job).unwrap_err();
     assert!(matches!(refused, Error::NoDocument { .. }), "{refused}");
     engine
-        .forget(&held, &[theirs.key.clone()], &job)
+        .forget(&held, std::slice::from_ref(&theirs.key), &job)
         .unwrap_err();
     let seen = engine
         .observations(&held, &[theirs.key.clone(), mine.key])

@@ -127,7 +127,10 @@ fn what_is_written_in_a_scope_stays_in_it() {
     };
     let saved = engine.create(&guard, "notes", &draft, &job).unwrap();
     let request = Request::new("fresh");
-    assert_eq!(found(&engine, &guard, &request), [saved.key.clone()]);
+    assert_eq!(
+        found(&engine, &guard, &request),
+        std::slice::from_ref(&saved.key)
+    );
     let text = fs::read_to_string(folder.path().join("notes").join(&saved.key)).unwrap();
     assert!(text.contains("project: \"/src/api\""), "{text}");
     // Nothing outside can be read for writing, changed or deleted.

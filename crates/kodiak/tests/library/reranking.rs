@@ -29,7 +29,7 @@ impl Judge {
 }
 
 impl Reranker for Judge {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "judge"
     }
 
@@ -44,7 +44,7 @@ impl Reranker for Judge {
 struct Slow;
 
 impl Reranker for Slow {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "slow"
     }
 
@@ -73,7 +73,11 @@ fn answer(notes: &Collection, reranker: Option<Arc<dyn Reranker>>, request: &Req
 }
 
 fn codes(answer: &Answer) -> Vec<&str> {
-    answer.notices.iter().map(|notice| notice.code()).collect()
+    answer
+        .notices
+        .iter()
+        .map(kodiak::search::Notice::code)
+        .collect()
 }
 
 /// Notes that all have the words of "budget for the trip", the first the most.
