@@ -1,6 +1,6 @@
 //! Memory: what agents and people learned, kept as files and found again.
 //!
-//! Everything here is a method of [`Engine`](crate::Engine) over folders of memories
+//! Everything here is a method of [`Engine`] over folders of memories
 //! and articles ([`MemoryFolder`](crate::source::MemoryFolder)). It is disclosed in
 //! layers, so that a reader spends few tokens: `timeline` lists, `recall` searches,
 //! `observations` reads whole texts. Each answer says how much it is worth in tokens.
