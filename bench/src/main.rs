@@ -12,6 +12,7 @@ mod crash;
 mod embed;
 mod folder;
 mod memory;
+mod mix;
 mod picture;
 mod quality;
 mod redact;
@@ -70,6 +71,8 @@ enum What {
     },
     /// Remember, list and read among many memories.
     Memory(memory::Options),
+    /// Search a mix of notes, memories, session records and transcripts, beside notes alone.
+    Mix(mix::Options),
     /// Count the lines of a folder that would be redacted as secrets.
     Redact {
         /// The folder; it is only read.
@@ -142,6 +145,7 @@ fn main() -> anyhow::Result<()> {
             runs,
         } => folder::measure(&path, &program, runs, &mut report)?,
         What::Memory(options) => memory::measure(&options, &mut report)?,
+        What::Mix(options) => mix::measure(&options, &mut report)?,
         What::Redact { path } => redact::measure(&path, &mut report)?,
         What::Refresh(options) => refresh::measure(&options, &mut report)?,
         What::Scale {

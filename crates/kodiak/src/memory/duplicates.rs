@@ -28,9 +28,9 @@ const NEGATIONS: [&str; 22] = [
 
 /// Words that say nothing by themselves. All others count: whoever remembers "the first
 /// server" after "the second server" has learned something.
-const FILLERS: [&str; 26] = [
+const FILLERS: [&str; 27] = [
     "a", "also", "an", "and", "are", "at", "be", "for", "has", "have", "in", "is", "it", "its",
-    "of", "on", "our", "so", "that", "the", "their", "this", "to", "we", "which", "with",
+    "of", "on", "our", "per", "so", "that", "the", "their", "this", "to", "we", "which", "with",
 ];
 
 /// A text, prepared for comparisons.
