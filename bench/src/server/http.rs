@@ -29,12 +29,13 @@ impl Served {
         Ok(Self { child, address })
     }
 
-    /// Returns the memory it has, in megabytes.
+    /// Returns the memory of its own that it has, in megabytes. Pages of the index,
+    /// which every connection maps, are the system's.
     pub(super) fn megabytes(&self) -> Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        let line = status.lines().find(|line| line.starts_with("RssAnon:"));
         let number = line.and_then(|line| line.split_whitespace().nth(1));
-        let kilobytes: f64 = number.context("no VmRSS")?.parse()?;
+        let kilobytes: f64 = number.context("no RssAnon")?.parse()?;
         Ok(kilobytes / 1e3)
     }
 }
