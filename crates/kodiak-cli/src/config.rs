@@ -250,6 +250,16 @@ impl Config {
         self.sources.iter().find(|source| source.name == name)
     }
 
+    /// Returns a name for a new source: this one, with a number appended if another
+    /// source has it or none may.
+    pub(crate) fn free_name(&self, name: &str) -> String {
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        std::iter::once(name.to_owned())
+            .chain(numbered)
+            .find(|name| self.source(name).is_none() && !is_reserved(name))
+            .unwrap_or_else(|| name.to_owned())
+    }
+
     /// Returns the names of all sources, in the order of the file.
     pub(crate) fn names(&self) -> Vec<String> {
         self.sources

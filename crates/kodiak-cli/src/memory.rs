@@ -129,12 +129,8 @@ fn register(context: &Context<'_>, kind: Kind, folder: &Path) -> anyhow::Result<
             ),
         ));
     }
-    let name = name_of(kind);
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    let free = names.find(|name| config.source(name).is_none());
     let source = RegisteredSource {
-        name: free.unwrap_or_else(|| name.to_owned()),
+        name: config.free_name(name_of(kind)),
         kind,
         path: folder,
         globs: Vec::new(),

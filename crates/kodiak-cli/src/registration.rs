@@ -198,11 +198,7 @@ fn free_name(config: &Config, wanted: &Wanted<'_>) -> String {
             None => wanted.kind.name().to_owned(),
         },
     };
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    std::iter::once(name.clone())
-        .chain(numbered)
-        .find(|name| config.source(name).is_none() && !is_reserved(name))
-        .unwrap_or(name)
+    config.free_name(&name)
 }
 
 /// Prints a notice for each folder that contains this one or lies in it.

@@ -64,11 +64,8 @@ fn make(context: &Context<'_>) -> anyhow::Result<String> {
     if let Some(known) = registry::registered_at(&config, &folder) {
         return Err(unwritable(&config, &known.name));
     }
-    let numbered = (2..).map(|number| format!("{NAME}-{number}"));
-    let mut names = std::iter::once(NAME.to_owned()).chain(numbered);
-    let name = names.find(|name| config.source(name).is_none());
     let source = RegisteredSource {
-        name: name.unwrap_or_else(|| NAME.to_owned()),
+        name: config.free_name(NAME),
         kind: Kind::Sessions,
         path: folder,
         globs: Vec::new(),
