@@ -52,6 +52,7 @@ impl Engine {
     pub fn turn_details(&self, guard: &Guard, found: &Found) -> Result<Option<TurnDetails>> {
         guard.require(Capability::Read)?;
         let sources = &self.shared.sources;
-        self.read(|reader| turn_details(reader, sources, &found.document, &found.fields))
+        let entry = Some(found.entry.as_str());
+        Ok(turn_details(sources, &found.document, &found.fields, entry))
     }
 }

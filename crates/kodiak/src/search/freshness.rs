@@ -1,8 +1,8 @@
 //! Freshness: whether a document has changed since it was indexed.
 
-use crate::error::Result;
+use crate::document::Version;
 use crate::source::{Presence, Source};
-use crate::store::{Reader, StoredDocument};
+use crate::store::StoredDocument;
 
 /// The state of an indexed document in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,24 +17,24 @@ pub enum Freshness {
     Unknown,
 }
 
-/// Compares a document with its source. Returns [`Freshness::Same`] if that
-/// source is not among `sources`.
+/// Compares a document with its source, given the entry it was indexed from and its
+/// version. Returns [`Freshness::Same`] if that source is not among `sources`.
 pub(super) fn freshness(
-    store: &dyn Reader,
     sources: &[Box<dyn Source>],
     document: &StoredDocument,
-) -> Result<Freshness> {
+    entry: Option<&(String, Version)>,
+) -> Freshness {
     let mut sources = sources.iter();
     let Some(source) = sources.find(|source| source.name() == document.source) else {
-        return Ok(Freshness::Same);
+        return Freshness::Same;
     };
-    let Some((entry, version)) = store.entry_of(document.row)? else {
-        return Ok(Freshness::Gone);
+    let Some((entry, version)) = entry else {
+        return Freshness::Gone;
     };
-    Ok(match source.presence(&entry) {
+    match source.presence(entry) {
         Presence::Gone => Freshness::Gone,
         Presence::Unknown => Freshness::Unknown,
         Presence::There(now) if version.differs_from(now) => Freshness::Changed,
         Presence::There(_) => Freshness::Same,
-    })
+    }
 }

@@ -115,6 +115,7 @@ impl Lookup<'_> {
         });
         let to = wanted.to.min(line_count);
         let text = lines.get(wanted.from - 1..to).unwrap_or(&[]).concat();
+        let entry = self.store.entry_of(document.row)?;
         Ok(Found {
             fields: self.store.fields(document.row)?,
             text,
@@ -123,11 +124,8 @@ impl Lookup<'_> {
                 to,
             },
             line_count,
-            freshness: freshness(self.store, self.sources, &document)?,
-            entry: self
-                .store
-                .entry_of(document.row)?
-                .map_or_else(|| document.key.clone(), |(entry, _)| entry),
+            freshness: freshness(self.sources, &document, entry.as_ref()),
+            entry: entry.map_or_else(|| document.key.clone(), |(entry, _)| entry),
             document,
         })
     }

@@ -76,7 +76,8 @@ impl Presenter<'_> {
                 if hits.len() >= request.limit {
                     break;
                 }
-                let freshness = freshness(self.store, self.sources, &document)?;
+                let entry = self.store.entry_of(document.row)?;
+                let freshness = freshness(self.sources, &document, entry.as_ref());
                 if freshness == Freshness::Gone {
                     gone += 1;
                     continue;
@@ -95,13 +96,14 @@ impl Presenter<'_> {
                 let span = self.span(candidate)?;
                 let (mut hit, in_body) = hit(&document, candidate, span.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
-                if let Some((entry, _)) = self.store.entry_of(document.row)? {
-                    hit.entry = entry;
-                }
                 hit.superseded_by = self.short_id(newer)?;
                 let fields = self.store.fields(document.row)?;
                 hit.archived = is_archived(&fields);
-                hit.turn = turn_details(self.store, self.sources, &document, &fields)?;
+                let key = entry.map(|(key, _)| key);
+                hit.turn = turn_details(self.sources, &document, &fields, key.as_deref());
+                if let Some(key) = key {
+                    hit.entry = key;
+                }
                 let in_body = in_body.filter(|_| judged);
                 let coverage = judge
                     .as_mut()

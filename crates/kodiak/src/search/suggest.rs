@@ -32,7 +32,8 @@ pub(super) fn suggestions(
         if suggestions.len() == MAX_SUGGESTIONS {
             break;
         }
-        if freshness(store, sources, &document)? != Freshness::Gone {
+        let entry = store.entry_of(document.row)?;
+        if freshness(sources, &document, entry.as_ref()) != Freshness::Gone {
             suggestions.push(Suggestion {
                 id: format!("#{}", document.short_id),
                 title: document.title,

@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use crate::error::Result;
 use crate::source::Source;
 use crate::source::transcripts::{KIND, resume};
-use crate::store::{Reader, StoredDocument};
+use crate::store::StoredDocument;
 
 /// What is known of a document that is a turn of a session with an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -33,16 +32,16 @@ pub struct TurnDetails {
     pub origin_gone: bool,
 }
 
-/// Returns what is known of a turn; `None` for any other document. A session whose
-/// original is gone cannot be resumed.
+/// Returns what is known of a turn, given the entry it is from; `None` for any other
+/// document. A session whose original is gone cannot be resumed.
 pub(crate) fn turn_details(
-    store: &dyn Reader,
     sources: &[Box<dyn Source>],
     document: &StoredDocument,
     fields: &[(String, String)],
-) -> Result<Option<TurnDetails>> {
+    entry: Option<&str>,
+) -> Option<TurnDetails> {
     if document.kind != KIND {
-        return Ok(None);
+        return None;
     }
     let field = |wanted: &str| {
         let mut fields = fields.iter();
@@ -50,16 +49,16 @@ pub(crate) fn turn_details(
         found.map(|(_, value)| value.clone())
     };
     let (Some(agent), Some(session)) = (field("agent"), field("session")) else {
-        return Ok(None);
+        return None;
     };
     let mut sources = sources.iter();
     let source = sources.find(|source| source.name() == document.source);
-    let origin_gone = match (source, store.entry_of(document.row)?) {
-        (Some(source), Some((entry, _))) => source.is_original_gone(&entry),
+    let origin_gone = match (source, entry) {
+        (Some(source), Some(entry)) => source.is_original_gone(entry),
         _ => false,
     };
     let command = resume(&agent, &session, field("cwd").as_deref());
-    Ok(Some(TurnDetails {
+    Some(TurnDetails {
         resume: command.filter(|_| !origin_gone),
         role: field("role").unwrap_or_default(),
         branch: field("branch"),
@@ -68,5 +67,5 @@ pub(crate) fn turn_details(
         agent,
         session,
         origin_gone,
-    }))
+    })
 }
