@@ -36,29 +36,61 @@ struct State {
 }
 
 impl Looks {
-    /// Returns what a look that begins now or later finds lacking: one of
-    /// somebody else, or that of `look`.
-    pub(super) fn join(
-        &self,
-        sources: &[String],
-        look: impl FnOnce() -> Vec<Incomplete>,
-    ) -> Vec<Incomplete> {
-        let group = Arc::clone(lock(&self.groups).entry(sources.to_vec()).or_default());
-        let lacking = group.join(look);
-        let mut groups = lock(&self.groups);
-        // The map has one, and this search another.
-        if Arc::strong_count(&group) == 2 {
-            groups.remove(sources);
+    /// Announces a search that begins now.
+    pub(super) fn enter(&self, sources: Vec<String>) -> Entered<'_> {
+        let group = Arc::clone(lock(&self.groups).entry(sources.clone()).or_default());
+        let state = lock(&group.state);
+        // One that has begun already may have missed what this search must find.
+        let (wanted, first) = (state.begun + 1, !state.looking);
+        drop(state);
+        Entered {
+            looks: self,
+            sources,
+            group,
+            wanted,
+            first,
         }
-        lacking
+    }
+}
+
+/// A search that needs what a look finds that begins after it.
+#[derive(Debug)]
+pub(super) struct Entered<'a> {
+    looks: &'a Looks,
+    sources: Vec<String>,
+    group: Arc<Group>,
+    /// The number of the first look that is late enough.
+    wanted: u64,
+    first: bool,
+}
+
+impl Entered<'_> {
+    /// Returns whether nobody looked when this search began. It then looks while
+    /// it searches; otherwise it searches first, since it would only wait.
+    pub(super) fn is_first(&self) -> bool {
+        self.first
+    }
+
+    /// Returns what a look that begins after the search finds lacking: one of
+    /// somebody else, or that of `look`.
+    pub(super) fn join(self, look: impl FnOnce() -> Vec<Incomplete>) -> Vec<Incomplete> {
+        self.group.join(self.wanted, look)
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        let mut groups = lock(&self.looks.groups);
+        // The map has one, and this search another.
+        if Arc::strong_count(&self.group) == 2 {
+            groups.remove(&self.sources);
+        }
     }
 }
 
 impl Group {
-    fn join(&self, look: impl FnOnce() -> Vec<Incomplete>) -> Vec<Incomplete> {
+    fn join(&self, wanted: u64, look: impl FnOnce() -> Vec<Incomplete>) -> Vec<Incomplete> {
         let mut state = lock(&self.state);
-        // One that has begun already may have missed what this search must find.
-        let wanted = state.begun + 1;
         while state.looking && state.ended < wanted {
             let woken = self.changed.wait(state);
             state = woken.unwrap_or_else(PoisonError::into_inner);
@@ -113,7 +145,7 @@ mod tests {
         let begun = Barrier::new(2);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                looks.join(&sources(), || {
+                looks.enter(sources()).join(|| {
                     count.fetch_add(1, Ordering::Relaxed);
                     begun.wait();
                     // Until all others wait: each holds the group, as this and the map do.
@@ -126,7 +158,7 @@ mod tests {
             begun.wait();
             for _ in 0..8 {
                 scope.spawn(|| {
-                    let lacking = looks.join(&sources(), || {
+                    let lacking = looks.enter(sources()).join(|| {
                         count.fetch_add(1, Ordering::Relaxed);
                         late()
                     });
@@ -144,8 +176,36 @@ mod tests {
     fn a_look_that_has_begun_is_not_for_those_who_come_later() {
         let looks = Looks::default();
         let sources = || vec!["notes".to_owned()];
-        assert_eq!(looks.join(&sources(), late), late());
-        assert_eq!(looks.join(&sources(), Vec::new), []);
+        assert_eq!(looks.enter(sources()).join(late), late());
+        assert_eq!(looks.enter(sources()).join(Vec::new), []);
+    }
+
+    #[test]
+    fn only_the_first_looks_while_it_searches() {
+        let looks = Looks::default();
+        let sources = || vec!["notes".to_owned()];
+        let first = looks.enter(sources());
+        assert!(first.is_first());
+        first.join(|| {
+            let second = looks.enter(sources());
+            assert!(!second.is_first());
+            Vec::new()
+        });
+        assert!(looks.enter(sources()).is_first());
+        assert!(lock(&looks.groups).is_empty());
+    }
+
+    /// It has begun before, but ends after the search was announced.
+    #[test]
+    fn a_search_that_searches_first_looks_after_the_look_in_progress() {
+        let looks = Looks::default();
+        let sources = || vec!["notes".to_owned()];
+        let mut late_comer = None;
+        looks.enter(sources()).join(|| {
+            late_comer = Some(looks.enter(sources()));
+            Vec::new()
+        });
+        assert_eq!(late_comer.map(|entered| entered.join(late)), Some(late()));
     }
 
     #[test]
@@ -153,9 +213,9 @@ mod tests {
         let looks = Looks::default();
         let sources = || vec!["notes".to_owned()];
         std::thread::scope(|scope| {
-            let failing = scope.spawn(|| looks.join(&sources(), || panic!("on purpose")));
+            let failing = scope.spawn(|| looks.enter(sources()).join(|| panic!("on purpose")));
             assert!(failing.join().is_err());
         });
-        assert_eq!(looks.join(&sources(), late), late());
+        assert_eq!(looks.enter(sources()).join(late), late());
     }
 }

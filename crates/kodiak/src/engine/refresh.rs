@@ -43,12 +43,18 @@ impl Engine {
         }
         let filter = guard.narrow(&request.filter);
         let before = reader.revision()?;
-        let (answer, incomplete) = std::thread::scope(|scope| {
-            let looking = scope.spawn(|| self.refresh_together(&filter));
-            let answer = search();
-            let failed = |_| vec![not_looked_for("the search for changes stopped early")];
-            (answer, looking.join().unwrap_or_else(failed))
-        });
+        let entered = self.shared.looks.enter(self.searched(&filter));
+        let look = || self.refresh(&filter, None, self.refresh_deadline());
+        let (answer, incomplete) = if entered.is_first() {
+            std::thread::scope(|scope| {
+                let looking = scope.spawn(|| entered.join(look));
+                let answer = search();
+                let failed = |_| vec![not_looked_for("the search for changes stopped early")];
+                (answer, looking.join().unwrap_or_else(failed))
+            })
+        } else {
+            (search(), entered.join(look))
+        };
         // Whoever has written meanwhile: what was looked for was compared with
         // the index as it is now, so that is what must be searched.
         let mut answer = if reader.revision()? == before {
@@ -159,14 +165,11 @@ impl Engine {
         Instant::now() + self.shared.refresh.min(LONGEST)
     }
 
-    /// Looks for changes like [`Self::refresh`], together with other searches of
-    /// the same sources that came at the same time.
-    fn refresh_together(&self, filter: &Filter) -> Vec<Incomplete> {
+    /// Returns the names of the sources that a search with this filter covers.
+    fn searched(&self, filter: &Filter) -> Vec<String> {
         let sources = self.shared.sources.iter().map(|source| source.name());
         let sources = sources.filter(|name| filter.admits_source(name));
-        let sources: Vec<String> = sources.map(str::to_owned).collect();
-        let look = || self.refresh(filter, None, self.refresh_deadline());
-        self.shared.looks.join(&sources, look)
+        sources.map(str::to_owned).collect()
     }
 
     /// Looks for changes in the sources that a search covers, and indexes them.
