@@ -112,7 +112,9 @@ impl SqliteStore {
                 path: path.to_path_buf(),
             });
         }
-        store.configure("PRAGMA mmap_size = 268435456; PRAGMA cache_size = -8000;")?;
+        // Pages are read from the mapped file, as far as SQLite can map it. Only those
+        // in the log are cached, and a server has many readers.
+        store.configure("PRAGMA mmap_size = 2147418112; PRAGMA cache_size = -2000;")?;
         if store.with(earlier::lacks_entries)? {
             store.with(|connection| earlier::shadow(connection, version))?;
             store.shadowed.set(true);
