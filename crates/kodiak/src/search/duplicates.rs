@@ -115,6 +115,8 @@ const COUNTED_WORDS: u32 = 24;
 /// The highest share of counted words that may differ. It is far above
 /// `CHANGED_SHORT`, because words are counted unstemmed.
 const COUNTED_CHANGED: f64 = 0.5;
+/// The same for restatements, and far above `ADDED`.
+const COUNTED_RESTATED: f64 = 0.8;
 
 /// Words that turn a sentence into its opposite. The `t` is that of "don't".
 const NEGATIONS: [&str; 20] = [
@@ -146,6 +148,13 @@ struct Original {
 struct Reading {
     sketch: Option<Sketch>,
     content: Option<Content>,
+}
+
+impl Reading {
+    /// Returns the sketch of the document that this is read of.
+    fn sketch(&mut self, document: &StoredDocument) -> &Sketch {
+        self.sketch.get_or_insert_with(|| Sketch::of(said(document)))
+    }
 }
 
 impl Originals {
@@ -211,11 +220,8 @@ fn is_copy(
     }
     let turns = one.thread.is_some() && other.thread.is_some();
     let factor = if turns { TURN_FACTOR } else { 1 };
-    let sketch = &*read.sketch.get_or_insert_with(|| Sketch::of(said(one)));
-    let other_sketch = &*other_read
-        .sketch
-        .get_or_insert_with(|| Sketch::of(said(other)));
-    if sketch.words == 0 || sketch.rules_out(other_sketch) {
+    let (sketch, other_sketch) = (read.sketch(one), other_read.sketch(other));
+    if sketch.words == 0 || sketch.differs(other_sketch, COUNTED_CHANGED) {
         return false;
     }
     if sketch.is_equal(other_sketch) {
@@ -238,6 +244,10 @@ fn is_restated(
     (other, other_read): (&StoredDocument, &mut Reading),
     tokenizer: &mut Tokenizer,
 ) -> bool {
+    let (sketch, other_sketch) = (read.sketch(one), other_read.sketch(other));
+    if sketch.differs(other_sketch, COUNTED_RESTATED) {
+        return false;
+    }
     let content = read
         .content
         .get_or_insert_with(|| Content::of(one, tokenizer));
@@ -313,9 +323,9 @@ impl Sketch {
         (self.hash, self.words) == (other.hash, other.words)
     }
 
-    /// Tells whether too many words differ for the texts to be copies. Words that
-    /// share a counter can only hide a difference.
-    fn rules_out(&self, other: &Self) -> bool {
+    /// Tells whether more than this share of the words differ. Words that share a
+    /// counter can only hide a difference.
+    fn differs(&self, other: &Self, highest: f64) -> bool {
         if self.counted.min(other.counted) < COUNTED_WORDS {
             return false;
         }
@@ -323,7 +333,7 @@ impl Sketch {
         let changed: u32 = pairs
             .map(|(one, other)| u32::from(one.abs_diff(*other)))
             .sum();
-        f64::from(changed) > COUNTED_CHANGED * f64::from(self.counted.max(other.counted))
+        f64::from(changed) > highest * f64::from(self.counted.max(other.counted))
     }
 }
 
