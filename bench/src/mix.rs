@@ -24,6 +24,8 @@ use crate::zipf::Generator;
 const SEED: u64 = 17;
 /// The number of words of a document.
 const WORDS: usize = 60;
+/// The number of words of a note's title.
+const TITLE_WORDS: usize = 9;
 /// The number of turns of a session, each of which is a document.
 const TURNS: usize = 50;
 /// The number of different queries of each kind.
@@ -142,10 +144,14 @@ fn mixed(place: &Path, texts: &[String]) -> Result<Engine> {
         .open()?)
 }
 
+/// Writes each text as a note. Its title are its first words, as those of memories
+/// and turns are: the longer the titles, the more there is to search.
 fn write_notes(root: &Path, texts: &[String]) -> Result<()> {
     std::fs::create_dir_all(root)?;
     for (number, text) in texts.iter().enumerate() {
-        std::fs::write(root.join(format!("{number}.md")), format!("{text}\n"))?;
+        let title: Vec<&str> = text.split(' ').take(TITLE_WORDS).collect();
+        let note = format!("# {}\n\n{text}\n", title.join(" "));
+        std::fs::write(root.join(format!("{number}.md")), note)?;
     }
     Ok(())
 }
