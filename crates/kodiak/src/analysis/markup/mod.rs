@@ -3,6 +3,7 @@
 //! Owns what markdown and Org markup mean to a search. The text itself is left to
 //! `text` and `chunk`.
 
+mod address;
 pub(crate) mod heading;
 pub(crate) mod lines;
 pub(crate) mod markdown;

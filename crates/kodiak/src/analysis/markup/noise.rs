@@ -7,6 +7,8 @@
 
 use std::ops::Range;
 
+use super::address::Address;
+
 /// HTML elements that only format. Others may be what a note is about.
 const FORMATTING: [&str; 52] = [
     "a",
@@ -290,45 +292,14 @@ fn address(line: &str, at: usize, found: &mut Vec<Range<usize>>) -> usize {
         .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'+')
         .count();
     let from = at + 3;
-    let end = from + address_length(&line[from..]);
-    let authority = bytes[from..end]
-        .iter()
-        .position(|byte| matches!(byte, b'/' | b'?' | b'#'))
-        .map_or(end, |length| from + length);
-    let user = line[from..authority].rfind('@').map_or(0, |sign| sign + 1);
-    let www = line[from + user..authority]
-        .get(..4)
-        .is_some_and(|start| start.eq_ignore_ascii_case("www."));
-    let host = from + user + if www { 4 } else { 0 };
-    if scheme == 0 || host >= authority {
+    let (1.., Some(read)) = (scheme, Address::read(&line[from..])) else {
         return from;
-    }
-    let angle = at > scheme && bytes[at - scheme - 1] == b'<' && bytes.get(end) == Some(&b'>');
-    found.push(at - scheme - usize::from(angle)..host);
-    found.push(authority..end + usize::from(angle));
-    end
-}
-
-/// Returns how far an address reaches. Closing punctuation is the sentence's.
-fn address_length(rest: &str) -> usize {
-    let mut depth = 0;
-    let stops = |character: char| match character {
-        '(' => {
-            depth += 1;
-            false
-        }
-        ')' if depth > 0 => {
-            depth -= 1;
-            false
-        }
-        ')' | ']' | '<' | '>' | '"' | '\'' | '`' | '|' | '{' | '}' | '\\' | '，' | '。' | '）'
-        | '、' => true,
-        _ => character.is_whitespace() || character.is_control(),
     };
-    let end = rest.find(stops).unwrap_or(rest.len());
-    rest[..end]
-        .trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_'])
-        .len()
+    let end = from + read.end;
+    let angle = at > scheme && bytes[at - scheme - 1] == b'<' && bytes.get(end) == Some(&b'>');
+    found.push(at - scheme - usize::from(angle)..from + read.host.start);
+    found.push(from + read.host.end..end + usize::from(angle));
+    end
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::super::address::Address;
 use super::{INSERTED, Prose};
 
 /// The number of bytes within which a construct has to end.
@@ -229,35 +230,10 @@ impl Inline<'_> {
             let head = near.as_bytes().get(..beginning.len());
             head.is_some_and(|head| head.eq_ignore_ascii_case(beginning.as_bytes()))
         })?;
-        let end = near.find(|sign: char| {
-            sign.is_whitespace()
-                || matches!(sign, '<' | '>' | '"' | '`' | '|')
-                || matches!(sign, '。' | '，' | '、' | '）' | '」')
-        });
-        let mut address = &near[..end.unwrap_or(near.len())];
-        while let Some(last) = address.chars().next_back() {
-            let unbalanced =
-                last == ')' && address.matches(')').count() > address.matches('(').count();
-            if !unbalanced
-                && !matches!(
-                    last,
-                    '.' | ',' | ';' | ':' | '!' | '?' | '*' | '_' | ']' | '\''
-                )
-            {
-                break;
-            }
-            address = &address[..address.len() - last.len_utf8()];
-        }
-        let rest = address.get(beginning.len()..)?;
-        let host = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-        let host = host.rsplit('@').next().unwrap_or(host);
-        let shown = host.strip_prefix("www.").unwrap_or(host);
-        if shown.is_empty() {
-            return None;
-        }
-        let start = shown.as_ptr() as usize - near.as_ptr() as usize;
-        self.as_written(at + start..at + start + shown.len());
-        Some(address.len())
+        let start = beginning.len();
+        let read = Address::read(&near[start..])?;
+        self.as_written(at + start + read.host.start..at + start + read.host.end);
+        Some(start + read.end)
     }
 }
 
