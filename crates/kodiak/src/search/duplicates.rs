@@ -153,7 +153,8 @@ struct Reading {
 impl Reading {
     /// Returns the sketch of the document that this is read of.
     fn sketch(&mut self, document: &StoredDocument) -> &Sketch {
-        self.sketch.get_or_insert_with(|| Sketch::of(said(document)))
+        self.sketch
+            .get_or_insert_with(|| Sketch::of(said(document)))
     }
 }
 

@@ -14,7 +14,7 @@ use super::{ExplainedTerm, Explanation, Hit, Request};
 use crate::date;
 use crate::document::{newlines, uri};
 use crate::error::{Error, Result};
-use crate::source::Source;
+use crate::source::{Source, sessions};
 use crate::store::{ChunkSpan, Expression, Filter, Phrase, Reader, Row, StoredDocument};
 use crate::text::Stemming;
 
@@ -97,7 +97,12 @@ impl Presenter<'_> {
                 let (mut hit, in_body) = hit(&document, candidate, span.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
                 hit.superseded_by = self.short_id(newer)?;
-                let fields = self.store.fields(document.row)?;
+                // Nobody archives a memory or a session record.
+                let fields = if memory || document.kind == sessions::KIND {
+                    Vec::new()
+                } else {
+                    self.store.fields(document.row)?
+                };
                 hit.archived = is_archived(&fields);
                 let key = entry.map(|(key, _)| key);
                 hit.turn = turn_details(self.sources, &document, &fields, key.as_deref());
