@@ -7,14 +7,12 @@ import re
 import sys
 
 # The only reasons for which a conformance check may fail: it calls something that
-# the suite brings for its own server, or a feature that Kodiak does not declare.
+# the suite brings for its own server.
 FIXTURES = [
     r"there is no (tool|prompt) '(test_\w+|greet|slow_compute|failing_job|protocol_error_job|confirm_delete|multi_input)'",
     r"Tool 'json_schema_2020_12_tool' not found",
     r"this is not an address of Kodiak",
     r"^Not testable: (server does not list the diagnostic tool 'test_\w+'|server exposes no tool with x-mcp-header|no task was created)",
-    r"logging/setLevel$",
-    r"resources/subscribe$",
     r"could not get initial InputRequiredResult|Expected InputRequiredResult",
     r"^capabilities\.extensions MUST be advertised$",
     r"^tasks/get MUST return -32021; got -32601",

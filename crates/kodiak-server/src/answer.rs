@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::budget::{Budget, clipped, tokens};
 use crate::failure::Refusal;
+use crate::news::{About, Level};
 use crate::tool::{Call, ToolAnswer};
 
 /// The tokens that are kept for what is said about the hits.
@@ -289,7 +290,10 @@ pub(crate) fn notices(call: &Call<'_>, notices: &[Notice]) -> Vec<String> {
     for notice in notices {
         match notice {
             Notice::SemanticUnavailable(absence) => {
-                remarks.push(format!("{LEXICAL}: {absence}; {NO_PROOF}"));
+                let text = format!("{LEXICAL}: {absence}");
+                let news = call.server.news();
+                news.tell_once(Level::Warning, About::Index, &text);
+                remarks.push(format!("{text}; {NO_PROOF}"));
             }
             Notice::ChangesNotIndexed { .. }
             | Notice::DocumentsChanged { .. }

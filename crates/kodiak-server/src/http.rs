@@ -95,6 +95,7 @@ pub struct Listening {
     address: SocketAddr,
     router: Router,
     limits: Limits,
+    server: Server,
 }
 
 /// Starts to listen. Requests wait until [`Listening::serve`] is called.
@@ -115,6 +116,7 @@ pub fn listen(server: &Server, options: HttpOptions) -> Result<Listening> {
     let limits = options.limits;
     Ok(Listening {
         router: router(server, address, options),
+        server: server.clone(),
         runtime,
         listener,
         address,
@@ -136,6 +138,11 @@ impl Listening {
 
     /// Serves until `end` is ready.
     pub fn serve_until(self, end: impl Future<Output = ()>) -> Result<()> {
+        let end = async {
+            end.await;
+            // A stream that goes on would hold up the end.
+            self.server.news().close();
+        };
         self.runtime
             .block_on(listen::accept(self.listener, self.router, self.limits, end));
         // A search that nobody waits for any more does not delay the end.
@@ -153,7 +160,7 @@ fn router(server: &Server, address: SocketAddr, options: HttpOptions) -> Router 
     let load = Arc::new(Load::new(limits));
     let origins = Arc::new(Origins::new(address, &options.hosts, &options.origins));
     let guarded = Router::new()
-        .nest_service("/mcp", crate::mcp::http_service(server, limits.body))
+        .nest("/mcp", crate::mcp::http_router(server, limits.body))
         .nest("/api", api::router(server.clone()))
         .fallback(async || Refused::NoRoute)
         .method_not_allowed_fallback(async || Refused::NoMethod)

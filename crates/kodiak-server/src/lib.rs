@@ -9,6 +9,7 @@
 //! * `server` decides which tools, resources and documents exist for a caller;
 //! * `answer` and `budget` word answers within a number of tokens;
 //! * `upkeep` keeps the index up to date in the background;
+//! * `news` tells those who asked what happens meanwhile;
 //! * `mcp` speaks the protocol. It is the only module that knows rmcp.
 //!
 //! Like the library, this crate never prints and never reads the environment or
@@ -20,6 +21,7 @@ mod error;
 mod failure;
 pub mod http;
 pub mod mcp;
+mod news;
 mod options;
 mod prompt;
 mod resource;

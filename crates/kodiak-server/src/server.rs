@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::budget::Budget;
 use crate::failure::Refusal;
+use crate::news::{About, Level, News};
 use crate::options::Options;
 use crate::tool::arguments::Arguments;
 use crate::tool::{ALL, Call, Effect, Tool, ToolAnswer, ToolSet, note_create_off, remember_off};
@@ -30,14 +31,51 @@ struct Shared {
     engine: Engine,
     options: Options,
     work: Arc<Work>,
+    news: News,
 }
 
 /// Who calls.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Caller {
     /// What exists for it, and what it may do. A caller that is restricted to a
     /// project writes into it.
     pub guard: Guard,
+    /// Tells whether it is still let in; always if absent.
+    pass: Option<Pass>,
+}
+
+/// Tells whether a caller is still let in.
+pub(crate) type Pass = Arc<dyn Fn() -> bool + Send + Sync>;
+
+impl Caller {
+    /// Makes a caller with these rights.
+    pub fn new(guard: Guard) -> Self {
+        Self { guard, pass: None }
+    }
+
+    /// Sets what tells whether the caller is still let in, for what goes on after
+    /// its request.
+    #[must_use]
+    pub(crate) fn with_pass(self, pass: Pass) -> Self {
+        Self {
+            pass: Some(pass),
+            ..self
+        }
+    }
+
+    /// Tells whether the caller is still let in.
+    pub(crate) fn is_admitted(&self) -> bool {
+        self.pass.as_ref().is_none_or(|pass| pass())
+    }
+}
+
+impl std::fmt::Debug for Caller {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Caller")
+            .field("guard", &self.guard)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Server {
@@ -48,6 +86,7 @@ impl Server {
                 engine,
                 options,
                 work: Arc::default(),
+                news: News::default(),
             }),
         }
     }
@@ -67,11 +106,22 @@ impl Server {
         &self.shared.work
     }
 
+    /// Returns those who hear of what happens.
+    pub(crate) fn news(&self) -> &News {
+        &self.shared.news
+    }
+
+    /// Says what happened: to those who listen and, if it is serious, in the log.
+    pub(crate) fn report(&self, level: Level, about: About<'_>, text: &str) {
+        if level >= Level::Warning {
+            (self.options().log)(text);
+        }
+        self.news().tell(level, about, text);
+    }
+
     /// Returns the caller that has no rights of its own.
     pub fn caller(&self) -> Caller {
-        Caller {
-            guard: self.options().guard.clone(),
-        }
+        Caller::new(self.options().guard.clone())
     }
 
     /// Returns what a client's model is told about the server.

@@ -9,9 +9,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
+use kodiak::engine::SyncReport;
 use kodiak::{Cancel, Error, Event, Job};
 
-use crate::options::Log;
+use crate::news::{About, Level};
 use crate::server::Server;
 
 /// How long the first answer has the machine to itself.
@@ -179,40 +180,68 @@ fn run(server: &Server, guard: &Guard, work: &Work, interval: Duration) {
             what: "looking for changes".to_owned(),
             ..Doing::default()
         }));
-        let synced = engine.sync_known(guard, &job).map(|report| report.failed);
-        for failure in synced.iter().flatten() {
-            let (source, error) = (&failure.source, &failure.error);
-            told.tell(
-                &server.options().log,
-                &format!("'{source}' could not be indexed: {error}"),
-            );
+        let synced = engine.sync_known(guard, &job);
+        if let Ok(report) = &synced {
+            told.tell_synced(server, report);
         }
         let done = synced.and_then(|_| engine.embed(guard, None, &job));
         work.set(None);
         // Something may be missing for good: that must not keep a machine busy.
         soonest = Instant::now() + (begun.elapsed() * 2).max(REST);
         match done {
-            Ok(_) | Err(Error::Cancelled | Error::ModelMissing { .. }) => {}
+            Ok(embedded) => {
+                let chunks = embedded.map_or(0, |report| report.embedded);
+                if chunks > 0 {
+                    let text = format!("{chunks} chunks were embedded");
+                    server.report(Level::Info, About::Index, &text);
+                }
+            }
+            Err(Error::Cancelled | Error::ModelMissing { .. }) => {}
             // Another process does the same at the moment, or something like it.
-            Err(Error::Locked { .. }) => {
+            Err(error @ Error::Locked { .. }) => {
+                server.report(Level::Debug, About::Index, &error.to_string());
                 due = Instant::now() + BUSY;
                 continue;
             }
-            Err(error) => told.tell(&server.options().log, &format!("indexing failed: {error}")),
+            Err(error) => {
+                let text = format!("indexing failed: {error}");
+                told.tell(server, Level::Error, About::Index, &text);
+            }
         }
         due = Instant::now() + interval;
     }
 }
 
-/// Logs each message once in a row.
+/// Says what is wrong once in a row.
 #[derive(Debug, Default)]
 struct Told(String);
 
 impl Told {
-    fn tell(&mut self, log: &Log, message: &str) {
+    fn tell(&mut self, server: &Server, level: Level, about: About<'_>, message: &str) {
         if self.0 != message {
-            log(message);
+            server.report(level, about, message);
             message.clone_into(&mut self.0);
+        }
+    }
+
+    /// Says what came of a sync, source by source.
+    fn tell_synced(&mut self, server: &Server, report: &SyncReport) {
+        for (source, synced) in &report.synced {
+            let about = About::Source(source);
+            if synced.changed() {
+                let (added, updated, removed) = (synced.added, synced.updated, synced.removed);
+                let text =
+                    format!("'{source}': {added} added, {updated} changed, {removed} removed");
+                server.report(Level::Info, about, &text);
+            } else {
+                let text = format!("'{source}' is up to date");
+                server.report(Level::Debug, about, &text);
+            }
+        }
+        for failure in &report.failed {
+            let (source, error) = (&failure.source, &failure.error);
+            let text = format!("'{source}' could not be indexed: {error}");
+            self.tell(server, Level::Warning, About::Source(source), &text);
         }
     }
 }

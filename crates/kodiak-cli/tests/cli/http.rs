@@ -4,6 +4,7 @@ mod description;
 mod hostile;
 mod load;
 mod scope;
+mod session;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

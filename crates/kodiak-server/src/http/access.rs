@@ -17,14 +17,14 @@ use crate::token::TokenFile;
 #[derive(Debug)]
 pub(super) struct Access {
     server: Server,
-    tokens: Option<TokenFile>,
+    tokens: Option<Arc<TokenFile>>,
 }
 
 impl Access {
     pub(super) fn new(server: &Server, tokens: Option<TokenFile>) -> Self {
         Self {
             server: server.clone(),
-            tokens,
+            tokens: tokens.map(Arc::new),
         }
     }
 
@@ -39,9 +39,9 @@ impl Access {
             .presented(secret, kodiak::date::now())
             .map_err(|error| Refused::TokensUnreadable(error.to_string()))?
             .ok_or(Refused::NoToken { presented: true })?;
-        Ok(Caller {
-            guard: own.guard.and(&token.grant.guard()),
-        })
+        let caller = Caller::new(own.guard.and(&token.grant.guard()));
+        let tokens = Arc::clone(tokens);
+        Ok(caller.with_pass(Arc::new(move || tokens.has(&token, kodiak::date::now()))))
     }
 }
 

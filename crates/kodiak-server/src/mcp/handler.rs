@@ -9,18 +9,22 @@ use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CompletionInfo, ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ProgressToken, Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
-    ServerCapabilities, ServerConfig, Tool as ProtocolTool, ToolAnnotations,
+    GetPromptResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, Prompt, PromptArgument, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool as ProtocolTool, ToolAnnotations,
+    UnsubscribeRequestParams,
 };
-use rmcp::service::{Peer, RequestContext, RoleServer};
+use rmcp::service::{Peer, RequestContext, RoleServer, SubscriptionContext};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::activity::Activity;
+use super::hearing::{self, Hearing};
 use crate::failure::Refusal;
+use crate::news::Listener;
 use crate::prompt;
 use crate::resource::{DOCUMENTS, MOST_VALUES, SEARCHES};
 use crate::server::{Caller, Server};
@@ -37,21 +41,39 @@ const PROGRESS: Duration = Duration::from_millis(250);
 pub struct Handler {
     server: Server,
     activity: Activity,
+    hearing: Hearing,
 }
 
 impl Handler {
     /// Makes a handler of a server.
     pub fn new(server: Server, activity: Activity) -> Self {
-        Self { server, activity }
+        Self {
+            server,
+            activity,
+            hearing: Hearing::default(),
+        }
+    }
+
+    /// Returns the server that is called.
+    pub(super) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Returns the listener of the client that sent a request.
+    pub(super) fn listener(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Arc<Listener>, ErrorData> {
+        self.hearing.listener(&self.server, context)
     }
 
     /// Returns who sent a request.
-    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
+    pub(super) fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
         super::http::caller(&context.extensions).unwrap_or_else(|| self.server.caller())
     }
 
     /// Runs blocking work that ends when the request is cancelled.
-    async fn run<T: Send + 'static>(
+    pub(super) async fn run<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(&Server, &Cancel) -> T + Send + 'static,
@@ -83,6 +105,8 @@ impl ServerHandler for Handler {
             .enable_completions()
             .enable_prompts()
             .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
             .enable_tools()
             .build();
         let implementation =
@@ -90,6 +114,54 @@ impl ServerHandler for Handler {
         ServerConfig::new(capabilities)
             .with_server_info(implementation)
             .with_instructions(self.server.instructions())
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut begun = self.negotiate_initialize(&request)?;
+        // Only clients that begin like this set a level.
+        begun.capabilities.logging = Some(serde_json::Map::new());
+        super::http::open_session(&context.extensions, self.caller(&context));
+        Ok(begun)
+    }
+
+    async fn set_level(
+        &self,
+        request: hearing::LevelRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.hear_messages(&request, &context)
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.hear_of(request.uri, &context).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.hear_no_more_of(&request.uri, &context)
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(hearing::accepted(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.hear_all(&context).await
     }
 
     async fn list_tools(
@@ -140,8 +212,17 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let caller = self.caller(&context);
+        // Whoever has the list hears when there is another one, if it can.
+        let earlier = !hearing::is_later(&context);
+        let listener = earlier.then(|| self.listener(&context).ok()).flatten();
         let listed = self
             .run(&context, move |server, cancel| {
+                if let Some(listener) = listener
+                    && let Ok(state) = server.list_state(listener.caller())
+                {
+                    listener.add_list(state);
+                    server.watch();
+                }
                 server.resources(&caller, cancel)
             })
             .await?

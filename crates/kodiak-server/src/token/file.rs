@@ -128,6 +128,12 @@ impl TokenFile {
         Ok(presented(&self.list()?, secret, now).cloned())
     }
 
+    /// Tells whether a token that was presented is still there and valid.
+    pub(crate) fn has(&self, token: &Token, now: Timestamp) -> bool {
+        let known = self.list().is_ok_and(|tokens| tokens.contains(token));
+        known && !token.is_expired(now)
+    }
+
     /// Makes a token and keeps its hash. Returns the token, which cannot be had
     /// again. `holder` is the name of this process for others that wait.
     pub fn create(

@@ -9,6 +9,7 @@
 mod cancelling;
 mod desk;
 mod experience;
+mod hearing;
 mod hostile;
 mod protocol;
 mod scope;

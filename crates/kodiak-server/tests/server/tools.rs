@@ -259,7 +259,7 @@ fn nothing_that_writes_is_offered_to_readers() {
     once.sort_unstable();
     once.dedup();
     assert_eq!(once.len(), names.len(), "one tool per name");
-    let all = server.tools(&kodiak_server::Caller { guard: writer() });
+    let all = server.tools(&kodiak_server::Caller::new(writer()));
     assert!(all.len() > names.len());
     for tool in all {
         let writes = tool.effect != kodiak_server::tool::Effect::Reads;

@@ -1,0 +1,272 @@
+//! Sessions over HTTP, for clients of the era with a handshake: what each asked to
+//! hear of, and the streams that it hears through.
+//!
+//! No request needs one. A session only lets a client choose what it is told, and
+//! open streams for that. So a client that outlives the server goes on: an id that
+//! is not known is that of a session that has asked for nothing yet. Only one that
+//! its client has ended is gone.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::stream::Events;
+use crate::failure::Refusal;
+use crate::news::Listener;
+use crate::server::{Caller, Server};
+
+/// The header with the id of a session.
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+/// The random bytes of an id.
+const BYTES: usize = 16;
+/// The most sessions. The one that was unused for longest makes room.
+const MOST: usize = 1_000;
+/// How many ids of ended sessions are known.
+const ENDED: usize = 1_000;
+
+/// The sessions of a server.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    server: Server,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    open: HashMap<String, Session>,
+    ended: VecDeque<String>,
+}
+
+#[derive(Debug)]
+struct Session {
+    listener: Arc<Listener>,
+    used: Instant,
+}
+
+/// Where the handshake leaves the id of the session that it opens.
+#[derive(Clone, Debug)]
+pub(super) struct Opening {
+    sessions: Arc<Sessions>,
+    id: Arc<OnceLock<String>>,
+}
+
+impl Opening {
+    /// Opens a session for a client that begins. Without one, the client is served
+    /// all the same.
+    pub(super) fn open(&self, caller: Caller) {
+        let mut random = [0; BYTES];
+        if getrandom::fill(&mut random).is_err() {
+            return;
+        }
+        let mut id = String::with_capacity(2 * BYTES);
+        for byte in random {
+            let _ = write!(id, "{byte:02x}");
+        }
+        if self.sessions.join(&id, caller).is_ok() {
+            let _ = self.id.set(id);
+        }
+    }
+}
+
+/// Why there is no session for a request.
+#[derive(Debug)]
+enum Absent {
+    /// Its client has ended it, or it is somebody else's.
+    Gone,
+    /// There are too many.
+    Full(Refusal),
+}
+
+impl Sessions {
+    pub(super) fn new(server: &Server) -> Self {
+        Self {
+            server: server.clone(),
+            kept: Mutex::default(),
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns who listens in a session. Whoever has other rights than the one who
+    /// opened it has no part in it.
+    fn join(&self, id: &str, caller: Caller) -> Result<Arc<Listener>, Absent> {
+        let mut kept = self.kept();
+        if kept.ended.iter().any(|ended| ended == id) {
+            return Err(Absent::Gone);
+        }
+        if let Some(session) = kept.open.get_mut(id) {
+            if session.listener.caller().guard != caller.guard {
+                return Err(Absent::Gone);
+            }
+            session.used = Instant::now();
+            return Ok(Arc::clone(&session.listener));
+        }
+        while kept.open.len() >= MOST {
+            let idle = kept.open.iter().filter(|(_, one)| !one.listener.is_open());
+            let longest = idle.min_by_key(|(_, one)| one.used);
+            let Some(longest) = longest.map(|(id, _)| id.clone()) else {
+                let refusal = Refusal::new("too many sessions are open", "end some of them");
+                return Err(Absent::Full(refusal));
+            };
+            kept.open.remove(&longest);
+        }
+        let listener = self.server.news().join(caller).map_err(Absent::Full)?;
+        let session = Session {
+            listener: Arc::clone(&listener),
+            used: Instant::now(),
+        };
+        kept.open.insert(id.to_owned(), session);
+        Ok(listener)
+    }
+
+    /// Ends a session and its streams.
+    fn end(&self, id: &str) {
+        let mut kept = self.kept();
+        if let Some(session) = kept.open.remove(id) {
+            session.listener.close();
+        }
+        if kept.ended.len() >= ENDED {
+            kept.ended.pop_front();
+        }
+        kept.ended.push_back(id.to_owned());
+    }
+}
+
+/// Returns the id that a request names, if it is one of ours.
+fn named(headers: &HeaderMap) -> Option<Result<&str, Absent>> {
+    let id = headers.get(SESSION)?.to_str().unwrap_or_default();
+    let ours = id.len() == 2 * BYTES && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    Some(if ours { Ok(id) } else { Err(Absent::Gone) })
+}
+
+/// Finds the session of a request, and answers what only sessions have: streams,
+/// and their end.
+pub(super) async fn serve(
+    State(sessions): State<Arc<Sessions>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let caller = request.extensions().get::<Caller>().cloned();
+    let caller = caller.unwrap_or_else(|| sessions.server.caller());
+    let joined = named(request.headers())
+        .map(|id| id.and_then(|id| Ok((id.to_owned(), sessions.join(id, caller)?))));
+    let session = match joined {
+        None => None,
+        Some(Ok(session)) => Some(session),
+        Some(Err(absent)) => return absent.into_response(),
+    };
+    match (request.method(), &session) {
+        (&Method::GET, Some((_, listener))) => return stream(request.headers(), listener),
+        (&Method::DELETE, Some((id, _))) => {
+            sessions.end(id);
+            return StatusCode::NO_CONTENT.into_response();
+        }
+        _ => {}
+    }
+    let opening = Opening {
+        id: Arc::default(),
+        sessions,
+    };
+    let id = Arc::clone(&opening.id);
+    request.extensions_mut().insert(opening);
+    if let Some((_, listener)) = session {
+        request.extensions_mut().insert(listener);
+    }
+    let mut response = next.run(request).await;
+    if let Some(id) = id.get().and_then(|id| HeaderValue::from_str(id).ok()) {
+        response.headers_mut().insert(SESSION, id);
+    }
+    response
+}
+
+/// Opens a stream of what a session hears.
+fn stream(headers: &HeaderMap, listener: &Arc<Listener>) -> Response {
+    let accepted = headers.get(header::ACCEPT);
+    let accepted = accepted.and_then(|types| types.to_str().ok());
+    if !accepted.is_some_and(|types| types.contains(Events::TYPE)) {
+        let message = format!("a stream is of the type {}", Events::TYPE);
+        return (StatusCode::NOT_ACCEPTABLE, message).into_response();
+    }
+    Events::of(Arc::clone(listener)).into_response()
+}
+
+impl IntoResponse for Absent {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Gone => (StatusCode::NOT_FOUND, "there is no such session").into_response(),
+            Self::Full(refusal) => {
+                (StatusCode::SERVICE_UNAVAILABLE, refusal.text()).into_response()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kodiak::Engine;
+    use kodiak::access::Guard;
+
+    use super::*;
+    use crate::options::Options;
+
+    fn sessions(place: &tempfile::TempDir) -> Sessions {
+        let engine = Engine::builder(place.path().join("index.db"))
+            .open()
+            .unwrap();
+        Sessions::new(&Server::new(engine, Options::new(Guard::local())))
+    }
+
+    #[test]
+    fn a_session_is_for_those_with_its_rights() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        let id = "0".repeat(2 * BYTES);
+        let narrow = || Caller::new(Guard::local().within(["home"]));
+        let first = sessions.join(&id, narrow()).unwrap();
+        let again = sessions.join(&id, narrow()).unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+        sessions.join(&id, Caller::new(Guard::local())).unwrap_err();
+        sessions.end(&id);
+        sessions.join(&id, narrow()).unwrap_err();
+    }
+
+    #[test]
+    fn what_nobody_uses_makes_room() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        let caller = || Caller::new(Guard::local());
+        let id = |number: usize| format!("{number:032x}");
+        let first = sessions.join(&id(0), caller()).unwrap();
+        let stream = first.open();
+        for number in 1..MOST + 10 {
+            sessions.join(&id(number), caller()).unwrap();
+        }
+        let kept = sessions.kept();
+        assert_eq!(kept.open.len(), MOST);
+        assert!(kept.open.contains_key(&id(0)) && !kept.open.contains_key(&id(1)));
+        drop((stream, kept));
+    }
+
+    #[test]
+    fn other_ids_are_none() {
+        let mut headers = HeaderMap::new();
+        assert!(named(&headers).is_none());
+        for (id, ours) in [
+            ("", false),
+            ("1", false),
+            (&"g".repeat(32), false),
+            (&"a".repeat(32), true),
+        ] {
+            headers.insert(SESSION, HeaderValue::from_str(id).unwrap());
+            assert_eq!(named(&headers).unwrap().is_ok(), ours, "{id}");
+        }
+    }
+}
