@@ -28,6 +28,7 @@ pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyho
         around: arguments.around.clone(),
         context: arguments.context as usize,
         limit: arguments.limit as usize,
+        refresh: true,
     };
     let timeline = engine.timeline(&Guard::local(), &request);
     let timeline = timeline.map_err(missing_index)?;
@@ -52,6 +53,9 @@ pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyho
             },
             counted(timeline.tokens as u64, "token")
         ));
+    }
+    for reason in &timeline.completeness.0 {
+        output.notice(&reason.to_string());
     }
     Ok(if timeline.entries.is_empty() {
         Outcome::Nothing

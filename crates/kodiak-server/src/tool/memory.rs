@@ -9,7 +9,8 @@ use super::parameter::{Kind, Parameter};
 use super::search::{MAX_TOKENS, MOST_HITS, PROJECT, filter, projects};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
 use crate::answer::{
-    Listed, MOST_TAGS, hundredths, list, one_line, remarks, schema, title, unless_unindexed,
+    Listed, MOST_TAGS, hundredths, lacking, list, one_line, remarks, schema, title,
+    unless_unindexed,
 };
 use crate::budget::{beginning, tokens};
 use crate::failure::Refusal;
@@ -287,6 +288,7 @@ fn observations(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             remarks.push(format!("{what}: {names}"));
         }
     }
+    remarks.extend(lacking(call, &found.completeness));
     if found.observations.is_empty() {
         return Err(Refusal::new(
             remarks.join("; "),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::parameter::{Kind, Parameter};
 use super::search::{MAX_TOKENS, PROJECT, SOURCES, filter};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
-use crate::answer::{Listed, MOST_TAGS, list, one_line, schema, title, unless_unindexed};
+use crate::answer::{Listed, MOST_TAGS, lacking, list, one_line, schema, title, unless_unindexed};
 use crate::budget::clipped;
 use crate::failure::Refusal;
 
@@ -95,6 +95,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         context: arguments.number("context").unwrap_or(CONTEXT),
         limit: arguments.number("limit").unwrap_or(USUAL),
         around: around.filter(|id| !id.trim().is_empty()),
+        refresh: true,
     };
     let timeline = call.engine.timeline(call.guard(), &request);
     unless_unindexed(call, timeline, |timeline| worded(call, &request, timeline))
@@ -109,7 +110,9 @@ fn worded(call: &Call<'_>, request: &TimelineRequest, timeline: Timeline) -> Too
             remarks.push("there may be earlier ones: set to, or raise limit".to_owned());
         }
     }
-    let (total, complete) = (entries.len(), remarks.is_empty());
+    let complete = remarks.is_empty() && timeline.completeness.is_complete();
+    remarks.extend(lacking(call, &timeline.completeness));
+    let total = entries.len();
     list(call, &entries, total, complete, remarks)
 }
 

@@ -156,7 +156,8 @@ impl Engine {
             let mut answer = self.refreshed(reader, guard, request, || {
                 self.search_as_is(reader, guard, request)
             })?;
-            self.add_unsynced(reader, guard, request, &mut answer)?;
+            let completeness = &mut answer.completeness;
+            self.add_unsynced(reader, guard, &request.filter, completeness)?;
             Ok(answer)
         })?;
         answer.took_ms = started.elapsed().as_millis() as u64;
@@ -205,6 +206,11 @@ impl Engine {
             reranker,
             ..self.clone()
         }
+    }
+
+    /// Tells whether searches that ask for it are reranked.
+    pub fn reranks(&self) -> bool {
+        self.reranker.is_some()
     }
 
     /// Returns an engine that shares everything with this one, except that its

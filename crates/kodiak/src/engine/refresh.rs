@@ -16,7 +16,9 @@ use super::Engine;
 use crate::access::Guard;
 use crate::document::{Reference, Version};
 use crate::error::{Error, Result};
-use crate::search::{Answer, Found, Incomplete, NotIndexed, NotLookedFor, Notice, Request};
+use crate::search::{
+    Answer, Completeness, Found, Incomplete, NotIndexed, NotLookedFor, Notice, Request,
+};
 use crate::source::{Forgetful, Known, KnownEntry, Look, Presence, Source};
 use crate::store::{Filter, Reader, Store, StoredDocument, Writer};
 use crate::sync;
@@ -42,26 +44,7 @@ impl Engine {
             return search();
         }
         let filter = guard.narrow(&request.filter);
-        let before = reader.revision()?;
-        let entered = self.shared.looks.enter(self.searched(&filter));
-        let look = || self.refresh(&filter, None, self.refresh_deadline());
-        let (answer, incomplete) = if entered.is_first() {
-            std::thread::scope(|scope| {
-                let looking = scope.spawn(|| entered.join(look));
-                let answer = search();
-                let failed = |_| vec![not_looked_for("the search for changes stopped early")];
-                (answer, looking.join().unwrap_or_else(failed))
-            })
-        } else {
-            (search(), entered.join(look))
-        };
-        // Whoever has written meanwhile: what was looked for was compared with
-        // the index as it is now, so that is what must be searched.
-        let mut answer = if reader.revision()? == before {
-            answer?
-        } else {
-            search()?
-        };
+        let (mut answer, incomplete) = self.beside_look(reader, &filter, search)?;
         let off = Incomplete::ChangesNotLookedFor(NotLookedFor::Off);
         answer.completeness.0.retain(|reason| *reason != off);
         for reason in incomplete {
@@ -79,16 +62,50 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Adds the searched sources that are registered but were never indexed or
-    /// are absent.
-    pub(super) fn add_unsynced(
+    /// Runs `work` while changes are looked for in the sources that `filter` admits,
+    /// and again if there were any. Returns also what the index still lacks.
+    pub(crate) fn beside_look<T>(
+        &self,
+        reader: &dyn Reader,
+        filter: &Filter,
+        work: impl Fn() -> Result<T>,
+    ) -> Result<(T, Vec<Incomplete>)> {
+        if self.shared.refresh.is_zero() {
+            return Ok((work()?, Vec::new()));
+        }
+        let before = reader.revision()?;
+        let entered = self.shared.looks.enter(self.searched(filter));
+        let look = || self.refresh(filter, None, self.refresh_deadline());
+        let (done, incomplete) = if entered.is_first() {
+            std::thread::scope(|scope| {
+                let looking = scope.spawn(|| entered.join(look));
+                let done = work();
+                let failed = |_| vec![not_looked_for("the search for changes stopped early")];
+                (done, looking.join().unwrap_or_else(failed))
+            })
+        } else {
+            (work(), entered.join(look))
+        };
+        // Whoever has written meanwhile: what was looked for was compared with
+        // the index as it is now, so that is what must be searched.
+        let done = if reader.revision()? == before {
+            done?
+        } else {
+            work()?
+        };
+        Ok((done, incomplete))
+    }
+
+    /// Adds the sources that `filter` admits and that are registered but were never
+    /// indexed or are absent.
+    pub(crate) fn add_unsynced(
         &self,
         reader: &dyn Reader,
         guard: &Guard,
-        request: &Request,
-        answer: &mut Answer,
+        filter: &Filter,
+        completeness: &mut Completeness,
     ) -> Result<()> {
-        let filter = guard.narrow(&request.filter);
+        let filter = guard.narrow(filter);
         let indexed = reader.locations(&filter)?;
         for source in self.names(guard) {
             if !filter.admits_source(&source) {
@@ -96,14 +113,10 @@ impl Engine {
             }
             if self.shared.absent.iter().any(|one| one.name == source) {
                 let source = source.clone();
-                answer
-                    .completeness
-                    .add(Incomplete::SourceUnreadable { source });
+                completeness.add(Incomplete::SourceUnreadable { source });
             }
             if !indexed.iter().any(|(name, _)| *name == source) {
-                answer
-                    .completeness
-                    .add(Incomplete::SourceNeverSynced { source });
+                completeness.add(Incomplete::SourceNeverSynced { source });
             }
         }
         Ok(())
@@ -144,6 +157,41 @@ impl Engine {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Runs `read`, which returns also the documents that it read and whether one is
+    /// missing. If one is, or may have changed, changes are looked for, and it runs
+    /// again. Returns also what the index still lacks.
+    pub(crate) fn all_refreshed<T>(
+        &self,
+        guard: &Guard,
+        read: impl Fn() -> Result<(T, Vec<StoredDocument>, bool)>,
+    ) -> Result<(T, Completeness)> {
+        let (done, documents, missing) = read()?;
+        let mut completeness = Completeness::default();
+        if self.shared.refresh.is_zero() {
+            return Ok((done, completeness));
+        }
+        let mut filter = guard.narrow(&Filter::default());
+        for document in &documents {
+            if !filter.sources.contains(&document.source)
+                && self.doubtful_entry(document)?.is_some()
+            {
+                filter.sources.push(document.source.clone());
+            }
+        }
+        if missing {
+            // It may be anywhere.
+            filter.sources.clear();
+        } else if filter.sources.is_empty() {
+            return Ok((done, completeness));
+        }
+        let entered = self.shared.looks.enter(self.searched(&filter));
+        let look = || self.refresh(&filter, None, self.refresh_deadline());
+        for reason in entered.join(look) {
+            completeness.add(reason);
+        }
+        Ok((read()?.0, completeness))
     }
 
     /// Returns the key of a document's entry, unless that is gone or certainly in

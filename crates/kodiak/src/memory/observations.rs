@@ -14,6 +14,7 @@ use crate::date;
 use crate::document::{Reference, uri};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::search::Completeness;
 use crate::source::Holding;
 use crate::store::{Filter, Reader, Row, StoredDocument};
 
@@ -35,6 +36,9 @@ pub struct Observations {
     pub ambiguous: Vec<String>,
     /// The approximate number of tokens of all texts.
     pub tokens: usize,
+    /// Whether something may be missing or out of date, and why.
+    #[serde(flatten, skip_serializing_if = "Completeness::is_complete")]
+    pub completeness: Completeness,
 }
 
 /// A whole document.
@@ -82,7 +86,9 @@ pub struct Observation {
 impl Engine {
     /// Returns whole documents by their names: ids with or without `#`, own ids of
     /// memories, paths, or addresses. Unlike [`Engine::get`] it takes names exactly
-    /// and never looks for titles. A name that leads nowhere is no error.
+    /// and never looks for titles. A name that leads nowhere is no error. If a
+    /// document may have changed since it was indexed, or if there is none, changes
+    /// are looked for first, no longer than the engine's budget.
     pub fn observations(&self, guard: &Guard, names: &[String]) -> Result<Observations> {
         guard.require(Capability::Read)?;
         let filter = guard.narrow(&Filter::default());
@@ -95,34 +101,41 @@ impl Engine {
                 owner.push(number);
             }
         }
-        self.read(|reader| {
-            let mut found: Vec<Vec<Row>> = vec![Vec::new(); names.len()];
-            for (number, row) in reader.named(&tried, &filter)? {
-                let rows = &mut found[owner[number]];
-                if !rows.contains(&row) {
-                    rows.push(row);
+        let read = || {
+            self.read(|reader| {
+                let mut found: Vec<Vec<Row>> = vec![Vec::new(); names.len()];
+                for (number, row) in reader.named(&tried, &filter)? {
+                    let rows = &mut found[owner[number]];
+                    if !rows.contains(&row) {
+                        rows.push(row);
+                    }
                 }
-            }
-            let mut answer = Observations::default();
-            let mut wanted: Vec<Row> = Vec::new();
-            for (name, rows) in names.iter().zip(found) {
-                match rows.as_slice() {
-                    [] => answer.missing.push(name.clone()),
-                    [row] if wanted.contains(row) => {}
-                    [row] => wanted.push(*row),
-                    _ => answer.ambiguous.push(name.clone()),
+                let mut answer = Observations::default();
+                let mut wanted: Vec<Row> = Vec::new();
+                for (name, rows) in names.iter().zip(found) {
+                    match rows.as_slice() {
+                        [] => answer.missing.push(name.clone()),
+                        [row] if wanted.contains(row) => {}
+                        [row] => wanted.push(*row),
+                        _ => answer.ambiguous.push(name.clone()),
+                    }
                 }
-            }
-            let newer = successors(reader, &wanted, &filter)?;
-            for document in reader.documents(&wanted)? {
-                let fields = reader.fields(document.row)?;
-                let superseded_by = newer.get(&document.row).cloned();
-                let observation = Observation::of(document, fields, superseded_by);
-                answer.tokens += observation.tokens;
-                answer.observations.push(observation);
-            }
-            Ok(answer)
-        })
+                let missing = !answer.missing.is_empty();
+                let newer = successors(reader, &wanted, &filter)?;
+                let documents = reader.documents(&wanted)?;
+                for document in &documents {
+                    let fields = reader.fields(document.row)?;
+                    let superseded_by = newer.get(&document.row).cloned();
+                    let observation = Observation::of(document.clone(), fields, superseded_by);
+                    answer.tokens += observation.tokens;
+                    answer.observations.push(observation);
+                }
+                Ok((answer, documents, missing))
+            })
+        };
+        let (mut answer, completeness) = self.all_refreshed(guard, read)?;
+        answer.completeness = completeness;
+        Ok(answer)
     }
 
     /// Returns the document that a name means, among all that exist for the caller.

@@ -12,6 +12,7 @@ use crate::date;
 use crate::document::{Timestamp, uri};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::search::Completeness;
 use crate::source::Holding;
 use crate::store::{Filter, Moment, Reader, Row, StoredDocument, Stretch, beginning};
 
@@ -34,6 +35,8 @@ pub struct TimelineRequest {
     pub context: usize,
     /// The highest number of entries. The latest are kept.
     pub limit: usize,
+    /// Whether changes are looked for meanwhile, as in a search.
+    pub refresh: bool,
 }
 
 /// What was written, earliest first.
@@ -43,6 +46,9 @@ pub struct Timeline {
     pub entries: Vec<TimelineEntry>,
     /// The approximate number of tokens that the entries take.
     pub tokens: usize,
+    /// Whether something may be missing, and why.
+    #[serde(flatten, skip_serializing_if = "Completeness::is_complete")]
+    pub completeness: Completeness,
 }
 
 /// One document on a timeline.
@@ -81,7 +87,8 @@ pub struct TimelineEntry {
 }
 
 impl Engine {
-    /// Lists documents by the time at which they were written.
+    /// Lists documents by the time at which they were written. If the request says
+    /// so, changes are looked for meanwhile, as in a search.
     pub fn timeline(&self, guard: &Guard, request: &TimelineRequest) -> Result<Timeline> {
         guard.require(Capability::Read)?;
         let mut filter = guard.narrow(&request.filter);
@@ -100,23 +107,41 @@ impl Engine {
             None => None,
         };
         self.read(|reader| {
-            let stretch = Stretch {
-                after: request.after,
-                before: request.before,
-                ..Stretch::default()
-            };
-            let rows = if let Some(anchor) = &anchor {
-                around(reader, &filter, &stretch, anchor, request.context)?
-            } else {
-                let limit = request.limit;
-                let mut rows = reader.by_time(&filter, &Stretch { limit, ..stretch })?;
-                rows.reverse();
-                rows
-            };
-            let anchor = anchor.as_ref().map(|anchor| anchor.row);
-            entries(reader, guard, &rows, anchor)
+            let list = || listed(reader, guard, request, &filter, anchor.as_ref());
+            if !request.refresh {
+                return list();
+            }
+            let (mut timeline, lacking) = self.beside_look(reader, &filter, list)?;
+            let completeness = &mut timeline.completeness;
+            lacking.into_iter().for_each(|one| completeness.add(one));
+            self.add_unsynced(reader, guard, &filter, completeness)?;
+            Ok(timeline)
         })
     }
+}
+
+/// Lists what is in the index now.
+fn listed(
+    reader: &dyn Reader,
+    guard: &Guard,
+    request: &TimelineRequest,
+    filter: &Filter,
+    anchor: Option<&StoredDocument>,
+) -> Result<Timeline> {
+    let stretch = Stretch {
+        after: request.after,
+        before: request.before,
+        ..Stretch::default()
+    };
+    let rows = if let Some(anchor) = anchor {
+        around(reader, filter, &stretch, anchor, request.context)?
+    } else {
+        let limit = request.limit;
+        let mut rows = reader.by_time(filter, &Stretch { limit, ..stretch })?;
+        rows.reverse();
+        rows
+    };
+    entries(reader, guard, &rows, anchor.map(|anchor| anchor.row))
 }
 
 /// Returns the documents around one, earliest first.

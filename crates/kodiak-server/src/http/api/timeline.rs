@@ -52,6 +52,7 @@ pub(super) async fn timeline(
         around,
         context: context.unwrap_or(USUAL_CONTEXT),
         limit: parameters.number("limit", MOST)?.unwrap_or(USUAL),
+        refresh: true,
     };
     work(&server, move |engine| {
         let filter = &mut request.filter;
