@@ -3,6 +3,7 @@
 //! This is the only file of the program that knows which kinds of sources,
 //! models and stores exist. All other files use them through the engine.
 
+mod idle;
 mod remote;
 
 use std::collections::HashMap;
@@ -34,6 +35,7 @@ use crate::failure;
 use crate::models;
 use crate::paths;
 use crate::usual::Usual;
+use idle::Idle;
 pub(crate) use remote::Remote;
 
 /// How long an endpoint may take to rerank, if the search waits that long.
@@ -164,6 +166,16 @@ pub(crate) fn embedder(model: InstalledModel) -> Arc<dyn Embedder> {
 /// Returns a reranker over an installed model, which is loaded at its first use.
 pub(crate) fn cross_encoder(model: &InstalledModel) -> Arc<dyn Reranker> {
     Arc::new(CrossEncoder::new(model))
+}
+
+/// Returns a reranker over an installed model, which is loaded at its first use and
+/// dropped when nobody has used it for so long.
+pub(crate) fn cross_encoder_dropped_after(
+    model: InstalledModel,
+    idle: Duration,
+) -> Arc<dyn Reranker> {
+    let name = model.identity.name.clone();
+    Idle::reranker(name, idle, move || cross_encoder(&model))
 }
 
 /// Returns a reranker over an endpoint. Nothing is asked yet.

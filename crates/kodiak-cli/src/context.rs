@@ -59,6 +59,18 @@ impl<'a> Context<'a> {
         })
     }
 
+    /// Returns the same context for something that outlives this one.
+    pub(crate) fn detached(&self) -> Detached {
+        Detached {
+            output: self.output.clone(),
+            config_path: self.config_path.clone(),
+            index_path: self.index_path.clone(),
+            model: self.model.clone(),
+            models: self.models.clone(),
+            offline: self.offline,
+        }
+    }
+
     /// Returns the options that make another run, in any folder, use the same
     /// config, index and model.
     pub(crate) fn repeated(&self) -> anyhow::Result<Vec<String>> {
@@ -136,6 +148,34 @@ impl<'a> Context<'a> {
             known: models::names(&folder),
         }
         .into())
+    }
+}
+
+/// A context that borrows nothing. What the command line named was checked before.
+#[derive(Debug)]
+pub(crate) struct Detached {
+    output: Output,
+    config_path: PathBuf,
+    index_path: PathBuf,
+    model: Option<String>,
+    models: Option<OsString>,
+    offline: bool,
+}
+
+impl Detached {
+    /// Returns the context.
+    pub(crate) fn context(&self) -> Context<'_> {
+        Context {
+            output: &self.output,
+            config_path: self.config_path.clone(),
+            index_path: self.index_path.clone(),
+            model: self.model.clone(),
+            models: self.models.clone(),
+            offline: self.offline,
+            model_typed: false,
+            given: Vec::new(),
+            config_required: false,
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! search that reranks waits for a model to read twenty texts.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kodiak::model::{self, InstalledModel};
 use kodiak::rerank::Reranker;
@@ -37,6 +38,14 @@ impl<'a> Asked<'a> {
     }
 }
 
+/// A reranker that is there.
+enum Found {
+    /// A model on this machine.
+    Model(InstalledModel),
+    /// An endpoint.
+    Endpoint(Arc<dyn Reranker>),
+}
+
 /// Returns the reranker to use, or `None` if there is to be none. It is an error to
 /// ask for one that is not there.
 pub(crate) fn wanted(
@@ -44,6 +53,27 @@ pub(crate) fn wanted(
     context: &Context<'_>,
     config: &Config,
 ) -> anyhow::Result<Option<Arc<dyn Reranker>>> {
+    Ok(find(asked, context, config)?.map(|found| match found {
+        Found::Model(model) => assemble::cross_encoder(&model),
+        Found::Endpoint(endpoint) => endpoint,
+    }))
+}
+
+/// Returns the reranker that the config asks for, for a program that runs for long:
+/// a model is dropped when nobody has used it for so long, and loaded again.
+pub(crate) fn configured(
+    context: &Context<'_>,
+    config: &Config,
+    idle: Duration,
+) -> anyhow::Result<Option<Arc<dyn Reranker>>> {
+    let found = find(Asked::Nothing, context, config)?;
+    Ok(found.map(|found| match found {
+        Found::Model(model) => assemble::cross_encoder_dropped_after(model, idle),
+        Found::Endpoint(endpoint) => endpoint,
+    }))
+}
+
+fn find(asked: Asked<'_>, context: &Context<'_>, config: &Config) -> anyhow::Result<Option<Found>> {
     let configured = config.search.rerank.as_deref();
     let name = match asked {
         Asked::No => return Ok(None),
@@ -53,12 +83,10 @@ pub(crate) fn wanted(
     };
     match name {
         Some(url) if url.starts_with("https://") || url.starts_with("http://") => {
-            endpoint(url, context, config).map(Some)
+            let endpoint = endpoint(url, context, config)?;
+            Ok(Some(Found::Endpoint(endpoint)))
         }
-        name => {
-            let model = installed(name, context)?;
-            Ok(Some(assemble::cross_encoder(&model)))
-        }
+        name => Ok(Some(Found::Model(installed(name, context)?))),
     }
 }
 

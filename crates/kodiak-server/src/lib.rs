@@ -34,7 +34,7 @@ pub mod xml;
 pub use budget::{DEFAULT_TOKENS, MOST_TOKENS};
 pub use error::{Error, Result};
 pub use failure::Refusal;
-pub use options::{Log, NewNote, NoteCreator, Options};
+pub use options::{Log, NewNote, NoteCreator, Options, Renewal, Settled};
 pub use resource::{Resource, SEARCH_SOURCE};
 pub use server::{Caller, Server};
 pub use tool::{Tool, ToolAnswer, ToolSet};

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use kodiak::Engine;
 use kodiak::access::Guard;
 
 use crate::budget::DEFAULT_TOKENS;
@@ -13,6 +14,19 @@ pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Creates a note in another application. Fails with the reason.
 pub type NoteCreator = Arc<dyn Fn(&NewNote) -> Result<(), String> + Send + Sync>;
+
+/// What is served, where the settings decide.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// The engine.
+    pub engine: Engine,
+    /// The sources whose documents are known by their keys, not by ids.
+    pub named_by_key: Vec<String>,
+}
+
+/// Returns what is served from now on, if the settings have changed since it was
+/// last asked. It is asked at every call, so it has to be quick.
+pub type Renewal = Arc<dyn Fn() -> Option<Settled> + Send + Sync>;
 
 /// A note that is to be created in another application.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,8 +59,8 @@ pub struct Options {
     /// The project that the server was started in. Its memories come first, and
     /// new ones belong to it.
     pub project: Option<String>,
-    /// The sources whose documents are known by their keys, not by ids.
-    pub named_by_key: Vec<String>,
+    /// Tells when something else is to be served; never if absent.
+    pub renewal: Option<Renewal>,
     /// Receives the messages of the server.
     pub log: Log,
 }
@@ -64,7 +78,7 @@ impl Options {
             memory_source: None,
             article_source: None,
             project: None,
-            named_by_key: Vec::new(),
+            renewal: None,
             log: Arc::new(|_| {}),
         }
     }

@@ -1,6 +1,6 @@
 //! What exists for a caller, and what happens when it calls.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use kodiak::access::Guard;
 use kodiak::{Cancel, Engine, Event, Job};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::budget::Budget;
 use crate::failure::Refusal;
 use crate::news::{About, Level, News};
-use crate::options::Options;
+use crate::options::{Options, Settled};
 use crate::tool::arguments::Arguments;
 use crate::tool::{ALL, Call, Effect, Tool, ToolAnswer, ToolSet, note_create_off, remember_off};
 use crate::upkeep::Work;
@@ -28,7 +28,7 @@ pub struct Server {
 
 #[derive(Debug)]
 struct Shared {
-    engine: Engine,
+    settled: RwLock<Settled>,
     options: Options,
     work: Arc<Work>,
     news: News,
@@ -81,9 +81,18 @@ impl std::fmt::Debug for Caller {
 impl Server {
     /// Makes a server.
     pub fn new(engine: Engine, options: Options) -> Self {
+        let settled = Settled {
+            engine,
+            named_by_key: Vec::new(),
+        };
+        Self::of(settled, options)
+    }
+
+    /// Makes a server of what the settings decide.
+    pub fn of(settled: Settled, options: Options) -> Self {
         Self {
             shared: Arc::new(Shared {
-                engine,
+                settled: RwLock::new(settled),
                 options,
                 work: Arc::default(),
                 news: News::default(),
@@ -91,9 +100,30 @@ impl Server {
         }
     }
 
-    /// Returns the engine that is served.
-    pub fn engine(&self) -> &Engine {
-        &self.shared.engine
+    /// Returns the engine that is served. If the settings have changed, that is
+    /// another one from now on: it has the sources and the model that they name. What
+    /// works with the one before goes on with it.
+    pub fn engine(&self) -> Engine {
+        let renewal = self.options().renewal.as_ref();
+        if let Some(renewed) = renewal.and_then(|renewal| renewal()) {
+            let settled = self.shared.settled.write();
+            *settled.unwrap_or_else(PoisonError::into_inner) = renewed;
+            self.report(Level::Notice, About::Index, "the settings have changed");
+            // What is new may have to be indexed.
+            self.work().ask();
+        }
+        self.settled().engine.clone()
+    }
+
+    /// Tells whether the documents of a source are known by their keys.
+    pub(crate) fn names_by_key(&self, source: &str) -> bool {
+        let named = &self.settled().named_by_key;
+        named.iter().any(|name| name == source)
+    }
+
+    fn settled(&self) -> RwLockReadGuard<'_, Settled> {
+        let settled = self.shared.settled.read();
+        settled.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns what the server was started with.

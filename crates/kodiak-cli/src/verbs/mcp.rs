@@ -2,6 +2,7 @@
 
 mod http;
 mod install;
+mod renewing;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,18 +10,20 @@ use std::time::Duration;
 use kodiak::Engine;
 use kodiak::access::{Capability, Guard};
 use kodiak_server::mcp::{Ended, Lifetime, serve_stdio};
-use kodiak_server::{NewNote, Options, Server, ToolSet, Upkeep};
+use kodiak_server::{NewNote, Options, Server, Settled, ToolSet, Upkeep};
 
 use super::Outcome;
 use super::search::require_known;
 use crate::arguments::{McpArguments, McpVerb};
 use crate::assemble::{self, Purpose};
-use crate::config::{Kind, RegisteredSource};
+use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::{Context, explain_missing_index};
 use crate::failure::{self, refusal};
 use crate::memory;
 use crate::opener;
 use crate::projects;
+use crate::rerankers;
+use renewing::Renewing;
 
 /// How often what is missing is indexed and embedded.
 const UPKEEP: Duration = Duration::from_hours(1);
@@ -36,12 +39,10 @@ pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Re
     }
     let memories = memory_source(arguments, context, Kind::Memory)?;
     let articles = memory_source(arguments, context, Kind::Article)?;
+    let renewing = Renewing::new(context, arguments.no_semantic);
     let config = context.config()?;
-    let purpose = Purpose::of("mcp")
-        .patience(PATIENCE)
-        .without_model(arguments.no_semantic)
-        .dropping_model_after(MODEL_IDLE);
-    let engine = context.engine(&config, purpose)?;
+    let settled = settled(context, &config, arguments.no_semantic)?;
+    let engine = settled.engine.clone();
     let sources = &arguments.sources;
     if !sources.is_empty() {
         require_known(sources, &config, &engine)
@@ -50,14 +51,8 @@ pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Re
     let mut options = options(arguments, context, &engine)?;
     options.memory_source = memories;
     options.article_source = articles;
-    let named_by_key = |source: &&RegisteredSource| source.kind == Kind::Bear;
-    options.named_by_key = config
-        .sources
-        .iter()
-        .filter(named_by_key)
-        .map(|source| source.name.clone())
-        .collect();
-    let server = Server::new(engine, options);
+    options.renewal = Some(Arc::new(move || renewing.renewed()));
+    let server = Server::of(settled, options);
     let upkeep = Upkeep::begin(&server, scoped(Guard::local(), arguments), UPKEEP)?;
     if let Some(address) = arguments.http.http {
         http::serve(&server, address, &arguments.http, context.output)?;
@@ -75,6 +70,30 @@ pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Re
         Ended::Idle => "nothing has happened for long",
     });
     Ok(Outcome::Done)
+}
+
+/// Returns what the settings have served.
+fn settled(context: &Context<'_>, config: &Config, no_semantic: bool) -> anyhow::Result<Settled> {
+    let purpose = Purpose::of("mcp")
+        .patience(PATIENCE)
+        .without_model(no_semantic)
+        .dropping_model_after(MODEL_IDLE);
+    let engine = context.engine(config, purpose)?;
+    let reranker = rerankers::configured(context, config, MODEL_IDLE).unwrap_or_else(|error| {
+        // No client gets to see why a server does not start.
+        let output = context.output;
+        output.warning(&format!(
+            "nothing is reranked: {}",
+            failure::message(&error)
+        ));
+        None
+    });
+    let named_by_key = |source: &&RegisteredSource| source.kind == Kind::Bear;
+    let named_by_key = config.sources.iter().filter(named_by_key);
+    Ok(Settled {
+        engine: engine.with_reranker(reranker),
+        named_by_key: named_by_key.map(|source| source.name.clone()).collect(),
+    })
 }
 
 /// Restricts a guard to the sources that were named.

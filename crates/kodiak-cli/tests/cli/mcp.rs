@@ -176,6 +176,45 @@ fn what_was_written_a_moment_ago_is_found_or_missed_openly() {
     assert_eq!(client.close(), Some(0));
 }
 
+/// Another process adds a source and removes it, and the server is not restarted.
+#[test]
+fn a_source_that_is_added_meanwhile_is_served() {
+    let desk = Desk::indexed();
+    let mut client = Client::start(&desk, &[]);
+    client.initialize();
+    let in_more = |word: &str| json!({"query": word, "sources": ["more"]});
+    let text = client.text("search", in_more("zebrafish"));
+    assert!(text.contains("no source"), "{text}");
+    desk.write("more/zebrafish.md", "# Zebrafish\n\nIt has stripes.\n");
+    desk.ok(&["add", "more"]);
+    let found = client.call("search", in_more("zebrafish"));
+    assert_eq!(found["structuredContent"]["total"], 1, "{found}");
+    // It is not only searched: what changes in it is looked for, too.
+    for number in 0..5 {
+        let word = format!("unheardof{number}");
+        desk.write(&format!("more/new{number}.md"), &word);
+        let begun = std::time::Instant::now();
+        loop {
+            let found = client.call("search", in_more(&word));
+            let answer = &found["structuredContent"];
+            if answer["total"] == 1 {
+                break;
+            }
+            assert_eq!(answer["complete"], false, "{answer}");
+            assert!(begun.elapsed() < PATIENCE, "{answer}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    desk.ok(&["remove", "more"]);
+    let text = client.text("search", in_more("zebrafish"));
+    assert!(text.contains("no source"), "{text}");
+    // Settings that cannot be read change nothing.
+    desk.write("config/kodiak/config.toml", "sources = 7 [[[");
+    let found = client.call("search", json!({"query": "kartoffelsuppe"}));
+    assert_eq!(found["structuredContent"]["total"], 1, "{found}");
+    assert_eq!(client.close(), Some(0));
+}
+
 #[test]
 fn only_the_named_source_exists() {
     let desk = Desk::indexed();
@@ -299,6 +338,7 @@ fn a_server_ends_with_its_client_though_the_pipe_is_held() {
     }
     let mut client = Client::of(&mut command);
     client.initialize();
+    let killed = std::time::Instant::now();
     client.server.kill().unwrap();
     client.server.wait().unwrap();
     // This test is the other process: it holds the input. The output ends when
@@ -314,5 +354,7 @@ fn a_server_ends_with_its_client_though_the_pipe_is_held() {
         Ok(true),
         "the server is still there"
     );
+    // How long that may take is for `bench server` to say.
+    println!("gone after {:.1?}", killed.elapsed());
     drop(client.input);
 }

@@ -1,10 +1,11 @@
 //! Reranking and comparing models, with a cross-encoder and embedding models small
 //! enough for tests.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tiny_server::{Reply, Server};
 
 use crate::desk::Desk;
+use crate::http::Served;
 
 /// A desk with two notes and the cross-encoder `cross`. Both notes have the words of
 /// the query; only one is about what it asks.
@@ -61,6 +62,31 @@ fn a_reranker_is_used_where_somebody_asks_for_it() {
     assert_eq!(answer(&desk, &[])["retrievers"]["reranker"], "cross");
     let without = answer(&desk, &["--no-rerank"]);
     assert_eq!(without_time(without), without_time(plain));
+}
+
+#[test]
+fn a_server_reranks_where_the_config_asks_for_it() {
+    let desk = desk();
+    let served = Served::start(&desk, &["--no-token"]);
+    let asked = json!({"query": "noodles ramen dinner"});
+    let plain = served.post("/api/search", "", &asked).json();
+    assert!(plain["retrievers"].get("reranker").is_none(), "{plain}");
+    // The server notices that somebody asks for it now.
+    desk.configure("rerank", "cross");
+    let reranked = served.post("/api/search", "", &asked).json();
+    assert_eq!(reranked["retrievers"]["reranker"], "cross", "{reranked}");
+    assert_eq!(places(&reranked)[0], "soup.md");
+    let found = served.call("", "search", &asked);
+    let first = &found["structuredContent"]["hits"][0];
+    assert_eq!(first["path"], "notes/soup.md", "{found}");
+    // One that is not there does not keep a server from serving.
+    desk.configure("rerank", "nobody");
+    let answer = served.post("/api/search", "", &asked).json();
+    assert!(answer["retrievers"].get("reranker").is_none(), "{answer}");
+    assert_eq!(
+        served.logged("nothing is reranked: there is no reranker nobody"),
+        1
+    );
 }
 
 /// Returns an answer without the time that it took.

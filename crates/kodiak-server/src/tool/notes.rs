@@ -108,6 +108,7 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
                 MOST_NOTES
             },
             filter: filter.clone(),
+            rerank: call.engine.reranks(),
             ..Request::default()
         };
         let answer = match call.engine.search(call.guard(), &request) {
@@ -163,7 +164,7 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
 
 /// Returns the name that a hit's application has for it, or else its id.
 fn identifier<'a>(call: &Call<'_>, hit: &'a Hit) -> &'a str {
-    if call.server.options().named_by_key.contains(&hit.source) {
+    if call.server.names_by_key(&hit.source) {
         &hit.path
     } else {
         hit.id.trim_start_matches('#')
@@ -230,11 +231,7 @@ fn get(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
                 let (shown, lines) = beginning(&content, budget.left());
                 budget.spend(tokens(shown));
                 let document = &found.document;
-                let named = call
-                    .server
-                    .options()
-                    .named_by_key
-                    .contains(&document.source);
+                let named = call.server.names_by_key(&document.source);
                 let name = if named {
                     &document.key
                 } else {

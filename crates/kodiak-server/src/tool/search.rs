@@ -66,6 +66,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         limit: arguments.number("limit").unwrap_or(10),
         mode: mode(call),
         filter,
+        rerank: call.engine.reranks(),
         ..Request::default()
     };
     let found = call.engine.search(call.guard(), &request);

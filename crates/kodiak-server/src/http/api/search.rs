@@ -55,6 +55,7 @@ pub(super) async fn search(
         let filter = &mut request.filter;
         filter.projects = meant(engine, &caller.guard, &filter.projects)?;
         engine.require_sources(&caller.guard, &request.filter.sources)?;
+        request.rerank = engine.reranks();
         Ok(engine.search(&caller.guard, &request)?)
     })
     .await

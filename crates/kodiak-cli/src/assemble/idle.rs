@@ -1,0 +1,121 @@
+//! A reranker that is in memory only while it is used.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use kodiak::Stop;
+use kodiak::rerank::{RerankError, Reranker};
+
+/// A reranker that is made at its first use, dropped when nobody has used it for
+/// long, and made again.
+pub(super) struct Idle<M> {
+    name: String,
+    make: M,
+    /// The one that was made, and when it was last used.
+    made: Mutex<Option<(Arc<dyn Reranker>, Instant)>>,
+}
+
+impl<M: Fn() -> Arc<dyn Reranker> + Send + Sync + 'static> Idle<M> {
+    /// Returns a reranker that `make` makes. A thread drops it, as long as somebody
+    /// has what this returns.
+    pub(super) fn reranker(name: String, idle: Duration, make: M) -> Arc<dyn Reranker> {
+        let reranker = Arc::new(Self {
+            name,
+            make,
+            made: Mutex::default(),
+        });
+        let weak = Arc::downgrade(&reranker);
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(idle / 4);
+                let Some(reranker) = weak.upgrade() else {
+                    return;
+                };
+                reranker.drop_idle(idle);
+            }
+        });
+        reranker
+    }
+
+    fn made(&self) -> MutexGuard<'_, Option<(Arc<dyn Reranker>, Instant)>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the one that is there, or a new one.
+    fn used(&self) -> Arc<dyn Reranker> {
+        let mut made = self.made();
+        let (reranker, last) = made.get_or_insert_with(|| ((self.make)(), Instant::now()));
+        *last = Instant::now();
+        Arc::clone(reranker)
+    }
+
+    fn drop_idle(&self, idle: Duration) {
+        let mut made = self.made();
+        let Some((reranker, last)) = &mut *made else {
+            return;
+        };
+        if Arc::strong_count(reranker) > 1 {
+            *last = Instant::now();
+        } else if last.elapsed() >= idle {
+            *made = None;
+        }
+    }
+}
+
+impl<M: Fn() -> Arc<dyn Reranker> + Send + Sync + 'static> Reranker for Idle<M> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn scores(&self, query: &str, texts: &[&str], stop: &Stop) -> Result<Vec<f32>, RerankError> {
+        self.used().scores(query, texts, stop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Scores a text by its length.
+    struct Length;
+
+    impl Reranker for Length {
+        fn name(&self) -> &'static str {
+            "length"
+        }
+
+        fn scores(&self, _: &str, texts: &[&str], _: &Stop) -> Result<Vec<f32>, RerankError> {
+            Ok(texts.iter().map(|text| text.len() as f32).collect())
+        }
+    }
+
+    #[test]
+    fn a_reranker_that_nobody_uses_is_dropped_and_made_again() {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        let idle = Idle {
+            name: "length".to_owned(),
+            make: move || -> Arc<dyn Reranker> {
+                counted.fetch_add(1, Ordering::Relaxed);
+                Arc::new(Length)
+            },
+            made: Mutex::default(),
+        };
+        let scores = || idle.scores("", &["ab", "c"], &Stop::default()).unwrap();
+        assert_eq!(count.load(Ordering::Relaxed), 0);
+        assert_eq!((scores(), scores()), (vec![2.0, 1.0], vec![2.0, 1.0]));
+        idle.drop_idle(Duration::from_hours(1));
+        assert!(idle.made().is_some());
+        let used = idle.used();
+        idle.drop_idle(Duration::ZERO);
+        assert!(idle.made().is_some());
+        drop(used);
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+        idle.drop_idle(Duration::ZERO);
+        assert!(idle.made().is_none());
+        scores();
+        assert_eq!(count.load(Ordering::Relaxed), 2);
+    }
+}
