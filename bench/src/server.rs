@@ -1,18 +1,22 @@
 //! Measures the server: many clients over HTTP, more than can be served, many
-//! servers on one index, and what an idle one takes.
+//! servers on one index, what an idle one takes, how soon one answers, and how soon
+//! it is gone with its parent.
 //!
-//! `http` is a client of one connection, `load` has many of them, and `crowd` has
-//! many servers over standard input and output.
+//! `http` is a client of one connection, `load` has many of them; `stdio` is a server
+//! over standard input and output, `crowd` has many of them, and `alone` one. What is
+//! required and does not hold is collected, and ends the run with an error.
 
+mod alone;
 mod crowd;
 mod http;
 mod load;
+mod stdio;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, ensure};
-use clap::Args;
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, ValueEnum};
 
 use crate::report::Report;
 
@@ -40,9 +44,51 @@ pub(crate) struct Options {
     /// How often they are.
     #[arg(long, default_value_t = 100)]
     rounds: usize,
-    /// The model for the first call and the search beside it; it has to be installed.
+    /// The model for the first call, the search beside it and the idle servers; it has to
+    /// be installed.
     #[arg(long, default_value = "none")]
     model: String,
+    /// The number of generated notes for the first call and the idle servers; that of the
+    /// other clients if absent.
+    #[arg(long)]
+    notes: Option<usize>,
+    /// Measure only this; may be repeated.
+    #[arg(long, value_enum)]
+    only: Vec<Part>,
+}
+
+/// What can be measured by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Many clients over HTTP.
+    Load,
+    /// The first call of a server.
+    FirstCall,
+    /// Idle servers.
+    Idle,
+    /// A server whose parent is gone.
+    Orphan,
+    /// Many servers on an index that is not there.
+    Cold,
+}
+
+impl Options {
+    fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
+}
+
+/// What is required and does not hold.
+#[derive(Debug, Default)]
+struct Broken(Vec<String>);
+
+impl Broken {
+    /// Takes note of a requirement, unless it holds.
+    fn unless(&mut self, holds: bool, required: impl Into<String>) {
+        if !holds {
+            self.0.push(required.into());
+        }
+    }
 }
 
 /// A folder with notes, their index and a config.
@@ -89,17 +135,43 @@ impl Place {
     }
 }
 
-/// Measures everything.
+/// Returns a place with this many notes, indexed.
+fn filled(options: &Options, notes: usize, model: &str) -> Result<Place> {
+    let place = Place::new(&options.program, model)?;
+    let folder = place.path("notes");
+    std::fs::create_dir(&folder)?;
+    crate::all::write_notes(&folder, notes)?;
+    place.run(&["add", &folder.to_string_lossy()])?;
+    Ok(place)
+}
+
+/// Measures everything that is wanted. Fails if a requirement does not hold.
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
-    let place = Place::new(&options.program, &options.model)?;
-    std::fs::create_dir(place.path("notes"))?;
-    crate::all::write_notes(&place.path("notes"), options.documents)?;
-    let notes = place.path("notes");
-    place.run(&["add", &notes.to_string_lossy()])?;
-    load::measure(&place, options, report)?;
-    crowd::first_call(&place, report)?;
-    crowd::idle(&place, report)?;
-    crowd::cold(options, report)
+    let mut broken = Broken::default();
+    if options.wants(Part::Load) {
+        let place = filled(options, options.documents, "none")?;
+        load::measure(&place, options, report, &mut broken)?;
+    }
+    if [Part::FirstCall, Part::Idle, Part::Orphan].map(|part| options.wants(part)) != [false; 3] {
+        let notes = options.notes.unwrap_or(options.documents);
+        let place = filled(options, notes, &options.model)?;
+        if options.wants(Part::FirstCall) {
+            alone::first_call(&place, notes, report, &mut broken)?;
+        }
+        if options.wants(Part::Idle) {
+            crowd::idle(&place, report, &mut broken)?;
+        }
+        if options.wants(Part::Orphan) {
+            alone::orphan(&place, report, &mut broken)?;
+        }
+    }
+    if options.wants(Part::Cold) {
+        crowd::cold(options, report)?;
+    }
+    if !broken.0.is_empty() {
+        bail!("required and not so: {}", broken.0.join("; "));
+    }
+    Ok(())
 }
 
 /// Returns the share of the numbers that this percentage of them does not exceed.

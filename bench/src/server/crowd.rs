@@ -1,159 +1,30 @@
-//! Servers over standard input and output: the first call of one, what idle ones
-//! take, and many that are started at once on an index that is not there.
+//! Many servers over standard input and output: what idle ones take, and many that
+//! are started at once on an index that is not there.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use serde_json::{Value, json};
 
-use super::{Options, Place};
-use crate::report::{Report, median};
+use super::stdio::Served;
+use super::{Broken, Options, Place};
+use crate::report::Report;
 
-/// How often the first call is measured.
-const RUNS: usize = 15;
 /// The number of idle servers.
 const IDLE: usize = 10;
+/// The most that they may take together, in megabytes.
+const MOST: f64 = 400.0;
+/// When the first sync of a server is over.
+const SETTLED: Duration = Duration::from_secs(5);
+/// When a server has dropped a model that nobody uses.
+const DROPPED: Duration = Duration::from_secs(85);
 /// The number of notes of a cold index.
 const COLD_NOTES: usize = 200;
 /// The number of memories that are written in one round.
 const MEMORIES: usize = 5;
-/// How long a server may say that nothing is indexed yet.
-const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A server with its client.
-struct Served {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    next: u64,
-}
-
-impl Served {
-    fn start(command: &mut Command) -> Result<Self> {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let output = child.stdout.take().context("no standard output")?;
-        Ok(Self {
-            input: child.stdin.take(),
-            output: BufReader::new(output),
-            child,
-            next: 0,
-        })
-    }
-
-    fn send(&mut self, message: &Value) -> Result<()> {
-        let input = self.input.as_mut().context("the input is closed")?;
-        Ok(writeln!(input, "{message}")?)
-    }
-
-    fn ask(&mut self, method: &str, params: &Value) -> Result<Value> {
-        self.next += 1;
-        let id = self.next;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
-        loop {
-            let mut line = String::new();
-            ensure!(
-                self.output.read_line(&mut line)? > 0,
-                "the server has ended"
-            );
-            let message: Value = serde_json::from_str(&line)?;
-            if message["id"] == id {
-                ensure!(message["error"].is_null(), "{message}");
-                return Ok(message["result"].clone());
-            }
-        }
-    }
-
-    fn begin(&mut self) -> Result<()> {
-        let client = json!({"name": "bench", "version": "1"});
-        let version = "2025-11-25";
-        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
-        self.ask("initialize", &params)?;
-        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-    }
-
-    fn search(&mut self, query: &str) -> Result<Value> {
-        let params = json!({"name": "search", "arguments": {"query": query}});
-        self.ask("tools/call", &params)
-    }
-
-    /// Searches until something is indexed.
-    fn search_patiently(&mut self, query: &str) -> Result<Value> {
-        let started = Instant::now();
-        loop {
-            let answer = self.search(query)?;
-            let text = answer["content"][0]["text"].as_str().unwrap_or_default();
-            if answer["isError"] == true {
-                let begun = ["there is no index", "nothing is indexed yet"];
-                ensure!(begun.iter().any(|one| text.contains(one)), "{text}");
-            } else if answer["structuredContent"]["hits"][0].is_object() {
-                return Ok(answer);
-            } else {
-                let complete = &answer["structuredContent"]["complete"];
-                ensure!(complete == false, "silently missing: {text}");
-            }
-            ensure!(started.elapsed() < PATIENCE, "never indexed: {text}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    /// Returns the share of memory that is its own, in megabytes.
-    fn megabytes(&self) -> Result<f64> {
-        let rollup = format!("/proc/{}/smaps_rollup", self.child.id());
-        let text = std::fs::read_to_string(rollup)?;
-        let line = text.lines().find(|line| line.starts_with("Pss:"));
-        let number = line.and_then(|line| line.split_whitespace().nth(1));
-        let kilobytes: f64 = number.context("no Pss")?.parse()?;
-        Ok(kilobytes / 1e3)
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        self.input = None;
-        let _ = self.child.wait();
-    }
-}
-
-/// Measures the first call of a new server beside a search in a new process.
-pub(super) fn first_call(place: &Place, report: &mut Report) -> Result<()> {
-    let query = "how does this one begin";
-    let (mut calls, mut searches) = (Vec::new(), Vec::new());
-    for _ in 0..RUNS {
-        let mut served = Served::start(&mut place.command(&["mcp"]))?;
-        served.begin()?;
-        let started = Instant::now();
-        served.search(query)?;
-        calls.push(started.elapsed().as_secs_f64() * 1e3);
-        drop(served);
-        let started = Instant::now();
-        // Finding nothing is fine.
-        place.command(&["search", query]).status()?;
-        searches.push(started.elapsed().as_secs_f64() * 1e3);
-    }
-    let (call, search) = (median(calls), median(searches));
-    let model = &place.model;
-    report.add(
-        "a search in a new process",
-        search,
-        "ms",
-        format!("wall, median, model {model}"),
-    );
-    report.add(
-        "first call after initialize",
-        call,
-        "ms",
-        format!("{:.2} times the search in a new process", call / search),
-    );
-    Ok(())
-}
-
-/// Measures what idle servers take together, after a search each.
-pub(super) fn idle(place: &Place, report: &mut Report) -> Result<()> {
+/// Measures what idle servers take together, after a search each: soon after it and,
+/// if there is a model, when that is dropped.
+pub(super) fn idle(place: &Place, report: &mut Report, broken: &mut Broken) -> Result<()> {
     let mut servers = Vec::new();
     for _ in 0..IDLE {
         let mut served = Served::start(&mut place.command(&["mcp"]))?;
@@ -161,13 +32,30 @@ pub(super) fn idle(place: &Place, report: &mut Report) -> Result<()> {
         served.search("idle")?;
         servers.push(served);
     }
-    // The first sync is over by then.
-    std::thread::sleep(Duration::from_secs(5));
-    let mut all = 0.0;
-    for served in &servers {
-        all += served.megabytes()?;
+    let together = || servers.iter().map(Served::megabytes).sum::<Result<f64>>();
+    std::thread::sleep(SETTLED);
+    let mut all = together()?;
+    let model = &place.model;
+    report.add(
+        format!("{IDLE} idle servers"),
+        all,
+        "MB",
+        format!("PSS together, 5 s after a search each, model {model}"),
+    );
+    if model != "none" {
+        std::thread::sleep(DROPPED);
+        all = together()?;
+        report.add(
+            format!("{IDLE} idle servers, later"),
+            all,
+            "MB",
+            format!("PSS together, 90 s after a search each, model {model}"),
+        );
     }
-    report.add(format!("{IDLE} idle servers"), all, "MB", "PSS together");
+    broken.unless(
+        all < MOST,
+        format!("{IDLE} idle servers take less than {MOST} MB"),
+    );
     Ok(())
 }
 

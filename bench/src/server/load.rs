@@ -7,12 +7,15 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::http::{Client, Served};
-use super::{Options, Place, percentile};
+use super::{Broken, Options, Place, percentile};
 use crate::report::Report;
 use crate::zipf::Generator;
 
 /// The number of searches of the client that is alone.
 const ALONE: usize = 300;
+/// The connections of an overload: more than can work and wait, and fewer than a
+/// server takes.
+const CONNECTIONS: usize = 500;
 /// How often memory is looked at.
 const GLANCE: Duration = Duration::from_millis(500);
 
@@ -27,7 +30,12 @@ struct Outcome {
     failures: Vec<String>,
 }
 
-pub(super) fn measure(place: &Place, options: &Options, report: &mut Report) -> Result<()> {
+pub(super) fn measure(
+    place: &Place,
+    options: &Options,
+    report: &mut Report,
+    broken: &mut Broken,
+) -> Result<()> {
     let line = [
         "mcp",
         "--http",
@@ -86,6 +94,7 @@ pub(super) fn measure(place: &Place, options: &Options, report: &mut Report) -> 
     );
     let wrong = all - outcome.times.len() + outcome.failures.len();
     report.add(what("errors"), wrong as f64, "", told(&outcome));
+    broken.unless(wrong == 0, "no request fails at the usual rate");
     let many = percentile(&mut outcome.times, 95);
     report.add(what("p50"), percentile(&mut outcome.times, 50), "ms", "");
     report.add(
@@ -93,6 +102,10 @@ pub(super) fn measure(place: &Place, options: &Options, report: &mut Report) -> 
         many,
         "ms",
         format!("{:.1} times one client's", many / alone),
+    );
+    broken.unless(
+        many <= 10.0 * alone,
+        "p95 is at most ten times one client's",
     );
     let third = memory.len() / 3;
     let highest = |part: &[f64]| part.iter().copied().fold(0.0, f64::max);
@@ -107,21 +120,30 @@ pub(super) fn measure(place: &Place, options: &Options, report: &mut Report) -> 
         ),
     );
 
+    overload(&served, &queries, options, report, broken)
+}
+
+/// Has ten times as many requests come, from so many connections that more wait than
+/// there is room for.
+fn overload(
+    served: &Served,
+    queries: &[String],
+    options: &Options,
+    report: &mut Report,
+    broken: &mut Broken,
+) -> Result<()> {
     let stage = Duration::from_secs(options.overload_seconds);
-    let mut outcome = run(
-        &served.address,
-        &queries,
-        clients,
-        Duration::from_millis(100),
-        stage,
-    );
-    let what = |row: &str| format!("{clients} clients, ten a second: {row}");
+    let rate = 10 * options.clients;
+    let interval = Duration::from_secs_f64(CONNECTIONS as f64 / rate as f64);
+    let mut outcome = run(&served.address, queries, CONNECTIONS, interval, stage);
+    let what = |row: &str| format!("{rate} requests a second: {row}");
     let answers = outcome.times.len();
+    let per_second = answers as f64 / stage.as_secs_f64();
     report.add(
         what("answers"),
         answers as f64,
         "",
-        format!("{:.0} a second", answers as f64 / stage.as_secs_f64()),
+        format!("{per_second:.0} a second, {CONNECTIONS} connections"),
     );
     let busy = outcome.refused.remove(&503).unwrap_or(0);
     report.add(what("503"), busy as f64, "", "");
@@ -134,6 +156,11 @@ pub(super) fn measure(place: &Place, options: &Options, report: &mut Report) -> 
         "",
     );
     report.add(what("memory"), served.megabytes()?, "MB", "afterwards");
+    broken.unless(wrong == 0, "nothing but answers and 503 under overload");
+    broken.unless(answers > 0, "some are answered under overload");
+    // A machine that answers all of them is not overloaded.
+    let all = per_second >= 0.9 * rate as f64;
+    broken.unless(busy > 0 || all, "the queue is full under overload");
     Ok(())
 }
 

@@ -113,7 +113,9 @@ impl Engine {
             }
             let (mut timeline, lacking) = self.beside_look(reader, &filter, list)?;
             let completeness = &mut timeline.completeness;
-            lacking.into_iter().for_each(|one| completeness.add(one));
+            for reason in lacking {
+                completeness.add(reason);
+            }
             self.add_unsynced(reader, guard, &filter, completeness)?;
             Ok(timeline)
         })
