@@ -347,19 +347,14 @@ impl ProgramModels {
     /// itself. The next use loads it again.
     fn drop_after(self: &Arc<Self>, idle: Duration) {
         let models = Arc::downgrade(self);
-        std::thread::spawn(move || {
-            loop {
-                std::thread::sleep(idle / 4);
-                let Some(models) = models.upgrade() else {
-                    return;
-                };
-                models.drop_idle(idle);
-            }
-        });
+        idle::repeat(idle / 4, move || Some(models.upgrade()?.drop_idle(idle)));
     }
 
-    fn drop_idle(&self, idle: Duration) {
+    /// Drops each model that nobody has used for so long. Returns whether there was
+    /// one.
+    fn drop_idle(&self, idle: Duration) -> bool {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = made.len();
         made.retain(|_, (embedder, last)| {
             let used = Arc::strong_count(embedder) > 1;
             if used {
@@ -367,6 +362,7 @@ impl ProgramModels {
             }
             used || last.elapsed() < idle
         });
+        made.len() < before
     }
 
     /// Keeps an embedder that was made now, or returns the one that was made before.

@@ -1,4 +1,5 @@
-//! A reranker that is in memory only while it is used.
+//! What is in memory only while it is used: a reranker, and how the memory of models
+//! is given back.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,15 +26,7 @@ impl<M: Fn() -> Arc<dyn Reranker> + Send + Sync + 'static> Idle<M> {
             made: Mutex::default(),
         });
         let weak = Arc::downgrade(&reranker);
-        std::thread::spawn(move || {
-            loop {
-                std::thread::sleep(idle / 4);
-                let Some(reranker) = weak.upgrade() else {
-                    return;
-                };
-                reranker.drop_idle(idle);
-            }
-        });
+        repeat(idle / 4, move || Some(weak.upgrade()?.drop_idle(idle)));
         reranker
     }
 
@@ -49,17 +42,50 @@ impl<M: Fn() -> Arc<dyn Reranker> + Send + Sync + 'static> Idle<M> {
         Arc::clone(reranker)
     }
 
-    fn drop_idle(&self, idle: Duration) {
+    /// Drops the one that is there if nobody has used it for so long. Returns whether
+    /// it did.
+    fn drop_idle(&self, idle: Duration) -> bool {
         let mut made = self.made();
         let Some((reranker, last)) = &mut *made else {
-            return;
+            return false;
         };
         if Arc::strong_count(reranker) > 1 {
             *last = Instant::now();
         } else if last.elapsed() >= idle {
             *made = None;
+            return true;
         }
+        false
     }
+}
+
+/// The allocator keeps what was freed for a second.
+const KEPT: Duration = Duration::from_secs(2);
+
+/// Calls `drop_idle` again and again on a thread, until it returns nothing. When it
+/// has dropped something, the memory of that is given back.
+pub(super) fn repeat(interval: Duration, drop_idle: impl Fn() -> Option<bool> + Send + 'static) {
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(interval);
+            match drop_idle() {
+                None => return,
+                Some(false) => {}
+                Some(true) => {
+                    std::thread::sleep(KEPT);
+                    give_back();
+                }
+            }
+        }
+    });
+}
+
+/// Has the allocator give back to the system what was freed a while ago. It does
+/// that only when it is used, and a server that is idle may not use it for hours; but
+/// always when a thread ends that has used it.
+fn give_back() {
+    let used = std::thread::spawn(|| std::hint::black_box(vec![0_u8; 1 << 16]).len());
+    let _ = used.join();
 }
 
 impl<M: Fn() -> Arc<dyn Reranker> + Send + Sync + 'static> Reranker for Idle<M> {
