@@ -173,23 +173,36 @@ impl Engine {
             return Ok((done, completeness));
         }
         let mut filter = guard.narrow(&Filter::default());
+        let deadline = self.refresh_deadline();
+        let mut looked = false;
         for document in &documents {
-            if !filter.sources.contains(&document.source)
-                && self.doubtful_entry(document)?.is_some()
-            {
-                filter.sources.push(document.source.clone());
+            let Some(entry) = self.doubtful_entry(document)? else {
+                continue;
+            };
+            let late = Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime);
+            if looked && Instant::now() >= deadline {
+                completeness.add(late);
+                break;
             }
+            // One that may have changed is looked at first, however little time there
+            // is, and the others do not matter.
+            filter.sources = vec![document.source.clone()];
+            let lacking = self.refresh(&filter, Some(&entry), deadline).into_iter();
+            for reason in lacking.filter(|reason| *reason != late) {
+                completeness.add(reason);
+            }
+            looked = true;
         }
         if missing {
             // It may be anywhere.
             filter.sources.clear();
-        } else if filter.sources.is_empty() {
+            let entered = self.shared.looks.enter(self.searched(&filter));
+            let look = || self.refresh(&filter, None, self.refresh_deadline());
+            for reason in entered.join(look) {
+                completeness.add(reason);
+            }
+        } else if !looked {
             return Ok((done, completeness));
-        }
-        let entered = self.shared.looks.enter(self.searched(&filter));
-        let look = || self.refresh(&filter, None, self.refresh_deadline());
-        for reason in entered.join(look) {
-            completeness.add(reason);
         }
         Ok((read()?.0, completeness))
     }
