@@ -1,6 +1,7 @@
 // The TypeScript SDKs as clients: `typescript.mjs MODULES sdk` for the one of the
 // handshake, `typescript.mjs MODULES client MODE` for the newer one.
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 
 const [modules, which, mode] = process.argv.slice(2);
@@ -20,7 +21,7 @@ if (which === "sdk") {
   ({ StdioClientTransport } = await load("@modelcontextprotocol/client/dist/stdio.mjs"));
 }
 
-const { KODIAK_PROGRAM, KODIAK_URL, KODIAK_TOKEN, KODIAK_NARROW_TOKEN } = process.env;
+const { KODIAK_NOTES, KODIAK_PROGRAM, KODIAK_URL, KODIAK_TOKEN, KODIAK_NARROW_TOKEN } = process.env;
 
 const overStdio = (...options) =>
   new StdioClientTransport({
@@ -78,6 +79,30 @@ async function use(transport, all) {
   await client.close();
 }
 
+// Hears that a document changes, as the server says it does.
+async function hear(transport) {
+  const { ResourceUpdatedNotificationSchema } = await load(
+    "@modelcontextprotocol/sdk/dist/esm/types.js",
+  );
+  const client = await connected(transport);
+  const [uri, file] = ["kodiak://notes/heard.md", `${KODIAK_NOTES}/heard.md`];
+  await writeFile(file, `# Heard\n\n${Math.random()}\n`);
+  await client.readResource({ uri });
+  const heard = new Promise((resolve) => {
+    client.setNotificationHandler(ResourceUpdatedNotificationSchema, resolve);
+  });
+  await client.setLoggingLevel("info");
+  await client.subscribeResource({ uri });
+  await writeFile(file, `# Heard\n\n${Math.random()}, and a knock at the door\n`);
+  assert.equal((await heard).params.uri, uri);
+  await client.unsubscribeResource({ uri });
+  await client.close();
+}
+
+if (which === "sdk") {
+  await hear(overStdio());
+  await hear(overHttp(KODIAK_TOKEN));
+}
 await use(overStdio(), true);
 await use(overStdio("--source", "notes"), false);
 await use(overHttp(KODIAK_TOKEN), true);

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use kodiak::access::Guard;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::failure::Refusal;
 use crate::server::Caller;
@@ -24,6 +24,9 @@ const LONGEST_ADDRESS: usize = 4_096;
 const HELD: usize = 64;
 /// The most outlets of one listener. The oldest makes room.
 const MOST_OUTLETS: usize = 8;
+/// The most streams at once: half of the connections that a server takes, so that
+/// those who listen leave room for those who ask.
+const MOST_STREAMS: usize = 256;
 /// The most listeners at once.
 const MOST_LISTENERS: usize = 2_048;
 
@@ -70,15 +73,38 @@ pub(crate) enum Item {
 }
 
 /// All who listen. It knows a listener as long as somebody else does.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct News {
     listeners: Mutex<Vec<Weak<Listener>>>,
     /// The last message that is told once in a row.
     last: Mutex<String>,
     watched: watch::Watched,
+    streams: Arc<Semaphore>,
+}
+
+impl Default for News {
+    fn default() -> Self {
+        Self {
+            listeners: Mutex::default(),
+            last: Mutex::default(),
+            watched: watch::Watched::default(),
+            streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+        }
+    }
 }
 
 impl News {
+    /// Takes a place for a connection that goes on, until it is dropped.
+    pub(crate) fn stream(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        let place = Arc::clone(&self.streams).try_acquire_owned();
+        place.map_err(|_| {
+            Refusal::new(
+                "too many streams are open",
+                "close those that nobody reads, and try again",
+            )
+        })
+    }
+
     /// Adds a listener that has no wish yet.
     pub(crate) fn join(&self, caller: Caller) -> Result<Arc<Listener>, Refusal> {
         let listener = Arc::new(Listener {
@@ -320,6 +346,15 @@ mod tests {
         news.tell(Level::Info, About::Index, "two");
         assert_eq!(texts(&mut outlet), ["one"]);
         assert!(outlet.is_closed() && !listener.is_open());
+    }
+
+    #[test]
+    fn streams_leave_room() {
+        let news = News::default();
+        let mut open: Vec<_> = (0..MOST_STREAMS).map(|_| news.stream().unwrap()).collect();
+        news.stream().unwrap_err();
+        open.pop();
+        drop(news.stream().unwrap());
     }
 
     #[test]

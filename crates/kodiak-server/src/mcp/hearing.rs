@@ -141,6 +141,8 @@ impl Handler {
     /// the server ends.
     pub(super) async fn hear_all(&self, context: &SubscriptionContext) -> Result<(), ErrorData> {
         let request = context.request_context();
+        let place = self.server().news().stream();
+        let _place = place.map_err(|refusal| refused(&refusal))?;
         let joined = self.server().news().join(self.caller(request));
         let listener = joined.map_err(|refusal| refused(&refusal))?;
         let mut items = listener.open();

@@ -127,6 +127,20 @@ impl Sessions {
         Ok(listener)
     }
 
+    /// Opens a stream of what a session hears.
+    fn stream(&self, headers: &HeaderMap, listener: &Arc<Listener>) -> Response {
+        let accepted = headers.get(header::ACCEPT);
+        let accepted = accepted.and_then(|types| types.to_str().ok());
+        if !accepted.is_some_and(|types| types.contains(Events::TYPE)) {
+            let message = format!("a stream is of the type {}", Events::TYPE);
+            return (StatusCode::NOT_ACCEPTABLE, message).into_response();
+        }
+        match self.server.news().stream() {
+            Ok(place) => Events::of(Arc::clone(listener), place).into_response(),
+            Err(refusal) => Absent::Full(refusal).into_response(),
+        }
+    }
+
     /// Ends a session and its streams.
     fn end(&self, id: &str) {
         let mut kept = self.kept();
@@ -164,7 +178,9 @@ pub(super) async fn serve(
         Some(Err(absent)) => return absent.into_response(),
     };
     match (request.method(), &session) {
-        (&Method::GET, Some((_, listener))) => return stream(request.headers(), listener),
+        (&Method::GET, Some((_, listener))) => {
+            return sessions.stream(request.headers(), listener);
+        }
         (&Method::DELETE, Some((id, _))) => {
             sessions.end(id);
             return StatusCode::NO_CONTENT.into_response();
@@ -185,17 +201,6 @@ pub(super) async fn serve(
         response.headers_mut().insert(SESSION, id);
     }
     response
-}
-
-/// Opens a stream of what a session hears.
-fn stream(headers: &HeaderMap, listener: &Arc<Listener>) -> Response {
-    let accepted = headers.get(header::ACCEPT);
-    let accepted = accepted.and_then(|types| types.to_str().ok());
-    if !accepted.is_some_and(|types| types.contains(Events::TYPE)) {
-        let message = format!("a stream is of the type {}", Events::TYPE);
-        return (StatusCode::NOT_ACCEPTABLE, message).into_response();
-    }
-    Events::of(Arc::clone(listener)).into_response()
 }
 
 impl IntoResponse for Absent {

@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Bytes, Frame};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::{Instant, Interval};
 
 use super::hearing;
@@ -27,19 +27,21 @@ pub(super) struct Events {
     alive: Interval,
     /// The session lives as long as somebody reads its stream.
     _listener: Arc<Listener>,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Events {
     /// The type of such a body.
     pub(super) const TYPE: &'static str = "text/event-stream";
 
-    /// Opens a stream of what somebody hears.
-    pub(super) fn of(listener: Arc<Listener>) -> Self {
+    /// Opens a stream of what somebody hears, in a place for it.
+    pub(super) fn of(listener: Arc<Listener>, place: OwnedSemaphorePermit) -> Self {
         Self {
             items: listener.open(),
             // The first sign comes at once: a client waits for something to read.
             alive: tokio::time::interval_at(Instant::now(), ALIVE),
             _listener: listener,
+            _place: place,
         }
     }
 }
