@@ -65,6 +65,44 @@ fn a_note_of_the_named_period_comes_first() {
     }
 }
 
+/// Every note mentions the year, so it weighs nothing as a word. In a title it
+/// still tells the notes apart.
+#[test]
+fn a_year_tells_titles_apart_even_if_every_note_mentions_it() {
+    let months = ["October", "November", "December"];
+    let years = 2018..2024;
+    let files: Vec<(String, String)> = years
+        .clone()
+        .flat_map(|year| months.map(|month| (year, month)))
+        .map(|(year, month)| {
+            let others: Vec<String> = years.clone().map(|year| year.to_string()).collect();
+            let body = format!(
+                "Looking back from November and December: {}",
+                others.join(", ")
+            );
+            (
+                format!("{month}-{year}.md"),
+                format!("# {month} {year}\n\n{body}.\n"),
+            )
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let notes = Collection::new(&files);
+    notes.sync_and_embed(&*tiny());
+    for mode in [Mode::Lexical, Mode::Hybrid] {
+        for (path, _) in &files {
+            let query = path
+                .trim_end_matches(".md")
+                .replace('-', " ")
+                .to_lowercase();
+            assert_eq!(found(&notes, &query, mode)[0], *path, "{query} {mode:?}");
+        }
+    }
+}
+
 #[test]
 fn a_note_that_tells_a_time_answers_when() {
     let notes = Collection::new(&[
