@@ -3,7 +3,7 @@
 use anyhow::Result;
 use kodiak::Engine;
 use kodiak::access::Guard;
-use kodiak::rank::relevance::AnswerEvidence;
+use kodiak::rank::relevance::{HitEvidence, RelevanceModel};
 use kodiak::search::{Mode, Request};
 
 use crate::metrics::{Judgements, ndcg};
@@ -17,7 +17,7 @@ const DEPTH: usize = 10;
 pub(super) struct JudgedHit {
     pub(super) path: String,
     pub(super) score: f64,
-    pub(super) evidence: AnswerEvidence,
+    pub(super) evidence: HitEvidence,
     pub(super) relevant: bool,
 }
 
@@ -42,10 +42,18 @@ impl Asked {
         ndcg(&paths, &self.judged, DEPTH)
     }
 
-    /// Returns the best evidence of all hits.
-    pub(super) fn evidence(&self) -> AnswerEvidence {
+    /// Returns the evidence of the hit that the model gives the highest probability.
+    pub(super) fn evidence(&self, model: &RelevanceModel) -> HitEvidence {
         let evidence = self.hits.iter().map(|hit| hit.evidence);
-        evidence.fold(AnswerEvidence::default(), AnswerEvidence::max)
+        let by_probability = |one: &HitEvidence, other: &HitEvidence| {
+            model.answered(one).total_cmp(&model.answered(other))
+        };
+        evidence.max_by(by_probability).unwrap_or_default()
+    }
+
+    /// Tells whether a hit contains every informative term of the question.
+    pub(super) fn contains_query(&self) -> bool {
+        self.hits.iter().any(|hit| hit.evidence.contains_query())
     }
 
     /// Returns the answer as it would be without its relevant documents: the best
@@ -101,7 +109,7 @@ pub(super) fn ask(
             relevant: judged.get(&hit.path).is_some_and(|&grade| grade > 0),
             path: hit.path,
             score: hit.score,
-            evidence: AnswerEvidence {
+            evidence: HitEvidence {
                 similarity: hit.similarity,
                 coverage: explained.coverage.unwrap_or_default(),
                 lexical_score: explained.lexical_score.unwrap_or_default(),
@@ -123,7 +131,7 @@ mod tests {
         let hit = |score, relevant| JudgedHit {
             path: String::new(),
             score,
-            evidence: AnswerEvidence::default(),
+            evidence: HitEvidence::default(),
             relevant,
         };
         let asked = |hits| Asked {

@@ -1,7 +1,9 @@
 //! The figures of relevance: coefficients, and how well they hold on sets that
 //! were left out of the fit.
 
-use kodiak::rank::relevance::{AnswerEvidence, LEXICAL_RELEVANCE, RELEVANCE_MODELS, RELEVANT};
+use kodiak::rank::relevance::{
+    HitEvidence, LEXICAL_RELEVANCE, RELEVANCE_MODELS, RELEVANT, RelevanceModel,
+};
 use serde::Serialize;
 
 use super::collect::{Asked, JudgedHit, SetAnswers, family};
@@ -108,7 +110,7 @@ impl Fitted {
             for (asked, own) in [(&set.own, true), (&set.foreign, false)] {
                 let weight = 1.0 / asked.len().max(1) as f64;
                 answers.extend(asked.iter().map(|one| Observation {
-                    features: features(&one.evidence(), with_model).to_vec(),
+                    features: features(&one.evidence(current(with_model)), with_model).to_vec(),
                     positive: own,
                     weight,
                 }));
@@ -121,14 +123,9 @@ impl Fitted {
                 weight,
             }));
         }
-        let current = if with_model {
-            &RELEVANCE_MODELS[0]
-        } else {
-            &LEXICAL_RELEVANCE
-        };
         Self {
             with_model,
-            line: current.answered_from,
+            line: current(with_model).answered_from,
             answered: fit(&answers),
             relevant: fit(&hits),
         }
@@ -138,8 +135,8 @@ impl Fitted {
         if asked.hits.is_empty() {
             return 0.0;
         }
-        let features = features(&asked.evidence(), self.with_model);
-        probability(&self.answered, &features)
+        let evidence = asked.evidence(current(self.with_model));
+        probability(&self.answered, &features(&evidence, self.with_model))
     }
 
     fn relevance(&self, answered: f64, hit: &JudgedHit) -> f64 {
@@ -154,7 +151,17 @@ impl Fitted {
     }
 }
 
-fn features(evidence: &AnswerEvidence, with_model: bool) -> [f64; 2] {
+/// Returns the model in use. It chooses the hit whose evidence counts; fitting changes
+/// that choice hardly ever.
+fn current(with_model: bool) -> &'static RelevanceModel {
+    if with_model {
+        &RELEVANCE_MODELS[0]
+    } else {
+        &LEXICAL_RELEVANCE
+    }
+}
+
+fn features(evidence: &HitEvidence, with_model: bool) -> [f64; 2] {
     if with_model {
         evidence.semantic().unwrap_or([0.0, evidence.coverage])
     } else {
@@ -176,9 +183,13 @@ fn row(set: &SetAnswers, fitted: &Fitted) -> RelevanceRow {
         let without: Vec<f64> = removed.iter().map(|(_, rest)| value(rest)).collect();
         auc(&with, &without)
     };
-    let baseline = |asked: &Asked| features(&asked.evidence(), fitted.with_model)[0];
+    let baseline = |asked: &Asked| {
+        let hits = asked.hits.iter();
+        let each = hits.map(|hit| features(&hit.evidence, fitted.with_model)[0]);
+        each.fold(0.0, f64::max)
+    };
     let is_answered =
-        |asked: &Asked| fitted.answered(asked) >= fitted.line || asked.evidence().contains_query();
+        |asked: &Asked| fitted.answered(asked) >= fitted.line || asked.contains_query();
     let refused = set.foreign.iter().filter(|asked| !is_answered(asked));
     let (mut ndcg, mut ndcg_relevant) = (0.0, 0.0);
     for asked in &set.own {

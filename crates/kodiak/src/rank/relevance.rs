@@ -1,37 +1,27 @@
 //! Relevance: how likely it is that a person would call a hit relevant.
 //!
 //! Owns two logistic models and their coefficients, one pair for each embedding
-//! model and one for lexical answers. The first judges from the best evidence
-//! whether the collection answers the query at all. The second judges from the
+//! model and one for lexical answers. The first judges from the hit with the best
+//! evidence whether the collection answers the query at all: similarity and words
+//! count together only if one document has both. The second judges from the
 //! score, which orders the hits of one answer, whether a hit is relevant if it
 //! does. Their product can be compared between answers. `kodiak eval --relevance`
 //! fits and checks both.
 
-/// The evidence that an answer has for its query.
+/// The evidence that a hit answers its query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AnswerEvidence {
-    /// The highest cosine between the query and a hit; absent without vectors.
+pub struct HitEvidence {
+    /// The cosine between the query and the hit; absent without vectors.
     pub similarity: Option<f64>,
-    /// The highest share of the query's informative terms that one hit contains,
-    /// weighted by idf.
+    /// The share of the query's informative terms that the hit contains, weighted
+    /// by idf.
     pub coverage: f64,
-    /// The highest BM25 score.
+    /// The BM25 score.
     pub lexical_score: f64,
 }
 
-impl AnswerEvidence {
-    /// Returns the best of both, piece by piece.
-    #[must_use]
-    pub fn max(self, other: Self) -> Self {
-        let similarities = [self.similarity, other.similarity];
-        Self {
-            similarity: similarities.into_iter().flatten().reduce(f64::max),
-            coverage: self.coverage.max(other.coverage),
-            lexical_score: self.lexical_score.max(other.lexical_score),
-        }
-    }
-
-    /// Tells whether one hit contains every informative term of the query.
+impl HitEvidence {
+    /// Tells whether the hit contains every informative term of the query.
     pub fn contains_query(&self) -> bool {
         self.coverage >= 1.0 - 1e-4
     }
@@ -81,8 +71,9 @@ pub struct RelevanceModel {
 }
 
 impl RelevanceModel {
-    /// Returns the probability that the collection answers the query.
-    pub fn answered(&self, evidence: &AnswerEvidence) -> f64 {
+    /// Returns the probability that a hit with this evidence answers the query. That
+    /// of an answer is the highest of its hits.
+    pub fn answered(&self, evidence: &HitEvidence) -> f64 {
         let features = if self.name.is_empty() {
             evidence.lexical()
         } else {
@@ -104,13 +95,13 @@ pub const RELEVANCE_MODELS: [RelevanceModel; 2] = [
     RelevanceModel {
         name: "all-minilm-l6-v2",
         answered: Logistic {
-            intercept: -10.7,
-            coefficients: [20.6, 6.0],
+            intercept: -10.5,
+            coefficients: [21.0, 6.3],
         },
-        answered_from: 0.4,
+        answered_from: 0.35,
         relevant: Logistic {
-            intercept: -7.6,
-            coefficients: [8.0],
+            intercept: -7.4,
+            coefficients: [7.8],
         },
     },
     RelevanceModel {
@@ -131,20 +122,20 @@ pub const RELEVANCE_MODELS: [RelevanceModel; 2] = [
 pub const LEXICAL_RELEVANCE: RelevanceModel = RelevanceModel {
     name: "",
     answered: Logistic {
-        intercept: -7.5,
-        coefficients: [8.8, 1.3],
+        intercept: -7.7,
+        coefficients: [7.8, 1.4],
     },
     // Words say less: a question may be answered in others.
     answered_from: 0.2,
     relevant: Logistic {
-        intercept: -6.6,
-        coefficients: [6.8],
+        intercept: -6.3,
+        coefficients: [6.6],
     },
 };
 
 /// The relevance from which a hit of such an answer counts as relevant. It is low:
-/// one in a hundred may still be what is sought.
-pub const RELEVANT: f64 = 0.01;
+/// one in two hundred may still be what is sought.
+pub const RELEVANT: f64 = 0.005;
 
 /// Returns the coefficients for an embedding model, if it was fitted.
 pub fn relevance_model(name: &str) -> Option<&'static RelevanceModel> {
@@ -157,20 +148,20 @@ mod tests {
 
     #[test]
     fn more_evidence_means_more_relevance() {
-        let weak = AnswerEvidence {
+        let weak = HitEvidence {
             similarity: Some(0.2),
             coverage: 0.2,
             lexical_score: 1.0,
         };
-        let similar = AnswerEvidence {
+        let similar = HitEvidence {
             similarity: Some(0.7),
             ..weak
         };
-        let covering = AnswerEvidence {
+        let covering = HitEvidence {
             coverage: 1.0,
             ..weak
         };
-        let scoring = AnswerEvidence {
+        let scoring = HitEvidence {
             lexical_score: 20.0,
             ..weak
         };

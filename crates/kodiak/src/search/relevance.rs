@@ -1,7 +1,7 @@
 //! Judges whether an answer answers its query, and how relevant each hit is.
 //!
-//! Owns the evidence: which share of the query a hit contains, and the best of
-//! all hits. The models that weigh it are in `rank::relevance`.
+//! Owns the evidence: which share of the query each hit contains. The models that
+//! weigh it are in `rank::relevance`.
 
 use std::ops::ControlFlow;
 
@@ -15,7 +15,7 @@ use super::snippet::{Contained, Finder};
 use super::terms::{self, PlannedTerm};
 use super::{Hit, Outcome, Searching};
 use crate::rank::relevance::{
-    AnswerEvidence, LEXICAL_RELEVANCE, RELEVANT, RelevanceModel, relevance_model,
+    HitEvidence, LEXICAL_RELEVANCE, RELEVANT, RelevanceModel, relevance_model,
 };
 use crate::store::StoredDocument;
 use crate::text::Stemming;
@@ -28,10 +28,8 @@ pub(super) struct Judge<'a> {
     /// the sum.
     weights: Vec<f64>,
     whole: f64,
-    /// The best evidence of all hits.
-    best: AnswerEvidence,
-    /// Of each hit that only fills up a lexical answer, its own evidence.
-    fillers: Vec<Option<AnswerEvidence>>,
+    /// The evidence of each hit, and whether it only fills up a lexical answer.
+    evidence: Vec<(HitEvidence, bool)>,
     /// Whether the hits are read and not judged.
     only_explains: bool,
 }
@@ -119,8 +117,7 @@ impl<'a> Judge<'a> {
             finder,
             weights,
             whole,
-            best: AnswerEvidence::default(),
-            fillers: Vec::new(),
+            evidence: Vec::new(),
             only_explains: false,
         })
     }
@@ -139,15 +136,14 @@ impl<'a> Judge<'a> {
         candidate: &Candidate,
         in_body: Option<Contained>,
     ) -> f64 {
-        let own = AnswerEvidence {
+        let own = HitEvidence {
             similarity: candidate.evidence.similarity,
             coverage: self.coverage(document, in_body),
             lexical_score: candidate.evidence.lexical_score,
         };
-        self.best = self.best.max(own);
         // Below lexical hits, a semantic one has its score from its place.
         let fills = candidate.fused.is_none() && candidate.evidence.lexical_rank.is_none();
-        self.fillers.push(fills.then_some(own));
+        self.evidence.push((own, fills));
         own.coverage
     }
 
@@ -157,19 +153,23 @@ impl<'a> Judge<'a> {
         if self.only_explains {
             return None;
         }
-        // Nothing that was shown has a vector: they were not compared.
-        let model = match self.best.similarity {
-            Some(_) => self.model,
-            None => &LEXICAL_RELEVANCE,
+        let mut evidence = self.evidence.iter();
+        let model = if evidence.any(|(own, _)| own.similarity.is_some()) {
+            self.model
+        } else {
+            // Nothing that was shown has a vector: they were not compared.
+            &LEXICAL_RELEVANCE
         };
-        let answered = model.answered(&self.best);
+        let each = self.evidence.iter().map(|(own, _)| model.answered(own));
+        let answered = each.fold(0.0, f64::max);
         // A document with every word that was typed is worth a look.
-        let contained = self.best.contains_query();
+        let contained = self.evidence.iter().any(|(own, _)| own.contains_query());
         let mut relevant = 0;
-        for (hit, filler) in hits.iter_mut().zip(&self.fillers) {
-            let (answered, contained) = match filler {
-                Some(own) => (model.answered(own).min(answered), own.contains_query()),
-                None => (answered, contained),
+        for (hit, (own, fills)) in hits.iter_mut().zip(&self.evidence) {
+            let (answered, contained) = if *fills {
+                (model.answered(own), own.contains_query())
+            } else {
+                (answered, contained)
             };
             let relevance = model.relevance(answered, hit.score);
             let probable = (answered >= model.answered_from || contained) && relevance >= RELEVANT;
