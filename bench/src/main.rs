@@ -15,6 +15,7 @@ mod memory;
 mod mix;
 mod picture;
 mod quality;
+mod recall;
 mod redact;
 mod refresh;
 mod report;
@@ -73,6 +74,8 @@ enum What {
     Memory(memory::Options),
     /// Search a mix of notes, memories, session records and transcripts, beside notes alone.
     Mix(mix::Options),
+    /// Recall the documents of a judged set as memories, beside what `eval` finds.
+    Recall(recall::Options),
     /// Count the lines of a folder that would be redacted as secrets.
     Redact {
         /// The folder; it is only read.
@@ -146,6 +149,7 @@ fn main() -> anyhow::Result<()> {
         } => folder::measure(&path, &program, runs, &mut report)?,
         What::Memory(options) => memory::measure(&options, &mut report)?,
         What::Mix(options) => mix::measure(&options, &mut report)?,
+        What::Recall(options) => recall::measure(&options, &mut report)?,
         What::Redact { path } => redact::measure(&path, &mut report)?,
         What::Refresh(options) => refresh::measure(&options, &mut report)?,
         What::Scale {

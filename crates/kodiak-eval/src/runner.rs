@@ -25,10 +25,10 @@ use super::query::JudgedQuery;
 use super::variant::Variant;
 
 /// The number of hits that are judged.
-const DEPTH: usize = 100;
+pub(crate) const DEPTH: usize = 100;
 /// The deadline of semantic retrieval. It is long, so that a busy machine does
 /// not change the figures of quality.
-const NO_HURRY: Duration = Duration::from_mins(10);
+pub(crate) const NO_HURRY: Duration = Duration::from_mins(10);
 
 /// A way of searching to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,20 +185,7 @@ impl Collection {
         let guard = Guard::local();
         let mut tally = Tally::default();
         for (number, query) in queries.iter().enumerate() {
-            let request = Request {
-                query: query.text.clone(),
-                limit: DEPTH,
-                mode: setting.mode,
-                exact: !setting.typo,
-                fusion: setting.fusion.unwrap_or_default(),
-                weights: variant.weights,
-                all: variant.require_all_terms,
-                filter: query.filter.clone(),
-                // Every document is judged, copies too.
-                all_copies: !variant.collapse_copies,
-                rerank: variant.rerank,
-                ..Request::default()
-            };
+            let request = request(query, setting, variant);
             let started = Instant::now();
             let answer = engine.search(&guard, &request)?;
             let took = started.elapsed();
@@ -207,5 +194,23 @@ impl Collection {
             asked(number + 1);
         }
         Ok(tally)
+    }
+}
+
+/// Returns the request that measures a query in one setting.
+pub(crate) fn request(query: &JudgedQuery, setting: Setting, variant: &Variant) -> Request {
+    Request {
+        query: query.text.clone(),
+        limit: DEPTH,
+        mode: setting.mode,
+        exact: !setting.typo,
+        fusion: setting.fusion.unwrap_or_default(),
+        weights: variant.weights,
+        all: variant.require_all_terms,
+        filter: query.filter.clone(),
+        // Every document is judged, copies too.
+        all_copies: !variant.collapse_copies,
+        rerank: variant.rerank,
+        ..Request::default()
     }
 }
