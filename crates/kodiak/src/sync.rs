@@ -185,6 +185,7 @@ fn run(
             progress,
         )?;
         remove_gone(source, compared.gone, &mut batches, &mut report)?;
+        contest::hand_over(source, &mut batches, &mut report)?;
         note_left_out(source, left_out, &mut batches)?;
         // Last, with everything that was listed in them: until then a search
         // must still see that they have changed.
@@ -359,9 +360,9 @@ fn store_one(
             stored = documents.len().max(1);
             let entry = writer.put_entry(name, key, version, size, None)?;
             let mut gone: HashSet<&str> = to_read.known.keys().map(String::as_str).collect();
-            let mut contested = false;
             for mut document in documents {
-                contested |= contest::settle(source, key, &mut document, writer)?;
+                let freed = contest::settle(source, key, &mut document, writer)?;
+                batches.freed.extend(freed);
                 gone.remove(document.key());
                 let known = to_read.known.get(document.key());
                 match document {
@@ -378,21 +379,21 @@ fn store_one(
                     ReadDocument::Same(document) => writer.touch(entry, &document)?,
                 }
             }
-            if contested {
-                // Read again next time: the other entry may be gone by then.
-                writer.put_entry(name, key, Version::UNKNOWN, size, None)?;
-            }
             let mut gone: Vec<&str> = gone.into_iter().collect();
             gone.sort_unstable();
             for key in gone {
                 let removed = writer.remove_from_entry(name, entry, key)?;
                 report.removed += usize::from(removed);
+                if source.has_chosen_keys() {
+                    batches.freed.push(key.to_owned());
+                }
             }
         }
         Outcome::Skipped { reason, version } => {
             let entry = writer.put_entry(name, key, version, size, Some(&reason))?;
             report.removed += writer.clear_entry(name, entry)?;
             report.skipped += 1;
+            batches.freed.extend(to_read.known.keys().cloned());
         }
         Outcome::Unavailable(reason) => {
             // Without a version, the next sync reads it again. Its indexed
@@ -403,6 +404,7 @@ fn store_one(
         Outcome::Gone => {
             if let Some(entry) = to_read.candidate.known.and_then(|state| state.row) {
                 report.removed += writer.remove_entry(name, entry)?;
+                batches.freed.extend(to_read.known.keys().cloned());
             }
         }
     }
@@ -464,6 +466,12 @@ fn remove_gone(
 ) -> Result<()> {
     for (_, state) in gone {
         if let Some(entry) = state.row {
+            if source.has_chosen_keys() {
+                let known = batches.writer.reader().documents_of_entry(entry)?;
+                batches
+                    .freed
+                    .extend(known.into_iter().map(|known| known.key));
+            }
             let removed = batches.writer.remove_entry(source.name(), entry)?;
             report.removed += removed;
             batches.count(removed.max(1), state.size)?;
@@ -478,6 +486,8 @@ struct Batches<'a> {
     commit: Commit,
     documents: usize,
     bytes: u64,
+    /// Keys that documents had and have no longer, so that others may have them.
+    freed: Vec<String>,
 }
 
 impl<'a> Batches<'a> {
@@ -490,6 +500,7 @@ impl<'a> Batches<'a> {
             commit,
             documents: 0,
             bytes: 0,
+            freed: Vec::new(),
         })
     }
 

@@ -147,6 +147,12 @@ impl Lines {
     }
 }
 
+/// Returns what stands for a document in place of its key if it was forgotten in one
+/// file alone, and another file has the same id.
+pub(crate) fn of_file(path: &str, id: &str) -> String {
+    format!("{path}\0{id}")
+}
+
 fn of_thread(source: &str, name: &str) -> String {
     // Names of threads ignore ASCII case.
     DocumentId::new(source, &format!("{THREAD}{}", name.to_ascii_lowercase())).hex()

@@ -5,12 +5,15 @@
 //! index and the cache. If a process dies in between, the next sync leaves out what
 //! has a tombstone, and forgetting again finishes the rest.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
+use super::target::{SharedEntry, Target, is_of_another_entry};
 use super::{Engine, Job};
 use crate::access::{Capability, Guard};
+use crate::document::Version;
 use crate::error::{Error, Result};
-use crate::source::Forgetful;
+use crate::source::{Entry, Forgetful, Located};
 use crate::store::{Filter, Row, StoredDocument, Writer};
 use crate::sync;
 
@@ -84,7 +87,7 @@ impl Engine {
         self.shared.tombstones.hold(source, key, None)
     }
 
-    fn holds_memories(&self, name: &str) -> bool {
+    pub(super) fn holds_memories(&self, name: &str) -> bool {
         let mut sources = self.shared.sources.iter();
         sources.any(|source| source.name() == name && source.memories().is_some())
     }
@@ -117,21 +120,71 @@ impl Engine {
     ) -> Result<usize> {
         guard.require(Capability::Write)?;
         self.check_all(guard, documents)?;
+        let targets = self.targets(documents)?;
+        let shared = self.shared_entries(&targets)?;
+        let mut hashes = self.hashes_of(documents)?;
+        let beside = shared.iter().flat_map(SharedEntry::names);
+        let beside: Vec<(String, String)> = beside.collect();
+        hashes.extend(self.hashes_of(&beside)?);
+        let stones = self.tombstones_of(&targets)?;
+        self.shared.tombstones.add(&stones, threads)?;
+        let indexed = targets.iter().filter(|target| target.entry.is_some());
+        let indexed = indexed.count();
+        self.write(job, |writer| {
+            let files = self.erase_originals(&targets)?;
+            self.settle(&files, writer)?;
+            self.read_again(&shared, writer)?;
+            let mut left = Vec::new();
+            for target in targets {
+                // A file that stays may have its id by now.
+                if !is_of_another_entry(writer.reader(), &target)? {
+                    left.push((target.source, target.key));
+                }
+            }
+            writer.erase(&left)
+        })?;
+        // What others still say is embedded as before.
+        let still: HashSet<[u8; 16]> = self.hashes_of(&beside)?.into_iter().collect();
+        hashes.retain(|hash| !still.contains(hash));
+        if let Some(cache) = &mut self.cache(job) {
+            cache.erase(&hashes)?;
+        }
+        Ok(indexed)
+    }
+
+    /// Returns the hashes of all texts of documents that may have been embedded.
+    pub(super) fn hashes_of(&self, documents: &[(String, String)]) -> Result<Vec<[u8; 16]>> {
         let mut hashes = Vec::new();
         for (source, key) in documents {
             hashes.extend(self.chunk_hashes(source, key)?);
             hashes.extend(self.statement_hashes(source, key)?);
         }
-        self.shared.tombstones.add(documents, threads)?;
-        let erased = self.write(job, |writer| {
-            let files = self.erase_originals(documents)?;
-            let settled = self.settle(&files, writer)?;
-            Ok(settled + writer.erase(documents)?)
-        })?;
-        if let Some(cache) = &mut self.cache(job) {
-            cache.erase(&hashes)?;
+        Ok(hashes)
+    }
+
+    /// Indexes anew what else is in the entries: something erased may be in the title
+    /// of what stays.
+    fn read_again(&self, entries: &[SharedEntry], writer: &mut dyn Writer) -> Result<()> {
+        for entry in entries {
+            let mut sources = self.shared.sources.iter();
+            let Some(source) = sources.find(|source| source.name() == entry.source) else {
+                continue;
+            };
+            let located = Located {
+                key: entry.key.clone(),
+                entry: Some(Entry {
+                    key: entry.key.clone(),
+                    version: Version::UNKNOWN,
+                    size_hint: entry.size,
+                }),
+            };
+            let source = Forgetful::new(&**source, &self.shared.tombstones);
+            match sync::store_located(writer, &source, &[located]) {
+                Err(error) if !error.concerns_source() => return Err(error),
+                _ => {}
+            }
         }
-        Ok(erased)
+        Ok(())
     }
 
     /// Fails if one of the documents does not exist for the caller.
@@ -156,11 +209,11 @@ impl Engine {
     }
 
     /// Erases what the sources hold. Returns the files that were deleted.
-    fn erase_originals(&self, documents: &[(String, String)]) -> Result<Vec<PathBuf>> {
+    fn erase_originals(&self, targets: &[Target]) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         for source in &self.shared.sources {
-            let of_source = documents.iter().filter(|(name, _)| name == source.name());
-            let keys: Vec<&str> = of_source.map(|(_, key)| key.as_str()).collect();
+            let of_source = || targets.iter().filter(|one| one.source == source.name());
+            let keys: Vec<&str> = of_source().map(|target| target.key.as_str()).collect();
             if keys.is_empty() {
                 continue;
             }
@@ -168,7 +221,10 @@ impl Engine {
             let Some(writable) = source.writable() else {
                 continue;
             };
-            for key in keys {
+            for target in of_source() {
+                // Of two files with one id, the one that the index has it from.
+                let file = target.entry.as_ref().filter(|_| source.has_chosen_keys());
+                let key = file.unwrap_or(&target.key);
                 // Asked before: a file that is gone cannot tell which key it had.
                 let file = writable.file(key);
                 match writable.purge(key) {
@@ -183,23 +239,21 @@ impl Engine {
     }
 
     /// Removes the entries of deleted files: their names may say something, too.
-    /// Returns the number of documents that went with them.
-    fn settle(&self, files: &[PathBuf], writer: &mut dyn Writer) -> Result<usize> {
-        let mut removed = 0;
+    fn settle(&self, files: &[PathBuf], writer: &mut dyn Writer) -> Result<()> {
         if files.is_empty() {
-            return Ok(removed);
+            return Ok(());
         }
         for source in &self.shared.sources {
             match source.locate(files) {
                 Ok(located) if located.is_empty() => {}
                 Ok(located) => {
                     let source = Forgetful::new(&**source, &self.shared.tombstones);
-                    removed += sync::store_located(writer, &source, &located)?.removed;
+                    sync::store_located(writer, &source, &located)?;
                 }
                 Err(error) if error.concerns_source() => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(removed)
+        Ok(())
     }
 }

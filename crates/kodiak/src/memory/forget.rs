@@ -38,28 +38,53 @@ pub struct Retired {
 }
 
 impl Engine {
-    /// Moves memories or articles to the trash of their source. If a name leads to
-    /// none, nothing is moved.
+    /// Moves memories or articles to the trash of their source. An id means every file
+    /// that has it, a path means one file. If a name leads to none, nothing is moved.
     pub fn forget(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<Vec<Forgotten>> {
         guard.require(Capability::Write)?;
-        let found = names.iter().map(|name| self.memory_named(guard, name));
-        let documents = found.collect::<Result<Vec<StoredDocument>>>()?;
+        let mut sources = self.memory_sources(guard, Holding::Memories);
+        sources.extend(self.memory_sources(guard, Holding::Articles));
+        let memories = guard.clone().within(sources);
+        let mut meant: Vec<(String, String)> = Vec::new();
+        for name in names {
+            for one in self.documents_meant(&memories, name)? {
+                if !meant.contains(&one) {
+                    meant.push(one);
+                }
+            }
+        }
+        // All are read before the first is moved: another file may get its id then.
+        let mut documents = Vec::new();
+        for (source, key) in meant {
+            documents.extend(self.read(|reader| {
+                let named = reader.with_path(Some(&source), &key, &Filter::default(), 1)?;
+                let rows: Vec<Row> = named.iter().map(|(row, ..)| *row).collect();
+                let entries = rows.iter().map(|row| reader.entry_of(*row));
+                let entries = entries.collect::<Result<Vec<_>>>()?;
+                Ok(reader.documents(&rows)?.into_iter().zip(entries))
+            })?);
+        }
         let documents = documents.into_iter();
         documents
-            .map(|document| self.move_to_trash(guard, document, job))
+            .map(|(document, entry)| {
+                let path = entry.map(|(path, _)| path);
+                self.move_to_trash(guard, document, path, job)
+            })
             .collect()
     }
 
     /// Erases documents for good, by their names, among the memories, articles and
-    /// sessions that exist for the caller. Returns how many were indexed.
+    /// sessions that exist for the caller. An id means every file that has it, a path
+    /// means one file. Returns how many were indexed.
     pub fn purge_named(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<usize> {
         guard.require(Capability::Write)?;
         let guard = self.guard_of_experience(guard);
-        let found = names.iter().map(|name| {
-            let document = self.document_named(&guard, name)?;
-            Ok((document.source, document.key))
-        });
-        let documents = found.collect::<Result<Vec<_>>>()?;
+        let mut documents = Vec::new();
+        for name in names {
+            documents.extend(self.documents_meant(&guard, name)?);
+        }
+        documents.sort();
+        documents.dedup();
         self.purge_documents(&guard, &documents, job)
     }
 
@@ -108,7 +133,9 @@ impl Engine {
                     retired.protected += 1;
                     continue;
                 }
-                match self.move_to_trash(guard, document, job) {
+                let entry = self.read(|reader| reader.entry_of(document.row))?;
+                let path = entry.map(|(path, _)| path);
+                match self.move_to_trash(guard, document, path, job) {
                     Ok(moved) => retired.moved.push(moved),
                     // Somebody else has moved or deleted it.
                     Err(Error::NoDocument { .. }) => {}
@@ -123,12 +150,12 @@ impl Engine {
         &self,
         guard: &Guard,
         document: StoredDocument,
+        path: Option<String>,
         job: &Job<'_>,
     ) -> Result<Forgotten> {
         let folder = self.memory_folder(guard, &document.source)?;
         // Of two files with one id, this is the one that the index has it from.
-        let entry = self.read(|reader| reader.entry_of(document.row))?;
-        let path = entry.map_or_else(|| document.key.clone(), |(path, _)| path);
+        let path = path.unwrap_or_else(|| document.key.clone());
         let file = folder.file(&path);
         folder.delete(&path)?;
         Ok(Forgotten {

@@ -139,7 +139,7 @@ impl Engine {
     }
 
     /// Returns the document that a name means, among all that exist for the caller.
-    pub(super) fn document_named(&self, guard: &Guard, name: &str) -> Result<StoredDocument> {
+    pub(crate) fn document_named(&self, guard: &Guard, name: &str) -> Result<StoredDocument> {
         let reference = Reference {
             target: name.trim().to_owned(),
             lines: None,

@@ -22,6 +22,7 @@ use crate::source::memory::require_id;
 use crate::source::{Draft, Entry, MemoryFolder, Source, Version, WritableSource};
 use crate::store::{Expression, Filter, Phrase, Reader, Row};
 use crate::text::Stemming;
+use crate::tombstones;
 
 /// The number of similar memories that are compared closely.
 const CANDIDATES: usize = 12;
@@ -216,7 +217,8 @@ impl Engine {
             if !taken.is_empty() {
                 return Err(Error::KeyTaken { key: id.clone() });
             }
-            if self.was_erased(&memory.source, id)? {
+            let file = tombstones::of_file(&format!("{id}.md"), id);
+            if self.was_erased(&memory.source, id)? || self.was_erased(&memory.source, &file)? {
                 return Err(bad(&format!("what had the id '{id}' was erased")));
             }
         }

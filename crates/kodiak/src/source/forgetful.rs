@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::{Entry, Known, Listing, Located, Look, Presence, Reading, Source};
 use crate::document::Document;
 use crate::error::Result;
-use crate::tombstones::Tombstones;
+use crate::tombstones::{self, Tombstones};
 
 /// A source as a sync sees it.
 pub(crate) struct Forgetful<'a> {
@@ -27,6 +27,22 @@ impl<'a> Forgetful<'a> {
         Self {
             source: Inner::Borrowed(source),
             tombstones,
+        }
+    }
+
+    fn was_forgotten(&self, document: &Document) -> Result<bool> {
+        let source = &document.source;
+        let thread = document.thread.as_ref().map(|thread| thread.name.as_str());
+        if self.tombstones.hold(source, &document.key, thread)? {
+            return Ok(true);
+        }
+        // Of two files with one id, one may have been forgotten alone.
+        match &document.fallback_key {
+            Some(path) => {
+                let file = tombstones::of_file(path, &document.key);
+                self.tombstones.hold(source, &file, None)
+            }
+            None => Ok(false),
         }
     }
 
@@ -61,17 +77,13 @@ impl Source for Forgetful<'_> {
 
     fn read(&self, entry: &Entry, emit: &mut dyn FnMut(Document)) -> Result<Reading> {
         let mut failed = Ok(());
-        let reading = self.inner().read(entry, &mut |document| {
-            let thread = document.thread.as_ref().map(|thread| thread.name.as_str());
-            match self
-                .tombstones
-                .hold(&document.source, &document.key, thread)
-            {
-                Ok(true) => {}
-                Ok(false) => emit(document),
-                Err(error) => failed = Err(error),
-            }
-        });
+        let reading =
+            self.inner()
+                .read(entry, &mut |document| match self.was_forgotten(&document) {
+                    Ok(true) => {}
+                    Ok(false) => emit(document),
+                    Err(error) => failed = Err(error),
+                });
         failed?;
         reading
     }
@@ -92,6 +104,10 @@ impl Source for Forgetful<'_> {
                 tombstones: self.tombstones,
             }) as Box<dyn Source + '_>
         }))
+    }
+
+    fn has_chosen_keys(&self) -> bool {
+        self.inner().has_chosen_keys()
     }
 
     fn locate(&self, files: &[PathBuf]) -> Result<Vec<Located>> {

@@ -256,6 +256,10 @@ impl Source for MemoryFolder {
         self.folder.locate(files)
     }
 
+    fn has_chosen_keys(&self) -> bool {
+        true
+    }
+
     fn writable(&self) -> Option<&dyn WritableSource> {
         Some(self)
     }

@@ -103,6 +103,19 @@ pub trait Source: Send + Sync {
         false
     }
 
+    /// Tells whether documents choose their keys themselves, so that two entries may
+    /// choose the same one.
+    fn has_chosen_keys(&self) -> bool {
+        false
+    }
+
+    /// Returns what the source has kept although its original is gone, and that was
+    /// last added to before a moment. Most sources keep nothing.
+    fn outlived(&self, before: Timestamp) -> Result<Vec<Outlived>> {
+        let _ = before;
+        Ok(Vec::new())
+    }
+
     /// Erases what the source itself has kept of these documents. Most sources
     /// keep nothing.
     fn forget(&self, keys: &[&str]) -> Result<()> {
@@ -202,6 +215,15 @@ pub struct Trashed {
     pub title: String,
     /// When it was deleted, where known.
     pub deleted_at: Option<Timestamp>,
+}
+
+/// An entry that a source has kept longer than its original.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outlived {
+    /// The key of the entry.
+    pub entry: String,
+    /// The keys of its documents.
+    pub documents: Vec<String>,
 }
 
 /// A file that belongs to a source.

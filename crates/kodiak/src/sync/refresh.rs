@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use super::changes::{Candidate, has_changed};
-use super::{Batches, Commit, Report, note_left_out, read_and_store, remove_gone};
+use super::{Batches, Commit, Report, contest, note_left_out, read_and_store, remove_gone};
 use crate::error::Result;
 use crate::source::{Entry, Look, Source};
 use crate::store::{EntryState, Reader, Writer};
@@ -69,6 +69,7 @@ pub(crate) fn refresh(
                 )?;
             }
         }
+        contest::hand_over(source, &mut batches, &mut report)?;
         if left == 0 {
             note_left_out(source, look.left_out.clone(), &mut batches)?;
             // A container with entries that are not stored yet must go on

@@ -5,7 +5,7 @@
 //! changed and looks at them itself.
 
 use super::changes::Candidate;
-use super::{Batches, Commit, Report, read_and_store, remove_gone};
+use super::{Batches, Commit, Report, contest, read_and_store, remove_gone};
 use crate::error::Result;
 use crate::source::{Located, Source};
 use crate::store::Writer;
@@ -36,6 +36,7 @@ pub(crate) fn store_located(
                 (None, None) => {}
             }
         }
+        contest::hand_over(source, &mut batches, &mut report)?;
         batches.finish()
     };
     if let Err(error) = store() {

@@ -1,6 +1,7 @@
 //! Memories through the engine: what is remembered once is found again, under the
 //! same name, and what was corrected is history.
 
+mod namesakes;
 mod recalling;
 
 use std::collections::BTreeSet;
@@ -206,9 +207,9 @@ fn two_files_with_one_id_are_both_found_and_reported() {
         problems[0].0 == "b.md" && problems[0].1.contains("a.md"),
         "{problems:?}"
     );
-    // The one that is meant is forgotten, and the other gets its id.
+    // The file that is meant is forgotten, and the other gets its id.
     engine
-        .forget(&me(), &["same".to_owned()], &Job::default())
+        .forget(&me(), &["a.md".to_owned()], &Job::default())
         .unwrap();
     assert!(!place.root().join("a.md").exists() && place.root().join("b.md").exists());
     sync(&engine);

@@ -239,6 +239,89 @@ fn a_purged_session_is_in_no_byte_of_any_file() {
     assert_eq!(engine.search(&me, &ask("rolls")).unwrap().total, 1);
 }
 
+#[test]
+fn a_purged_turn_is_in_no_title() {
+    let desk = Desk::new();
+    let title = |text: &str| {
+        format!("{{\"type\":\"ai-title\",\"aiTitle\":\"{text}\",\"sessionId\":\"s1\"}}\n")
+    };
+    let named = title("Bake zwielichtbrot");
+    let path = desk.session("s1", &(talk() + &named));
+    let engine = desk.engine();
+    index(&engine);
+    let (me, job) = (Guard::local(), Job::default());
+    let first = |engine: &Engine| {
+        let answer = engine.search(&me, &ask("sourdough")).unwrap();
+        answer.hits.into_iter().next().unwrap().title
+    };
+    assert_eq!(first(&engine), "Bake zwielichtbrot");
+    let one = ("talks".to_owned(), "s1/u2".to_owned());
+    assert_eq!(engine.purge_documents(&me, &[one], &job).unwrap(), 1);
+    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<PathBuf>::new());
+    assert_eq!(first(&engine), "How do I bake sourdough bread?");
+    assert_eq!(engine.search(&me, &ask("quasarblau")).unwrap().total, 1);
+    // The agent says the title again, with and without more turns.
+    let more = turn("u4", "s1", "user", "And marzipan?");
+    for added in [named.clone(), named.clone() + &more + &named] {
+        std::thread::sleep(std::time::Duration::from_millis(60));
+        fs::write(&path, talk() + &named + &added).unwrap();
+        index(&engine);
+        assert_eq!(desk.files_with("zwielichtbrot"), Vec::<PathBuf>::new());
+    }
+    assert_eq!(engine.search(&me, &ask("marzipan")).unwrap().total, 1);
+    engine.rebuild(&me, false, &job).unwrap();
+    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<PathBuf>::new());
+    // Also from the copy alone.
+    fs::remove_file(&path).unwrap();
+    engine.rebuild(&me, false, &job).unwrap();
+    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<PathBuf>::new());
+    assert_eq!(first(&engine), "How do I bake sourdough bread?");
+}
+
+#[test]
+fn old_copies_are_erased_once_their_originals_are_gone() {
+    let desk = Desk::new();
+    let old = |text: String| text.replace("2026-08-22", "2025-01-15");
+    let paths = [
+        desk.session("gone", &old(talk())),
+        desk.session(
+            "there",
+            &old(turn("x1", "there", "user", "Old zwielichtrolls stay.")),
+        ),
+        desk.session(
+            "young",
+            &turn("y1", "young", "user", "Young marzipan stays."),
+        ),
+    ];
+    let engine = desk.engine();
+    index(&engine);
+    let (me, job) = (Guard::local(), Job::default());
+    let before = kodiak::date::parse("2026-01-01").unwrap();
+    let retire = |engine: &Engine| engine.retire_sessions(&me, before, &job).unwrap();
+    // Nothing is removed that the agent still has.
+    assert_eq!(retire(&engine).sessions, 0);
+    for path in [&paths[0], &paths[2]] {
+        fs::remove_file(path).unwrap();
+    }
+    index(&engine);
+    assert_eq!(engine.search(&me, &ask("quasarblau")).unwrap().total, 1);
+    let removed = retire(&engine);
+    assert_eq!((removed.sessions, removed.turns), (1, 5));
+    for word in ["quasarblau", "sourdough", "zwielichtbrot"] {
+        assert_eq!(desk.files_with(word), Vec::<PathBuf>::new(), "{word}");
+    }
+    for word in ["zwielichtrolls", "marzipan"] {
+        assert_eq!(engine.search(&me, &ask(word)).unwrap().total, 1, "{word}");
+    }
+    assert_eq!(retire(&engine).sessions, 0);
+    index(&engine);
+    assert!(!desk.data().join("transcripts/talks/gone.jsonl").exists());
+    // It was not forgotten: an agent that has it again brings it back.
+    desk.session("gone", &old(talk()));
+    index(&engine);
+    assert_eq!(engine.search(&me, &ask("quasarblau")).unwrap().total, 1);
+}
+
 const ALL: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const HEX: &[u8] = b"0123456789abcdef";
 const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";

@@ -3,7 +3,7 @@
 //! Agents delete their transcripts after weeks. A copy has the turns as they are
 //! indexed: bounded and redacted, one to a line, after a line that describes the
 //! session and says from where the original has to be read on. Copies are data, not
-//! index. Only forgetting removes them. Nobody else may read them: folders have mode
+//! index. Only forgetting and retention remove them. Nobody else may read them: folders have mode
 //! 0700, files 0600.
 
 use std::fs::{self, File};
@@ -36,6 +36,9 @@ pub(super) struct Header {
     pub(super) format: u32,
     pub(super) agent: String,
     pub(super) session: Session,
+    /// Whether something of it was forgotten. Its title may say that, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) untitled: bool,
     /// When the original was last written.
     pub(super) modified: Timestamp,
     /// Whether thinking is part of it.
@@ -51,6 +54,16 @@ pub(super) struct Header {
 pub(super) struct Copy {
     pub(super) header: Header,
     pub(super) turns: Vec<Turn>,
+}
+
+impl Copy {
+    /// Removes the title for good: it is made from what was said, and something of
+    /// that was forgotten.
+    pub(super) fn forget_title(&mut self) {
+        self.header.untitled = true;
+        self.header.session.title = None;
+        self.header.point.context.session.title = None;
+    }
 }
 
 impl Keep {
@@ -127,6 +140,33 @@ impl Keep {
             Err(error) => return Err(Error::io("read", &path)(error)),
         };
         read(BufReader::new(file)).map_err(Error::io("read", &path))
+    }
+
+    /// Returns when something was last said in a copy, or else when its original was
+    /// last written. It reads no more of the turns than their times.
+    pub(super) fn last_said(&self, key: &str) -> Result<Option<Timestamp>> {
+        #[derive(Deserialize)]
+        struct Said {
+            at: Option<Timestamp>,
+        }
+        let path = self.path(key);
+        let read = || -> io::Result<Option<Timestamp>> {
+            let mut lines = BufReader::new(File::open(&path)?).lines();
+            let header = lines.next().transpose()?.unwrap_or_default();
+            let Ok(header) = serde_json::from_str::<Header>(&header) else {
+                return Ok(None);
+            };
+            let mut last = None;
+            for line in lines {
+                let said: Option<Said> = serde_json::from_str(&line?).ok();
+                last = last.max(said.and_then(|said| said.at));
+            }
+            Ok(Some(last.unwrap_or(header.modified)))
+        };
+        match read() {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            other => other.map_err(Error::io("read", &path)),
+        }
     }
 
     /// Writes a copy in one step.

@@ -36,8 +36,8 @@ use std::time::Instant;
 pub use agent::{Agent, resume};
 pub use turn::{Circumstances, KIND, Role, Turn};
 
-use super::{Container, Entry, Known, Listing, Look, Presence, Reading, Source};
-use crate::document::{Document, Version};
+use super::{Container, Entry, Known, Listing, Look, Outlived, Presence, Reading, Source};
+use crate::document::{Document, Timestamp, Version};
 use crate::error::{Error, Result};
 use crate::tombstones::Tombstones;
 use discover::{Discovered, Found, discover};
@@ -214,6 +214,10 @@ impl TranscriptSource {
         let mut copy = session::read(found, kept.as_ref(), self.options.thinking)?;
         copy.header.agent = self.agent.name().to_owned();
         self.leave_out_forgotten(&found.key, &mut copy)?;
+        // A file that has grown may say the title once more.
+        if kept.as_ref().is_some_and(|kept| kept.header.untitled) {
+            copy.forget_title();
+        }
         if let Some(keep) = &self.keep
             && kept.as_ref() != Some(&copy)
         {
@@ -229,6 +233,7 @@ impl TranscriptSource {
     /// Removes the turns that were forgotten.
     fn leave_out_forgotten(&self, entry: &str, copy: &mut Copy) -> Result<()> {
         let mut kept = Vec::with_capacity(copy.turns.len());
+        let all = copy.turns.len();
         let (turns, mut before) = (std::mem::take(&mut copy.turns), 0);
         for (at, turn) in turns.into_iter().enumerate() {
             let (key, thread) = (turn::key(entry, &turn), turn::thread(entry, &turn));
@@ -237,9 +242,6 @@ impl TranscriptSource {
                 .tombstones
                 .hold(&self.name, &key, Some(&thread))?
             {
-                // A title is made from what was said.
-                copy.header.session.title = None;
-                copy.header.point.context.session.title = None;
                 continue;
             }
             before += usize::from(at < copy.header.point.turns);
@@ -247,6 +249,9 @@ impl TranscriptSource {
         }
         copy.turns = kept;
         copy.header.point.turns = before;
+        if copy.turns.len() < all {
+            copy.forget_title();
+        }
         Ok(())
     }
 
@@ -411,6 +416,34 @@ impl Source for TranscriptSource {
         there.is_none() && found.left_out.is_empty()
     }
 
+    fn outlived(&self, before: Timestamp) -> Result<Vec<Outlived>> {
+        let Some(keep) = &self.keep else {
+            return Ok(Vec::new());
+        };
+        let found = self.discover()?;
+        // What cannot be looked at now is not gone.
+        if !found.left_out.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut outlived = Vec::new();
+        for (entry, ..) in keep.list()? {
+            let there = found.sessions.contains_key(&entry);
+            if there || keep.last_said(&entry)?.is_none_or(|last| last >= before) {
+                continue;
+            }
+            // A copy that cannot be understood may be of a later version.
+            if let Some(copy) = keep.load(&entry)? {
+                let documents = copy.turns.iter().map(|turn| turn::key(&entry, turn));
+                outlived.push(Outlived {
+                    documents: documents.collect(),
+                    entry,
+                });
+            }
+        }
+        outlived.sort_unstable_by(|one, other| one.entry.cmp(&other.entry));
+        Ok(outlived)
+    }
+
     fn forget(&self, keys: &[&str]) -> Result<()> {
         let Some(keep) = &self.keep else {
             return Ok(());
@@ -433,8 +466,7 @@ impl Source for TranscriptSource {
                 keep.remove(&entry)?;
             } else if copy.turns.len() < count {
                 copy.header.point.turns = before;
-                copy.header.session.title = None;
-                copy.header.point.context.session.title = None;
+                copy.forget_title();
                 keep.store(&entry, &copy)?;
             }
         }

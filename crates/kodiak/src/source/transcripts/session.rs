@@ -95,6 +95,7 @@ pub(super) fn read(found: &Found, kept: Option<&Copy>, thinking: bool) -> Result
             format: FORMAT,
             agent: String::new(),
             session: point.context.session.clone(),
+            untitled: false,
             modified: found.modified,
             thinking,
             left_over,
