@@ -3,6 +3,7 @@
 //! [`edit`] changes the file and preserves what a person wrote in it. The config
 //! decides which sources exist; the index follows it.
 
+mod age;
 mod brain;
 pub(crate) mod edit;
 pub(crate) mod keys;
@@ -27,7 +28,7 @@ pub(crate) use model::{Key, ModelSettings, RemoteSettings};
 pub(crate) use search::SearchSettings;
 use search::WrittenSearch;
 pub(crate) use size::Size;
-pub(crate) use transcripts::TranscriptSettings;
+pub(crate) use transcripts::{CopySettings, TranscriptSettings};
 
 /// The value of `model` that turns off semantic search.
 pub(crate) const NO_MODEL: &str = "none";
@@ -50,6 +51,8 @@ pub(crate) struct Config {
     pub(crate) pages: Option<PathBuf>,
     #[serde(skip_serializing_if = "MemorySettings::is_default")]
     pub(crate) memory: MemorySettings,
+    #[serde(skip_serializing_if = "CopySettings::is_default")]
+    pub(crate) transcripts: CopySettings,
     /// The folder of the index, which has the data of the program as well.
     #[serde(skip)]
     pub(crate) data: PathBuf,
@@ -131,6 +134,7 @@ impl Default for Config {
             sessions: None,
             pages: None,
             memory: MemorySettings::default(),
+            transcripts: CopySettings::default(),
             data: PathBuf::new(),
             sources: Vec::new(),
         }
@@ -170,6 +174,7 @@ impl Config {
             sessions: None,
             pages: None,
             memory: MemorySettings::default(),
+            transcripts: written.transcripts,
             data: PathBuf::new(),
             sources: Vec::new(),
         };
@@ -184,6 +189,9 @@ impl Config {
         }
         config.memory = written.memory.within(folder);
         if let Some(message) = config.memory.mistake() {
+            return Err(invalid(path, "", &message));
+        }
+        if let Some(message) = config.transcripts.mistake() {
             return Err(invalid(path, "", &message));
         }
         if let Some(message) = config.search.mistake() {
@@ -324,6 +332,8 @@ struct Written {
     sessions: Option<String>,
     #[serde(default)]
     memory: WrittenMemory,
+    #[serde(default)]
+    transcripts: CopySettings,
     #[serde(default)]
     search: WrittenSearch,
     #[serde(default)]

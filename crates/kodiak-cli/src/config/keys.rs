@@ -24,6 +24,7 @@ pub(crate) const KEYS: &[&str] = &[
     "sessions",
     "memory.path",
     "memory.retention",
+    "transcripts.retention",
     "max_file_size",
     "search.limit",
     "search.fusion",

@@ -8,6 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::age;
 use crate::paths;
 
 /// The settings of memories in effect.
@@ -29,18 +30,12 @@ impl MemorySettings {
 
     /// Returns the moment before which memories are moved to the trash.
     pub(crate) fn cutoff(&self) -> Option<Timestamp> {
-        kodiak::date::parse_limit(self.retention.as_deref()?).ok()
+        age::cutoff(self.retention.as_deref()?)
     }
 
     /// Returns what is wrong with the settings, if anything is.
     pub(super) fn mistake(&self) -> Option<String> {
-        let written = self.retention.as_deref()?.trim();
-        let digits = written.strip_suffix(['d', 'w', 'm', 'y']);
-        let number = digits.and_then(|digits| digits.trim_end().parse::<u16>().ok());
-        let valid = number.is_some_and(|number| number > 0) && self.cutoff().is_some();
-        (!valid).then(|| {
-            format!("memory.retention must be an age such as 90d, 12w, 6m or 2y, not '{written}'")
-        })
+        age::mistake("memory.retention", self.retention.as_deref()?)
     }
 }
 

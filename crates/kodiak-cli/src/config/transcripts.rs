@@ -1,7 +1,37 @@
 //! The settings of a source of transcripts.
 
+use kodiak::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::age;
 use crate::assemble::Agent;
-use serde::Serialize;
+
+/// The settings of all transcripts: the `[transcripts]` section.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CopySettings {
+    /// The age at which kept copies are removed whose originals are gone, such as
+    /// `365d`. Without one, they stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) retention: Option<String>,
+}
+
+impl CopySettings {
+    /// Tells whether nothing is set.
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the moment before which copies are removed.
+    pub(crate) fn cutoff(&self) -> Option<Timestamp> {
+        age::cutoff(self.retention.as_deref()?)
+    }
+
+    /// Returns what is wrong with the settings, if anything is.
+    pub(super) fn mistake(&self) -> Option<String> {
+        age::mistake("transcripts.retention", self.retention.as_deref()?)
+    }
+}
 
 /// How the transcripts of an agent are read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -55,6 +55,7 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
         sync(context, &engine, &arguments.sources, Summaries::Always)?
     };
     retire(context, &config, &engine)?;
+    retire_sessions(context, &config, &engine)?;
     embedding::embed(context, &config, &engine, arguments.no_semantic, None)?;
     if arguments.watch {
         return watch(context, config, arguments, purpose);
@@ -78,6 +79,25 @@ fn retire(context: &Context<'_>, config: &Config, engine: &Engine) -> anyhow::Re
         context
             .output
             .notice(&format!("moved {memories} older than {age} to the trash"));
+    }
+    Ok(())
+}
+
+/// Removes copies of sessions that are older than the config allows and whose originals
+/// are gone.
+fn retire_sessions(context: &Context<'_>, config: &Config, engine: &Engine) -> anyhow::Result<()> {
+    let Some(cutoff) = config.transcripts.cutoff() else {
+        return Ok(());
+    };
+    let job = Job::new(&|_| {});
+    let removed = engine.retire_sessions(&Guard::local(), cutoff, &job)?;
+    if removed.sessions > 0 {
+        let age = config.transcripts.retention.as_deref().unwrap_or_default();
+        context.output.notice(&format!(
+            "erased the copies of {} ({}) older than {age} whose originals are gone",
+            counted(removed.sessions as u64, "session"),
+            counted(removed.turns as u64, "turn"),
+        ));
     }
     Ok(())
 }

@@ -216,3 +216,30 @@ fn a_purged_session_is_gone_for_good() {
     assert_eq!(files_with(&data, "borscht"), Vec::<String>::new());
     assert_eq!(desk.found(&["search", "green"]).len(), 1);
 }
+
+#[test]
+fn old_copies_are_erased_if_the_config_says_so() {
+    let desk = desk();
+    add(&desk, &["--transcripts"]);
+    let data = desk.index().parent().unwrap().to_owned();
+    let original = desk.path("claude/projects/-p-one/s-1.jsonl");
+    let old = CLAUDE.replace("2026-08-22", "2024-08-22");
+    desk.write("claude/projects/-p-one/s-1.jsonl", old);
+    let wrong = desk.run(&["config", "set", "transcripts.retention", "soon"]);
+    assert_eq!(wrong.code, Some(2), "{wrong}");
+    assert!(wrong.stderr.contains("transcripts.retention"), "{wrong}");
+    desk.ok(&["config", "set", "transcripts.retention", "300d"]);
+    // The agent still has it.
+    let run = desk.ok(&["index"]);
+    assert!(!run.stderr.contains("erased"), "{run}");
+    assert_eq!(desk.found(&["search", "borscht"]).len(), 1);
+    fs::remove_file(original).unwrap();
+    let run = desk.ok(&["index"]);
+    let said = "erased the copies of 1 session (3 turns) older than 300d whose originals are gone";
+    assert!(run.stderr.contains(said), "{run}");
+    assert_eq!(files_with(&data, "borscht"), Vec::<String>::new());
+    assert!(desk.found(&["search", "borscht"]).is_empty());
+    assert_eq!(desk.found(&["search", "green"]).len(), 1);
+    let run = desk.ok(&["index"]);
+    assert!(!run.stderr.contains("erased"), "{run}");
+}
