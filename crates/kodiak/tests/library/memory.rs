@@ -3,6 +3,7 @@
 
 mod namesakes;
 mod recalling;
+mod similar;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -456,31 +457,5 @@ fn secrets_and_what_cannot_be_written_are_refused_or_replaced() {
         ..memory("x")
     };
     assert!(refused(other).contains("nowhere"));
-    assert_eq!(place.files().len(), 1);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_folder_that_cannot_be_written_is_named_and_nothing_is_lost() {
-    use std::os::unix::fs::PermissionsExt;
-    let place = Place::new();
-    let engine = place.engine();
-    let known = remember(&engine, &memory("Known before."));
-    let mode = |mode| {
-        let permissions = fs::Permissions::from_mode(mode);
-        fs::set_permissions(place.root(), permissions).unwrap();
-    };
-    mode(0o500);
-    let probe = fs::write(place.root().join("probe"), "");
-    let refused = engine.remember(&me(), &memory("Not stored."), &Job::default());
-    mode(0o700);
-    if probe.is_ok() {
-        // Nothing is denied to the superuser.
-        return;
-    }
-    let refused = refused.unwrap_err();
-    assert!(refused.is_read_only(), "{refused}");
-    assert!(refused.to_string().contains("memory"), "{refused}");
-    assert_eq!(found(&engine, &request("known")), [known.key]);
     assert_eq!(place.files().len(), 1);
 }

@@ -347,6 +347,49 @@ fn bad_nodes_are_named_and_the_rest_goes_on() {
 }
 
 #[test]
+fn a_record_is_found_by_meaning_at_once() {
+    let tree = Tree::new();
+    let model = Scripted::tiny();
+    let engine = tree.engine(Some(model.clone()));
+    let records = [
+        node("aa11", 1, "Simmered pork and garlic, then noodles", &[]),
+        node("bb22", 1, "Booked a flight and a hotel near the beach", &[]),
+    ];
+    let taken = engine
+        .ingest(&me(), "sessions", &records, &Job::default())
+        .unwrap();
+    let report = taken.embedding.unwrap().unwrap();
+    assert_eq!((report.embedded, report.left, report.failed), (2, 0, 0));
+    // Each was embedded once, as it is described.
+    let mut chunks = model.chunks();
+    chunks.sort();
+    assert_eq!(chunks.len(), 2, "{chunks:?}");
+    assert!(
+        chunks[0].starts_with("[debugging] Booked a flight"),
+        "{chunks:?}"
+    );
+    let by_meaning = |query: &str| {
+        let request = Request {
+            mode: Mode::Semantic,
+            limit: 1,
+            refresh: false,
+            ..Request::new(query)
+        };
+        found(&engine, &request)
+    };
+    assert_eq!(by_meaning("broth"), ["aa11"]);
+    assert_eq!(by_meaning("travel"), ["bb22"]);
+    // A newer version takes the place of its text.
+    let newer = [node("bb22", 2, "Captured tasks in the inbox", &[])];
+    let taken = engine
+        .ingest(&me(), "sessions", &newer, &Job::default())
+        .unwrap();
+    assert_eq!(taken.embedding.unwrap().unwrap().embedded, 1);
+    assert_eq!(by_meaning("task management"), ["bb22"]);
+    assert_eq!(model.chunks().len(), 3);
+}
+
+#[test]
 fn a_record_is_stored_though_embedding_fails() {
     let tree = Tree::new();
     let broken = Scripted::instead_of_tiny(|_, _| Err(failure("out of order")));

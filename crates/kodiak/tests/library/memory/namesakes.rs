@@ -1,6 +1,6 @@
 //! Two files with one id: both are found, and what is erased is what was named.
 
-use kodiak::store::{Reader, SqliteIndex, Store};
+use kodiak::store::{SqliteIndex, Store};
 
 use super::*;
 
