@@ -384,10 +384,13 @@ impl Error {
         }
     }
 
-    /// Tells whether it went wrong because the disk is full.
+    /// Tells whether it went wrong because the disk is full, or what may be used of it.
     pub fn is_disk_full(&self) -> bool {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         match self {
-            Self::Io { source, .. } => source.kind() == std::io::ErrorKind::StorageFull,
+            Self::Io { source, .. } => {
+                matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+            }
             Self::Database { cause, .. } | Self::Cache { cause, .. } => *cause == Cause::DiskFull,
             _ => false,
         }

@@ -220,37 +220,6 @@ fn a_place_where_no_index_can_be() {
     );
 }
 
-#[cfg(unix)]
-#[test]
-fn an_index_that_can_only_be_read_is_searched() {
-    use std::os::unix::fs::PermissionsExt;
-
-    let desk = Desk::indexed();
-    let folder = desk.path("data/kodiak");
-    let allow = |mode| fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
-    allow(0o555);
-    let enforced = fs::write(folder.join("probe"), "").is_err();
-    let found = desk.found(&["pomodoro", "-n", "1"]);
-    let inside = desk.run(&["search", "pomodoro", "-n", "1", "--in", "notes"]);
-    let index = desk.run(&[
-        "index",
-        "--rebuild",
-        "--index",
-        desk.path("data/kodiak/new.db").to_str().unwrap(),
-    ]);
-    allow(0o755);
-    assert_eq!(found.len(), 1);
-    assert_eq!(inside.code, Some(0), "{inside}");
-    // Root may write anywhere.
-    if enforced {
-        assert_eq!(index.code, Some(2), "{index}");
-        assert!(
-            index.stderr.contains("hint: choose another place"),
-            "{index}"
-        );
-    }
-}
-
 #[test]
 fn a_database_of_another_program_is_not_an_index() {
     let desk = Desk::indexed();

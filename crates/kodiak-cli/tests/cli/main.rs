@@ -12,6 +12,7 @@ mod broken;
 mod config;
 mod coverage;
 mod crowd;
+mod denied;
 mod desk;
 mod dialect;
 mod eval;
