@@ -127,7 +127,18 @@ impl Engine {
         let beside: Vec<(String, String)> = beside.collect();
         hashes.extend(self.hashes_of(&beside)?);
         let stones = self.tombstones_of(&targets)?;
-        self.shared.tombstones.add(&stones, threads)?;
+        let mut threads = threads.to_vec();
+        for target in &targets {
+            let mut sources = self.shared.sources.iter();
+            let source = sources.find(|source| source.name() == target.source);
+            if let (Some(source), Some(entry)) = (source, &target.entry) {
+                let echoes = source.echoes_of(entry).into_iter();
+                threads.extend(echoes.map(|thread| (target.source.clone(), thread)));
+            }
+        }
+        threads.sort();
+        threads.dedup();
+        self.shared.tombstones.add(&stones, &threads)?;
         let indexed = targets.iter().filter(|target| target.entry.is_some());
         let indexed = indexed.count();
         self.write(job, |writer| {

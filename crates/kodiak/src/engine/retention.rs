@@ -1,7 +1,8 @@
 //! Retention of sessions: removing old copies whose originals are gone.
 //!
 //! What an agent still has is never removed: it would be read again at once. What is
-//! removed leaves no tombstone, so a session that its agent has again comes back.
+//! removed leaves no tombstone, so a session that its agent has again comes back; but
+//! what the agent repeats of it elsewhere does not take its place.
 
 use super::{Engine, Job};
 use crate::access::{Capability, Guard};
@@ -62,6 +63,14 @@ impl Engine {
             return Ok(removed);
         }
         let hashes = self.hashes_of(&documents)?;
+        let mut echoes = Vec::new();
+        for (source, sessions) in &outlived {
+            for session in sessions {
+                let threads = source.echoes_of(&session.entry).into_iter();
+                echoes.extend(threads.map(|thread| (source.name().to_owned(), thread)));
+            }
+        }
+        self.shared.tombstones.add(&[], &echoes)?;
         self.write(job, |writer| {
             for (source, sessions) in &outlived {
                 let keys = sessions.iter().flat_map(|session| &session.documents);

@@ -57,8 +57,8 @@ impl Engine {
         let mut documents = Vec::new();
         for (source, key) in meant {
             documents.extend(self.read(|reader| {
-                let named = reader.with_path(Some(&source), &key, &Filter::default(), 1)?;
-                let rows: Vec<Row> = named.iter().map(|(row, ..)| *row).collect();
+                let found = reader.with_path(Some(&source), &key, &Filter::default(), 1)?;
+                let rows: Vec<Row> = found.iter().map(|(row, ..)| *row).collect();
                 let entries = rows.iter().map(|row| reader.entry_of(*row));
                 let entries = entries.collect::<Result<Vec<_>>>()?;
                 Ok(reader.documents(&rows)?.into_iter().zip(entries))

@@ -109,6 +109,13 @@ pub trait Source: Send + Sync {
         false
     }
 
+    /// Returns the threads in which the source may repeat what an entry says, once the
+    /// entry is gone.
+    fn echoes_of(&self, entry_key: &str) -> Vec<String> {
+        let _ = entry_key;
+        Vec::new()
+    }
+
     /// Returns what the source has kept although its original is gone, and that was
     /// last added to before a moment. Most sources keep nothing.
     fn outlived(&self, before: Timestamp) -> Result<Vec<Outlived>> {

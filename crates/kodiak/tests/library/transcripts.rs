@@ -279,6 +279,53 @@ fn a_purged_turn_is_in_no_title() {
 }
 
 #[test]
+fn prompts_are_found_after_their_session_and_a_purge_holds_for_them() {
+    let desk = Desk::new();
+    let history = |session: &str, text: &str| {
+        format!(
+            "{{\"display\":\"{text}\",\"timestamp\":1787392800000,\"project\":\"/p/one\",\"sessionId\":\"{session}\"}}\n"
+        )
+    };
+    let list = desk.folder.path().join("agent/history.jsonl");
+    let lines = [
+        history("s1", "How do I bake sourdough bread?"),
+        history("s1", "And zwielichtbrot?"),
+        history("old", "Where are the marzipan moulds?"),
+    ];
+    fs::write(&list, lines.concat()).unwrap();
+    let path = desk.session("s1", &talk());
+    let engine = desk.engine();
+    index(&engine);
+    let (me, job) = (Guard::local(), Job::default());
+    let total = |engine: &Engine, query: &str| engine.search(&me, &ask(query)).unwrap().total;
+    // What has a transcript is found once; what has none, as a prompt.
+    assert_eq!(total(&engine, "zwielichtbrot"), 1);
+    let answer = engine.search(&me, &ask("marzipan")).unwrap();
+    let details = answer.hits[0].turn.clone().unwrap();
+    assert_eq!(
+        (details.session.as_str(), details.origin_gone),
+        ("old", true)
+    );
+    assert_eq!(details.resume, None, "there is nothing to resume");
+    // A turn is purged, and then the agent deletes the session.
+    let one = ("talks".to_owned(), "s1/u2".to_owned());
+    engine.purge_documents(&me, &[one], &job).unwrap();
+    assert_eq!(engine.purge_session(&me, "s1", &job).unwrap(), 4);
+    fs::remove_file(&path).unwrap();
+    index(&engine);
+    engine.rebuild(&me, false, &job).unwrap();
+    for word in ["zwielichtbrot", "sourdough"] {
+        assert_eq!(total(&engine, word), 0, "{word}");
+        assert_eq!(desk.files_with(word), Vec::<PathBuf>::new(), "{word}");
+    }
+    // A session of prompts alone can be purged as well.
+    assert_eq!(engine.purge_session(&me, "old", &job).unwrap(), 1);
+    index(&engine);
+    assert_eq!(total(&engine, "marzipan"), 0);
+    assert_eq!(desk.files_with("marzipan"), Vec::<PathBuf>::new());
+}
+
+#[test]
 fn old_copies_are_erased_once_their_originals_are_gone() {
     let desk = Desk::new();
     let old = |text: String| text.replace("2026-08-22", "2025-01-15");
@@ -293,6 +340,12 @@ fn old_copies_are_erased_once_their_originals_are_gone() {
             &turn("y1", "young", "user", "Young marzipan stays."),
         ),
     ];
+    // The agent remembers a prompt of it elsewhere, which does not take its place.
+    fs::write(
+        desk.folder.path().join("agent/history.jsonl"),
+        "{\"display\":\"And zwielichtbrot?\",\"timestamp\":1736935200000,\"sessionId\":\"gone\"}\n",
+    )
+    .unwrap();
     let engine = desk.engine();
     index(&engine);
     let (me, job) = (Guard::local(), Job::default());
@@ -315,6 +368,8 @@ fn old_copies_are_erased_once_their_originals_are_gone() {
     }
     assert_eq!(retire(&engine).sessions, 0);
     index(&engine);
+    assert_eq!(engine.search(&me, &ask("zwielichtbrot")).unwrap().total, 0);
+    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<PathBuf>::new());
     assert!(!desk.data().join("transcripts/talks/gone.jsonl").exists());
     // It was not forgotten: an agent that has it again brings it back.
     desk.session("gone", &old(talk()));

@@ -59,6 +59,9 @@ pub fn resume(agent: &str, session: &str, cwd: Option<&str>) -> Option<String> {
         Agent::ClaudeCode => format!("claude --resume {session}"),
         Agent::Codex => format!("codex resume {session}"),
         Agent::Pi => format!("pi --session {session}"),
+        // A number would be a place in its list, and a file's name is not an id.
+        Agent::Gemini if session.starts_with("session-") => return None,
+        Agent::Gemini if session.chars().all(|sign| sign.is_ascii_digit()) => return None,
         Agent::Gemini => format!("gemini --resume {session}"),
         Agent::OpenCode => format!("opencode --session {session}"),
         Agent::Cursor => format!("cursor-agent --resume {session}"),
@@ -114,5 +117,16 @@ mod tests {
             assert_eq!(command(bad, None), None, "{bad}");
         }
         assert_eq!(resume("nobody", "a", None), None);
+        for (agent, expected) in [
+            ("pi", "pi --session a-1"),
+            ("gemini", "gemini --resume a-1"),
+            ("opencode", "opencode --session a-1"),
+            ("cursor", "cursor-agent --resume a-1"),
+        ] {
+            assert_eq!(resume(agent, "a-1", None).as_deref(), Some(expected));
+        }
+        for bad in ["7", "session-2026-08-22T10-00-1a2b3c4d"] {
+            assert_eq!(resume("gemini", bad, None), None, "{bad}");
+        }
     }
 }

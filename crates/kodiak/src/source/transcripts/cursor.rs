@@ -6,8 +6,10 @@
 
 use rusqlite::{Connection, OptionalExtension};
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::json::{Content, Maybe, Number, Text, record};
+use super::cursor_tabs;
+use super::json::{Content, Entries, Maybe, Number, Text, record};
 use super::opencode::{bytes, has_table};
 use super::parser::{Parser, moment, moment_of, set};
 use super::turn::Role;
@@ -81,8 +83,10 @@ struct Composer {
     model_config: Maybe<ModelConfig>,
     full_conversation_headers_only: Vec<Maybe<Header>>,
     text: Text,
+    rich_text: Text,
     tabs: Vec<Maybe<Tab>>,
     conversation: Vec<Maybe<Bubble>>,
+    conversation_map: Maybe<Entries<Bubble>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -99,20 +103,26 @@ struct Header {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Tab {
-    bubbles: Vec<Maybe<Bubble>>,
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Tab {
+    #[serde(rename = "tabId")]
+    pub(super) id: Text,
+    pub(super) chat_title: Text,
+    pub(super) last_send_time: Number,
+    pub(super) bubbles: Vec<Maybe<Bubble>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Bubble {
-    #[serde(rename = "bubbleId")]
+pub(super) struct Bubble {
+    #[serde(rename = "bubbleId", alias = "id")]
     id: Text,
+    /// A number, or in earlier versions a word.
     #[serde(rename = "type")]
-    kind: Number,
+    kind: Value,
     text: Text,
     raw_text: Text,
+    rich_text: Text,
     content: Content,
     timestamp: Number,
     created_at: Text,
@@ -126,11 +136,13 @@ pub(super) struct Chat {
     pub(super) version: Version,
     pub(super) updated: i64,
     pub(super) size: u64,
+    /// Whether it is a tab of an earlier version.
+    pub(super) is_tab: bool,
 }
 
 /// Lists the chats.
 pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<Chat>> {
-    let mut chats = Vec::new();
+    let mut chats = cursor_tabs::list(connection)?;
     if !has_table(connection, "cursorDiskKV")? {
         return Ok(chats);
     }
@@ -151,6 +163,7 @@ pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<Chat>> {
             version: Version::of(value),
             updated: moment_of(updated).unwrap_or_default(),
             size: 1024 * composer.full_conversation_headers_only.len().max(1) as u64,
+            is_tab: false,
             id,
         });
     }
@@ -180,6 +193,11 @@ pub(super) fn read(
         set(&mut turns.context.around.model, &model.model_name);
     }
     let mut named = 0;
+    let mut inside: Vec<(String, Bubble)> = composer
+        .conversation_map
+        .0
+        .map(|entries| entries.0)
+        .unwrap_or_default();
     for header in composer
         .full_conversation_headers_only
         .iter()
@@ -199,8 +217,25 @@ pub(super) fn read(
                 named += 1;
             }
             Some(None) => turns.count(Seen::Broken),
-            None => {}
+            // Earlier versions have it in the description itself.
+            None => {
+                let place = inside.iter().position(|(id, _)| id == header.id.as_str());
+                if let Some((id, mut bubble)) = place.map(|place| inside.remove(place)) {
+                    bubble.id = Text(Some(id));
+                    let seen = pass_on(&bubble, created, turns);
+                    turns.count(seen);
+                    named += 1;
+                }
+            }
         }
+    }
+    // What has no place comes in the order of time, or as it is written.
+    inside.sort_by_key(|(_, bubble)| bubble.timestamp.0);
+    for (id, mut bubble) in inside {
+        bubble.id = Text(Some(id));
+        let seen = pass_on(&bubble, created, turns);
+        turns.count(seen);
+        named += 1;
     }
     let older = composer.tabs.iter().filter_map(|tab| tab.0.as_ref());
     let older = older
@@ -213,18 +248,23 @@ pub(super) fn read(
         }
         named += 1;
     }
-    if named == 0 && composer.text.filled().is_some() {
+    if named == 0 {
+        let rich = plain_of(composer.rich_text.as_str());
         turns.begin_next(Role::User, created);
-        turns.text(composer.text.as_str());
+        turns.text(composer.text.filled().unwrap_or(&rich));
     }
     Ok(())
 }
 
-fn pass_on(bubble: &Bubble, created: Option<i64>, turns: &mut Turns<'_>) -> Seen {
-    let role = match bubble.kind.0 {
-        Some(1) => Role::User,
-        Some(2) => Role::Assistant,
-        other => return Seen::Unknown(format!("bubble {}", other.unwrap_or_default())),
+/// Passes on what a bubble says.
+pub(super) fn pass_on(bubble: &Bubble, created: Option<i64>, turns: &mut Turns<'_>) -> Seen {
+    let role = match (bubble.kind.as_i64(), bubble.kind.as_str()) {
+        (Some(1), _) | (_, Some("1" | "user")) => Role::User,
+        (Some(2), _) | (_, Some("2" | "ai" | "assistant")) => Role::Assistant,
+        (number, word) => {
+            let kind = word.map_or_else(|| number.unwrap_or_default().to_string(), str::to_owned);
+            return Seen::Unknown(format!("bubble {kind}"));
+        }
     };
     let at = moment_of(bubble.timestamp.0).or_else(|| moment(bubble.created_at.as_str()));
     set(&mut turns.context.around.cwd, &bubble.workspace_project_dir);
@@ -234,6 +274,34 @@ fn pass_on(bubble: &Bubble, created: Option<i64>, turns: &mut Turns<'_>) -> Seen
     }
     let content = bubble.content.plain();
     let text = bubble.text.filled().or(bubble.raw_text.filled());
-    turns.text(text.unwrap_or(&content));
+    if let Some(text) = text {
+        turns.text(text);
+    } else if content.is_empty() {
+        turns.text(&plain_of(bubble.rich_text.as_str()));
+    } else {
+        turns.text(&content);
+    }
     Seen::Known
+}
+
+/// Returns what an editor's tree of nodes says, one line for each paragraph.
+fn plain_of(rich: &str) -> String {
+    fn collect(node: &Value, text: &mut String) {
+        if let Some(said) = node.get("text").and_then(Value::as_str) {
+            text.push_str(said);
+        }
+        if let Some(children) = node.get("children").and_then(Value::as_array) {
+            for child in children {
+                collect(child, text);
+            }
+        }
+        if node.get("type").and_then(Value::as_str) == Some("paragraph") {
+            text.push('\n');
+        }
+    }
+    let mut text = String::new();
+    if let Ok(tree) = serde_json::from_str::<Value>(rich) {
+        collect(tree.get("root").unwrap_or(&tree), &mut text);
+    }
+    text.trim().to_owned()
 }

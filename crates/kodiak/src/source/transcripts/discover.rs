@@ -10,9 +10,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
+use super::history::{self, Prompts};
 use super::parser::LineFormat;
 use super::turns::safe_id;
-use super::{cursor, opencode};
+use super::{cursor, opencode, opencode_files, titles};
 use crate::document::Timestamp;
 use crate::document::Version;
 use crate::source::LeftOut;
@@ -33,8 +34,14 @@ pub(super) enum Origin {
     Gemini(PathBuf),
     /// A session in the database of OpenCode.
     OpenCode(PathBuf, String),
+    /// A session in the files of an earlier OpenCode: the folder and the session's.
+    OpenCodeFiles(PathBuf, PathBuf),
     /// A chat in a database of Cursor.
     Cursor(PathBuf, String),
+    /// A chat of an earlier Cursor, among others in one value of its database.
+    CursorTab(PathBuf, String),
+    /// The prompts of a session whose transcript is gone.
+    History(PathBuf, Prompts),
 }
 
 impl Origin {
@@ -44,7 +51,10 @@ impl Origin {
             Self::Lines(path, _)
             | Self::Gemini(path)
             | Self::OpenCode(path, _)
-            | Self::Cursor(path, _) => path,
+            | Self::OpenCodeFiles(_, path)
+            | Self::Cursor(path, _)
+            | Self::CursorTab(path, _)
+            | Self::History(path, _) => path,
         }
     }
 }
@@ -57,6 +67,8 @@ pub(super) struct Found {
     pub(super) origin: Origin,
     /// The session that started it, where its place says so.
     pub(super) parent: Option<String>,
+    /// Its title, where that is kept apart from it.
+    pub(super) title: Option<String>,
     pub(super) version: Version,
     pub(super) size: u64,
     pub(super) modified: Timestamp,
@@ -67,6 +79,8 @@ pub(super) struct Found {
 pub(super) struct Discovered {
     pub(super) sessions: HashMap<String, Found>,
     pub(super) left_out: Vec<LeftOut>,
+    /// The sessions of which the agent remembers prompts. Most have a transcript.
+    pub(super) prompts: Vec<Found>,
 }
 
 /// Finds all sessions below a folder, or in a database.
@@ -74,7 +88,10 @@ pub(super) fn discover(agent: Agent, root: &Path) -> io::Result<Discovered> {
     fs::metadata(root)?;
     let mut discovered = Discovered::default();
     match agent {
-        Agent::ClaudeCode => discovered.walk(&below(root, &["projects"]), &mut claude),
+        Agent::ClaudeCode => {
+            discovered.walk(&below(root, &["projects"]), &mut claude);
+            discovered.prompts = history::sessions(root);
+        }
         Agent::Codex => {
             let folders = ["sessions", "archived_sessions"].map(|name| root.join(name));
             let (here, any) = (
@@ -87,6 +104,13 @@ pub(super) fn discover(agent: Agent, root: &Path) -> io::Result<Discovered> {
                 .chain((!any).then_some(here))
             {
                 discovered.walk(&folder, &mut codex);
+            }
+            discovered.prompts = history::sessions(root);
+            for (session, title) in titles::of_codex(root) {
+                let named = discovered.sessions.values_mut();
+                named
+                    .filter(|found| is_of(&found.key, &session))
+                    .for_each(|found| found.title = Some(title.clone()));
             }
         }
         Agent::Pi => discovered.walk(&below(root, &["agent/sessions", "sessions"]), &mut pi),
@@ -103,6 +127,12 @@ pub(super) fn discover(agent: Agent, root: &Path) -> io::Result<Discovered> {
         }
     }
     Ok(discovered)
+}
+
+/// Tells whether a session of Codex has this id. A second one may come after it.
+pub(super) fn is_of(key: &str, session: &str) -> bool {
+    let rest = key.strip_prefix(session);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
 /// Returns the first of these folders that exists, or the folder itself.
@@ -161,6 +191,7 @@ impl Discovered {
             key,
             origin,
             parent,
+            title: None,
             version: if state.is_fresh() {
                 Version::UNKNOWN
             } else {
@@ -206,6 +237,7 @@ impl Discovered {
                             key: safe_id(&stored.id),
                             origin: Origin::OpenCode(path.clone(), stored.id),
                             parent: stored.parent,
+                            title: None,
                             version: stored.version,
                             size: stored.size,
                             modified: stored.updated,
@@ -215,6 +247,10 @@ impl Discovered {
                 Err(reason) => self.leave_out(&path, reason),
             }
         }
+        for found in opencode_files::sessions(root) {
+            // Those that were moved to the database are left behind as files.
+            self.sessions.entry(found.key.clone()).or_insert(found);
+        }
     }
 
     fn cursor_chats(&mut self, path: &Path) {
@@ -223,8 +259,13 @@ impl Discovered {
                 for chat in chats {
                     self.add(Found {
                         key: safe_id(&chat.id),
-                        origin: Origin::Cursor(path.to_owned(), chat.id),
+                        origin: if chat.is_tab {
+                            Origin::CursorTab(path.to_owned(), chat.id)
+                        } else {
+                            Origin::Cursor(path.to_owned(), chat.id)
+                        },
                         parent: None,
+                        title: None,
                         version: chat.version,
                         size: chat.size,
                         modified: chat.updated,
@@ -270,6 +311,10 @@ pub(super) fn stamp(agent: Agent, root: &Path) -> Option<Version> {
         Agent::OpenCode => files_in(root, opencode::is_database),
         _ => return None,
     };
+    // Without a database, the files of an earlier version are in use.
+    if files.is_empty() {
+        return None;
+    }
     let mut state = Vec::new();
     for file in files {
         let version = Stamp::of(&file).ok()?.version();

@@ -183,6 +183,33 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Maybe<T> {
     }
 }
 
+/// The entries of an object with any names, in order. Those that are no objects are
+/// left out.
+#[derive(Debug)]
+pub(super) struct Entries<T>(pub(super) Vec<(String, T)>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+            type Value = Entries<T>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Entries<T>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some((name, value)) = fields.next_entry::<String, Maybe<T>>()? {
+                    entries.extend(value.0.map(|value| (name, value)));
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_map(Object(std::marker::PhantomData))
+    }
+}
+
 /// The content of a message: a text, one block, or a list of both.
 #[derive(Debug, Default)]
 pub(super) struct Content(pub(super) Vec<Block>);

@@ -10,15 +10,19 @@ mod agent;
 mod claude;
 mod codex;
 mod cursor;
+mod cursor_tabs;
 mod discover;
 mod gemini;
+mod history;
 mod json;
 mod keep;
 mod lines;
 mod opencode;
+mod opencode_files;
 mod parser;
 mod pi;
 mod session;
+mod titles;
 mod tool;
 mod turn;
 mod turns;
@@ -123,7 +127,7 @@ impl TranscriptSource {
 
     /// Looks for the sessions on the disk.
     fn discover(&self) -> Result<Arc<Discovered>> {
-        let found = match discover(self.agent, &self.root) {
+        let mut found = match discover(self.agent, &self.root) {
             Ok(found) => found,
             // Everything else was deleted; the copies are left.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && self.keep.is_some() => {
@@ -137,10 +141,32 @@ impl TranscriptSource {
             let error = std::io::Error::other(left_out.reason.clone());
             return Err(Error::io("read", path)(error));
         }
+        self.add_prompts(&mut found)?;
         let found = Arc::new(found);
         let mut last = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         *last = Some(Arc::clone(&found));
         Ok(found)
+    }
+
+    /// Adds the sessions of which only prompts are left, neither a transcript nor a
+    /// copy of one.
+    fn add_prompts(&self, found: &mut Discovered) -> Result<()> {
+        let prompts = std::mem::take(&mut found.prompts);
+        if prompts.is_empty() {
+            return Ok(());
+        }
+        let mut known: HashSet<String> = HashSet::new();
+        let kept = self.keep.as_ref().map(Keep::list).transpose()?;
+        let kept = kept.unwrap_or_default().into_iter().map(|(key, ..)| key);
+        for entry in found.sessions.keys().cloned().chain(kept) {
+            known.extend(history::names(&entry));
+        }
+        for session in prompts {
+            if !known.contains(&session.key) {
+                found.sessions.insert(session.key.clone(), session);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the sessions as they were last found.
@@ -161,6 +187,7 @@ impl TranscriptSource {
         let mut state = found.version.0.to_vec();
         state.extend_from_slice(&keep::FORMAT.to_le_bytes());
         state.push(u8::from(self.options.thinking));
+        state.extend_from_slice(found.title.as_deref().unwrap_or_default().as_bytes());
         Version::of(&state)
     }
 
@@ -205,9 +232,10 @@ impl TranscriptSource {
 
     /// Reads a session on the disk, joins it with what was kept, and keeps it.
     fn read_session(&self, found: &Found) -> std::result::Result<Copy, session::Failure> {
-        let kept = self
-            .keep
-            .as_ref()
+        let keep = self.keep.as_ref();
+        // Prompts stay in the agent's own list.
+        let keep = keep.filter(|_| history::session_of(&found.key).is_none());
+        let kept = keep
             .map(|keep| keep.load(&found.key))
             .transpose()?
             .flatten();
@@ -218,7 +246,7 @@ impl TranscriptSource {
         if kept.as_ref().is_some_and(|kept| kept.header.untitled) {
             copy.forget_title();
         }
-        if let Some(keep) = &self.keep
+        if let Some(keep) = keep
             && kept.as_ref() != Some(&copy)
         {
             if copy.turns.is_empty() {
@@ -408,12 +436,19 @@ impl Source for TranscriptSource {
     }
 
     fn is_original_gone(&self, entry_key: &str) -> bool {
+        if history::session_of(entry_key).is_some() {
+            return true;
+        }
         let Ok(found) = self.last_found() else {
             return false;
         };
         let there = found.sessions.get(entry_key).and_then(session::version_now);
         // What cannot be looked at now is not gone.
         there.is_none() && found.left_out.is_empty()
+    }
+
+    fn echoes_of(&self, entry_key: &str) -> Vec<String> {
+        history::names(entry_key)
     }
 
     fn outlived(&self, before: Timestamp) -> Result<Vec<Outlived>> {

@@ -16,11 +16,11 @@ use super::parser::{moment_of, set};
 use super::tool::ToolInput;
 use super::turn::Role;
 use super::turns::{Seen, Turns};
-use crate::document::Version;
+use crate::document::{Timestamp, Version};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Message {
+pub(super) struct Message {
     role: Text,
     time: Maybe<Time>,
     #[serde(rename = "modelID")]
@@ -50,7 +50,7 @@ struct Problem {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Part {
+pub(super) struct Part {
     #[serde(rename = "type")]
     kind: Text,
     text: Text,
@@ -174,21 +174,10 @@ fn messages(
             turns.count(Seen::Broken);
             continue;
         };
-        let created = message.time.0.and_then(|time| time.created.0);
-        let at = moment_of(created.or(Some(number(row, 2)?)));
-        set(&mut turns.context.around.model, &message.model);
-        if let Some(path) = &message.path.0 {
-            set(&mut turns.context.around.cwd, &path.cwd);
+        let at = moment_of(message.created().or(Some(number(row, 2)?)));
+        if !begin_message(&message, &id, at, turns) {
+            continue;
         }
-        let role = match message.role.as_str() {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            other => {
-                turns.count(Seen::Unknown(other.to_owned()));
-                continue;
-            }
-        };
-        turns.begin(role, &id, at, "");
         let mut parts = parts_of.query([&id])?;
         while let Some(part) = parts.next()? {
             let seen = match record::<Part>(bytes(part, 0)?) {
@@ -197,16 +186,52 @@ fn messages(
             };
             turns.count(seen);
         }
-        if let Some(problem) = message.error.0 {
-            let words = format!("{} {}", problem.name.as_str(), problem.message.as_str());
-            turns.output(words.trim(), true);
-        }
+        end_message(&message, turns);
         read.insert(id);
     }
     Ok(())
 }
 
-fn pass_on(part: &Part, turns: &mut Turns<'_>) -> Seen {
+impl Message {
+    /// Returns when it was created, as it says itself.
+    pub(super) fn created(&self) -> Option<i64> {
+        self.time.0.as_ref().and_then(|time| time.created.0)
+    }
+}
+
+/// Begins the turn of a message. Returns whether it has one.
+pub(super) fn begin_message(
+    message: &Message,
+    id: &str,
+    at: Option<Timestamp>,
+    turns: &mut Turns<'_>,
+) -> bool {
+    set(&mut turns.context.around.model, &message.model);
+    if let Some(path) = &message.path.0 {
+        set(&mut turns.context.around.cwd, &path.cwd);
+    }
+    let role = match message.role.as_str() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        other => {
+            turns.count(Seen::Unknown(other.to_owned()));
+            return false;
+        }
+    };
+    turns.begin(role, id, at, "");
+    true
+}
+
+/// Adds what comes after the parts of a message: its failure.
+pub(super) fn end_message(message: &Message, turns: &mut Turns<'_>) {
+    if let Some(problem) = &message.error.0 {
+        let words = format!("{} {}", problem.name.as_str(), problem.message.as_str());
+        turns.output(words.trim(), true);
+    }
+}
+
+/// Passes on what a part says.
+pub(super) fn pass_on(part: &Part, turns: &mut Turns<'_>) -> Seen {
     match part.kind.as_str() {
         "text" if part.synthetic.0 || part.ignored.0 => {}
         "text" => turns.text(part.text.as_str()),

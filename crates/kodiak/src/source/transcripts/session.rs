@@ -12,7 +12,7 @@ use super::lines::{Lines, fingerprint, is_compressed};
 use super::parser::LineFormat;
 use super::turn::{Session, Turn};
 use super::turns::{ResumePoint, Seen, Turns, hide_secrets};
-use super::{cursor, gemini, opencode};
+use super::{cursor, cursor_tabs, gemini, history, opencode, opencode_files};
 use crate::document::{Version, hex};
 use crate::error::Error;
 use crate::source::database::plain;
@@ -77,6 +77,21 @@ pub(super) fn read(found: &Found, kept: Option<&Copy>, thinking: bool) -> Result
         Origin::Cursor(_, id) => database(path, |connection| {
             gather(&mut |turns| Ok(cursor::read(connection, id, turns)?))
         })?,
+        Origin::CursorTab(_, id) => {
+            let folder = cursor_tabs::workspace(path);
+            database(path, |connection| {
+                gather(&mut |turns| {
+                    turns.context.around.cwd.clone_from(&folder);
+                    Ok(cursor_tabs::read(connection, id, turns)?)
+                })
+            })?
+        }
+        Origin::OpenCodeFiles(storage, file) => {
+            gather(&mut |turns| Ok(opencode_files::read(storage, file, turns)?))?
+        }
+        Origin::History(path, prompts) => {
+            gather(&mut |turns| Ok(history::read(path, prompts, turns)?))?
+        }
     };
     if grown.is_none()
         && let Some(kept) = kept
@@ -111,6 +126,9 @@ fn describe(session: &mut Session, found: &Found) {
     if session.id.is_empty() {
         let name = found.key.rsplit('/').next().unwrap_or(&found.key);
         name.clone_into(&mut session.id);
+    }
+    if let Some(title) = &found.title {
+        session.title = Some(title.clone());
     }
     if session.parent.is_none() {
         session.parent.clone_from(&found.parent);
@@ -222,6 +240,6 @@ pub(super) fn version_now(found: &Found) -> Option<Version> {
                 state.version(u64::MAX)
             })
         }
-        Origin::OpenCode(..) | Origin::Cursor(..) => Some(found.version),
+        _ => Some(found.version),
     }
 }

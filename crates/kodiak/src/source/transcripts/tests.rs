@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::date;
 
+mod earlier;
 mod editors;
 mod kept;
 mod terminals;
