@@ -173,7 +173,7 @@ impl Memories {
             documents.insert(id, document.key);
         }
         let memories = MemoryFolder::new(MEMORY_SOURCE, &root, MemoryOptions::default())?;
-        let store = SqliteIndex::new(&folder.path().join("index.db"));
+        let store = SqliteIndex::new(folder.path().join("index.db"));
         let mut builder = Engine::builder_over(Arc::new(store))
             .source(memories)
             .deadline(NO_HURRY)

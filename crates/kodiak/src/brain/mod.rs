@@ -6,8 +6,11 @@
 //!
 //! [`Engine::brain`]: crate::Engine::brain
 
+#[cfg(test)]
+mod judged;
 pub mod queries;
 pub(crate) mod same;
+mod wording;
 
 use serde::Serialize;
 

@@ -8,16 +8,16 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use rapidfuzz::distance::indel;
-
+use super::wording::Wording;
 use crate::error::{Error, Result};
 
 /// The most questions that are kept. The oldest go first.
 const MOST: usize = 1_000;
 /// The longest question that is kept, in bytes.
 const LONGEST: usize = 500;
-/// The share of equal characters from which on a question is suggested.
-const ALIKE: f64 = 0.45;
+/// The share of common words from which on a question is suggested. It is set by judged
+/// pairs (`judged/questions.tsv`), and a test holds it to that.
+const ALIKE: f64 = 0.6;
 /// The most questions that are suggested.
 const SUGGESTED: usize = 3;
 
@@ -60,16 +60,12 @@ impl QueryLog {
     /// Returns the remembered questions most like this one, without itself.
     pub fn suggestions(&self, query: &str) -> Result<Vec<String>> {
         let folded = query.to_lowercase();
+        let wording = Wording::of(query);
         let mut near: Vec<(f64, String)> = self
             .read()?
             .into_iter()
             .filter(|known| known.to_lowercase() != folded)
-            .map(|known| {
-                let lower = known.to_lowercase();
-                let alike = indel::normalized_similarity(lower.chars(), folded.chars());
-                let shared = shared_words(&lower, &folded);
-                (alike.max(shared), known)
-            })
+            .map(|known| (likeness(&Wording::of(&known), &wording), known))
             .filter(|(alike, _)| *alike >= ALIKE)
             .collect();
         near.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -149,26 +145,45 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// Returns the share of the words of the shorter question that the other has, where
-/// words of up to three letters do not count.
-fn shared_words(one: &str, other: &str) -> f64 {
-    let words = |text: &str| -> Vec<String> {
-        let words = text.split(|c: char| !c.is_alphanumeric());
-        let long = words.filter(|word| word.chars().count() > 3);
-        long.map(str::to_owned).collect()
+/// Returns the share of the informative words of the shorter question that the other has.
+fn likeness(one: &Wording, other: &Wording) -> f64 {
+    let (short, long) = if one.len() < other.len() {
+        (one, other)
+    } else {
+        (other, one)
     };
-    let (one, other) = (words(one), words(other));
-    let least = one.len().min(other.len());
-    if least == 0 {
+    if short.len() == 0 {
         return 0.0;
     }
-    let shared = one.iter().filter(|word| other.contains(word)).count();
-    shared.min(least) as f64 / least as f64
+    short.shared_with(long) as f64 / short.len() as f64
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::judged;
     use super::*;
+
+    #[test]
+    fn the_threshold_is_the_one_that_judges_best() {
+        let pairs = judged::read(include_str!("judged/questions.tsv")).into_iter();
+        let alike: Vec<(bool, f64)> = pairs
+            .map(|pair| {
+                (
+                    pair.same,
+                    likeness(&Wording::of(pair.one), &Wording::of(pair.other)),
+                )
+            })
+            .collect();
+        // A suggestion too many costs as much as one that is missing.
+        let best = judged::best(&alike, 1);
+        assert!(best.contains(&ALIKE), "{ALIKE}, and the best are {best:?}");
+        let wrong = judged::cost(&alike, ALIKE, 1);
+        assert!(
+            wrong <= 6,
+            "{wrong} of {} are judged otherwise",
+            alike.len()
+        );
+    }
 
     fn log() -> (tempfile::TempDir, QueryLog) {
         let folder = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use super::*;
 
 /// Prompts of a session that has a transcript, of one that has a copy, and of one that
 /// is gone; a torn line, a line of no session, a bare command, and what is not a prompt.
-const CLAUDE_HISTORY: &str = r##"{"display":"Why does the parser fail?","pastedContents":{},"timestamp":1787392800000,"project":"/p/one","sessionId":"s-1"}
+const CLAUDE_HISTORY: &str = r#"{"display":"Why does the parser fail?","pastedContents":{},"timestamp":1787392800000,"project":"/p/one","sessionId":"s-1"}
 {"display":"explain this [Pasted text #1 +2 lines]","pastedContents":{"1":{"id":1,"type":"text","content":"fn main() {\n  token=ghp_16C7e42F292c6912E7710c838347Ae178B4a\n}"},"2":7},"timestamp":1787392861000,"project":"/p/old","sessionId":"gone"}
 {"display":"/clear ","pastedContents":{},"timestamp":1787392862000,"project":"/p/old","sessionId":"gone"}
 {"display":"/fix the borscht","timestamp":1787392863000,"project":"/p/new","sessionId":"gone"}
@@ -15,7 +15,7 @@ not json
 [1, 2]
 {"display":null,"timestamp":"soon","sessionId":"gone"}
 {"display":"typed in the kept one","timestamp":1787392865000,"project":"/p/one","sessionId":"kept"}
-{"display":"torn","timestamp":1787392866000,"sessionId":"go"##;
+{"display":"torn","timestamp":1787392866000,"sessionId":"go"#;
 
 const SESSION: &str = r#"{"type":"user","uuid":"u1","sessionId":"s-1","timestamp":"2026-08-22T10:00:00Z","cwd":"/p/one","message":{"content":"Why does the parser fail?"}}
 "#;
