@@ -317,9 +317,12 @@ pub(crate) struct AddArguments {
     /// Add session records: a folder of node files such as 9f2c4e1ab0d37756-v1.json, at any depth
     #[arg(long, conflicts_with_all = ["bear", "globs"])]
     pub(crate) sessions: bool,
+    /// Add another folder of memories, such as one that a team shares; `remember --source NAME` writes to it
+    #[arg(long, conflicts_with_all = ["bear", "sessions", "transcripts", "globs", "writable"])]
+    pub(crate) memory: bool,
     #[command(flatten)]
     pub(crate) transcripts: TranscriptArguments,
-    /// The name of the source [default: the folder's name, bear, sessions or the agent's name]
+    /// The name of the source [default: the folder's name, bear, sessions, memory or the agent's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Index the files that match this pattern, such as '*.rst', instead of the usual ones; '!drafts/' excludes files

@@ -124,7 +124,9 @@ fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     };
     let opened = assemble::source(config, source)?;
     // The sync reports a registered folder that has become empty.
-    if new_globs && !wanted.writable && opened.list()?.entries.is_empty() {
+    // Memories are written to a folder that is empty at first.
+    let may_be_empty = wanted.writable || wanted.kind.is_memory();
+    if new_globs && !may_be_empty && opened.list()?.entries.is_empty() {
         return Err(no_notes(wanted));
     }
     Ok(standing)
@@ -133,6 +135,19 @@ fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
 fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     let name = wanted.name.map(tidy_name);
     if let Some(known) = registry::registered_at(config, &wanted.path) {
+        if wanted.kind == Kind::Memory && known.kind != Kind::Memory {
+            return Err(refusal(
+                format!(
+                    "{} is the source '{}', which does not hold memories",
+                    wanted.path.display(),
+                    known.name
+                ),
+                format!(
+                    "run `kodiak remove {}` first; this deletes no files",
+                    known.name
+                ),
+            ));
+        }
         if let Some(name) = name.filter(|name| *name != known.name) {
             return Err(refusal(
                 format!(

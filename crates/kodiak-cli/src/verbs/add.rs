@@ -1,6 +1,9 @@
-//! `kodiak add`: registers a folder, Bear's database or session records and indexes it at once.
+//! `kodiak add`: registers a folder, Bear's database, session records or memories and
+//! indexes it at once.
 
 use std::path::Path;
+
+use kodiak::source::memory::ARTICLES_FOLDER;
 
 use super::Outcome;
 use crate::arguments::AddArguments;
@@ -76,7 +79,21 @@ pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Re
     if let Some(agent) = &arguments.transcripts.agent {
         add_transcripts(arguments, agent, context, purpose)?;
     } else {
-        register(context, &wanted(arguments)?, purpose)?;
+        let added = register(context, &wanted(arguments)?, purpose)?;
+        let articles = added.path.join(ARTICLES_FOLDER);
+        // Articles lie in the same folder and are a source of their own.
+        if added.kind == Kind::Memory && articles.is_dir() {
+            let name = format!("{}-articles", added.name);
+            let wanted = Wanted {
+                kind: Kind::Article,
+                path: existing_folder(&articles)?,
+                name: Some(&name),
+                globs: &[],
+                writable: false,
+                transcripts: None,
+            };
+            register(context, &wanted, purpose)?;
+        }
     }
     if no_semantic {
         remember(context, first)?;
@@ -95,6 +112,11 @@ fn wanted(arguments: &AddArguments) -> anyhow::Result<Wanted<'_>> {
     } else if arguments.sessions {
         (
             Kind::Sessions,
+            existing_folder(path.unwrap_or(Path::new("")))?,
+        )
+    } else if arguments.memory {
+        (
+            Kind::Memory,
             existing_folder(path.unwrap_or(Path::new("")))?,
         )
     } else {

@@ -434,3 +434,48 @@ fn many_processes_remember_at_once() {
     let all = desk.json(&["timeline", "-n", "50", "--json"]);
     assert_eq!(all["entries"].as_array().unwrap().len(), 11);
 }
+
+#[test]
+fn a_second_folder_of_memories_can_be_added() {
+    let desk = Desk::new();
+    desk.ok(&["remember", "Mine alone: zebras.", "--id", "mine"]);
+    desk.write(
+        "team/one.md",
+        "---\nid: one\n---\nZebras are the team's animal.\n",
+    );
+    desk.write(
+        "team/articles/long.md",
+        "---\nid: long\n---\nA long article on zebras.\n",
+    );
+    desk.ok(&["add", "--memory", "team", "--name", "team"]);
+    let sources = desk.ok(&["sources", "--names"]).stdout;
+    for name in ["memory", "team", "team-articles"] {
+        assert!(sources.lines().any(|line| line == name), "{sources}");
+    }
+    let mut found = desk.found(&["zebras"]);
+    found.sort();
+    assert_eq!(found, ["long", "mine", "one"]);
+    // New memories go where they went, or where that is said.
+    desk.ok(&["remember", "A quagga is gone.", "--id", "two"]);
+    desk.ok(&[
+        "remember",
+        "An okapi hides.",
+        "--id",
+        "three",
+        "--source",
+        "team",
+    ]);
+    assert!(desk.path("data/kodiak/memory/two.md").exists());
+    assert!(desk.path("team/three.md").exists());
+    // An empty folder is filled later; one of notes is not a folder of memories.
+    std::fs::create_dir(desk.path("empty")).unwrap();
+    desk.ok(&["add", "--memory", "empty"]);
+    desk.write("notes/a.md", "# A note\n");
+    desk.ok(&["add", "notes"]);
+    let refused = desk.run(&["add", "--memory", "notes"]);
+    assert_eq!(refused.code, Some(2), "{refused}");
+    assert!(
+        refused.stderr.contains("does not hold memories"),
+        "{refused}"
+    );
+}

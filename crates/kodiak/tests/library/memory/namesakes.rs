@@ -131,7 +131,7 @@ fn the_second_file_is_not_read_again_until_the_id_is_free() {
     let place = place();
     let engine = place.engine();
     sync(&engine);
-    let store = SqliteIndex::new(&place.index());
+    let store = SqliteIndex::new(place.index());
     let state = |path: &str| {
         let reader = store.reader().unwrap();
         reader.entry_state("memory", path).unwrap().unwrap()
