@@ -204,7 +204,7 @@ Examples:
   kodiak forget --purge a1b2c3            erased, also from the index and the trash
   kodiak forget --purge --session s-17    everything from a session")]
 pub(crate) struct ForgetArguments {
-    /// The memories, by id
+    /// The memories: an id means every file that has it, a path in the folder means one file
     #[arg(value_name = "ID", required_unless_present_any = ["session", "project"])]
     pub(crate) ids: Vec<String>,
     /// Erase them for good, instead of moving them to the trash

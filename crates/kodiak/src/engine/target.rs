@@ -94,7 +94,9 @@ impl Engine {
         for target in targets {
             // A document that goes by its path is meant alone.
             if target.id.as_deref() == Some(&target.key) {
-                let others = self.read(|reader| namesakes(reader, &target))?;
+                // Others that do not exist for the caller stay.
+                let visible = guard.narrow(&Filter::default());
+                let others = self.read(|reader| namesakes(reader, &target, visible))?;
                 meant.extend(others.into_iter().map(|key| (target.source.clone(), key)));
             }
         }
@@ -148,7 +150,8 @@ impl Engine {
         for target in targets {
             let stone = match (&target.id, &target.entry) {
                 (Some(id), Some(entry)) => {
-                    let others = self.read(|reader| namesakes(reader, target))?;
+                    let all = Filter::default();
+                    let others = self.read(|reader| namesakes(reader, target, all))?;
                     let stays = |key: &String| !erased.contains(&(&*target.source, &**key));
                     if others.iter().any(stays) {
                         tombstones::of_file(entry, id)
@@ -202,15 +205,16 @@ pub(super) fn is_of_another_entry(reader: &dyn Reader, target: &Target) -> Resul
     Ok(target.entry.is_some() && now != target.entry)
 }
 
-/// Returns the keys of other documents that have chosen the same id.
-fn namesakes(reader: &dyn Reader, target: &Target) -> Result<Vec<String>> {
+/// Returns the keys of other documents that have chosen the same id, among those that
+/// `within` admits.
+fn namesakes(reader: &dyn Reader, target: &Target, within: Filter) -> Result<Vec<String>> {
     let Some(id) = &target.id else {
         return Ok(Vec::new());
     };
     let filter = Filter {
         sources: vec![target.source.clone()],
         fields: vec![(ID.to_owned(), id.clone())],
-        ..Filter::default()
+        ..within
     };
     let rows: Vec<Row> = reader.rows(&filter, None, None)?.iter().collect();
     let mut keys = Vec::new();

@@ -127,6 +127,25 @@ fn forgetting_moves_what_was_named_to_the_trash() {
 }
 
 #[test]
+fn who_is_held_to_a_project_erases_nothing_of_others() {
+    let place = Place::new();
+    let file = |project: &str, word: &str| {
+        format!("---\nid: same\nproject: {project}\n---\nzebra {word}\n")
+    };
+    place.write("a.md", &file("/p/mine", "amaranth"));
+    place.write("b.md", &file("/p/yours", "bergamot"));
+    let engine = place.engine();
+    sync(&engine);
+    let held = me().in_project("/p/mine");
+    let purged = engine.purge_named(&held, &["same".to_owned()], &Job::default());
+    assert_eq!(purged.unwrap(), 1);
+    assert_eq!(place.files(), ["b.md"]);
+    assert_eq!(place.files_with("amaranth"), Vec::<PathBuf>::new());
+    sync(&engine);
+    assert_eq!(found(&engine, &request("bergamot")), ["same"]);
+}
+
+#[test]
 fn the_second_file_is_not_read_again_until_the_id_is_free() {
     let place = place();
     let engine = place.engine();
