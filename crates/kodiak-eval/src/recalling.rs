@@ -200,7 +200,11 @@ impl Memories {
 
 /// Returns the file of a memory that says what a document says.
 fn memory(id: &str, document: &Document) -> String {
-    let mut front = vec![("id", json!(id))];
+    let mut front = vec![
+        ("id", json!(id)),
+        // Otherwise it is that of the file, and every memory was written just now.
+        ("updated_at", json!(date::format(document.updated_at))),
+    ];
     if let Some(at) = document.created_at {
         front.push(("created_at", json!(date::format(at))));
     }

@@ -138,6 +138,7 @@ fn a_memory_says_what_its_document_says() {
     assert_eq!(read.body, document.body);
     assert_eq!(read.title, document.title);
     assert_eq!(read.created_at, document.created_at);
+    assert_eq!(read.updated_at, document.updated_at);
     assert_eq!(read.project.as_deref(), Some("a \"b\""));
     assert_eq!(read.thread, document.thread);
     assert_eq!(read.author.as_deref(), Some("Ana"));
