@@ -107,13 +107,13 @@ pub const RELEVANCE_MODELS: [RelevanceModel; 2] = [
     RelevanceModel {
         name: "granite-embedding-30m-english",
         answered: Logistic {
-            intercept: -21.8,
-            coefficients: [27.9, 5.9],
+            intercept: -24.9,
+            coefficients: [33.1, 6.8],
         },
-        answered_from: 0.4,
+        answered_from: 0.35,
         relevant: Logistic {
-            intercept: -6.7,
-            coefficients: [7.3],
+            intercept: -7.1,
+            coefficients: [7.5],
         },
     },
 ];
