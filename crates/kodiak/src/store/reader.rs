@@ -49,6 +49,9 @@ pub trait Reader: Send {
     /// file may have replaced it.
     fn is_current(&self) -> bool;
 
+    /// Gives back the memory that it holds only for speed, while nobody reads.
+    fn rest(&self) {}
+
     /// Returns what interrupts a read on another thread, if anything can. A read
     /// that is interrupted fails.
     fn interrupt(&self) -> Option<Interrupt> {

@@ -41,6 +41,13 @@ impl Reader for SqliteStore {
         self.file == super::FileIdentity::of(&self.path)
     }
 
+    fn rest(&self) {
+        // Pages of the log are cached, and after a rebuild all are. If they are not
+        // given back, nothing is lost but memory.
+        let shrunk = self.connection.prepare_cached("PRAGMA shrink_memory");
+        let _ = shrunk.and_then(|mut shrink| shrink.execute([]));
+    }
+
     fn interrupt(&self) -> Option<Interrupt> {
         let handle = self.connection.get_interrupt_handle();
         Some(Box::new(move || handle.interrupt()))
