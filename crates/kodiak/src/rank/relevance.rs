@@ -134,8 +134,8 @@ pub const LEXICAL_RELEVANCE: RelevanceModel = RelevanceModel {
 };
 
 /// The relevance from which a hit of such an answer counts as relevant. It is low:
-/// one in two hundred may still be what is sought.
-pub const RELEVANT: f64 = 0.005;
+/// one in a hundred may still be what is sought.
+pub const RELEVANT: f64 = 0.01;
 
 /// Returns the coefficients for an embedding model, if it was fitted.
 pub fn relevance_model(name: &str) -> Option<&'static RelevanceModel> {
