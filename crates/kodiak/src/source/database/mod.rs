@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use percent_encoding::{AsciiSet, percent_encode};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub(super) use stamp::Stamp;
 use stamp::beside;
@@ -33,6 +33,10 @@ const READ_VERSION: usize = 19;
 const WAL: u8 = 2;
 /// The number of statements that a connection keeps prepared.
 const STATEMENTS: usize = 16;
+
+/// How often a database is opened whose log comes and goes, and the time between.
+const ATTEMPTS: usize = 8;
+const PAUSE: Duration = Duration::from_millis(3);
 
 /// A connection with an open transaction.
 #[derive(Debug)]
@@ -67,14 +71,30 @@ impl ForeignDatabase {
     /// Opens the database at `path` and begins a transaction. Waits for
     /// `patience` if another program has locked it.
     pub(super) fn open(path: &Path, patience: Duration) -> Result<Self, Refusal> {
-        let stamp = Stamp::of(path).map_err(Refusal::System)?;
-        let way = choose(path).map_err(Refusal::System)?;
-        let connection = connect(path, way, patience).map_err(Refusal::Sqlite)?;
-        Ok(Self {
-            connection,
-            stamp,
-            way,
-        })
+        let mut attempt = 1;
+        loop {
+            let stamp = Stamp::of(path).map_err(Refusal::System)?;
+            let way = choose(path).map_err(Refusal::System)?;
+            match connect(path, way, patience) {
+                Ok(connection) => {
+                    return Ok(Self {
+                        connection,
+                        stamp,
+                        way,
+                    });
+                }
+                // The program has quit since its files were looked at, and has taken
+                // its log along.
+                Err(error)
+                    if error.sqlite_error_code() == Some(ErrorCode::CannotOpen)
+                        && attempt < ATTEMPTS =>
+                {
+                    std::thread::sleep(PAUSE);
+                    attempt += 1;
+                }
+                Err(error) => return Err(Refusal::Sqlite(error)),
+            }
+        }
     }
 
     /// Returns the connection itself.
