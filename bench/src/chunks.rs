@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use fastrand::Rng;
 use kodiak::Markup;
-use kodiak::chunk::ChunkOptions;
+use kodiak::chunk::{ChunkOptions, estimated_tokens};
 
 use crate::report::Report;
 
@@ -28,24 +28,33 @@ pub(crate) fn measure(folder: Option<&Path>, report: &mut Report) -> Result<()> 
         Some(folder) => crate::all::files(folder)?,
         None => lists(),
     };
-    let count = |noise| {
-        let options = ChunkOptions {
-            noise,
-            ..ChunkOptions::default()
-        };
-        let chunks = texts.iter().map(|(title, body)| {
-            let chunks = options.chunks(title, Markup::Markdown, body);
-            chunks.len()
-        });
-        chunks.sum::<usize>()
-    };
-    let (all, said) = (count(true), count(false));
+    let default = ChunkOptions::default();
+    let noise = true;
+    let (all, _) = count(&texts, ChunkOptions { noise, ..default });
+    let (said, tokens) = count(&texts, default);
+    let overlap = Some(0);
+    let (_, once) = count(&texts, ChunkOptions { overlap, ..default });
     let detail = format!("{} texts, addresses and markup included", texts.len());
     report.add("chunks of everything", all as f64, "", detail);
     let share = 100.0 * said as f64 / all.max(1) as f64;
     let detail = format!("{share:.0} % of these");
     report.add("chunks of what is said", said as f64, "", detail);
+    let share = 100.0 * tokens.saturating_sub(once) as f64 / tokens.max(1) as f64;
+    let detail = format!("estimated, {share:.1} % said before by the same document");
+    report.add("tokens to embed", tokens as f64, "", detail);
     Ok(())
+}
+
+/// Returns the number of chunks of these texts, and that of their tokens.
+fn count(texts: &[(String, String)], options: ChunkOptions) -> (usize, usize) {
+    let (mut count, mut tokens) = (0, 0);
+    for (title, body) in texts {
+        for chunk in options.chunks(title, Markup::Markdown, body) {
+            count += 1;
+            tokens += estimated_tokens(&body[chunk.range]);
+        }
+    }
+    (count, tokens)
 }
 
 /// Returns lists of links, as people collect them: a name, an address and
