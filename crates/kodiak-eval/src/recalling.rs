@@ -11,11 +11,9 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use kodiak::access::Guard;
-use kodiak::embed::Embedder;
 use kodiak::engine::Job;
 use kodiak::memory::{Knowledge, MEMORY_SOURCE, Recall};
 use kodiak::search::Request;
@@ -31,7 +29,7 @@ use super::corpus::THREAD;
 use super::error::refusal;
 use super::metrics::{ndcg, reciprocal_rank};
 use super::query::JudgedQuery;
-use super::runner::{Collection, DEPTH, NO_HURRY, Setting, request};
+use super::runner::{Collection, DEPTH, Setting, filled, request};
 use super::variant::Variant;
 
 /// The number of hits that are scored and compared.
@@ -174,22 +172,8 @@ impl Memories {
         }
         let memories = MemoryFolder::new(MEMORY_SOURCE, &root, MemoryOptions::default())?;
         let store = SqliteIndex::new(folder.path().join("index.db"));
-        let mut builder = Engine::builder_over(Arc::new(store))
-            .source(memories)
-            .deadline(NO_HURRY)
-            .refresh(Duration::ZERO);
-        if let Some(embedder) = embedder {
-            let model: Arc<dyn Embedder> = embedder.clone();
-            builder = builder.model(model).cache(embedder.cache_path());
-        }
-        let engine = builder.open()?;
-        engine.sync(&Guard::local(), &Job::default())?;
-        if let Some(report) = engine.embed(&Guard::local(), None, &Job::default())? {
-            ensure!(
-                report.stopped.is_none() && report.failed == 0,
-                "not every memory could be embedded"
-            );
-        }
+        let builder = Engine::builder_over(Arc::new(store)).source(memories);
+        let engine = filled(builder, embedder, &Job::default())?;
         Ok(Self {
             engine,
             documents,

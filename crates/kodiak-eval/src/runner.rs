@@ -8,7 +8,7 @@ use anyhow::Result;
 use kodiak::access::Guard;
 use kodiak::chunk::ChunkOptions;
 use kodiak::embed::Embedder;
-use kodiak::engine::{Event, Job};
+use kodiak::engine::{EngineBuilder, Event, Job};
 use kodiak::rank::Fusion;
 use kodiak::rerank::Reranker;
 use kodiak::search::{Mode, Request};
@@ -92,6 +92,33 @@ impl Setting {
     }
 }
 
+/// Opens an engine and indexes its sources. Embeds them if there is a model.
+pub(crate) fn filled(
+    builder: EngineBuilder,
+    embedder: Option<&Arc<CachedEmbedder>>,
+    job: &Job<'_>,
+) -> Result<Engine> {
+    // Nothing changes in the middle of a measurement.
+    let mut builder = builder.deadline(NO_HURRY).refresh(Duration::ZERO);
+    if let Some(embedder) = embedder {
+        let model: Arc<dyn Embedder> = embedder.clone();
+        builder = builder.model(model).cache(embedder.cache_path());
+    }
+    let (engine, guard) = (builder.open()?, Guard::local());
+    engine.sync(&guard, job)?;
+    if let Some(report) = engine.embed(&guard, None, job)? {
+        if let Some(reason) = report.stopped {
+            let left = format!("{} chunks could not be embedded", report.left);
+            return Err(anyhow::Error::msg(reason).context(left));
+        }
+        if let Some(reason) = report.reason {
+            let failed = format!("{} chunks could not be embedded", report.failed);
+            return Err(anyhow::Error::msg(reason).context(failed));
+        }
+    }
+    Ok(engine)
+}
+
 /// A temporary index of a set's documents.
 pub(crate) struct Collection {
     engine: Engine,
@@ -133,28 +160,8 @@ impl Collection {
         let store = SqliteIndex::new(&index)
             .with_chunking(chunking)
             .with_stemming(stemming);
-        let mut builder = Engine::builder_over(Arc::new(store))
-            .source(TestDocuments(documents))
-            .deadline(NO_HURRY)
-            // Nothing changes in the middle of a measurement.
-            .refresh(Duration::ZERO);
-        if let Some(embedder) = embedder {
-            let model: Arc<dyn Embedder> = embedder.clone();
-            builder = builder.model(model).cache(embedder.cache_path());
-        }
-        let engine = builder.open()?;
-        let (guard, job) = (Guard::local(), Job::new(listener));
-        engine.sync(&guard, &job)?;
-        if let Some(report) = engine.embed(&guard, None, &job)? {
-            if let Some(reason) = report.stopped {
-                let left = format!("{} chunks could not be embedded", report.left);
-                return Err(anyhow::Error::msg(reason).context(left));
-            }
-            if let Some(reason) = report.reason {
-                let failed = format!("{} chunks could not be embedded", report.failed);
-                return Err(anyhow::Error::msg(reason).context(failed));
-            }
-        }
+        let builder = Engine::builder_over(Arc::new(store)).source(TestDocuments(documents));
+        let engine = filled(builder, embedder, &Job::new(listener))?;
         Ok(Self {
             engine,
             _folder: folder,
