@@ -58,7 +58,7 @@ impl Desk {
 }
 
 /// Returns the files below a folder that contain any of these, whatever its case.
-fn files_with(folder: &Path, words: &[&str]) -> Vec<String> {
+pub(crate) fn files_with(folder: &Path, words: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -70,6 +70,7 @@ fn files_with(folder: &Path, words: &[&str]) -> Vec<String> {
             }
             let bytes = fs::read(&path).unwrap().to_ascii_lowercase();
             for word in words {
+                let word = word.to_ascii_lowercase();
                 if bytes
                     .windows(word.len())
                     .any(|part| part == word.as_bytes())

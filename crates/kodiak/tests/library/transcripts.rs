@@ -12,6 +12,7 @@ use kodiak::tombstones::Tombstones;
 
 use crate::collection::ask;
 use crate::embedders::tiny;
+use crate::forgetting::files_with;
 
 struct Desk {
     folder: tempfile::TempDir,
@@ -55,29 +56,9 @@ impl Desk {
     }
 
     /// Returns the files of the data folder whose bytes contain this.
-    fn files_with(&self, secret: &str) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        let mut folders = vec![self.data()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if contains(&fs::read(&path).unwrap(), secret) {
-                    found.push(path);
-                }
-            }
-        }
-        found
+    fn files_with(&self, secret: &str) -> Vec<String> {
+        files_with(&self.data(), &[secret])
     }
-}
-
-fn contains(bytes: &[u8], text: &str) -> bool {
-    let text = text.to_lowercase();
-    let lower = bytes.to_ascii_lowercase();
-    lower
-        .windows(text.len())
-        .any(|part| part == text.as_bytes())
 }
 
 fn turn(id: &str, session: &str, role: &str, text: &str) -> String {
@@ -215,10 +196,10 @@ fn a_purged_session_is_in_no_byte_of_any_file() {
     // One turn first, then the whole session.
     let one = ("talks".to_owned(), "s1/u2".to_owned());
     assert_eq!(engine.purge_documents(&me, &[one], &job).unwrap(), 1);
-    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<PathBuf>::new());
+    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<String>::new());
     assert_eq!(engine.purge_session(&me, "s1", &job).unwrap(), 4);
     for word in ["quasarblau", "sourdough", "thanks anyway"] {
-        assert_eq!(desk.files_with(word), Vec::<PathBuf>::new(), "{word}");
+        assert_eq!(desk.files_with(word), Vec::<String>::new(), "{word}");
     }
     // The agent goes on with the session, and nothing of it comes back.
     fs::write(
@@ -235,7 +216,7 @@ fn a_purged_session_is_in_no_byte_of_any_file() {
             .hits
             .is_empty()
     );
-    assert_eq!(desk.files_with("quasarblau"), Vec::<PathBuf>::new());
+    assert_eq!(desk.files_with("quasarblau"), Vec::<String>::new());
     assert_eq!(engine.search(&me, &ask("rolls")).unwrap().total, 1);
 }
 
@@ -257,7 +238,7 @@ fn a_purged_turn_is_in_no_title() {
     assert_eq!(first(&engine), "Bake zwielichtbrot");
     let one = ("talks".to_owned(), "s1/u2".to_owned());
     assert_eq!(engine.purge_documents(&me, &[one], &job).unwrap(), 1);
-    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<PathBuf>::new());
+    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<String>::new());
     assert_eq!(first(&engine), "How do I bake sourdough bread?");
     assert_eq!(engine.search(&me, &ask("quasarblau")).unwrap().total, 1);
     // The agent says the title again, with and without more turns.
@@ -266,15 +247,15 @@ fn a_purged_turn_is_in_no_title() {
         std::thread::sleep(std::time::Duration::from_millis(60));
         fs::write(&path, talk() + &named + &added).unwrap();
         index(&engine);
-        assert_eq!(desk.files_with("zwielichtbrot"), Vec::<PathBuf>::new());
+        assert_eq!(desk.files_with("zwielichtbrot"), Vec::<String>::new());
     }
     assert_eq!(engine.search(&me, &ask("marzipan")).unwrap().total, 1);
     engine.rebuild(&me, false, &job).unwrap();
-    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<PathBuf>::new());
+    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<String>::new());
     // Also from the copy alone.
     fs::remove_file(&path).unwrap();
     engine.rebuild(&me, false, &job).unwrap();
-    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<PathBuf>::new());
+    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<String>::new());
     assert_eq!(first(&engine), "How do I bake sourdough bread?");
 }
 
@@ -316,13 +297,13 @@ fn prompts_are_found_after_their_session_and_a_purge_holds_for_them() {
     engine.rebuild(&me, false, &job).unwrap();
     for word in ["zwielichtbrot", "sourdough"] {
         assert_eq!(total(&engine, word), 0, "{word}");
-        assert_eq!(desk.files_with(word), Vec::<PathBuf>::new(), "{word}");
+        assert_eq!(desk.files_with(word), Vec::<String>::new(), "{word}");
     }
     // A session of prompts alone can be purged as well.
     assert_eq!(engine.purge_session(&me, "old", &job).unwrap(), 1);
     index(&engine);
     assert_eq!(total(&engine, "marzipan"), 0);
-    assert_eq!(desk.files_with("marzipan"), Vec::<PathBuf>::new());
+    assert_eq!(desk.files_with("marzipan"), Vec::<String>::new());
 }
 
 #[test]
@@ -361,7 +342,7 @@ fn old_copies_are_erased_once_their_originals_are_gone() {
     let removed = retire(&engine);
     assert_eq!((removed.sessions, removed.turns), (1, 5));
     for word in ["quasarblau", "sourdough", "zwielichtbrot"] {
-        assert_eq!(desk.files_with(word), Vec::<PathBuf>::new(), "{word}");
+        assert_eq!(desk.files_with(word), Vec::<String>::new(), "{word}");
     }
     for word in ["zwielichtrolls", "marzipan"] {
         assert_eq!(engine.search(&me, &ask(word)).unwrap().total, 1, "{word}");
@@ -369,7 +350,7 @@ fn old_copies_are_erased_once_their_originals_are_gone() {
     assert_eq!(retire(&engine).sessions, 0);
     index(&engine);
     assert_eq!(engine.search(&me, &ask("zwielichtbrot")).unwrap().total, 0);
-    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<PathBuf>::new());
+    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<String>::new());
     assert!(!desk.data().join("transcripts/talks/gone.jsonl").exists());
     // It was not forgotten: an agent that has it again brings it back.
     desk.session("gone", &old(talk()));

@@ -3,6 +3,7 @@
 use kodiak::store::{SqliteIndex, Store};
 
 use super::*;
+use crate::forgetting::files_with;
 
 /// Two files with the id `same` and one with another.
 fn place() -> Place {
@@ -28,25 +29,8 @@ fn purge(engine: &Engine, name: &str) -> usize {
 
 impl Place {
     /// Returns the files that Kodiak or the test wrote whose bytes contain a word.
-    fn files_with(&self, word: &str) -> Vec<PathBuf> {
-        let (mut found, mut folders) = (Vec::new(), vec![self.folder.path().to_owned()]);
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                    continue;
-                }
-                let bytes = fs::read(&path).unwrap();
-                if bytes
-                    .windows(word.len())
-                    .any(|part| part == word.as_bytes())
-                {
-                    found.push(path);
-                }
-            }
-        }
-        found
+    fn files_with(&self, word: &str) -> Vec<String> {
+        files_with(self.folder.path(), &[word])
     }
 }
 
@@ -59,7 +43,7 @@ fn an_id_means_every_file_that_has_it() {
     assert_eq!(purge(&engine, "same"), 2);
     assert_eq!(place.files(), ["c.md"]);
     for word in ["amaranth", "bergamot"] {
-        assert_eq!(place.files_with(word), Vec::<PathBuf>::new(), "{word}");
+        assert_eq!(place.files_with(word), Vec::<String>::new(), "{word}");
     }
     // Neither comes back, wherever it is restored.
     place.write("d.md", "---\nid: same\n---\nfirst zebra amaranth\n");
@@ -79,7 +63,7 @@ fn a_path_means_one_file_and_the_other_gets_the_id() {
         let engine = place.engine();
         sync(&engine);
         assert_eq!(purge(&engine, named), 1, "{named}");
-        assert_eq!(place.files_with(word), Vec::<PathBuf>::new(), "{named}");
+        assert_eq!(place.files_with(word), Vec::<String>::new(), "{named}");
         let mut files = place.files();
         files.sort();
         let mut expected = [stays, "c.md"];
@@ -140,7 +124,7 @@ fn who_is_held_to_a_project_erases_nothing_of_others() {
     let purged = engine.purge_named(&held, &["same".to_owned()], &Job::default());
     assert_eq!(purged.unwrap(), 1);
     assert_eq!(place.files(), ["b.md"]);
-    assert_eq!(place.files_with("amaranth"), Vec::<PathBuf>::new());
+    assert_eq!(place.files_with("amaranth"), Vec::<String>::new());
     sync(&engine);
     assert_eq!(found(&engine, &request("bergamot")), ["same"]);
 }
