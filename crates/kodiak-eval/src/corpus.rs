@@ -65,12 +65,15 @@ impl Corpus {
     }
 }
 
-/// Returns the notes of the folder that the file names. Skips what a user's
-/// index would skip.
+/// Returns the notes of the folder that the file names.
 fn notes(reference: &Path) -> Result<impl Iterator<Item = Result<Document>> + use<>> {
     let folder = folder_of_notes(reference)?;
-    let source = MarkdownFolder::new(SOURCE, &folder, FolderOptions::default())
-        .with_context(|| reference.display().to_string())?;
+    notes_in(&folder).with_context(|| reference.display().to_string())
+}
+
+/// Returns the notes of a folder, by path. Skips what a user's index would skip.
+pub(super) fn notes_in(folder: &Path) -> Result<impl Iterator<Item = Result<Document>> + use<>> {
+    let source = MarkdownFolder::new(SOURCE, folder, FolderOptions::default())?;
     let mut entries = source.list()?.entries;
     entries.sort_unstable_by(|one, other| one.key.cmp(&other.key));
     let read = move |entry: Entry| {

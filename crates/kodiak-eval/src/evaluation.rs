@@ -4,6 +4,7 @@
 //! after it. The measurement is left to [`super::measure`].
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use super::figures::{Figures, Row, Try};
 use super::floors::{self, Floor};
 use super::measure::Measuring;
 use super::memory::{BenchmarkFile, MemoryRun, is_benchmark};
+use super::notes::JudgedNotes;
 use super::relevance::{self, RelevanceFigures};
 use super::runner::Setting;
 use super::variant::Variant;
@@ -29,8 +31,16 @@ use super::variant::Variant;
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Folders that each are a test set or contain several, and the files of memory
-    /// benchmarks.
+    /// benchmarks. With queries, one folder of notes.
     pub folders: Vec<PathBuf>,
+    /// Files of judged queries over the notes of the only folder.
+    pub queries: Vec<PathBuf>,
+    /// The sizes of the random collections that the queries are also asked of.
+    pub sizes: Vec<NonZeroUsize>,
+    /// The seed of these collections.
+    pub seed: u64,
+    /// Whether the figures of the default search over notes have a curve.
+    pub curve: bool,
     /// The search modes to measure, or all if it is empty.
     pub modes: Vec<Mode>,
     /// The splits to measure, or all if it is empty.
@@ -67,6 +77,7 @@ pub struct Evaluation {
     variants: Vec<Variant>,
     sets: Vec<TestSet>,
     benchmarks: Vec<BenchmarkFile>,
+    notes: Option<JudgedNotes>,
 }
 
 impl Evaluation {
@@ -78,8 +89,12 @@ impl Evaluation {
         let floors = options.floors.as_deref().map(floors::read);
         let floors = floors.transpose()?;
         let variants = variants(&options.tries)?;
-        let sets = sets(&options, listener)?;
-        let benchmarks = benchmarks(&options);
+        let notes = JudgedNotes::read(&options, listener)?;
+        // With queries, the folder is no test set.
+        let (sets, benchmarks) = match &notes {
+            Some(_) => (Vec::new(), Vec::new()),
+            None => (sets(&options, listener)?, benchmarks(&options)),
+        };
         Ok(Self {
             options,
             baseline,
@@ -87,6 +102,7 @@ impl Evaluation {
             variants,
             sets,
             benchmarks,
+            notes,
         })
     }
 
@@ -112,6 +128,9 @@ impl Evaluation {
             options: &self.options,
             listener,
         };
+        if let Some(notes) = &self.notes {
+            return self.run_notes(notes, &measuring, models, listener);
+        }
         let mut rows = measuring.all(&self.sets)?.into_iter();
         let mut figures = Figures::of(rows.next().unwrap_or_default());
         figures.model = embedder.map(|embedder| embedder.identity().name.clone());
@@ -154,19 +173,61 @@ impl Evaluation {
         Ok(figures)
     }
 
-    /// Measures every set with another model, in the modes that use one.
-    fn rows_of(&self, embedder: &Arc<CachedEmbedder>, listener: &Listener<'_>) -> Result<Vec<Row>> {
-        let settings = wanted_settings(&self.options.modes, true);
-        let uses_model = |setting: &Setting| setting.compares_meanings();
-        let settings: Vec<Setting> = settings.into_iter().filter(uses_model).collect();
-        let measuring = Measuring {
-            settings: &settings,
+    /// Asks the queries over notes, also with each of the other models.
+    fn run_notes(
+        &self,
+        notes: &JudgedNotes,
+        measuring: &Measuring<'_>,
+        models: &Models,
+        listener: &Listener<'_>,
+    ) -> Result<Figures> {
+        let mut figures = Figures::of(Vec::new());
+        let embedder = models.embedders.first();
+        figures.model = embedder.map(|embedder| embedder.identity().name.clone());
+        figures.notes = measuring.notes(notes)?.into_iter().flatten().collect();
+        let settings = self.settings_with_model();
+        for other in models.embedders.iter().skip(1) {
+            let variant = Variant::of_model(&other.identity().name);
+            let measuring = Measuring {
+                variants: &[variant],
+                ..self.measuring_with(other, &settings, listener)
+            };
+            let rows = measuring.notes(notes)?;
+            figures.notes.extend(rows.into_iter().flatten());
+        }
+        Ok(figures)
+    }
+
+    /// Returns the wanted settings that use a model.
+    fn settings_with_model(&self) -> Vec<Setting> {
+        let settings = wanted_settings(&self.options.modes, true).into_iter();
+        settings
+            .filter(|setting| setting.compares_meanings())
+            .collect()
+    }
+
+    /// Returns a measurement of the current parameters with another model.
+    fn measuring_with<'a>(
+        &'a self,
+        embedder: &'a Arc<CachedEmbedder>,
+        settings: &'a [Setting],
+        listener: &'a Listener<'a>,
+    ) -> Measuring<'a> {
+        Measuring {
+            settings,
             embedder: Some(embedder),
             reranker: None,
-            variants: &[Variant::default()],
+            // The first has the current parameters.
+            variants: &self.variants[..1],
             options: &self.options,
             listener,
-        };
+        }
+    }
+
+    /// Measures every set with another model, in the modes that use one.
+    fn rows_of(&self, embedder: &Arc<CachedEmbedder>, listener: &Listener<'_>) -> Result<Vec<Row>> {
+        let settings = self.settings_with_model();
+        let measuring = self.measuring_with(embedder, &settings, listener);
         let rows = measuring.all(&self.sets)?.into_iter().next();
         Ok(rows.unwrap_or_default())
     }

@@ -9,6 +9,7 @@ use super::compare::{Baseline, Comparison, Mean, compare};
 use super::means::{MeanRow, means};
 use super::memory::{self, MemoryRow};
 use super::metrics::{Metrics, Tally, round};
+use super::notes::{self, NotesRow};
 use super::query::JudgedQuery;
 use super::runner::Setting;
 use super::table;
@@ -23,6 +24,9 @@ pub struct Figures {
     /// The figures of memory benchmarks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) memory: Vec<MemoryRow>,
+    /// The figures of queries over a folder of notes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<NotesRow>,
     /// The means over the main splits of several sets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) means: Vec<MeanRow>,
@@ -127,6 +131,9 @@ impl Figures {
         }
         if !self.memory.is_empty() {
             text.push_str(&memory::table(&self.memory));
+        }
+        if !self.notes.is_empty() {
+            text.push_str(&notes::render(&self.notes));
         }
         if let Some(comparison) = &self.comparison {
             let means = &self.comparison_means;

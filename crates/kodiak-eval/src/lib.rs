@@ -1,6 +1,7 @@
 //! Measures how well Kodiak's searches find what people judged relevant.
 //!
-//! Reads test sets in the BEIR layout, and the files of LongMemEval and LoCoMo, indexes each into a temporary index, and
+//! Reads test sets in the BEIR layout, the files of LongMemEval and LoCoMo, and
+//! judged queries over a folder of notes, indexes each into a temporary index, and
 //! runs every query through the same entry point as a user's search. The figures
 //! can be compared with those of an earlier run or of other ranking parameters,
 //! and checked against floors.
@@ -24,6 +25,7 @@ mod means;
 mod measure;
 mod memory;
 mod metrics;
+mod notes;
 mod query;
 mod recalling;
 mod records;

@@ -50,17 +50,11 @@ impl Measuring<'_> {
             return Ok(());
         }
         let splits = usable(set, &splits, self.options.limit_queries, self.listener)?;
-        // Variants with the same stemming and chunking share one index. Without a
-        // model the chunking does not matter.
-        let alike = |one: &Variant, other: &Variant| {
-            one.stemming == other.stemming
-                && (self.embedder.is_none() || one.chunking == other.chunking)
-        };
         let mut collections: Vec<(&Variant, Collection)> = Vec::new();
         for (variant, rows) in self.variants.iter().zip(rows) {
             let known = collections
                 .iter()
-                .position(|(indexed, _)| alike(indexed, variant));
+                .position(|(indexed, _)| self.share_index(indexed, variant));
             let place = if let Some(place) = known {
                 place
             } else {
@@ -70,6 +64,13 @@ impl Measuring<'_> {
             self.ask(set, &splits, &collections[place].1, variant, rows)?;
         }
         Ok(())
+    }
+
+    /// Reports whether two variants share one index: if they have the same stemming
+    /// and chunking. Without a model the chunking does not matter.
+    pub(super) fn share_index(&self, one: &Variant, other: &Variant) -> bool {
+        one.stemming == other.stemming
+            && (self.embedder.is_none() || one.chunking == other.chunking)
     }
 
     fn collection(&self, set: &TestSet, variant: &Variant) -> anyhow::Result<Collection> {
@@ -123,7 +124,7 @@ impl Measuring<'_> {
 
 /// Appends the parameters of a variant to a line, unless they are the default
 /// ones.
-fn labelled(line: String, variant: &Variant) -> String {
+pub(super) fn labelled(line: String, variant: &Variant) -> String {
     if variant.text.is_empty() {
         return line;
     }

@@ -171,7 +171,7 @@ impl Tally {
 /// Returns the percentile by nearest rank: the smallest value that at least
 /// `percent` of all values do not exceed. It is always a measured value, never
 /// an interpolated one.
-fn percentile(sorted: &[Duration], percent: usize) -> Duration {
+pub(crate) fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or_default()
 }

@@ -79,6 +79,14 @@ impl Variant {
         }
     }
 
+    /// Returns the current parameters, named after another model that is measured.
+    pub(super) fn of_model(name: &str) -> Self {
+        Self {
+            text: format!("model={name}"),
+            ..Self::default()
+        }
+    }
+
     /// Returns the value of the parameter of this name, as `--try` accepts it.
     pub(super) fn shown(&self, name: &str) -> Option<String> {
         let mut copy = self.clone();

@@ -1,5 +1,6 @@
 //! The arguments of `kodiak eval`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -12,9 +13,21 @@ use super::mode_parser;
 #[derive(Debug, Args)]
 #[command(after_help = examples())]
 pub(crate) struct EvalArguments {
-    /// Folders that each are a test set or contain several, and the JSON files of LongMemEval or LoCoMo
+    /// Folders that each are a test set or contain several, and the JSON files of LongMemEval or LoCoMo; with --queries, a folder of notes
     #[arg(value_name = "FOLDER", required = true)]
     pub(crate) folders: Vec<PathBuf>,
+    /// Ask the queries in this file of a folder of notes: lines of a query, a tab and the paths that answer it (can be repeated)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["splits", "compare", "floors", "relevance"])]
+    pub(crate) queries: Vec<PathBuf>,
+    /// With --queries: also ask each query of N notes, those that answer it and random others
+    #[arg(long, value_name = "N,…", value_delimiter = ',', requires = "queries")]
+    pub(crate) sizes: Vec<NonZeroUsize>,
+    /// With --sizes: choose other random notes
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "sizes")]
+    pub(crate) seed: u64,
+    /// With --queries: show how many answers would be denied and refused at other lines of probability
+    #[arg(long, requires = "queries")]
+    pub(crate) curve: bool,
     /// The search modes to measure [default: all]
     #[arg(long = "mode", value_name = "MODE", value_parser = mode_parser())]
     pub(crate) modes: Vec<Mode>,
@@ -67,6 +80,8 @@ Examples:
   kodiak eval examples/judged --mode auto --try k1=0.9 --try k1=0.9,chunk_tokens=128
   kodiak eval sets --models all-minilm-l6-v2,granite-embedding-30m-english
   kodiak eval examples/judged --floors examples/judged/floors.json
+  kodiak eval ~/notes --queries known.tsv --queries absent.tsv    judged queries over notes, and those that no note answers
+  kodiak eval ~/notes --queries known.tsv --sizes 5,50,500 --mode auto --curve
 
 Parameters to try, with their current values:
   {}",

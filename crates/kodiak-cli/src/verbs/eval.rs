@@ -69,6 +69,10 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context<'_>) -> anyhow::R
 fn options(arguments: &EvalArguments) -> Options {
     Options {
         folders: arguments.folders.clone(),
+        queries: arguments.queries.clone(),
+        sizes: arguments.sizes.clone(),
+        seed: arguments.seed,
+        curve: arguments.curve,
         modes: arguments.modes.clone(),
         splits: arguments.splits.clone(),
         limit_queries: arguments.limit_queries,

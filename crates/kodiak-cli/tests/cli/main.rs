@@ -33,6 +33,7 @@ mod model;
 mod open;
 mod pages;
 mod provider;
+mod queries;
 mod real_model;
 mod refresh;
 mod relevance;
