@@ -17,7 +17,7 @@ pub(super) const TOKENS: &str = "chunk_tokens";
 pub(super) const OVERLAP: &str = "chunk_overlap";
 
 /// Every name that [`Knob::of`] knows, in the order in which a search uses them.
-pub(super) const NAMES: [&str; 36] = [
+pub(super) const NAMES: [&str; 37] = [
     "k1",
     "b",
     "min_document_length",
@@ -25,7 +25,7 @@ pub(super) const NAMES: [&str; 36] = [
     "tags_weight",
     "title_boost",
     "proximity_weight",
-    "proximity_window",
+    "passage_length",
     "title_coverage",
     "stop_word_idf",
     "prune_min_documents",
@@ -37,8 +37,9 @@ pub(super) const NAMES: [&str; 36] = [
     "lexical_weight",
     "semantic_weight",
     "full_coverage",
+    "beyond_chance",
+    "evidence_slope",
     "centroid_weight",
-    "best_chunks",
     "hubness_penalty",
     "neighbours",
     "smoothing",
@@ -108,8 +109,9 @@ impl<'a> Knob<'a> {
             candidates,
             rescoring_depth,
             full_coverage,
+            beyond_chance,
+            evidence_slope,
             centroid_weight,
-            best_chunks,
             hubness_penalty,
             neighbours,
             smoothing,
@@ -128,7 +130,7 @@ impl<'a> Knob<'a> {
             tags_weight,
             title_boost,
             proximity_weight,
-            proximity_window,
+            passage_length,
             title_coverage,
         } = bm25;
         let Weights { lexical, semantic } = weights;
@@ -146,7 +148,7 @@ impl<'a> Knob<'a> {
             "tags_weight" => Self::Number(tags_weight, 0.0, ANY),
             "title_boost" => Self::Number(title_boost, 0.0, ANY),
             "proximity_weight" => Self::Number(proximity_weight, 0.0, ANY),
-            "proximity_window" => Self::Number(proximity_window, 0.0, ANY),
+            "passage_length" => Self::Number(passage_length, 0.0, ANY),
             "title_coverage" => Self::Number(title_coverage, 0.0, ANY),
             "stop_word_idf" => Self::Number(stop_word_idf, 0.0, ANY),
             "prune_min_documents" => Self::Documents(prune_min_documents),
@@ -158,10 +160,10 @@ impl<'a> Knob<'a> {
             "rescoring_depth" => Self::Count(rescoring_depth, 0),
             "lexical_weight" => Self::Number(lexical, 0.0, ANY),
             "semantic_weight" => Self::Number(semantic, 0.0, ANY),
-            // It is divided by.
-            "full_coverage" => Self::Number(full_coverage, 0.001, ANY),
+            "full_coverage" => Self::Number(full_coverage, 0.0, ANY),
+            "beyond_chance" => Self::Number(beyond_chance, 0.0, ANY),
+            "evidence_slope" => Self::Number(evidence_slope, 0.0, ANY),
             "centroid_weight" => Self::Number(centroid_weight, 0.0, 1.0),
-            "best_chunks" => Self::Count(best_chunks, 1),
             "hubness_penalty" => Self::Number(hubness_penalty, 0.0, ANY),
             "neighbours" => Self::Count(neighbours, 0),
             "smoothing" => Self::Number(smoothing, 0.0, 1.0),

@@ -12,11 +12,7 @@ fn every_name_can_be_set_to_what_it_is_and_changes_one_number() {
             "require_all_terms" | "collapse_copies" | "chunk_noise" => "yes",
             "chunk_path" | "stemming" => "no",
             "chunk_tokens" | "chunk_overlap" => "70",
-            "best_chunks"
-            | "candidates"
-            | "neighbours"
-            | "prune_min_documents"
-            | "rescoring_depth" => "7",
+            "candidates" | "neighbours" | "prune_min_documents" | "rescoring_depth" => "7",
             _ => "0.625",
         };
         Knob::of(&mut variant, name).unwrap().turn(other).unwrap();
@@ -37,7 +33,6 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
         ("k1", "NaN", "a number of 0 or more"),
         ("k1", "", "a number of 0 or more"),
         ("b", "1.1", "a number from 0 to 1"),
-        ("full_coverage", "0", "a number of 0.001 or more"),
         ("candidates", "0", "a whole number of 1 or more"),
         ("candidates", "2.5", "a whole number of 1 or more"),
         ("prune_min_documents", "-1", "a whole number of 0 or more"),

@@ -18,10 +18,6 @@ pub(crate) struct MemoryRow {
     /// The model of semantic retrieval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// How the similarity of a document follows from those of its chunks: `max`, or
-    /// `mean of 3`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) chunks: Option<&'static str>,
     /// All questions that something answers.
     pub(crate) all: Means,
     /// The same by type of question.
@@ -54,7 +50,6 @@ pub(crate) fn table(rows: &[MemoryRow]) -> String {
         "benchmark",
         "unit",
         "mode",
-        "chunks",
         "questions",
         "n",
         "hit@1",
@@ -69,11 +64,10 @@ pub(crate) fn table(rows: &[MemoryRow]) -> String {
     ];
     lines.push(headings.map(str::to_owned).to_vec());
     for row in rows {
-        let chunks = row.chunks.unwrap_or("-");
-        let first = [row.name.as_str(), row.unit, row.mode, chunks];
+        let first = [row.name.as_str(), row.unit, row.mode];
         lines.push(line(first, "all", &row.all));
         for one in &row.by_type {
-            lines.push(line(["", "", "", ""], &one.kind, &one.means));
+            lines.push(line(["", "", ""], &one.kind, &one.means));
         }
     }
     let mut text = aligned(&lines);
@@ -95,7 +89,7 @@ pub(crate) fn table(rows: &[MemoryRow]) -> String {
     text
 }
 
-fn line(first: [&str; 4], kind: &str, means: &Means) -> Vec<String> {
+fn line(first: [&str; 3], kind: &str, means: &Means) -> Vec<String> {
     let (five, ten) = (means.at(5), means.at(10));
     let figures = [
         means.first,

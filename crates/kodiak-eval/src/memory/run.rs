@@ -7,7 +7,6 @@ use anyhow::Result;
 use kodiak::access::Guard;
 use kodiak::chunk::ChunkOptions;
 use kodiak::embed::Embedder;
-use kodiak::rank::Tuning;
 use kodiak::search::{Mode, Request};
 use kodiak::text::Stemming;
 use kodiak::{Document, Thread};
@@ -56,17 +55,8 @@ impl Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
     mode: Mode,
-    /// The number of best chunks whose mean counts; `None` where no model compares.
-    best_chunks: Option<usize>,
-}
-
-impl Way {
-    fn chunks(self) -> Option<&'static str> {
-        match self.best_chunks? {
-            1 => Some("max"),
-            _ => Some("mean of 3"),
-        }
-    }
+    /// Whether a model compares meanings.
+    compares: bool,
 }
 
 /// What the questions of a benchmark gave so far, in one way.
@@ -94,7 +84,7 @@ impl MemoryRun<'_> {
         let benchmark = file.read()?;
         let mut results: Vec<Results> = Vec::new();
         for unit in Unit::ALL {
-            results.extend(self.ways(unit).into_iter().map(|way| Results {
+            results.extend(self.ways().into_iter().map(|way| Results {
                 unit,
                 way,
                 scores: Vec::new(),
@@ -122,9 +112,8 @@ impl MemoryRun<'_> {
             .collect())
     }
 
-    /// Returns the ways to ask for a unit. Most turns are one chunk, so that it does
-    /// not matter how chunks are pooled.
-    fn ways(&self, unit: Unit) -> Vec<Way> {
+    /// Returns the ways to ask.
+    fn ways(&self) -> Vec<Way> {
         let wanted = |mode: &Mode| match self.options.modes.as_slice() {
             [] => matches!(mode, Mode::Auto | Mode::Lexical),
             modes => modes.contains(mode),
@@ -135,20 +124,9 @@ impl MemoryRun<'_> {
                 continue;
             }
             let compares = mode != Mode::Lexical && self.embedder.is_some();
-            if !compares {
-                if matches!(mode, Mode::Auto | Mode::Lexical) {
-                    ways.push(Way {
-                        mode,
-                        best_chunks: None,
-                    });
-                }
-                continue;
+            if compares || matches!(mode, Mode::Auto | Mode::Lexical) {
+                ways.push(Way { mode, compares });
             }
-            let pooled: &[usize] = if unit == Unit::Session { &[1, 3] } else { &[1] };
-            ways.extend(pooled.iter().map(|&best| Way {
-                mode,
-                best_chunks: Some(best),
-            }));
         }
         ways
     }
@@ -189,13 +167,12 @@ impl MemoryRun<'_> {
         }
         let (answerable, unanswerable) = &result.answered;
         let both = !answerable.is_empty() && !unanswerable.is_empty();
-        let model = self.embedder.filter(|_| result.way.best_chunks.is_some());
+        let model = self.embedder.filter(|_| result.way.compares);
         MemoryRow {
             name: name.to_owned(),
             unit: result.unit.name(),
             mode: result.way.mode.name(),
             model: model.map(|model| model.identity().name.clone()),
-            chunks: result.way.chunks(),
             all: Means::of(&result.scores.iter().map(|(.., scores)| scores)),
             by_type: by_type
                 .into_iter()
@@ -223,10 +200,7 @@ impl Results {
             self.without_evidence += 1;
             return Ok(());
         }
-        let engine = collection.engine().with_tuning(Tuning {
-            best_chunks: self.way.best_chunks.unwrap_or(1),
-            ..Tuning::default()
-        });
+        let engine = collection.engine();
         let request = Request {
             limit: DEPTH,
             mode: self.way.mode,

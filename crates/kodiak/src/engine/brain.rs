@@ -290,8 +290,12 @@ fn remember(log: &QueryLog, answer: &mut BrainAnswer) {
 pub(super) fn said(reader: &dyn Reader, which: Statements, filter: &Filter) -> Result<Vec<Said>> {
     let newest = reader.newest(filter, None, usize::MAX)?;
     let mut best = newest.best;
-    best.sort_by(|one, other| one.1.total_cmp(&other.1).then(one.0.cmp(&other.0)));
-    let rows: Vec<Row> = best.into_iter().map(|(row, _)| row).collect();
+    best.sort_by(|one, other| {
+        one.score
+            .total_cmp(&other.score)
+            .then(one.row.cmp(&other.row))
+    });
+    let rows: Vec<Row> = best.into_iter().map(|found| found.row).collect();
     let mut all = Vec::new();
     for rows in rows.chunks(SESSIONS_AT_ONCE) {
         for document in reader.documents(rows)? {

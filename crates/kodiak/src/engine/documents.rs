@@ -56,7 +56,7 @@ impl Engine {
         let filter = guard.narrow(filter);
         self.read(|reader| {
             let newest = reader.newest(&filter, None, limit)?;
-            let rows: Vec<_> = newest.best.iter().map(|&(row, _)| row).collect();
+            let rows: Vec<_> = newest.best.iter().map(|found| found.row).collect();
             let documents = reader.documents(&rows)?;
             Ok(documents.into_iter().map(Summary::of).collect())
         })

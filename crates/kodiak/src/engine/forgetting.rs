@@ -97,7 +97,7 @@ impl Engine {
         let filter = guard.narrow(filter);
         self.read(|reader| {
             let found = reader.newest(&filter, None, usize::MAX >> 1)?;
-            let rows: Vec<Row> = found.best.iter().map(|&(row, _)| row).collect();
+            let rows: Vec<Row> = found.best.iter().map(|found| found.row).collect();
             let mut documents = Vec::with_capacity(rows.len());
             for rows in rows.chunks(AT_ONCE) {
                 let read = reader.documents(rows)?.into_iter();

@@ -274,7 +274,7 @@ impl Engine {
                     ..everything.clone()
                 };
                 let found = reader.newest(&filter, None, usize::MAX)?.best;
-                rows.extend(found.into_iter().map(|(row, _)| row));
+                rows.extend(found.into_iter().map(|found| found.row));
             }
             rows.sort_unstable();
             rows.dedup();

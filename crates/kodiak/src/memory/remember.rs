@@ -421,9 +421,7 @@ fn containing_all(reader: &dyn Reader, memory: &Memory, filter: &Filter) -> Resu
     let phrase = |text: String| {
         Expression::Phrase(Phrase {
             text,
-            prefix: false,
-            column: None,
-            weight: 0.0,
+            ..Phrase::default()
         })
     };
     let words: Vec<Expression> = telling_words(&memory.text)

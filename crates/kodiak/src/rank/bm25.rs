@@ -4,6 +4,8 @@
 //! query's phrases in it. Finding those positions is up to the store. Scoring
 //! them happens here, so that every store ranks alike.
 
+use super::passage::Passages;
+
 /// The size of what is searched, as BM25 needs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Corpus {
@@ -63,11 +65,11 @@ pub struct Bm25 {
     /// outranks the note with that word as its title.
     pub title_boost: f64,
     /// The weight of term proximity in the body, as a factor of the idf within
-    /// the best window. A long document that contains every word somewhere is
+    /// the best passage. A long document that contains every word somewhere is
     /// not about what they mean together.
     pub proximity_weight: f64,
-    /// The size of the proximity window, in terms.
-    pub proximity_window: f64,
+    /// The length of a passage, in terms: what stands within it stands together.
+    pub passage_length: f64,
     /// The weight of title coverage, as a factor of the idf of the phrases in the
     /// title times the share of the title they cover. Phrases that cover the
     /// whole title are the name of the document.
@@ -84,7 +86,7 @@ impl Default for Bm25 {
             tags_weight: 5.0,
             title_boost: 0.2,
             proximity_weight: 0.75,
-            proximity_window: 20.0,
+            passage_length: 20.0,
             title_coverage: 1.0,
         }
     }
@@ -101,7 +103,7 @@ impl Bm25 {
             tags_weight,
             title_boost,
             proximity_weight,
-            proximity_window,
+            passage_length,
             title_coverage,
         } = self;
         [
@@ -112,7 +114,7 @@ impl Bm25 {
             tags_weight,
             title_boost,
             proximity_weight,
-            proximity_window,
+            passage_length,
             title_coverage,
         ]
     }
@@ -123,89 +125,110 @@ impl Bm25 {
 #[derive(Debug, Default)]
 pub struct TermMatches {
     phrases: Vec<PhraseMatch>,
-    /// Positions in the body, each with the index of its phrase in `phrases`.
-    body: Vec<(u32, usize)>,
     /// Positions in the title, of any phrase.
     title: Vec<u32>,
+    passages: Passages,
+}
+
+/// A lexical score with the share of the query that the document's best passage
+/// has.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LexicalScore {
+    /// The score; higher is better.
+    pub score: f64,
+    /// The passage coverage, from 0 to 1.
+    pub coverage: f64,
 }
 
 /// A phrase in the current document.
 #[derive(Debug, Default)]
 struct PhraseMatch {
     idf: f64,
+    /// The number of the word it stands for, if that counts in passages.
+    word: Option<u32>,
     /// The term frequency, summed over fields with their weights.
     frequency: f64,
     in_title: bool,
-    /// Whether it occurs in the body and its positions count towards proximity.
-    in_body: bool,
-    /// The number of its occurrences in the current proximity window.
-    in_window: usize,
 }
 
 impl TermMatches {
+    /// Starts a query with phrases of these weights, each with the number of the
+    /// word it stands for, if that counts towards passage coverage.
+    pub fn begin(&mut self, phrases: &[(f64, Option<u32>)]) {
+        let words = phrases.iter();
+        let words = words.filter_map(|&(weight, word)| Some((word?, weight)));
+        self.passages.begin(words);
+    }
+
     /// Forgets the previous document.
     pub fn clear(&mut self) {
         self.phrases.clear();
-        self.body.clear();
         self.title.clear();
+        self.passages.clear();
     }
 
-    /// Adds a phrase with this idf. The occurrences recorded next belong to it.
-    pub fn phrase(&mut self, idf: f64) {
+    /// Adds a phrase with this idf that stands for this word. The occurrences
+    /// recorded next belong to it.
+    pub fn phrase(&mut self, idf: f64, word: Option<u32>) {
         self.phrases.push(PhraseMatch {
             idf,
+            word,
             ..PhraseMatch::default()
         });
     }
 
     /// Records an occurrence of the last phrase at this position of a field.
     pub fn occurrence(&mut self, field: Field, position: u32, bm25: &Bm25) {
-        let number = self.phrases.len().saturating_sub(1);
         let Some(phrase) = self.phrases.last_mut() else {
             return;
         };
+        if let Some(word) = phrase.word {
+            self.passages.occurrence(word, field, position);
+        }
         match field {
             Field::Title => {
                 phrase.frequency += bm25.title_weight;
                 phrase.in_title = true;
                 self.title.push(position);
             }
-            Field::Body => {
-                phrase.frequency += 1.0;
-                if bm25.proximity_weight > 0.0 && phrase.idf > STOP_WORD_IDF {
-                    phrase.in_body = true;
-                    self.body.push((position, number));
-                }
-            }
+            Field::Body => phrase.frequency += 1.0,
             Field::Tags => phrase.frequency += bm25.tags_weight,
         }
     }
 
-    /// Returns the lexical score of the document: BM25, title coverage and term
-    /// proximity added up. Higher is better.
+    /// Returns the lexical score of the document, BM25, title coverage and term
+    /// proximity added up, and its passage coverage.
     ///
     /// Looking up a document's length may take longer than all the rest, so
     /// `length` is only called if the document could still reach `minimum`. A
     /// document that cannot reach it gets an upper bound of its score, which is
-    /// below `minimum`. `length` returns the number of terms in a field, or in
-    /// all fields for `None`. If it returns `None`, so does this function.
+    /// below `minimum`, and no coverage. `length` returns the number of terms in a
+    /// field, or in all fields for `None`. If it returns `None`, so does this
+    /// function.
     pub fn score(
         &mut self,
         bm25: &Bm25,
         average_length: f64,
         minimum: f64,
         mut length: impl FnMut(Option<Field>) -> Option<f64>,
-    ) -> Option<f64> {
+    ) -> Option<LexicalScore> {
+        let bound = |score| {
+            Some(LexicalScore {
+                score,
+                coverage: 0.0,
+            })
+        };
         // Upper bounds of the score, each tighter and dearer than the last.
         let coverage = bm25.title_coverage * self.idf_in_title();
         let apart = self.bm25(bm25, average_length, 0.0) + coverage;
-        let highest = apart + bm25.proximity_weight * self.idf_in_body();
+        let highest = apart + bm25.proximity_weight * self.passages.most_proximity();
         if highest < minimum {
-            return Some(highest);
+            return bound(highest);
         }
-        let proximity = bm25.proximity_weight * self.proximity(bm25.proximity_window);
+        let passage = self.passages.best(bm25.passage_length);
+        let proximity = bm25.proximity_weight * passage.proximity;
         if apart + proximity < minimum {
-            return Some(apart + proximity);
+            return bound(apart + proximity);
         }
         let all = length(None)?;
         let coverage = if coverage > 0.0 {
@@ -213,7 +236,10 @@ impl TermMatches {
         } else {
             0.0
         };
-        Some(self.bm25(bm25, average_length, all) + coverage + proximity)
+        Some(LexicalScore {
+            score: self.bm25(bm25, average_length, all) + coverage + proximity,
+            coverage: passage.coverage,
+        })
     }
 
     /// Returns the BM25 score, with the title boost, of a document of `length`
@@ -241,12 +267,6 @@ impl TermMatches {
         each.sum()
     }
 
-    /// Returns the upper bound of [`TermMatches::proximity`]: the sum of the idf
-    /// of all phrases in the body.
-    fn idf_in_body(&self) -> f64 {
-        self.idf_where(|phrase| phrase.in_body)
-    }
-
     /// Returns the upper bound of [`TermMatches::title_coverage`]: the sum of the
     /// idf of all phrases in the title.
     fn idf_in_title(&self) -> f64 {
@@ -256,43 +276,6 @@ impl TermMatches {
     fn idf_where(&self, counts: impl Fn(&PhraseMatch) -> bool) -> f64 {
         let counted = self.phrases.iter().filter(|phrase| counts(phrase));
         counted.map(|phrase| phrase.idf).sum()
-    }
-
-    /// Returns the term proximity in the body: the highest sum of the idf of
-    /// distinct phrases within any `window` consecutive positions. A phrase at
-    /// the very beginning, such as the name of a speaker, counts as near the
-    /// whole text.
-    fn proximity(&mut self, window: f64) -> f64 {
-        let most = self.idf_in_body();
-        let others = self.phrases.iter().filter(|phrase| phrase.in_body);
-        if others.count() < 2 {
-            return most;
-        }
-        for phrase in &mut self.phrases {
-            phrase.in_window = 0;
-        }
-        self.body.sort_unstable();
-        let (mut weight, mut best): (f64, f64) = (0.0, 0.0);
-        // Occurrences at position 0 never leave the window.
-        let mut first = self.body.partition_point(|&(position, _)| position == 0);
-        for last in 0..self.body.len() {
-            let (position, number) = self.body[last];
-            let phrase = &mut self.phrases[number];
-            phrase.in_window += 1;
-            if phrase.in_window == 1 {
-                weight += phrase.idf;
-            }
-            while first < last && f64::from(position - self.body[first].0) >= window {
-                let leaving = &mut self.phrases[self.body[first].1];
-                leaving.in_window -= 1;
-                if leaving.in_window == 0 {
-                    weight -= leaving.idf;
-                }
-                first += 1;
-            }
-            best = best.max(weight);
-        }
-        best.min(most)
     }
 
     /// Returns the title coverage: the sum of the idf of the phrases in the title,
@@ -310,8 +293,6 @@ impl TermMatches {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::rank::Tuning;
 
@@ -320,8 +301,14 @@ mod tests {
     fn matches(phrases: &[(f64, &[u32], &[u32])]) -> TermMatches {
         let bm25 = Bm25::default();
         let mut matches = TermMatches::default();
-        for &(idf, title, body) in phrases {
-            matches.phrase(idf);
+        let words: Vec<_> = (0..)
+            .map(Some)
+            .zip(phrases)
+            .map(|(word, it)| (it.0, word))
+            .collect();
+        matches.begin(&words);
+        for (&(idf, title, body), (_, word)) in phrases.iter().zip(words) {
+            matches.phrase(idf, word);
             for (field, positions) in [(Field::Title, title), (Field::Body, body)] {
                 for &position in positions {
                     matches.occurrence(field, position, &bm25);
@@ -336,25 +323,6 @@ mod tests {
         assert!((one - other).abs() < 1e-9, "{one} {other}");
     }
 
-    #[test]
-    fn proximity_is_the_highest_sum_of_idf_in_any_window() {
-        let mut apart = matches(&[
-            (4.0, &[], &[5, 60]),
-            (2.0, &[], &[40]),
-            (1.5, &[], &[65]),
-            // Too low an idf to count.
-            (1.0, &[], &[59, 61]),
-        ]);
-        assert_near(apart.proximity(10.0), 5.5);
-        assert_near(apart.proximity(6.0), 5.5);
-        assert_near(apart.proximity(5.0), 4.0);
-        assert_near(apart.proximity(100.0), 7.5);
-        // However small the window, it contains one phrase.
-        assert_near(apart.proximity(0.0), 4.0);
-        assert_near(matches(&[]).proximity(10.0), 0.0);
-        assert_near(matches(&[(2.0, &[0], &[])]).proximity(10.0), 0.0);
-    }
-
     /// The cap on a stop word's idf and the idf from which positions count are
     /// one number: a stop word never adds to proximity, a rarer term does.
     #[test]
@@ -362,15 +330,9 @@ mod tests {
         let cap = Tuning::default().stop_word_idf;
         let rarer = cap + 1e-9;
         let mut stop_word = matches(&[(4.0, &[], &[5]), (cap, &[], &[6])]);
-        assert_near(stop_word.proximity(10.0), 4.0);
+        assert_near(stop_word.passages.best(10.0).proximity, 4.0);
         let mut other = matches(&[(4.0, &[], &[5]), (rarer, &[], &[6])]);
-        assert_near(other.proximity(10.0), 4.0 + rarer);
-    }
-
-    #[test]
-    fn a_phrase_at_the_beginning_is_near_the_whole_text() {
-        let mut speaker = matches(&[(4.0, &[], &[0, 9]), (2.0, &[], &[40]), (1.5, &[], &[90])]);
-        assert_near(speaker.proximity(10.0), 6.0);
+        assert_near(other.passages.best(10.0).proximity, 4.0 + rarer);
     }
 
     #[test]
@@ -384,38 +346,5 @@ mod tests {
             2.0,
         );
         assert_near(matches(&[(2.0, &[], &[0])]).title_coverage(0.0), 0.0);
-    }
-
-    proptest! {
-        #[test]
-        fn proximity_equals_the_best_of_all_windows(
-            places in prop::collection::vec((1_u32..60, 0_usize..4), 1..20),
-            begins in prop::option::of(0_usize..4),
-            window in 1_u32..30,
-        ) {
-            let idfs = [1.25, 2.0, 4.0, 8.0];
-            let mut all = places.clone();
-            all.extend(begins.map(|number| (0, number)));
-            let bm25 = Bm25::default();
-            let mut matches = TermMatches::default();
-            for (number, idf) in idfs.into_iter().enumerate() {
-                matches.phrase(idf);
-                for &(place, _) in all.iter().filter(|(_, of)| *of == number) {
-                    matches.occurrence(Field::Body, place, &bm25);
-                }
-            }
-            let within = |start: u32| {
-                let there = |number: usize| {
-                    let inside = |&(place, of): &(u32, usize)| {
-                        of == number && (place == 0 || (start..start + window).contains(&place))
-                    };
-                    all.iter().any(inside)
-                };
-                let present = (0..4).filter(|&number| there(number));
-                present.map(|number| idfs[number]).sum::<f64>()
-            };
-            let expected = (0..60).map(within).fold(0.0, f64::max);
-            prop_assert!((matches.proximity(f64::from(window)) - expected).abs() < 1e-9);
-        }
     }
 }

@@ -75,12 +75,11 @@ impl Default for Weights {
 pub(crate) struct Evidence {
     /// Its BM25 score; zero if no word matched.
     pub(crate) lexical_score: f64,
+    /// The share of the query that its best passage has, from 0 to 1.
+    pub(crate) coverage: f64,
     /// The cosine between the query and its nearest chunk; `None` if it has no
     /// vector yet.
     pub(crate) similarity: Option<f64>,
-    /// The mean cosine between the query and its best chunks; with one of them, the
-    /// same as `similarity`.
-    pub(crate) pooled_similarity: Option<f64>,
     /// The cosine between the query and the centroid of its chunks.
     pub(crate) centroid_similarity: Option<f64>,
     /// Its rank by BM25, from one.
@@ -128,7 +127,7 @@ fn convex(candidates: &[Evidence], weights: Weights, whole: f64) -> Vec<f64> {
         z_scores(candidates.iter().map(move |one| of(one).unwrap_or(least)))
     };
     let lexical = z_scores(candidates.iter().map(|one| one.lexical_score));
-    let nearest = known(|one| one.pooled_similarity);
+    let nearest = known(|one| one.similarity);
     let centroid_similarity = known(|one| one.centroid_similarity);
     let mix = |at: usize| {
         let semantic = (1.0 - whole) * nearest[at] + whole * centroid_similarity[at];
@@ -177,8 +176,8 @@ mod tests {
     fn evidence(lexical: Option<(usize, f64)>, semantic: Option<(usize, f64)>) -> Evidence {
         Evidence {
             lexical_score: lexical.map_or(0.0, |(_, score)| score),
+            coverage: 1.0,
             similarity: semantic.map(|(_, similarity)| similarity),
-            pooled_similarity: semantic.map(|(_, similarity)| similarity),
             centroid_similarity: semantic.map(|(_, similarity)| similarity),
             lexical_rank: lexical.map(|(rank, _)| rank),
             semantic_rank: semantic.map(|(rank, _)| rank),

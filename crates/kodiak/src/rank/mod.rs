@@ -5,7 +5,8 @@
 //! supplies similarities, and the same rules rank both, whatever the store.
 //!
 //! * `bm25` scores one document lexically: idf, BM25, term proximity and title
-//!   coverage;
+//!   coverage; `passage` finds where the words of a query occur together, and
+//!   `evidence` says whether that is more than chance;
 //! * `fusion` combines lexical and semantic evidence into one score: z-scores in
 //!   a convex combination, or reciprocal rank fusion;
 //! * `neighbourhood` rescores candidates over their nearest-neighbour graph:
@@ -17,8 +18,10 @@
 //!   ones.
 
 mod bm25;
+pub(crate) mod evidence;
 pub(crate) mod fusion;
 pub(crate) mod neighbourhood;
+mod passage;
 pub mod relevance;
 pub mod rerank;
 pub(crate) mod rules;
@@ -26,6 +29,6 @@ pub(crate) mod spelling;
 pub(crate) mod thread;
 mod tuning;
 
-pub use bm25::{Bm25, Corpus, Field, TermMatches, idf};
+pub use bm25::{Bm25, Corpus, Field, LexicalScore, TermMatches, idf};
 pub use fusion::{Fusion, Weights};
 pub use tuning::{KeywordRoute, Tuning};

@@ -29,17 +29,17 @@ pub struct Tuning {
     /// The minimum number of lexical scores kept for candidates that only
     /// semantic retrieval finds. Each of them has to be computed in full.
     pub rescoring_depth: usize,
-    /// The query coverage from which lexical evidence has its full weight in a
-    /// fusion; below, the weight shrinks in proportion. The coverage is the best
-    /// document's BM25 score, relative to the summed idf of the informative
-    /// terms.
+    /// The share of a query in one passage from which its words are evidence,
+    /// however frequent they are.
     pub full_coverage: f64,
+    /// The summed idf of a passage's words from which they are evidence, relative to
+    /// what chance brings together in one of the documents searched.
+    pub beyond_chance: f64,
+    /// How steeply the evidence of words rises around these two.
+    pub evidence_slope: f64,
     /// The share of the centroid of all chunks in a document's similarity; the
     /// rest is that of its nearest chunk.
     pub centroid_weight: f64,
-    /// The number of a document's nearest chunks whose mean similarity counts as
-    /// that of its nearest chunk. With one, it is the highest.
-    pub best_chunks: usize,
     /// The weight of the hubness penalty, relative to the weight of similarity. A
     /// hub is a candidate that is similar to many others.
     pub hubness_penalty: f64,
@@ -91,9 +91,10 @@ impl Default for Tuning {
             keyword: KeywordRoute::default(),
             candidates: 200,
             rescoring_depth: 500,
-            full_coverage: 1.0,
+            full_coverage: 0.9,
+            beyond_chance: 1.1,
+            evidence_slope: 20.0,
             centroid_weight: 0.5,
-            best_chunks: 1,
             hubness_penalty: 0.2,
             neighbours: 5,
             smoothing: 0.3,

@@ -9,7 +9,7 @@ use super::lexical::{LexicalCandidates, Terms};
 use crate::error::Result;
 use crate::rank::fusion::Evidence;
 use crate::rank::rules::BACKFILL_CEILING;
-use crate::store::{Reader, Row};
+use crate::store::{Match, Reader, Row};
 
 /// A document that may become a hit.
 #[derive(Clone, Debug)]
@@ -53,12 +53,13 @@ pub(super) struct Ranked {
 
 impl Candidate {
     /// Creates a candidate of lexical retrieval.
-    pub(super) fn lexical(row: Row, rank: usize, score: f64) -> Self {
+    pub(super) fn lexical(found: &Match, rank: usize) -> Self {
         Self {
-            row,
+            row: found.row,
             score: 0.0,
             evidence: Evidence {
-                lexical_score: score,
+                lexical_score: found.score,
+                coverage: found.coverage,
                 lexical_rank: Some(rank),
                 ..Evidence::default()
             },
@@ -89,7 +90,6 @@ impl Candidate {
     /// centroid.
     pub(super) fn compared(&mut self, chunk: NearestChunk) {
         self.evidence.similarity = Some(f64::from(chunk.similarity));
-        self.evidence.pooled_similarity = Some(f64::from(chunk.pooled_similarity));
         self.evidence.centroid_similarity = Some(f64::from(chunk.centroid_similarity));
         self.chunk = Some(chunk);
     }
@@ -99,16 +99,16 @@ impl Ranked {
     /// Ranks lexical candidates by BM25 alone.
     pub(super) fn lexical(found: LexicalCandidates) -> Self {
         let LexicalCandidates { matches, terms, .. } = found;
-        let highest = matches.best.first().map_or(1.0, |&(_, score)| score);
-        let candidates = matches
-            .best
-            .into_iter()
-            .zip(1..)
-            .map(|((row, score), rank)| {
-                let mut candidate = Candidate::lexical(row, rank, score);
-                candidate.score = if highest > 0.0 { score / highest } else { 0.0 };
-                candidate
-            });
+        let highest = matches.best.first().map_or(1.0, |first| first.score);
+        let candidates = matches.best.iter().zip(1..).map(|(found, rank)| {
+            let mut candidate = Candidate::lexical(found, rank);
+            candidate.score = if highest > 0.0 {
+                found.score / highest
+            } else {
+                0.0
+            };
+            candidate
+        });
         Self {
             candidates: candidates.collect(),
             total: matches.total,
@@ -119,7 +119,7 @@ impl Ranked {
     }
 
     /// Ranks semantic candidates by similarity alone.
-    pub(super) fn semantic(chunks: Vec<NearestChunk>) -> Self {
+    pub(super) fn semantic(chunks: Vec<NearestChunk>, centroid_weight: f64) -> Self {
         let mut ranked = Self {
             candidates: Vec::new(),
             total: 0,
@@ -127,13 +127,14 @@ impl Ranked {
             inspected: Inspected::default(),
             superseded: HashMap::new(),
         };
-        ranked.append(chunks);
+        ranked.append(chunks, centroid_weight);
         ranked
     }
 
-    /// Appends semantic candidates below those already ranked. One that is ranked
-    /// already keeps its place.
-    pub(super) fn append(&mut self, chunks: Vec<NearestChunk>) {
+    /// Appends semantic candidates, of whose similarity the centroid has this share,
+    /// below those already ranked. One that is ranked already keeps its place.
+    pub(super) fn append(&mut self, chunks: Vec<NearestChunk>, centroid_weight: f64) {
+        let whole = |chunk: &NearestChunk| chunk.whole_similarity(centroid_weight as f32);
         let known: HashMap<Row, usize> = self
             .candidates
             .iter()
@@ -142,9 +143,9 @@ impl Ranked {
             .collect();
         let last = self.candidates.last();
         let ceiling = last.map_or(1.0, |last| BACKFILL_CEILING * last.score);
-        let highest = chunks.first().map_or(1.0, |first| first.similarity);
+        let highest = chunks.first().map_or(1.0, whole);
         for (chunk, rank) in chunks.into_iter().zip(1..) {
-            let part = f64::from(chunk.similarity / highest.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+            let part = f64::from(whole(&chunk) / highest.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
             if let Some(&at) = known.get(&chunk.row) {
                 let candidate = &mut self.candidates[at];
                 candidate.evidence.semantic_rank = Some(rank);
@@ -164,31 +165,32 @@ impl Ranked {
 /// the best BM25 scores, and `comparison` computes missing similarities.
 pub(super) fn join(
     store: &dyn Reader,
-    lexical: &[(Row, f64)],
+    lexical: &[Match],
     chunks: Vec<NearestChunk>,
     comparison: &Comparison,
     most: usize,
 ) -> Result<Vec<Candidate>> {
-    let scores: HashMap<Row, (usize, f64)> = lexical
+    let matches: HashMap<Row, (usize, &Match)> = lexical
         .iter()
         .zip(1..)
-        .map(|(&(row, score), rank)| (row, (rank, score)))
+        .map(|(found, rank)| (found.row, (rank, found)))
         .collect();
     let mut candidates: Vec<Candidate> = Vec::new();
     let mut known: HashSet<Row> = HashSet::new();
     for (chunk, rank) in chunks.into_iter().zip(1..) {
         known.insert(chunk.row);
         let mut candidate = Candidate::semantic(chunk, rank);
-        if let Some(&(rank, score)) = scores.get(&candidate.row) {
+        if let Some(&(rank, found)) = matches.get(&candidate.row) {
             candidate.evidence.lexical_rank = Some(rank);
-            candidate.evidence.lexical_score = score;
+            candidate.evidence.lexical_score = found.score;
+            candidate.evidence.coverage = found.coverage;
         }
         candidates.push(candidate);
     }
     let semantic = candidates.len();
-    for (&(row, score), rank) in lexical.iter().zip(1..).take(most) {
-        if !known.contains(&row) {
-            candidates.push(Candidate::lexical(row, rank, score));
+    for (found, rank) in lexical.iter().zip(1..).take(most) {
+        if !known.contains(&found.row) {
+            candidates.push(Candidate::lexical(found, rank));
         }
     }
     let rows: Vec<Row> = candidates[semantic..].iter().map(|one| one.row).collect();

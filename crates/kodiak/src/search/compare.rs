@@ -32,13 +32,19 @@ pub(super) struct NearestChunk {
     pub(super) chunk: i64,
     /// The cosine between the query and the chunk.
     pub(super) similarity: f32,
-    /// The mean cosine between the query and the document's best chunks, as many as
-    /// the comparison counts.
-    pub(super) pooled_similarity: f32,
     /// The cosine between the query and the centroid of the document's chunks.
     pub(super) centroid_similarity: f32,
     /// The chunk's vector.
     pub(super) vector: Vec<f32>,
+}
+
+impl NearestChunk {
+    /// Returns the similarity of the document: the mean of its nearest chunk's and
+    /// its centroid's, of which the centroid has this share. The nearest of many
+    /// chunks is near by chance; the centroid tells what the document is about.
+    pub(super) fn whole_similarity(&self, centroid_weight: f32) -> f32 {
+        (1.0 - centroid_weight) * self.similarity + centroid_weight * self.centroid_similarity
+    }
 }
 
 /// A comparison of the vectors of a store with those of a query.
@@ -46,8 +52,8 @@ pub(super) struct NearestChunk {
 pub(super) struct Comparison {
     vectors: Arc<dyn VectorIndex>,
     queries: Vec<Vec<f32>>,
-    /// The number of chunks of a document whose mean similarity counts.
-    best_chunks: usize,
+    /// The share of the centroid in a document's similarity.
+    centroid_weight: f32,
     /// The nearest unmerged chunk of each document that has any.
     unmerged: HashMap<Row, Unmerged>,
 }
@@ -66,12 +72,12 @@ impl Comparison {
         store: &dyn Reader,
         vectors: Arc<dyn VectorIndex>,
         queries: Vec<Vec<f32>>,
-        best_chunks: usize,
+        centroid_weight: f64,
     ) -> Result<Self> {
         let mut comparison = Self {
             vectors,
             queries,
-            best_chunks,
+            centroid_weight: centroid_weight as f32,
             unmerged: HashMap::new(),
         };
         if !comparison.queries.is_empty() {
@@ -94,7 +100,8 @@ impl Comparison {
         Ok(unmerged)
     }
 
-    /// Returns the `keep` documents with the nearest chunks, nearest first, among
+    /// Returns the `keep` documents with the nearest chunks, the most similar as a
+    /// whole first, among
     /// `rows` if given. `scanned` is the result of an earlier scan for `keep`
     /// documents, if there was one. Returns `None` if it was stopped.
     pub(super) fn nearest(
@@ -142,11 +149,13 @@ impl Comparison {
         });
         best.truncate(keep);
         for chunk in &mut best {
-            self.complete(store, chunk)?;
+            chunk.centroid_similarity = self.centroid_similarity(store, chunk)?;
         }
-        if self.best_chunks > 1 {
-            best.sort_by(|one, other| other.pooled_similarity.total_cmp(&one.pooled_similarity));
-        }
+        let whole = |chunk: &NearestChunk| chunk.whole_similarity(self.centroid_weight);
+        best.sort_by(|one, other| {
+            let by_similarity = whole(other).total_cmp(&whole(one));
+            by_similarity.then(one.row.cmp(&other.row))
+        });
         Ok(Some(best))
     }
 
@@ -167,24 +176,9 @@ impl Comparison {
             }
         }
         for chunk in found.values_mut() {
-            self.complete(store, chunk)?;
+            chunk.centroid_similarity = self.centroid_similarity(store, chunk)?;
         }
         Ok(found)
-    }
-
-    /// Adds the similarities of the whole document to its nearest chunk.
-    fn complete(&self, store: &dyn Reader, chunk: &mut NearestChunk) -> Result<()> {
-        chunk.centroid_similarity = self.centroid_similarity(store, chunk)?;
-        if self.best_chunks > 1 {
-            let vectors = store.vectors_of(chunk.row)?;
-            let mut all: Vec<f32> = vectors.iter().map(|it| self.similarity(it)).collect();
-            all.sort_by(|one, other| other.total_cmp(one));
-            all.truncate(self.best_chunks);
-            if !all.is_empty() {
-                chunk.pooled_similarity = all.iter().sum::<f32>() / all.len() as f32;
-            }
-        }
-        Ok(())
     }
 
     /// Returns a chunk with its exact similarity, which also stands in for those of
@@ -198,7 +192,6 @@ impl Comparison {
                 row,
                 chunk,
                 similarity,
-                pooled_similarity: similarity,
                 centroid_similarity: similarity,
                 vector,
             }
@@ -274,7 +267,6 @@ mod tests {
             row: 1,
             chunk,
             similarity,
-            pooled_similarity: similarity,
             centroid_similarity: similarity,
             vector: Vec::new(),
         };

@@ -12,9 +12,9 @@ use super::limits::{INSPECTED, MAX_BODY_BYTES};
 use crate::date;
 use crate::error::Result;
 use crate::period::{Period, asks_when, tells_time};
-use crate::rank::rules::{EXACT_BONUS, PERIOD_BONUS, TIME_BONUS};
+use crate::rank::rules::{EXACT_BONUS, PERIOD_BONUS, TIME_BONUS, VERBATIM_BONUS};
 use crate::store::{Reader, Row, StoredDocument};
-use crate::text::fold_into;
+use crate::text::{fold_into, words};
 
 /// The number of best candidates that are inspected if the query names a period:
 /// its documents may have few of its words.
@@ -27,6 +27,10 @@ pub(super) struct Inspection<'a> {
     /// The informative words as typed, folded, each with its share of the summed
     /// idf.
     words: Vec<(&'a str, f64)>,
+    /// The words of the query in order, folded, stop words included.
+    sequence: Vec<String>,
+    /// How far words can be trusted, from 0 to 1.
+    trust: f64,
     period: Option<Period>,
     asks_when: bool,
 }
@@ -69,12 +73,15 @@ impl Inspected {
 }
 
 impl<'a> Inspection<'a> {
-    /// Prepares an inspection for a query with this text and these terms.
-    pub(super) fn of(store: &'a dyn Reader, text: &str, terms: &'a Terms) -> Self {
+    /// Prepares an inspection for a query with this text and these terms, whose
+    /// words can be trusted this far.
+    pub(super) fn of(store: &'a dyn Reader, text: &str, terms: &'a Terms, trust: f64) -> Self {
         let Terms::Planned(terms) = terms else {
             return Self {
                 store,
                 words: Vec::new(),
+                sequence: Vec::new(),
+                trust,
                 period: None,
                 asks_when: false,
             };
@@ -94,6 +101,8 @@ impl<'a> Inspection<'a> {
         Self {
             store,
             words,
+            sequence: sequence(text),
+            trust,
             period: Period::named_in(text, date::now()),
             asks_when: asks_when(text),
         }
@@ -142,20 +151,67 @@ impl<'a> Inspection<'a> {
             let nearness = dates.map(|moment| period.nearness(moment));
             nearness.fold(0.0, f64::max)
         });
-        EXACT_BONUS * exact + TIME_BONUS * time + PERIOD_BONUS * near
+        let verbatim = run_of(folded, &self.sequence);
+        self.trust * (EXACT_BONUS * exact + VERBATIM_BONUS * verbatim)
+            + TIME_BONUS * time
+            + PERIOD_BONUS * near
     }
+}
+
+/// Returns the words of a query in order, folded, without its syntax.
+fn sequence(text: &str) -> Vec<String> {
+    let mut folded = String::new();
+    fold_into(text, &mut folded);
+    let all = words(&folded).map(|word| folded[word.range].to_owned());
+    all.collect()
+}
+
+/// Returns the share of a query's neighbouring words that `text` has in a row, as
+/// typed, around the query's longest word: 1 if it has the whole query.
+fn run_of(text: &str, sequence: &[String]) -> f64 {
+    let longest = (0..sequence.len()).max_by_key(|&at| sequence[at].len());
+    let Some(at) = longest.filter(|_| sequence.len() > 1) else {
+        return 0.0;
+    };
+    let word = sequence[at].as_str();
+    let mut best = 0;
+    for (start, _) in text.match_indices(word) {
+        if !is_word(text, start, word) {
+            continue;
+        }
+        let after = text[start + word.len()..]
+            .split(|letter: char| !letter.is_alphanumeric())
+            .filter(|one| !one.is_empty());
+        let before = text[..start]
+            .rsplit(|letter: char| !letter.is_alphanumeric())
+            .filter(|one| !one.is_empty());
+        let following = after.zip(&sequence[at + 1..]);
+        let preceding = before.zip(sequence[..at].iter().rev());
+        let run = following.take_while(|(one, other)| one == other).count()
+            + preceding.take_while(|(one, other)| one == other).count();
+        best = best.max(run);
+        if best + 1 == sequence.len() {
+            break;
+        }
+    }
+    best as f64 / (sequence.len() - 1) as f64
 }
 
 /// Tells whether `text` contains `word` with no letter or digit next to it.
 pub(super) fn contains_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        [before, after]
-            .into_iter()
-            .flatten()
-            .all(|next| !next.is_alphanumeric())
-    })
+    text.match_indices(word)
+        .any(|(at, _)| is_word(text, at, word))
+}
+
+/// Reports whether the `word` at this place of `text` has no letter or digit next to
+/// it.
+fn is_word(text: &str, at: usize, word: &str) -> bool {
+    let before = text[..at].chars().next_back();
+    let after = text[at + word.len()..].chars().next();
+    [before, after]
+        .into_iter()
+        .flatten()
+        .all(|next| !next.is_alphanumeric())
 }
 
 #[cfg(test)]

@@ -27,13 +27,15 @@ pub(super) struct LexicalCandidates {
     /// The retriever's name in the answer.
     pub(super) retriever: &'static str,
     pub(super) terms: Terms,
+    /// The summed weight of the words that count towards passage coverage.
+    pub(super) whole: f64,
 }
 
 impl LexicalCandidates {
     /// Returns the best documents.
     pub(super) fn best_rows(&self, most: usize) -> Vec<Row> {
         let best = self.matches.best.iter().take(most);
-        best.map(|&(row, _)| row).collect()
+        best.map(|found| found.row).collect()
     }
 
     /// Raises the scores of documents by their bonuses, and sorts them again.
@@ -42,10 +44,13 @@ impl LexicalCandidates {
             return;
         }
         let best = &mut self.matches.best;
-        for (row, score) in best.iter_mut() {
-            *score *= 1.0 + BONUS_SHARE * inspected.bonus(*row);
+        for found in best.iter_mut() {
+            found.score *= 1.0 + BONUS_SHARE * inspected.bonus(found.row);
         }
-        best.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        best.sort_by(|one, other| {
+            let by_score = other.score.total_cmp(&one.score);
+            by_score.then(one.row.cmp(&other.row))
+        });
     }
 }
 
@@ -107,6 +112,7 @@ impl LexicalRetriever<'_> {
             pruned,
             only_excluded,
             terms,
+            whole,
         } = plan;
         let mut matches = match (&pruned, &expression) {
             (Some(pruned), _) => run(pruned)?,
@@ -125,6 +131,7 @@ impl LexicalRetriever<'_> {
             matches,
             retriever: "fts5",
             terms: Terms::Planned(terms),
+            whole,
         })
     }
 
@@ -156,6 +163,7 @@ impl LexicalRetriever<'_> {
             },
             retriever: "fts5",
             terms: Terms::Planned(Vec::new()),
+            whole: 0.0,
         })
     }
 
@@ -199,6 +207,7 @@ impl LexicalRetriever<'_> {
             matches: store.containing(&needles, excluded, filter, limits.candidates)?,
             retriever: "like",
             terms: Terms::Literal(needles),
+            whole: 0.0,
         })
     }
 }

@@ -73,6 +73,7 @@ pub(crate) use turn_details::turn_details;
 pub(crate) use workers::Workers;
 
 use crate::error::Result;
+use crate::rank::evidence::QueryWords;
 use crate::store::{Filter, Snapshot};
 use candidate::{Ranked, join};
 use inspect::Inspection;
@@ -264,7 +265,9 @@ impl<'a> Searching<'a> {
                 let mut outcome = self.inspect(found)?;
                 if let Some(semantic) = waited.candidates {
                     self.note_model(&mut outcome, &semantic)?;
-                    outcome.ranked.append(semantic.chunks);
+                    outcome
+                        .ranked
+                        .append(semantic.chunks, self.router.tuning.centroid_weight);
                 }
                 Ok((waited.snapshot, outcome))
             }
@@ -293,12 +296,14 @@ impl<'a> Searching<'a> {
                     return Ok((waited.snapshot, self.inspect(found)?));
                 };
                 let mut outcome = Outcome {
-                    ranked: Ranked::semantic(Vec::new()),
+                    ranked: Ranked::semantic(Vec::new(), 0.0),
                     retrievers: Retrievers::default(),
                     embedded: 0.0,
                 };
                 self.note_model(&mut outcome, &semantic)?;
-                outcome.ranked.append(semantic.chunks);
+                outcome
+                    .ranked
+                    .append(semantic.chunks, self.router.tuning.centroid_weight);
                 Ok((waited.snapshot, outcome))
             }
         }
@@ -306,7 +311,8 @@ impl<'a> Searching<'a> {
 
     /// Ranks lexical candidates, the best of them after a closer look.
     fn inspect(&self, mut found: LexicalCandidates) -> Result<Outcome> {
-        let inspection = Inspection::of(self.router.store, &self.request.query, &found.terms);
+        let (store, query) = (self.router.store, &self.request.query);
+        let inspection = Inspection::of(store, query, &found.terms, 1.0);
         let most = inspection.depth().min(INSPECTED);
         let inspected = inspection.inspect(&found.best_rows(most))?;
         found.raise(&inspected);
@@ -404,6 +410,15 @@ impl<'a> Searching<'a> {
         Ok(())
     }
 
+    /// Returns the number of documents that the filter admits.
+    fn searched(&self) -> Result<u64> {
+        let store = self.router.store;
+        if self.filter.is_empty() {
+            return Ok(store.corpus()?.documents);
+        }
+        Ok(store.rows(&self.filter, None, None)?.len() as u64)
+    }
+
     /// Joins the candidates of both retrievers, fuses their scores and rescores
     /// them.
     fn fuse(
@@ -414,7 +429,7 @@ impl<'a> Searching<'a> {
     ) -> Result<Outcome> {
         let store = self.router.store;
         let mut outcome = Outcome {
-            ranked: Ranked::semantic(Vec::new()),
+            ranked: Ranked::semantic(Vec::new(), 0.0),
             retrievers: Retrievers {
                 lexical: Some(found.retriever.to_owned()),
                 ..Retrievers::default()
@@ -422,7 +437,12 @@ impl<'a> Searching<'a> {
             embedded: 0.0,
         };
         self.note_model(&mut outcome, &semantic)?;
-        let LexicalCandidates { matches, terms, .. } = found;
+        let LexicalCandidates {
+            matches,
+            terms,
+            whole,
+            ..
+        } = found;
         let SemanticCandidates {
             comparison, chunks, ..
         } = semantic;
@@ -446,11 +466,14 @@ impl<'a> Searching<'a> {
             fusion: self.request.fusion,
             weights: self.request.weights,
             terms: &terms,
+            words: QueryWords {
+                whole,
+                documents: self.searched()?,
+            },
             tuning: &self.router.tuning,
             query: &self.request.query,
         };
-        let best = matches.best.first().map_or(0.0, |&(_, score)| score);
-        let inspected = scoring.apply(&mut candidates, best)?;
+        let inspected = scoring.apply(&mut candidates)?;
         let only_semantic = candidates
             .iter()
             .filter(|one| one.evidence.lexical_rank.is_none())

@@ -194,8 +194,8 @@ impl Presenter<'_> {
                 let phrase = Expression::Phrase(Phrase {
                     text: term.term.clone(),
                     prefix: term.prefix,
-                    column: None,
                     weight: 1.0,
+                    ..Phrase::default()
                 });
                 term.documents = match self.store.count(&phrase, &scope) {
                     Ok(documents) => documents,

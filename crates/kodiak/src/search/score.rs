@@ -11,6 +11,7 @@ use super::lexical::Terms;
 use super::turn;
 use crate::error::Result;
 use crate::rank::Tuning;
+use crate::rank::evidence::QueryWords;
 use crate::rank::fusion::{Evidence, Fusion, Weights, fuse};
 use crate::rank::neighbourhood::Neighbourhood;
 use crate::rank::thread::{REACH, Threads, Turn};
@@ -23,6 +24,7 @@ pub(super) struct Scoring<'a> {
     pub(super) fusion: Fusion,
     pub(super) weights: Weights,
     pub(super) terms: &'a Terms,
+    pub(super) words: QueryWords,
     pub(super) tuning: &'a Tuning,
     /// The query as typed.
     pub(super) query: &'a str,
@@ -30,12 +32,12 @@ pub(super) struct Scoring<'a> {
 
 impl Scoring<'_> {
     /// Fuses and rescores the candidates, scales their scores from 0 for the worst
-    /// to 1 for the best, and sorts them. `best` is the highest BM25 score of any
-    /// document. Returns the documents that were inspected.
-    pub(super) fn apply(&self, candidates: &mut [Candidate], best: f64) -> Result<Inspected> {
+    /// to 1 for the best, and sorts them. Returns the documents that were inspected.
+    pub(super) fn apply(&self, candidates: &mut [Candidate]) -> Result<Inspected> {
         let mut weights = self.weights;
+        let trust = self.trust(candidates);
         if self.fusion == Fusion::Convex {
-            weights.lexical *= coverage_factor(best, self.terms, self.tuning.full_coverage);
+            weights.lexical *= trust;
         }
         let evidence: Vec<Evidence> = candidates.iter().map(|one| one.evidence).collect();
         let own = fuse(&evidence, self.fusion, weights, self.tuning);
@@ -43,8 +45,8 @@ impl Scoring<'_> {
         // Rescoring needs distances, and ranks have none.
         let mut inspected = Inspected::default();
         if self.fusion == Fusion::Convex {
-            self.rescore(candidates, weights, &mut scores)?;
-            inspected = self.inspect(candidates, &mut scores)?;
+            self.rescore(candidates, weights, trust, &mut scores)?;
+            inspected = self.inspect(candidates, trust, &mut scores)?;
         }
         let highest = scores.iter().copied().fold(f64::MIN, f64::max);
         let lowest = scores.iter().copied().fold(f64::MAX, f64::min);
@@ -67,12 +69,26 @@ impl Scoring<'_> {
         Ok(inspected)
     }
 
+    /// Returns how far the words of the query can be trusted to find what it means,
+    /// from 0 to 1: the evidence of the candidate with the best passage. As z-scores,
+    /// words that met by chance would count as much as any.
+    fn trust(&self, candidates: &[Candidate]) -> f64 {
+        if matches!(self.terms, Terms::Literal(_)) {
+            return 1.0;
+        }
+        let coverage = candidates.iter().map(|one| one.evidence.coverage);
+        let best = coverage.fold(0.0, f64::max);
+        self.words.evidence(best, self.tuning)
+    }
+
     /// Runs the rescoring stages in order: hubness penalty, speaker boost,
-    /// smoothing, thread context.
+    /// smoothing, thread context. Neighbours agree on what words and meaning find
+    /// together; where only meaning speaks, they pull its best hits apart.
     fn rescore(
         &self,
         candidates: &[Candidate],
         weights: Weights,
+        trust: f64,
         scores: &mut [f64],
     ) -> Result<()> {
         let tuning = self.tuning;
@@ -87,17 +103,22 @@ impl Scoring<'_> {
         let turns = self.turns(&rows, &members, &authors)?;
         let threads = Threads::of(&rows, &turns, &members, &authors);
 
-        neighbourhood.penalise_hubs(scores, weights.semantic * tuning.hubness_penalty);
+        neighbourhood.penalise_hubs(scores, weights.semantic * trust * tuning.hubness_penalty);
         threads.favour_named_speakers(scores, &turns, tuning);
         // In a thread, the turns before and after take the place of neighbours.
-        neighbourhood.smooth(scores, tuning.smoothing, |at| threads.contains(at));
+        neighbourhood.smooth(scores, trust * tuning.smoothing, |at| threads.contains(at));
         threads.add_context(scores, &turns, tuning);
         Ok(())
     }
 
     /// Adds to the scores of the best candidates what a closer look at them gives.
-    fn inspect(&self, candidates: &[Candidate], scores: &mut [f64]) -> Result<Inspected> {
-        let inspection = Inspection::of(self.store, self.query, self.terms);
+    fn inspect(
+        &self,
+        candidates: &[Candidate],
+        trust: f64,
+        scores: &mut [f64],
+    ) -> Result<Inspected> {
+        let inspection = Inspection::of(self.store, self.query, self.terms, trust);
         let mut best: Vec<usize> = (0..scores.len()).collect();
         best.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]));
         best.truncate(inspection.depth());
@@ -163,50 +184,5 @@ impl Scoring<'_> {
             }
         }
         Ok(rows.iter().map(|row| turns.get(row).copied()).collect())
-    }
-}
-
-/// Returns the factor for the weight of lexical evidence, from 0 to 1: the query
-/// coverage of the best document, relative to `full_coverage`. The coverage is its
-/// BM25 score divided by the summed idf of the informative terms. It is low if
-/// even the best document matches few terms or only stop words; as z-scores, such
-/// scores would count as much as any.
-fn coverage_factor(best: f64, terms: &Terms, full_coverage: f64) -> f64 {
-    let Terms::Planned(terms) = terms else {
-        return 1.0;
-    };
-    let informative = terms.iter().filter(|term| !term.common);
-    let all: f64 = informative.map(|term| term.weight).sum();
-    if all > 0.0 {
-        (best / all / full_coverage).clamp(0.0, 1.0)
-    } else {
-        1.0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::search::terms::PlannedTerm;
-
-    #[test]
-    fn lexical_evidence_counts_as_far_as_the_query_is_covered() {
-        let term = |weight, common| PlannedTerm {
-            term: "bear".to_owned(),
-            prefix: false,
-            typed: None,
-            documents: 1,
-            weight,
-            common,
-        };
-        let terms = Terms::Planned(vec![term(6.0, false), term(3.0, false), term(1.0, true)]);
-        for (best, expected) in [(0.0, 0.0), (2.25, 0.5), (4.5, 1.0), (12.0, 1.0)] {
-            let trusted = coverage_factor(best, &terms, 0.5);
-            assert!((trusted - expected).abs() < 1e-9, "{best}: {trusted}");
-        }
-        let nothing = Terms::Planned(Vec::new());
-        assert!((coverage_factor(0.0, &nothing, 0.5) - 1.0).abs() < 1e-9);
-        let literal = Terms::Literal(vec!["bear".to_owned()]);
-        assert!((coverage_factor(0.1, &literal, 0.5) - 1.0).abs() < 1e-9);
     }
 }

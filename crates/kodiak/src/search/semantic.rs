@@ -313,7 +313,7 @@ impl SemanticRetriever<'_> {
         let model = vectors.serving().name.clone();
         let read = || -> Result<_> {
             let comparison =
-                Comparison::new(self.store, vectors, queries, self.tuning.best_chunks)?;
+                Comparison::new(self.store, vectors, queries, self.tuning.centroid_weight)?;
             let stop = Stop::at(deadline);
             let nearest = comparison.nearest(self.store, scanned, rows.as_deref(), keep, &stop)?;
             Ok((comparison, nearest))

@@ -17,7 +17,7 @@ use crate::document::Reference;
 use crate::error::{Error, Result};
 use crate::rank::idf;
 use crate::rank::rules::{SIMILAR_CHUNKS, SIMILAR_LETTERS, SIMILAR_TITLE_WEIGHT, SIMILAR_WORDS};
-use crate::store::{Filter, Row, Snapshot, StoredDocument};
+use crate::store::{Filter, Snapshot, StoredDocument};
 use crate::text::{is_stop_word, words};
 use crate::vector::centroid;
 
@@ -80,7 +80,7 @@ impl Router<'_> {
         match self.similar_lexical(document, filter, limits) {
             Err(Error::Database { detail, .. }) => Ok(Noted {
                 value: Outcome {
-                    ranked: Ranked::semantic(Vec::new()),
+                    ranked: Ranked::semantic(Vec::new(), 0.0),
                     retrievers: Retrievers::default(),
                     embedded: 0.0,
                 },
@@ -118,8 +118,8 @@ impl Router<'_> {
             Some(self.store.rows(filter, None, None)?)
         };
         let model = index.serving().name.clone();
-        let comparison =
-            Comparison::new(self.store, index, vec![centroid], self.tuning.best_chunks)?;
+        let weight = self.tuning.centroid_weight;
+        let comparison = Comparison::new(self.store, index, vec![centroid], weight)?;
         let near = comparison.nearest(
             self.store,
             None,
@@ -131,7 +131,7 @@ impl Router<'_> {
         let alike = |chunk: &NearestChunk| chunk.row != document.row && chunk.similarity > 0.0;
         let others = near.unwrap_or_default().into_iter().filter(alike);
         Ok(Some(Outcome {
-            ranked: Ranked::semantic(others.collect()),
+            ranked: Ranked::semantic(others.collect(), weight),
             retrievers: Retrievers {
                 lexical: None,
                 semantic: Some(model),
@@ -156,9 +156,7 @@ impl Router<'_> {
         let mut found = lexical.retrieve_planned(&query, filter, limits.fetched)?;
         let matches = &mut found.matches;
         let before = matches.best.len();
-        matches
-            .best
-            .retain(|&(row, _): &(Row, f64)| row != document.row);
+        matches.best.retain(|found| found.row != document.row);
         matches.total -= before - matches.best.len();
         Ok(found)
     }

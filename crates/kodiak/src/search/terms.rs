@@ -28,6 +28,8 @@ pub(super) struct TermPlan {
     pub(super) only_excluded: Option<Expression>,
     /// The terms the query looks for, for snippets and explanations.
     pub(super) terms: Vec<PlannedTerm>,
+    /// The summed weight of the words that count towards passage coverage.
+    pub(super) whole: f64,
 }
 
 /// A term that the query looks for.
@@ -60,10 +62,13 @@ pub(super) fn plan(
         tuning,
         tokenizer: Tokenizer::new(store.stemming()),
         terms: Vec::new(),
+        words: Vec::new(),
+        counts_common: !has_informative(query),
     };
     let excluded = planner.conditions(&query.excluded)?;
     // Excluded words are neither in snippets nor in explanations.
     planner.terms.clear();
+    planner.words.clear();
     let required = planner.conditions(&query.required)?;
     let mut optional = Vec::new();
     for clause in &query.optional {
@@ -92,6 +97,7 @@ pub(super) fn plan(
         expression: wanted.map(without),
         pruned: pruned.map(without),
         terms: planner.terms,
+        whole: planner.words.iter().map(|(_, weight)| weight).sum(),
     })
 }
 
@@ -129,8 +135,29 @@ pub(super) fn clause_expression(
         tuning,
         tokenizer: Tokenizer::new(store.stemming()),
         terms: Vec::new(),
+        words: Vec::new(),
+        counts_common: true,
     };
     Ok(planner.clause(clause)?.0)
+}
+
+/// Reports whether a query has a word that is not a stop word.
+fn has_informative(query: &Query) -> bool {
+    fn condition(one: &Condition) -> bool {
+        match one {
+            Condition::Clause(clause) => informative(&clause.text),
+            Condition::All(parts) | Condition::Any(parts) => parts.iter().any(condition),
+            Condition::Except(wanted, _) => condition(wanted),
+            Condition::Near(words, _) => words.iter().any(|word| informative(word)),
+        }
+    }
+    fn informative(text: &str) -> bool {
+        let mut folded = String::new();
+        fold_into(text, &mut folded);
+        !is_stop_word(&folded)
+    }
+    let mut optional = query.optional.iter();
+    optional.any(|clause| informative(&clause.text)) || query.required.iter().any(condition)
 }
 
 struct Planner<'a> {
@@ -139,6 +166,11 @@ struct Planner<'a> {
     tuning: &'a Tuning,
     tokenizer: Tokenizer,
     terms: Vec<PlannedTerm>,
+    /// The words of the query that count towards passage coverage, folded, with
+    /// their weights.
+    words: Vec<(String, f64)>,
+    /// Whether stop words count, too: in a query of nothing else.
+    counts_common: bool,
 }
 
 impl Planner<'_> {
@@ -164,9 +196,9 @@ impl Planner<'_> {
                     let (weight, _) = self.weigh(text, 1.0)?;
                     phrases.push(Phrase {
                         text: text.clone(),
-                        prefix: false,
-                        column: None,
                         weight,
+                        word: self.word(text, weight),
+                        ..Phrase::default()
                     });
                 }
                 Expression::Near(phrases, *distance)
@@ -188,9 +220,10 @@ impl Planner<'_> {
         let (weight, documents) = self.weigh(&clause.text, factor)?;
         let phrase = Phrase {
             text: clause.text.clone(),
-            prefix: false,
             column: clause.column,
             weight,
+            word: self.word(&clause.text, weight),
+            ..Phrase::default()
         };
         Ok((Expression::Phrase(phrase), documents))
     }
@@ -222,15 +255,33 @@ impl Planner<'_> {
             weight,
             common: false,
         });
+        let word = self.word(&clause.text, weight);
         let phrases = texts.into_iter().map(|(text, prefix)| {
             Expression::Phrase(Phrase {
                 text,
                 prefix,
                 column: clause.column,
                 weight,
+                word,
             })
         });
         Ok((Expression::Any(phrases.collect()), documents))
+    }
+
+    /// Returns the number of the word that a text is, which has this weight, or
+    /// `None` for a stop word that does not count.
+    fn word(&mut self, text: &str, weight: f64) -> Option<u32> {
+        let mut folded = String::new();
+        fold_into(text, &mut folded);
+        if !self.counts_common && is_stop_word(&folded) {
+            return None;
+        }
+        let known = self.words.iter().position(|(word, _)| *word == folded);
+        let number = known.unwrap_or_else(|| {
+            self.words.push((folded, weight));
+            self.words.len() - 1
+        });
+        u32::try_from(number).ok()
     }
 
     /// Returns the weight and the document frequency of a text: those of its rarest
@@ -344,6 +395,7 @@ fn any(mut parts: Vec<Expression>) -> Option<Expression> {
 fn weightless(expression: &Expression) -> Expression {
     let plain = |phrase: &Phrase| Phrase {
         weight: 0.0,
+        word: None,
         ..phrase.clone()
     };
     let each = |parts: &[Expression]| parts.iter().map(weightless).collect();

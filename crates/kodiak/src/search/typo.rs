@@ -202,9 +202,8 @@ fn is_listed(folded: &str) -> bool {
 fn expression(text: &str) -> Expression {
     Expression::Phrase(Phrase {
         text: text.to_owned(),
-        prefix: false,
-        column: None,
         weight: 1.0,
+        ..Phrase::default()
     })
 }
 

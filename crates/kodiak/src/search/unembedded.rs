@@ -64,7 +64,6 @@ pub(super) fn embed(
                     row,
                     chunk: NO_CHUNK,
                     similarity,
-                    pooled_similarity: similarity,
                     centroid_similarity: similarity,
                     vector,
                 });

@@ -11,7 +11,7 @@ pub enum Column {
 }
 
 /// A sequence of consecutive words.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Phrase {
     /// The words as written. The store splits them into terms.
     pub text: String,
@@ -22,6 +22,9 @@ pub struct Phrase {
     /// The weight of a match: the inverse document frequency, or 0 if it does
     /// not count.
     pub weight: f64,
+    /// The number of the query's word that it stands for, if that word counts
+    /// towards passage coverage. Other forms of the word have the same number.
+    pub word: Option<u32>,
 }
 
 /// A condition on documents.

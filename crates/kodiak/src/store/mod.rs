@@ -59,8 +59,20 @@ pub struct SimilarWord {
 pub struct Matches {
     /// The number of documents that match.
     pub total: usize,
-    /// The best of them with their scores, best first.
-    pub best: Vec<(Row, f64)>,
+    /// The best of them, best first.
+    pub best: Vec<Match>,
+}
+
+/// A document that matches an expression.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Match {
+    /// The document.
+    pub row: Row,
+    /// Its score.
+    pub score: f64,
+    /// The share of the query that its best passage has, from 0 to 1; 0 where words
+    /// were not ranked.
+    pub coverage: f64,
 }
 
 /// The model whose vectors are used for searching.

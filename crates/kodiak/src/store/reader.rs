@@ -132,7 +132,7 @@ pub trait Reader: Send {
     /// Returns documents that match `filter` in the order in which they were written.
     fn by_time(&self, filter: &Filter, stretch: &Stretch) -> Result<Vec<Row>> {
         let rows = self.newest(filter, None, usize::MAX)?.best;
-        let rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
+        let rows: Vec<Row> = rows.into_iter().map(|found| found.row).collect();
         let mut moments = Vec::new();
         for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
             moments.extend(self.documents(rows)?.iter().map(Moment::of));
@@ -151,7 +151,7 @@ pub trait Reader: Send {
                 ..filter.clone()
             };
             let found = self.newest(&superseding, None, usize::MAX)?.best;
-            let found: Vec<Row> = found.into_iter().map(|(row, _)| row).collect();
+            let found: Vec<Row> = found.into_iter().map(|found| found.row).collect();
             for newer in self.documents(&found)? {
                 if newer.source == document.source && newer.row != document.row {
                     pairs.push((document.row, newer.row));
@@ -231,7 +231,7 @@ pub trait Reader: Send {
     /// of those documents, sorted by name.
     fn tags(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
         let rows = self.newest(filter, None, usize::MAX)?.best;
-        let rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
+        let rows: Vec<Row> = rows.into_iter().map(|found| found.row).collect();
         let mut counts: BTreeMap<String, (String, u64)> = BTreeMap::new();
         for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
             for tag in self.documents(rows)?.into_iter().flat_map(|one| one.tags) {
@@ -246,7 +246,7 @@ pub trait Reader: Send {
     /// number of those documents, sorted by name.
     fn projects(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
         let rows = self.newest(filter, None, usize::MAX)?.best;
-        let rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
+        let rows: Vec<Row> = rows.into_iter().map(|found| found.row).collect();
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
             let documents = self.documents(rows)?.into_iter();

@@ -130,9 +130,8 @@ fn a_match_without_any_weight_has_a_score_of_zero() {
     let store = notes.store();
     let phrase = kodiak::store::Expression::Phrase(kodiak::store::Phrase {
         text: "pear".to_owned(),
-        prefix: false,
-        column: None,
         weight: 1.0,
+        ..kodiak::store::Phrase::default()
     });
     let bm25 = Bm25 {
         k1: 0.0,
@@ -141,7 +140,8 @@ fn a_match_without_any_weight_has_a_score_of_zero() {
     };
     let corpus = store.corpus().unwrap();
     let matches = store.matches(&phrase, &Filter::default(), corpus, bm25, 9);
-    assert_eq!(matches.unwrap().best, [(1, 0.0)]);
+    let best = matches.unwrap().best;
+    assert_eq!((best.len(), best[0].row, best[0].score), (1, 1, 0.0));
 }
 
 #[test]

@@ -22,7 +22,7 @@ use rusqlite::{Connection, ffi};
 
 use crate::analysis::text::{Purpose, Stemming, Tokenizer};
 
-pub(super) use rank::{RankParameters, ScoreThreshold};
+pub(super) use rank::{RankChannel, RankParameters};
 pub(super) use replay::Replay;
 
 /// The tokenizer's name in `CREATE VIRTUAL TABLE … tokenize = …`.
@@ -32,19 +32,19 @@ const RANK: &CStr = c"kodiak_rank";
 
 /// Registers the tokenizer and the rank function on a connection. Every
 /// connection to an index needs this before it touches the full text, with the
-/// stemming of that index. Returns the score threshold that the rank function
-/// reads.
+/// stemming of that index. Returns the channel between the rank function
+/// and its caller.
 pub(super) fn register(
     connection: &Connection,
     stemming: Stemming,
-) -> rusqlite::Result<ScoreThreshold> {
+) -> rusqlite::Result<RankChannel> {
     let api = fts5_api(connection)?;
     // Constants, so that FTS5 may hold them as long as it likes.
     let stemming: &'static Stemming = match stemming {
         Stemming::English => &Stemming::English,
         Stemming::None => &Stemming::None,
     };
-    let threshold = ScoreThreshold::default();
+    let channel = RankChannel::default();
     let mut tokenizer = ffi::fts5_tokenizer {
         xCreate: Some(tokenizer_create),
         xDelete: Some(tokenizer_delete),
@@ -66,13 +66,13 @@ pub(super) fn register(
             check(create(
                 api,
                 RANK.as_ptr(),
-                threshold.clone().into_raw(),
+                channel.clone().into_raw(),
                 Some(rank::rank),
-                Some(ScoreThreshold::forget),
+                Some(RankChannel::forget),
             ))?;
         }
     }
-    Ok(threshold)
+    Ok(channel)
 }
 
 fn check(code: c_int) -> rusqlite::Result<()> {
@@ -310,7 +310,7 @@ mod tests {
                 ..Bm25::default()
             },
             average_length: 21.0 / 3.0,
-            phrases: vec![(2.5_f64 / 1.5).ln()],
+            phrases: vec![((2.5_f64 / 1.5).ln(), Some(0))],
         };
         let (ours, theirs): (f64, f64) = connection
             .query_row(

@@ -10,12 +10,12 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::SqliteStore;
 use super::filter::{conditions, escape_like};
-use super::fts5::RankParameters;
+use super::fts5::{RankChannel, RankParameters};
 use crate::analysis::text::{Purpose, Tokenizer};
 use crate::error::Result;
 use crate::rank::rules::LITERAL_TITLE_WEIGHT;
 use crate::rank::{Bm25, Corpus};
-use crate::store::{Column, Expression, Filter, Matches, Phrase, Row};
+use crate::store::{Column, Expression, Filter, Match, Matches, Phrase};
 
 impl SqliteStore {
     /// Returns the `limit` best documents that match `expression` and `filter`,
@@ -33,7 +33,7 @@ impl SqliteStore {
         let parameters = RankParameters {
             bm25,
             average_length: corpus.average_length,
-            phrases: rendered.weights,
+            phrases: rendered.phrases,
         };
         let mut values: Vec<Value> = vec![parameters.to_blob().into(), rendered.sql.into()];
         let mut sql = String::from(
@@ -47,9 +47,8 @@ impl SqliteStore {
             ));
             values.extend(more);
         }
-        self.threshold.lower();
-        let raise = |worst| self.threshold.set(worst);
-        self.with(|connection| best_of(connection, &sql, values, limit, raise))
+        self.ranking.lower();
+        self.with(|connection| best_of(connection, &sql, values, limit, Some(&self.ranking)))
     }
 
     /// Returns the number of documents that match `expression` and `filter`.
@@ -127,7 +126,7 @@ impl SqliteStore {
              FROM documents AS d JOIN bodies AS b ON b.document = d.id WHERE {condition})
              WHERE score > 0"
         );
-        self.with(|connection| best_of(connection, &sql, values, limit, |_| {}))
+        self.with(|connection| best_of(connection, &sql, values, limit, None))
     }
 
     /// Returns the most recently changed documents that match `filter` but not
@@ -146,7 +145,7 @@ impl SqliteStore {
             values.push(rendered(excluded).into());
         }
         let sql = format!("SELECT d.id, d.updated_at * 1.0 FROM documents AS d WHERE {condition}");
-        self.with(|connection| best_of(connection, &sql, values, limit, |_| {}))
+        self.with(|connection| best_of(connection, &sql, values, limit, None))
     }
 }
 
@@ -157,21 +156,26 @@ fn twice_within(text: &str) -> [Value; 2] {
     [Value::from(pattern.clone()), Value::from(pattern)]
 }
 
-/// Returns the best of the rows and scores that a statement yields. Calls
-/// `raise` with the score that a row must reach from here on.
+/// Returns the best of the rows and scores that a statement yields. Tells the rank
+/// function, if it gives the scores, which score a row must reach to be kept.
 fn best_of(
     connection: &Connection,
     sql: &str,
     values: Vec<Value>,
     limit: usize,
-    raise: impl Fn(f64),
+    ranking: Option<&RankChannel>,
 ) -> rusqlite::Result<Matches> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params_from_iter(values))?;
     let mut best = Best::new(limit);
     while let Some(row) = rows.next()? {
-        if let Some(worst) = best.offer(row.get(0)?, row.get(1)?) {
-            raise(worst);
+        let found = Match {
+            row: row.get(0)?,
+            score: row.get(1)?,
+            coverage: ranking.map_or(0.0, RankChannel::coverage),
+        };
+        if let (Some(worst), Some(ranking)) = (best.offer(found), ranking) {
+            ranking.set(worst);
         }
     }
     Ok(best.finish())
@@ -185,17 +189,14 @@ struct Best {
     worst_first: BinaryHeap<Candidate>,
 }
 
-struct Candidate {
-    row: Row,
-    score: f64,
-}
+struct Candidate(Match);
 
 /// Greater means worse, so that the top of the heap is the one to drop. Equal
 /// scores are ordered by row, so that results are reproducible.
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
-        let by_score = other.score.total_cmp(&self.score);
-        by_score.then(self.row.cmp(&other.row))
+        let by_score = other.0.score.total_cmp(&self.0.score);
+        by_score.then(self.0.row.cmp(&other.0.row))
     }
 }
 
@@ -224,9 +225,9 @@ impl Best {
 
     /// Keeps the row if it is among the best so far. Returns the score of the
     /// worst row kept, if the list is full and has changed.
-    fn offer(&mut self, row: Row, score: f64) -> Option<f64> {
+    fn offer(&mut self, found: Match) -> Option<f64> {
         self.total += 1;
-        let candidate = Candidate { row, score };
+        let candidate = Candidate(found);
         if self.worst_first.len() < self.limit {
             self.worst_first.push(candidate);
         } else {
@@ -238,17 +239,14 @@ impl Best {
         }
         let full = self.worst_first.len() == self.limit;
         let worst = self.worst_first.peek().filter(|_| full)?;
-        Some(worst.score)
+        Some(worst.0.score)
     }
 
     fn finish(self) -> Matches {
         let ordered = self.worst_first.into_sorted_vec();
         Matches {
             total: self.total,
-            best: ordered
-                .into_iter()
-                .map(|kept| (kept.row, kept.score))
-                .collect(),
+            best: ordered.into_iter().map(|Candidate(kept)| kept).collect(),
         }
     }
 }
@@ -265,8 +263,8 @@ pub(super) fn rendered(expression: &Expression) -> String {
 #[derive(Default)]
 struct Rendered {
     sql: String,
-    /// The weights of the phrases, in the order in which FTS5 numbers them.
-    weights: Vec<f64>,
+    /// The weights and words of the phrases, in the order in which FTS5 numbers them.
+    phrases: Vec<(f64, Option<u32>)>,
 }
 
 impl Rendered {
@@ -283,12 +281,12 @@ impl Rendered {
                 self.sql.push('(');
                 self.render(wanted);
                 self.sql.push_str(" NOT ");
-                let wanted = self.weights.len();
+                let wanted = self.phrases.len();
                 self.render(unwanted);
                 // If no document at all has the wanted phrases, FTS5 still
                 // reports the positions of the unwanted ones in a document that
                 // another part of the expression finds.
-                self.weights[wanted..].fill(0.0);
+                self.phrases[wanted..].fill((0.0, None));
                 self.sql.push(')');
             }
         }
@@ -323,6 +321,7 @@ impl Rendered {
             self.column(column);
             self.phrase(&Phrase {
                 weight: 0.0,
+                word: None,
                 ..(*first).clone()
             });
         }
@@ -332,7 +331,7 @@ impl Rendered {
     /// Renders a phrase that no document contains.
     fn nothing(&mut self) {
         self.sql.push_str("\"\"");
-        self.weights.push(0.0);
+        self.phrases.push((0.0, None));
     }
 
     fn join(&mut self, parts: &[Expression], operator: &str) {
@@ -371,7 +370,7 @@ impl Rendered {
         if phrase.prefix {
             self.sql.push_str(" *");
         }
-        self.weights.push(phrase.weight);
+        self.phrases.push((phrase.weight, phrase.word));
     }
 }
 

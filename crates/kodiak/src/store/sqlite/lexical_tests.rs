@@ -1,17 +1,23 @@
 use super::*;
 use crate::analysis::AnalyzedDocument;
 use crate::document::Document;
-use crate::store::SqliteWriter;
+use crate::store::{Row, SqliteWriter};
 
 #[test]
 fn the_best_rows_in_order_with_ties_by_row() {
     let mut best = Best::new(3);
     for (row, score) in [(5, 1.0), (1, 0.5), (2, 2.0), (4, 1.0), (3, 1.0), (9, 0.1)] {
-        best.offer(row, score);
+        best.offer(Match {
+            row,
+            score,
+            coverage: score / 2.0,
+        });
     }
     let matches = best.finish();
     assert_eq!(matches.total, 6);
-    assert_eq!(matches.best, [(2, 2.0), (3, 1.0), (4, 1.0)]);
+    let kept = matches.best.iter();
+    let kept: Vec<_> = kept.map(|it| (it.row, it.score, it.coverage)).collect();
+    assert_eq!(kept, [(2, 2.0, 1.0), (3, 1.0, 0.5), (4, 1.0, 0.5)]);
 }
 
 #[test]
@@ -22,6 +28,7 @@ fn expressions_are_quoted() {
             prefix,
             column,
             weight: 1.0,
+            ..Phrase::default()
         })
     };
     let mut rendered = Rendered::default();
@@ -36,15 +43,14 @@ fn expressions_are_quoted() {
         rendered.sql,
         r#"(("say ""hi"" AND" OR title : "pre" *) NOT "no ")"#
     );
-    assert_eq!(rendered.weights.len(), 3);
+    assert_eq!(rendered.phrases.len(), 3);
 }
 
 fn weighed(text: &str, weight: f64) -> Phrase {
     Phrase {
         text: text.to_owned(),
-        prefix: false,
-        column: None,
         weight,
+        ..Phrase::default()
     }
 }
 
@@ -90,7 +96,8 @@ fn weights_are_in_the_order_fts5_numbers_phrases() {
         let mut rendered = Rendered::default();
         rendered.render(&expression);
         assert_eq!(rendered.sql, sql);
-        assert_eq!(rendered.weights, weights);
+        let found: Vec<f64> = rendered.phrases.iter().map(|&(weight, _)| weight).collect();
+        assert_eq!(found, weights);
     }
 }
 
@@ -123,8 +130,8 @@ fn parts_that_a_document_does_not_meet_add_nothing_to_its_score() {
         let all = Filter::default();
         let bm25 = Bm25::default();
         let matches = writer.matches(&expression, &all, corpus, bm25, 9).unwrap();
-        let found = matches.best.iter().find(|(found, _)| *found == row);
-        found.unwrap().1
+        let found = matches.best.iter().find(|found| found.row == row);
+        found.unwrap().score
     };
     let [near, far, plain] = [1, 2, 3];
     let nothing = score(Expression::Any(vec![]), plain);
@@ -174,9 +181,8 @@ fn the_best_are_the_same_however_few_are_asked_for() {
     let phrase = |text: &str, weight| {
         Expression::Phrase(Phrase {
             text: text.to_owned(),
-            prefix: false,
-            column: None,
             weight,
+            ..Phrase::default()
         })
     };
     let words = [

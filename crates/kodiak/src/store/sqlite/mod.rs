@@ -45,7 +45,7 @@ use super::lock::lock_path;
 use super::{Coverage, Revision};
 use crate::error::{Cause, Error, Result};
 use crate::text::Stemming;
-use fts5::ScoreThreshold;
+use fts5::RankChannel;
 
 pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
@@ -81,7 +81,7 @@ pub struct SqliteStore {
     /// documents.
     stemming: Stemming,
     /// The minimum competitive score of the search in progress.
-    threshold: ScoreThreshold,
+    ranking: RankChannel,
     /// The vector file in use. Opened when first needed.
     vectors: RefCell<Option<OpenVectors>>,
     /// The coverage in some state of the index. Counting takes longer than most
@@ -151,13 +151,13 @@ impl SqliteStore {
     fn wrap(connection: Connection, path: &Path) -> Result<Self> {
         let failed = |source| database_error(path, &source);
         let stemming = stemming::read(&connection).map_err(failed)?;
-        let threshold = fts5::register(&connection, stemming).map_err(failed)?;
+        let ranking = fts5::register(&connection, stemming).map_err(failed)?;
         let store = Self {
             connection,
             path: path.to_path_buf(),
             file: FileIdentity::of(path),
             stemming,
-            threshold,
+            ranking,
             vectors: RefCell::default(),
             coverage: Cell::default(),
             shadowed: Cell::default(),

@@ -53,9 +53,8 @@ fn fixture(documents: Vec<Document>) -> (Fixture, SqliteWriter) {
 fn phrase(text: &str) -> Expression {
     Expression::Phrase(Phrase {
         text: text.into(),
-        prefix: false,
-        column: None,
         weight: 1.0,
+        ..Phrase::default()
     })
 }
 
@@ -69,7 +68,7 @@ fn found_with(store: &SqliteStore, word: &str, filter: &Filter) -> Vec<String> {
     let matches = store
         .matches(&phrase(word), filter, corpus, Bm25::default(), 100)
         .unwrap();
-    let rows: Vec<_> = matches.best.iter().map(|&(row, _)| row).collect();
+    let rows: Vec<_> = matches.best.iter().map(|found| found.row).collect();
     let mut keys: Vec<String> = store
         .documents(&rows)
         .unwrap()

@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use kodiak::date;
-use kodiak::rank::{Bm25, Corpus, Field, TermMatches};
+use kodiak::rank::{Bm25, Corpus, Field, LexicalScore, TermMatches};
 use kodiak::store::{Column, Expression, Filter, Phrase};
 use kodiak::text::{Purpose, Tokenizer};
 use serde_json::{Map, Value};
@@ -15,9 +15,24 @@ use super::{Indexed, Terms};
 
 const FIELDS: [Field; super::FIELDS] = [Field::Title, Field::Body, Field::Tags];
 
-/// A phrase that counts in a document: its weight, and each place where it
-/// stands as a field and a position.
-type Counted = (f64, Vec<(usize, usize)>);
+/// A phrase that counts in a document: its weight, the word it stands for, and each
+/// place where it stands as a field and a position.
+type Counted = (f64, Option<u32>, Vec<(usize, usize)>);
+
+/// Collects the weights and words of the phrases that an expression looks for.
+fn weights(expression: &Expression, found: &mut Vec<(f64, Option<u32>)>) {
+    match expression {
+        Expression::Phrase(phrase) => found.push((phrase.weight, phrase.word)),
+        Expression::Near(phrases, _) => {
+            let phrases = phrases.iter().filter(|phrase| !pattern(phrase).is_empty());
+            found.extend(phrases.map(|phrase| (phrase.weight, phrase.word)));
+        }
+        Expression::All(parts) | Expression::Any(parts) => {
+            parts.iter().for_each(|part| weights(part, found));
+        }
+        Expression::Except(wanted, _) => weights(wanted, found),
+    }
+}
 
 impl Indexed {
     /// Returns whether the document meets an expression.
@@ -32,11 +47,14 @@ impl Indexed {
         expression: &Expression,
         corpus: Corpus,
         bm25: &Bm25,
-    ) -> Option<f64> {
+    ) -> Option<LexicalScore> {
         let mut matches = TermMatches::default();
-        for (weight, places) in self.evaluate(expression)? {
+        let mut wanted = Vec::new();
+        weights(expression, &mut wanted);
+        matches.begin(&wanted);
+        for (weight, word, places) in self.evaluate(expression)? {
             if weight != 0.0 {
-                matches.phrase(weight);
+                matches.phrase(weight, word);
                 for (field, position) in places {
                     matches.occurrence(FIELDS[field], position as u32, bm25);
                 }
@@ -59,7 +77,7 @@ impl Indexed {
         match expression {
             Expression::Phrase(phrase) => {
                 let places = self.locations(phrase, phrase.column, &pattern(phrase));
-                (!places.is_empty()).then(|| vec![(phrase.weight, places)])
+                (!places.is_empty()).then(|| vec![(phrase.weight, phrase.word, places)])
             }
             Expression::Near(phrases, distance) => self.near(phrases, *distance),
             Expression::All(parts) => {
@@ -135,12 +153,12 @@ impl Indexed {
         let counted = patterns.iter().zip(near).map(|((phrase, _), mut places)| {
             places.sort_unstable();
             places.dedup();
-            (phrase.weight, places)
+            (phrase.weight, phrase.word, places)
         });
         let counted: Vec<Counted> = counted.collect();
         counted
             .iter()
-            .any(|(_, places)| !places.is_empty())
+            .any(|(.., places)| !places.is_empty())
             .then_some(counted)
     }
 

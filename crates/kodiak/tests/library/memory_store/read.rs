@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use kodiak::document::SHORTEST_ID;
-use kodiak::rank::{Bm25, Corpus};
+use kodiak::rank::{Bm25, Corpus, LexicalScore};
 use kodiak::source::KnownEntry;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, Matches, Name, Reader, Revision, Row, Serving, SimilarWord, SourceStatus,
+    KnownDocument, Match, Matches, Name, Reader, Revision, Row, Serving, SimilarWord, SourceStatus,
     StoredDocument, VectorIndex,
 };
 use kodiak::text::Stemming;
@@ -128,7 +128,7 @@ impl Reader for MemoryReader {
                 !texts.is_empty() && texts.iter().all(|it| indexed.contains(it))
             };
             let score = indexed.literal_score(needles);
-            (score > 0.0 && !excluded.iter().any(has_all)).then_some(score)
+            (score > 0.0 && !excluded.iter().any(has_all)).then(|| plain(score))
         }))
     }
 
@@ -140,7 +140,7 @@ impl Reader for MemoryReader {
     ) -> Result<Matches> {
         Ok(self.state()?.best(filter, limit, |indexed| {
             let out = excluded.is_some_and(|excluded| indexed.meets(excluded));
-            (!out).then_some(indexed.document.updated_at as f64)
+            (!out).then(|| plain(indexed.document.updated_at as f64))
         }))
     }
 
@@ -485,6 +485,14 @@ impl Reader for MemoryReader {
     }
 }
 
+/// Returns a score that no words were ranked for.
+fn plain(score: f64) -> LexicalScore {
+    LexicalScore {
+        score,
+        coverage: 0.0,
+    }
+}
+
 impl State {
     /// Returns the documents that a filter admits, by row.
     fn admitted(&self, filter: &Filter) -> impl Iterator<Item = (Row, &Indexed)> {
@@ -498,14 +506,21 @@ impl State {
         &self,
         filter: &Filter,
         limit: usize,
-        score: impl Fn(&Indexed) -> Option<f64>,
+        score: impl Fn(&Indexed) -> Option<LexicalScore>,
     ) -> Matches {
         let scored = self.admitted(filter);
-        let mut best: Vec<(Row, f64)> = scored
-            .filter_map(|(row, indexed)| Some((row, score(indexed)?)))
+        let mut best: Vec<Match> = scored
+            .filter_map(|(row, indexed)| {
+                let LexicalScore { score, coverage } = score(indexed)?;
+                Some(Match {
+                    row,
+                    score,
+                    coverage,
+                })
+            })
             .collect();
         let total = best.len();
-        best.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        best.sort_by(|one, other| other.score.total_cmp(&one.score));
         best.truncate(limit);
         Matches { total, best }
     }

@@ -14,9 +14,8 @@ fn phrase(text: &str, weight: f64) -> Expression {
 fn part(text: &str, weight: f64) -> Phrase {
     Phrase {
         text: text.to_owned(),
-        prefix: false,
-        column: None,
         weight,
+        ..Phrase::default()
     }
 }
 
@@ -86,8 +85,12 @@ fn corpus(writer: &mut dyn Writer) {
 /// Returns the keys found, best first, and asserts what holds of all matches.
 fn found(reader: &dyn Reader, matches: &Matches) -> Vec<String> {
     assert_eq!(matches.total, matches.best.len());
-    assert!(matches.best.is_sorted_by(|one, next| one.1 >= next.1));
-    let keys = matches.best.iter().map(|(row, _)| key_of(reader, *row));
+    assert!(
+        matches
+            .best
+            .is_sorted_by(|one, next| one.score >= next.score)
+    );
+    let keys = matches.best.iter().map(|it| key_of(reader, it.row));
     keys.collect()
 }
 
@@ -284,7 +287,7 @@ fn the_newest_come_first() {
         let unwanted = phrase("honey", 0.0);
         let newest = reader.newest(&all, Some(&unwanted), 1).unwrap();
         assert_eq!((newest.total, newest.best.len()), (2, 1));
-        assert_eq!(key_of(&*reader, newest.best[0].0), "tech/database.md");
+        assert_eq!(key_of(&*reader, newest.best[0].row), "tech/database.md");
     });
 }
 
@@ -301,7 +304,7 @@ fn texts_are_found_literally() {
             let matches = reader
                 .containing(&own(needles), &excluded, &all, 99)
                 .unwrap();
-            let scores: Vec<f64> = matches.best.iter().map(|(_, score)| *score).collect();
+            let scores: Vec<f64> = matches.best.iter().map(|it| it.score).collect();
             (found(&*reader, &matches), scores)
         };
         let keys = |keys: &[&str]| -> Vec<String> { keys.iter().map(|&it| it.into()).collect() };
@@ -425,7 +428,7 @@ pub(super) fn assert_alike(
         let scored = matches
             .best
             .iter()
-            .map(|(row, score)| (key_of(reader, *row), *score));
+            .map(|it| (key_of(reader, it.row), it.score, it.coverage));
         (matches.total, scored.collect::<Vec<_>>())
     };
     for limit in [99, 2] {
@@ -438,11 +441,15 @@ pub(super) fn assert_alike(
         }
         // Scores that differ by rounding alone may change places.
         if limit == 99 {
-            let mut keys: Vec<_> = one.1.iter().map(|(key, _)| key).collect();
-            let mut others: Vec<_> = other.1.iter().map(|(key, _)| key).collect();
-            keys.sort();
-            others.sort();
-            assert_eq!(keys, others, "{about}");
+            let by_key = |found: &[(String, f64, f64)]| {
+                let covered = found.iter();
+                let mut covered: Vec<(String, i64)> = covered
+                    .map(|(key, _, coverage)| (key.clone(), (coverage * 1e6).round() as i64))
+                    .collect();
+                covered.sort();
+                covered
+            };
+            assert_eq!(by_key(&one.1), by_key(&other.1), "{about}");
         }
     }
 }

@@ -24,11 +24,15 @@ fn phrase() -> impl Strategy<Value = Phrase> {
     // Sometimes there is nothing in it to look for.
     let text = prop_oneof![6 => text(1..3), 1 => Just("…".to_owned())];
     let weight = prop_oneof![Just(0.0), Just(0.5), Just(2.0), Just(3.25)];
-    (text, any::<bool>(), column, weight).prop_map(|(text, prefix, column, weight)| Phrase {
-        text,
-        prefix,
-        column,
-        weight,
+    let word = prop::option::of(0_u32..4);
+    (text, any::<bool>(), column, weight, word).prop_map(|(text, prefix, column, weight, word)| {
+        Phrase {
+            text,
+            prefix,
+            column,
+            weight,
+            word,
+        }
     })
 }
 

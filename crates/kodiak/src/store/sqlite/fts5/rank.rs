@@ -14,13 +14,23 @@ use rusqlite::ffi;
 
 use crate::rank::{Bm25, Field, TermMatches};
 
-/// The minimum competitive score. Whoever collects the best rows raises it. A
-/// row that cannot reach it gets an upper bound instead of its exact score; the
-/// bound is still below the threshold.
+/// The channel between the rank function and the code that collects the best rows.
 #[derive(Clone, Debug, Default)]
-pub(in crate::store::sqlite) struct ScoreThreshold(Arc<AtomicU64>);
+pub(in crate::store::sqlite) struct RankChannel(Arc<Values>);
 
-impl ScoreThreshold {
+/// The values of a channel, as bits of floats.
+#[derive(Debug, Default)]
+struct Values {
+    /// The minimum competitive score, which the collector raises. A row that cannot
+    /// reach it gets an upper bound instead of its exact score; the bound is still
+    /// below the threshold.
+    threshold: AtomicU64,
+    /// The passage coverage of the last row with an exact score. SQL functions
+    /// return one value, and the score is that value.
+    coverage: AtomicU64,
+}
+
+impl RankChannel {
     /// Lowers the threshold to 0: all rows are competitive.
     pub(in crate::store::sqlite) fn lower(&self) {
         self.set(0.0);
@@ -28,21 +38,29 @@ impl ScoreThreshold {
 
     /// Sets the threshold to `score`.
     pub(in crate::store::sqlite) fn set(&self, score: f64) {
-        self.0.store(score.to_bits(), Ordering::Relaxed);
+        self.0.threshold.store(score.to_bits(), Ordering::Relaxed);
     }
 
-    /// Returns a pointer for C to hold. [`ScoreThreshold::forget`] must get it
+    /// Returns the passage coverage of the row that was ranked last.
+    pub(in crate::store::sqlite) fn coverage(&self) -> f64 {
+        f64::from_bits(self.0.coverage.load(Ordering::Relaxed))
+    }
+
+    /// Returns a pointer for C to hold. [`RankChannel::forget`] must get it
     /// back.
     pub(super) fn into_raw(self) -> *mut c_void {
         Arc::into_raw(self.0).cast_mut().cast()
     }
 
-    /// Drops the threshold that C held.
-    pub(super) unsafe extern "C" fn forget(threshold: *mut c_void) {
+    /// Drops the channel that C held.
+    pub(super) unsafe extern "C" fn forget(channel: *mut c_void) {
         // SAFETY: made by `into_raw`, passed back once.
-        drop(unsafe { Arc::from_raw(threshold.cast::<AtomicU64>()) });
+        drop(unsafe { Arc::from_raw(channel.cast::<Values>()) });
     }
 }
+
+/// Stands for the word of a phrase that stands for none.
+const NO_WORD: f64 = -1.0;
 
 /// Everything that the rank function needs besides the row, passed as one blob.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,19 +70,19 @@ pub(in crate::store::sqlite) struct RankParameters {
     /// The mean number of terms in a document.
     pub(in crate::store::sqlite) average_length: f64,
     /// The inverse document frequency of each phrase of the expression, in
-    /// order; 0 excludes a phrase from the score.
-    pub(in crate::store::sqlite) phrases: Vec<f64>,
+    /// order, with the number of the word it stands for; 0 excludes a phrase from
+    /// the score.
+    pub(in crate::store::sqlite) phrases: Vec<(f64, Option<u32>)>,
 }
 
 impl RankParameters {
     pub(in crate::store::sqlite) fn to_blob(&self) -> Vec<u8> {
         let mut bm25 = self.bm25;
         let own = bm25.numbers().map(|number| *number);
-        let numbers = own.iter().chain([&self.average_length]);
-        numbers
-            .chain(&self.phrases)
-            .flat_map(|number| number.to_le_bytes())
-            .collect()
+        let phrases = self.phrases.iter();
+        let phrases = phrases.flat_map(|&(weight, word)| [weight, word.map_or(NO_WORD, f64::from)]);
+        let numbers = own.into_iter().chain([self.average_length]).chain(phrases);
+        numbers.flat_map(f64::to_le_bytes).collect()
     }
 
     fn from_blob(blob: &[u8]) -> Option<Self> {
@@ -75,10 +93,16 @@ impl RankParameters {
         for own in bm25.numbers() {
             *own = numbers.next()?;
         }
+        let average_length = numbers.next()?.max(1.0);
+        let mut phrases = Vec::new();
+        while let Some(weight) = numbers.next() {
+            let word = numbers.next()?;
+            phrases.push((weight, (word >= 0.0).then_some(word as u32)));
+        }
         Some(Self {
             bm25,
-            average_length: numbers.next()?.max(1.0),
-            phrases: numbers.collect(),
+            average_length,
+            phrases,
         })
     }
 }
@@ -135,9 +159,11 @@ unsafe fn ranking_of<'a>(
             return None;
         }
         let read = RankParameters::from_blob(std::slice::from_raw_parts(blob, length))?;
+        let mut matches = TermMatches::default();
+        matches.begin(&read.phrases);
         let ranking = Box::into_raw(Box::new(Ranking {
             parameters: read,
-            matches: TermMatches::default(),
+            matches,
         }));
         // On failure FTS5 has already called the destructor.
         if api.xSetAuxdata?(row, ranking.cast(), Some(ranking_delete)) != ffi::SQLITE_OK {
@@ -153,11 +179,11 @@ unsafe fn score(
     count: c_int,
     values: *mut *mut ffi::sqlite3_value,
 ) -> Option<f64> {
-    // SAFETY: as in `rank`. The user data is the threshold that `register`
+    // SAFETY: as in `rank`. The user data is the channel that `register`
     // passed.
     unsafe {
-        let threshold = &*api.xUserData?(row).cast::<AtomicU64>();
-        let threshold = f64::from_bits(threshold.load(Ordering::Relaxed));
+        let channel = &*api.xUserData?(row).cast::<Values>();
+        let threshold = f64::from_bits(channel.threshold.load(Ordering::Relaxed));
         let ranking = ranking_of(api, row, count, values)?;
         ranking.look(api, row)?;
         let Ranking {
@@ -169,9 +195,12 @@ unsafe fn score(
             average_length,
             ..
         } = parameters;
-        matches.score(bm25, *average_length, threshold, |field| {
+        let scored = matches.score(bm25, *average_length, threshold, |field| {
             length_of(api, row, field.map_or(ALL_COLUMNS, column_of))
-        })
+        })?;
+        let coverage = scored.coverage.to_bits();
+        channel.coverage.store(coverage, Ordering::Relaxed);
+        Some(scored.score)
     }
 }
 
@@ -211,11 +240,11 @@ impl Ranking {
         row: *mut ffi::Fts5Context,
     ) -> Option<()> {
         self.matches.clear();
-        for (phrase, &idf) in self.parameters.phrases.iter().enumerate() {
+        for (phrase, &(idf, word)) in self.parameters.phrases.iter().enumerate() {
             if idf == 0.0 {
                 continue;
             }
-            self.matches.phrase(idf);
+            self.matches.phrase(idf, word);
             // SAFETY: FTS5's own API and row; the iterator is its plain struct,
             // filled by xPhraseFirst before xPhraseNext reads it.
             unsafe {
@@ -255,7 +284,7 @@ mod tests {
         let mut sent = RankParameters {
             bm25: Bm25::default(),
             average_length: 21.0,
-            phrases: vec![0.25, 0.0, 7.5],
+            phrases: vec![(0.25, Some(0)), (0.0, None), (7.5, Some(3))],
         };
         // All numbers differ, so that a mix-up would show.
         for (number, at) in sent.bm25.numbers().into_iter().zip(1..) {

@@ -180,15 +180,15 @@ fn columns_limit_where_a_phrase_may_stand() {
     for (column, row) in [(Column::Title, 1), (Column::Tags, 3)] {
         let expression = Expression::Phrase(Phrase {
             text: "pear".into(),
-            prefix: false,
             column: Some(column),
             weight: 1.0,
+            ..Phrase::default()
         });
         let matches = writer
             .matches(&expression, &Filter::default(), corpus, Bm25::default(), 9)
             .unwrap();
         assert_eq!(
-            matches.best.iter().map(|hit| hit.0).collect::<Vec<_>>(),
+            matches.best.iter().map(|hit| hit.row).collect::<Vec<_>>(),
             [row]
         );
     }
@@ -210,8 +210,8 @@ fn a_word_in_the_title_outranks_the_same_word_in_the_body() {
             9,
         )
         .unwrap();
-    assert_eq!(matches.best[0].0, 2);
-    assert!(matches.best[0].1 > matches.best[1].1 && matches.best[1].1 > 0.0);
+    assert_eq!(matches.best[0].row, 2);
+    assert!(matches.best[0].score > matches.best[1].score && matches.best[1].score > 0.0);
 }
 
 #[test]
@@ -234,5 +234,5 @@ fn a_title_outranks_the_tag_of_a_short_note() {
             9,
         )
         .unwrap();
-    assert_eq!(matches.best[0].0, 2);
+    assert_eq!(matches.best[0].row, 2);
 }
