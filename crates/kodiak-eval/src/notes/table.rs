@@ -13,7 +13,7 @@ refused: of the queries that no note answers, those answered with nothing releva
 ";
 
 const CURVE: &str = "\
-below: the answer's probability is lower; denied and refused as above, at every line
+below: the share of these answers whose probability of answering the query is below the line
 ";
 
 /// Renders the rows, those of each variant and model together, and their curves below.
