@@ -10,6 +10,7 @@ use kodiak_eval::names_and_values;
 use super::mode_parser;
 
 /// `kodiak eval`.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, Args)]
 #[command(after_help = examples())]
 pub(crate) struct EvalArguments {
@@ -37,7 +38,7 @@ pub(crate) struct EvalArguments {
     /// The splits of a set to measure [default: all]
     #[arg(long = "split", value_name = "NAME")]
     pub(crate) splits: Vec<String>,
-    /// Measure only the first N queries of each split
+    /// Measure only the first N queries of each split or file of queries
     #[arg(long, value_name = "N")]
     pub(crate) limit_queries: Option<usize>,
     /// Compare with an earlier run, from the file that holds its --json output
