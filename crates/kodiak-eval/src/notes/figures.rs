@@ -11,10 +11,10 @@ use crate::figures::Way;
 use crate::metrics::{percentile, round};
 use crate::runner::Setting;
 
-/// A query whose target is among so many hits was answered right.
+/// An answer is right if a target is among this many first hits.
 const RIGHT: usize = 3;
 
-/// The queries of one file, asked in one way of notes of one number.
+/// The queries of one file, searched in one way in collections of one size.
 #[derive(Debug, Serialize)]
 pub(crate) struct NotesRow {
     /// The name of the file.
@@ -37,7 +37,7 @@ pub(crate) struct NotesRow {
     pub(super) p50_ms: f64,
     pub(super) p95_ms: f64,
     pub(super) per_query: Vec<Asked>,
-    /// The same shares at other lines, if they were asked for.
+    /// The shares of denied and refused queries at other lines, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) curve: Vec<CurvePoint>,
 }
@@ -98,7 +98,7 @@ pub(super) struct CurvePoint {
 }
 
 impl Asked {
-    /// Returns what is kept of the answer to a query. A target that was collapsed
+    /// Creates the record of an answer to a query. A target that was collapsed
     /// into a hit with the same text has the rank of that hit, which names it.
     pub(super) fn new(
         query: &JudgedQuery,

@@ -31,8 +31,8 @@ struct Answers<'a> {
 }
 
 impl Measuring<'_> {
-    /// Asks all queries and returns the rows of each variant. All notes come before
-    /// the small collections, so that every text is embedded by then.
+    /// Asks all queries and returns the rows of each variant. The whole folder comes
+    /// first and fills the embedding cache for the small collections.
     pub(crate) fn notes(&self, judged: &JudgedNotes) -> Result<Vec<Vec<NotesRow>>> {
         let total = judged.folder.documents.len();
         let mut sizes: Vec<usize> = self.options.sizes.iter().map(|size| size.get()).collect();
