@@ -8,9 +8,9 @@ use tiny_server::{Reply, Request, Server};
 use crate::desk::Desk;
 
 /// A model of the catalogue that only the hub has, with vectors of 384 numbers.
-const NAME: &str = "bge-small-en-v1.5";
-const WEIGHTS: &str = "/Xenova/bge-small-en-v1.5/resolve/main/onnx/model_quantized.onnx";
-const TOKENIZER: &str = "/Xenova/bge-small-en-v1.5/resolve/main/tokenizer.json";
+const NAME: &str = "multilingual-e5-small";
+const WEIGHTS: &str = "/Xenova/multilingual-e5-small/resolve/main/onnx/model_quantized.onnx";
+const TOKENIZER: &str = "/Xenova/multilingual-e5-small/resolve/main/tokenizer.json";
 
 /// A hub that has a small model under the name of a real one.
 fn hub() -> Server {
@@ -144,7 +144,7 @@ fn a_proxy_is_used() {
 #[test]
 fn what_another_program_downloaded_is_used_offline() {
     let desk = Desk::unset();
-    let repository = desk.path("home/.cache/huggingface/hub/models--Xenova--bge-small-en-v1.5");
+    let repository = desk.path("home/.cache/huggingface/hub/models--Xenova--multilingual-e5-small");
     let snapshot = repository.join("snapshots/abc");
     fs::create_dir_all(repository.join("refs")).unwrap();
     fs::write(repository.join("refs/main"), "abc").unwrap();
@@ -157,7 +157,8 @@ fn what_another_program_downloaded_is_used_offline() {
     .unwrap();
     let run = desk.ok(&["model", "install", NAME, "--offline"]);
     assert!(
-        run.stderr.contains("installed the model bge-small-en-v1.5"),
+        run.stderr
+            .contains("installed the model multilingual-e5-small"),
         "{run}"
     );
 }

@@ -146,7 +146,7 @@ fn a_model_of_ones_own() {
     exit: 2
     --- stderr
     error: there is no model named 'tiny'
-    hint: known models: all-minilm-l6-v2, bge-base-en-v1.5, bge-reranker-base, bge-small-en-v1.5, embeddinggemma-300m, granite-embedding-30m-english, granite-embedding-30m-english-f32, jina-reranker-v1-tiny-en, ms-marco-minilm-l6-v2, multilingual-e5-small, mxbai-embed-large-v1, nomic-embed-text-v1.5, snowflake-arctic-embed-m-v2.0
+    hint: known models: all-minilm-l6-v2, bge-base-en-v1.5, bge-reranker-base, bge-small-en-v1.5, embeddinggemma-300m, granite-embedding-30m-english, granite-embedding-30m-english-f32, jina-reranker-v1-tiny-en, ms-marco-minilm-l6-v2, multilingual-e5-small, mxbai-embed-large-v1, nomic-embed-text-v1.5, snowflake-arctic-embed-m-v2.0, snowflake-arctic-embed-s
     hint: to install your own model, run `kodiak model install --from FOLDER`
     ");
 }
@@ -229,7 +229,7 @@ fn names_that_are_not_known() {
     --- stderr
     error: there is no model named 'all-minilm-l12-v2'
     hint: did you mean 'all-minilm-l6-v2'?
-    hint: known models: all-minilm-l6-v2, bge-base-en-v1.5, bge-reranker-base, bge-small-en-v1.5, embeddinggemma-300m, granite-embedding-30m-english, granite-embedding-30m-english-f32, jina-reranker-v1-tiny-en, ms-marco-minilm-l6-v2, multilingual-e5-small, mxbai-embed-large-v1, nomic-embed-text-v1.5, snowflake-arctic-embed-m-v2.0
+    hint: known models: all-minilm-l6-v2, bge-base-en-v1.5, bge-reranker-base, bge-small-en-v1.5, embeddinggemma-300m, granite-embedding-30m-english, granite-embedding-30m-english-f32, jina-reranker-v1-tiny-en, ms-marco-minilm-l6-v2, multilingual-e5-small, mxbai-embed-large-v1, nomic-embed-text-v1.5, snowflake-arctic-embed-m-v2.0, snowflake-arctic-embed-s
     hint: to install your own model, run `kodiak model install --from FOLDER`
     ");
     for verb in ["use", "remove"] {

@@ -385,7 +385,7 @@ fn what_is_typed_has_to_exist() {
     exit: 2
     --- stderr
     error: there is no model named 'nosuch'
-    hint: known models: all-minilm-l6-v2, bge-base-en-v1.5, bge-reranker-base, bge-small-en-v1.5, embeddinggemma-300m, granite-embedding-30m-english, granite-embedding-30m-english-f32, jina-reranker-v1-tiny-en, ms-marco-minilm-l6-v2, multilingual-e5-small, mxbai-embed-large-v1, nomic-embed-text-v1.5, snowflake-arctic-embed-m-v2.0
+    hint: known models: all-minilm-l6-v2, bge-base-en-v1.5, bge-reranker-base, bge-small-en-v1.5, embeddinggemma-300m, granite-embedding-30m-english, granite-embedding-30m-english-f32, jina-reranker-v1-tiny-en, ms-marco-minilm-l6-v2, multilingual-e5-small, mxbai-embed-large-v1, nomic-embed-text-v1.5, snowflake-arctic-embed-m-v2.0, snowflake-arctic-embed-s
     hint: to install your own model, run `kodiak model install --from FOLDER`
     ");
     assert_snapshot!(desk.run(&["search", "pomodoro", "--config", "nosuch.toml"]), @"

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{PackMember, Settings};
+use super::{LineEnds, PackMember, Settings};
 
 /// The catalogue's data, included at compile time. A test reads it.
 const DATA: &str = include_str!("catalogue.toml");
@@ -135,9 +135,12 @@ pub struct Wheel {
 pub struct Member {
     /// Its path in the archive.
     pub path: String,
-    /// Its size in bytes.
+    /// What happens to its line ends.
+    #[serde(default)]
+    pub line_ends: LineEnds,
+    /// Its size in bytes, with these line ends.
     pub bytes: u64,
-    /// The SHA-256 of its content.
+    /// The SHA-256 of its content, with these line ends.
     pub sha256: String,
 }
 
@@ -211,6 +214,7 @@ pub(super) fn known_by_weights(sha256: &str) -> Option<&'static KnownModel> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Pooling;
     use crate::model::manifest::is_name;
 
     #[test]
@@ -259,6 +263,7 @@ mod tests {
         for (name, dimensions, shorter) in [
             ("all-minilm-l6-v2", 384, false),
             ("bge-small-en-v1.5", 384, false),
+            ("snowflake-arctic-embed-s", 384, false),
             ("bge-base-en-v1.5", 768, false),
             ("granite-embedding-30m-english", 384, false),
             ("nomic-embed-text-v1.5", 768, true),
@@ -283,6 +288,28 @@ mod tests {
         for name in usual {
             let model = known(name).unwrap();
             assert!(model.tried && !model.origins.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn small_models_come_from_packages_as_well() {
+        for name in ["bge-small-en-v1.5", "snowflake-arctic-embed-s"] {
+            let model = known(name).unwrap();
+            let [origin] = &model.origins[..] else {
+                panic!("{name} has one package");
+            };
+            // The package has the bytes of the hub.
+            let hub = model.hub.as_ref().unwrap();
+            for (member, file) in [
+                (&origin.weights, &hub.weights),
+                (&origin.tokenizer, &hub.tokenizer),
+            ] {
+                assert_eq!(Some(member.bytes), file.bytes, "{}", file.path);
+                assert_eq!(Some(&member.sha256), file.sha256.as_ref());
+            }
+            assert_eq!(model.settings.pooling, Pooling::Cls, "{name}");
+            assert!(model.settings.query_prefix.starts_with("Represent "));
+            assert_eq!(model.settings.max_tokens, 512, "{name}");
         }
     }
 

