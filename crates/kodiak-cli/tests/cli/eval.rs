@@ -193,7 +193,7 @@ fn read_json(path: &Path) -> Value {
 }
 
 /// The judged queries of a split.
-fn judged_queries(split: &str) -> Vec<Value> {
+pub(crate) fn judged_queries(split: &str) -> Vec<Value> {
     let lines = fs::read_to_string(judged().join(format!("queries_{split}.jsonl"))).unwrap();
     lines
         .lines()

@@ -23,6 +23,7 @@ mod hub;
 mod index;
 mod install;
 mod interrupt;
+mod judged;
 mod kill;
 mod kill_pages;
 mod length;
