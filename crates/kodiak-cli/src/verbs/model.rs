@@ -129,6 +129,7 @@ struct Listed {
     languages: Option<&'static [String]>,
     licence: Option<&'static str>,
     about: Option<&'static str>,
+    good_for: Option<&'static str>,
     folder: Option<PathBuf>,
 }
 
@@ -152,7 +153,7 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
         "ms/text",
         "languages",
         "licence",
-        "good at",
+        "good for",
         "folder",
     ];
     let mut rows = vec![headings.map(str::to_owned).to_vec()];
@@ -174,7 +175,7 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
             model.milliseconds.map_or(dash(), |one| one.to_string()),
             model.languages.map_or(dash(), |codes| codes.join(" ")),
             model.licence.unwrap_or("-").to_owned(),
-            model.about.unwrap_or("-").to_owned(),
+            model.good_for.or(model.about).unwrap_or("-").to_owned(),
             escaped(&folder.to_string_lossy()).into_owned(),
         ]);
     }
@@ -192,7 +193,7 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
     Ok(Outcome::Done)
 }
 
-/// What a provider's model is good at.
+/// What is said about a provider's model.
 const REMOTE: &str = "asked over the network";
 
 /// Returns the row of a provider's model.
@@ -208,6 +209,7 @@ fn asked(remote: &Remote) -> Listed {
         languages: None,
         licence: None,
         about: Some(REMOTE),
+        good_for: None,
         folder: None,
     }
 }
@@ -231,6 +233,7 @@ fn listed(cache: &Path, in_use: Option<&str>) -> anyhow::Result<Vec<Listed>> {
             languages: known.map(|known| &*known.languages),
             licence: known.map(|known| &*known.licence),
             about: known.map(|known| &*known.about),
+            good_for: known.map(|known| &*known.good_for),
             folder: Some(model.folder.clone()),
         });
     }
@@ -247,6 +250,7 @@ fn listed(cache: &Path, in_use: Option<&str>) -> anyhow::Result<Vec<Listed>> {
         languages: Some(&known.languages),
         licence: Some(&known.licence),
         about: Some(&known.about),
+        good_for: Some(&known.good_for),
         folder: None,
     }));
     Ok(listed)

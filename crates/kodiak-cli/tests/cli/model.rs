@@ -92,7 +92,7 @@ fn a_model_of_ones_own() {
             "27",
             "en",
             "Apache-2.0",
-            "small and quick, for English; eight-bit weights",
+            "notes remembered in other words, in English; the default",
             "-",
         ]
     );
@@ -125,6 +125,12 @@ fn a_model_of_ones_own() {
         (&false.into(), &serde_json::Value::Null)
     );
     assert_eq!(known["languages"], serde_json::json!(["many"]));
+    assert_eq!(known["about"], "small, for many languages");
+    assert_eq!(
+        known["good_for"],
+        "not measured; claims to find texts in many languages"
+    );
+    assert_eq!(listed[0]["good_for"], serde_json::Value::Null);
     assert_snapshot!(desk.run(&["model", "install", "--offline"]), @"
     exit: 0
     --- stderr

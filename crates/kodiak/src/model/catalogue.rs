@@ -21,8 +21,11 @@ const DATA: &str = include_str!("catalogue.toml");
 pub struct KnownModel {
     /// Its name, as people type it.
     pub name: String,
-    /// What it is good at, in a few words.
+    /// What it is, in a few words.
     pub about: String,
+    /// What it is good for, in a few words: as measured, or what its own
+    /// description claims.
+    pub good_for: String,
     /// The licence of its weights.
     pub licence: String,
     /// The languages it was trained for, as codes, or `many`.
@@ -227,6 +230,10 @@ mod tests {
             assert!(is_name(name), "{name}");
             model.settings.check().unwrap();
             assert!(!model.about.is_empty() && !model.licence.is_empty());
+            assert!(!model.good_for.is_empty(), "{name}");
+            // What was not measured is marked as a claim.
+            let claimed = model.good_for.starts_with("not measured; claims to ");
+            assert_eq!(claimed, !model.tried, "{name}");
             assert!(!model.languages.is_empty(), "{name}");
             // A number is there only if somebody measured it.
             let measured = model.milliseconds.is_some() || model.settings.minimum_similarity != 0.0;

@@ -53,7 +53,8 @@ impl Desk {
     fn at(endpoint: &str) -> Self {
         let root = tempfile::tempdir().unwrap();
         let known: KnownModel = toml::from_str(
-            "name = 'tiny'\nabout = 'x'\nlicence = 'MIT'\nlanguages = ['en']\ntried = false\n\
+            "name = 'tiny'\nabout = 'x'\ngood_for = 'x'\nlicence = 'MIT'\n\
+             languages = ['en']\ntried = false\n\
              settings = { dimensions = 16, pooling = 'mean', max_tokens = 64 }\n\
              [hub]\nrepository = 'tiny/model'\nweights = { path = 'onnx/model.onnx' }\n\
              tokenizer = { path = 'tokenizer.json' }",

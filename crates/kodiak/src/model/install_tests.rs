@@ -162,6 +162,7 @@ fn model() -> KnownModel {
         },
         licence: "MIT".into(),
         about: String::new(),
+        good_for: String::new(),
         languages: Vec::new(),
         size_bytes: Some(20),
         milliseconds: None,
