@@ -84,6 +84,17 @@ pub struct BrainAnswer {
     pub suggestions: Vec<String>,
 }
 
+impl BrainAnswer {
+    /// Returns what to say of sessions that were found by words because none is
+    /// within the threshold. What is said of uncertain hits includes that.
+    pub fn beyond_threshold(&self) -> Option<String> {
+        let distance = self.threshold?;
+        let by_words = self.found_by == FoundBy::Words && !self.hits.is_empty();
+        (by_words && self.notices.uncertainty().is_none())
+            .then(|| format!("no session is within a distance of {distance}; found by words"))
+    }
+}
+
 /// A session that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BrainHit {

@@ -163,7 +163,13 @@ impl Engine {
     }
 
     /// Adds to each hit what its session decided and learned.
-    fn brain_answer(&self, query: &str, found_by: FoundBy, found: Answer) -> Result<BrainAnswer> {
+    fn brain_answer(
+        &self,
+        query: &str,
+        found_by: FoundBy,
+        mut found: Answer,
+    ) -> Result<BrainAnswer> {
+        found.notices.name_subject("no session");
         let hits = self.read(|reader| {
             let hits = found.hits.into_iter();
             hits.map(|hit| {

@@ -55,6 +55,7 @@ impl Engine {
         guard.require(Capability::Search)?;
         let mut request = recall.request.clone();
         let sources = self.knowledge_sources(guard, recall.knowledge);
+        let named = !request.filter.sources.is_empty();
         if request.filter.sources.is_empty()
             && let Some(sources) = sources
         {
@@ -66,12 +67,18 @@ impl Engine {
         }
         let present = recall.project.as_ref();
         let present = present.filter(|_| request.filter.projects.is_empty());
-        let Some(project) = present.filter(|_| guard.project().is_none()) else {
-            let answer = self.search(guard, &request)?;
-            let here = answer.hits.len();
-            return Ok(Recalled { answer, here });
+        let mut recalled = match present.filter(|_| guard.project().is_none()) {
+            None => {
+                let answer = self.search(guard, &request)?;
+                let here = answer.hits.len();
+                Recalled { answer, here }
+            }
+            Some(project) => self.here_and_elsewhere(guard, request, project)?,
         };
-        self.here_and_elsewhere(guard, request, project)
+        if !named && let Some(subject) = recall.knowledge.subject() {
+            recalled.answer.notices.name_subject(subject);
+        }
+        Ok(recalled)
     }
 
     /// Searches one project, and then everything outside of it.
@@ -110,11 +117,6 @@ impl Engine {
         }));
         answer.total += others.total;
         answer.took_ms += others.took_ms;
-        for notice in others.notices.0 {
-            if !answer.notices.0.contains(&notice) {
-                answer.notices.0.push(notice);
-            }
-        }
         answer.answered = match (answer.answered, others.answered) {
             (Some(one), Some(other)) => Some(one.max(other)),
             (one, other) => one.or(other),
@@ -126,7 +128,8 @@ impl Engine {
         if answer.relevant.is_some() {
             answer.relevant = Some(answer.hits.iter().filter(|hit| hit.probable).count());
         }
-        if answer.hits.is_empty() {
+        answer.join_notices(others.notices);
+        if answer.hits.is_empty() && !answer.notices.all_left_out() {
             answer.suggestions = others.suggestions;
         } else {
             answer.suggestions.clear();
@@ -150,6 +153,16 @@ impl Engine {
 }
 
 impl Knowledge {
+    /// Returns the subject of a sentence about what none of it contains.
+    fn subject(self) -> Option<&'static str> {
+        match self {
+            Self::Everything => None,
+            Self::Memories => Some("no memory"),
+            Self::Articles => Some("no article"),
+            Self::Experience => Some("no memory or session"),
+        }
+    }
+
     /// Returns the name of a source that does not exist, where none of this kind does.
     fn nothing(self) -> String {
         let name = match self {

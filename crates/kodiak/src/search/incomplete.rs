@@ -127,6 +127,8 @@ impl Incomplete {
             | Notice::DocumentsGone { .. }
             | Notice::RelevanceUnknown { .. }
             | Notice::PhraseNotFound { .. }
+            | Notice::Uncertain(_)
+            | Notice::BelowMinRelevance { .. }
             | Notice::NotReranked { .. }
             | Notice::ComparedByWords { .. } => return None,
         })

@@ -18,7 +18,8 @@
 //! * `rerank`: the best of them as a reranker sees them;
 //! * `present`, `snippet`, `freshness`, `duplicates`: hits made of the best
 //!   candidates, copies collapsed into one;
-//! * `relevance`, `incomplete`: what the hits are worth, and what may be lacking.
+//! * `relevance`, `uncertainty`, `incomplete`: what the hits are worth, what is said
+//!   where none is probably relevant, and what may be lacking.
 
 mod address;
 mod answer;
@@ -53,6 +54,7 @@ mod token;
 mod turn;
 mod turn_details;
 mod typo;
+mod uncertainty;
 mod unembedded;
 mod workers;
 
@@ -70,6 +72,7 @@ pub use request::{DEFAULT_LIMIT, Request};
 pub use router::Router;
 pub use turn_details::TurnDetails;
 pub(crate) use turn_details::turn_details;
+pub use uncertainty::Uncertainty;
 pub(crate) use workers::Workers;
 
 use crate::error::Result;
@@ -154,7 +157,9 @@ impl<'a> Searching<'a> {
             self.supersede(&plan, &mut outcome)?;
             shown = self.show(&plan, &outcome)?;
         }
-        let suggestions = if shown.hits.is_empty() {
+        let uncertainty = self.uncertainty(&plan, &outcome, &shown);
+        self.notices.extend(uncertainty.map(Notice::Uncertain));
+        let suggestions = if shown.found_nothing() {
             let (store, sources) = (self.router.store, self.router.sources);
             suggest::suggestions(store, sources, &self.request.query, &self.filter)?
         } else {

@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::incomplete::{Incomplete, NotIndexed};
+use super::uncertainty::Uncertainty;
 
 /// Something a reader should know about an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Notice {
     /// The query was too long and was truncated.
@@ -72,6 +73,17 @@ pub enum Notice {
     RelevanceUnknown {
         /// The name of the model.
         model: String,
+    },
+    /// None of the hits is probably relevant.
+    Uncertain(Uncertainty),
+    /// Every hit was less relevant than the request asked for.
+    BelowMinRelevance {
+        /// The number of hits that were left out.
+        count: usize,
+        /// The highest relevance of them.
+        best: f64,
+        /// The lowest relevance that was asked for.
+        least: f64,
     },
     /// The hits were to be reranked, and were not.
     NotReranked {
@@ -136,6 +148,8 @@ impl Notice {
             Self::DocumentsUnchecked { .. } => "documents-unchecked",
             Self::DocumentsChanged { .. } => "documents-changed",
             Self::RelevanceUnknown { .. } => "relevance-unknown",
+            Self::Uncertain(_) => "uncertain",
+            Self::BelowMinRelevance { .. } => "below-min-relevance",
             Self::NotReranked { .. } => "not-reranked",
             Self::ChangesNotIndexed { .. } => "changes-not-indexed",
             Self::ComparedByWords { .. } => "compared-by-words",
@@ -234,6 +248,16 @@ impl fmt::Display for Notice {
                 formatter,
                 "how relevant the hits are is not known for the model {model}"
             ),
+            Self::Uncertain(uncertainty) => uncertainty.fmt(formatter),
+            Self::BelowMinRelevance { count, best, least } => {
+                // Rounded down, so that it stays below what was asked for.
+                let best = ((best * 10_000.0).round() / 100.0).floor() / 100.0;
+                write!(formatter, "the minimum relevance of {least} left out ")?;
+                match count {
+                    1 => write!(formatter, "the only hit, which has {best:.2}"),
+                    _ => write!(formatter, "all {count} hits; the best has {best:.2}"),
+                }
+            }
             Self::NotReranked { reason } => {
                 write!(formatter, "the hits were not reranked: {reason}")
             }
@@ -280,7 +304,7 @@ impl fmt::Display for SemanticAbsence {
 
 /// The notices of an answer. In JSON they are two lists: `notices` with the
 /// sentences for people, and `notice_codes` with the codes of all.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Notices(pub Vec<Notice>);
 
 impl Notices {
@@ -290,6 +314,39 @@ impl Notices {
         let people = |notice: &&Notice| !matches!(notice, Notice::RelevanceUnknown { .. });
         let told = self.0.iter().filter(people);
         told.map(ToString::to_string).collect()
+    }
+
+    /// Returns what is known about hits none of which is probably relevant.
+    pub fn uncertainty(&self) -> Option<&Uncertainty> {
+        self.0.iter().find_map(|notice| match notice {
+            Notice::Uncertain(uncertainty) => Some(uncertainty),
+            _ => None,
+        })
+    }
+
+    /// Removes what is known about hits none of which is probably relevant, for a
+    /// surface that says it in another place.
+    pub fn take_uncertainty(&mut self) -> Option<Uncertainty> {
+        let uncertain = |notice: &Notice| matches!(notice, Notice::Uncertain(_));
+        let known = self.uncertainty().cloned();
+        self.0.retain(|notice| !uncertain(notice));
+        known
+    }
+
+    /// Reports whether there were hits, all of them less relevant than the request
+    /// asked for.
+    pub fn all_left_out(&self) -> bool {
+        let left_out = |notice: &Notice| matches!(notice, Notice::BelowMinRelevance { .. });
+        self.0.iter().any(left_out)
+    }
+
+    /// Names what was searched in the sentence about uncertain hits.
+    pub(crate) fn name_subject(&mut self, subject: &'static str) {
+        for notice in &mut self.0 {
+            if let Notice::Uncertain(uncertainty) = notice {
+                uncertainty.subject = subject;
+            }
+        }
     }
 }
 
@@ -357,6 +414,11 @@ mod tests {
             Notice::RelevanceUnknown {
                 model: "tiny".to_owned(),
             },
+            Notice::BelowMinRelevance {
+                count: 7,
+                best: 0.5402,
+                least: 0.9,
+            },
         ]);
         let json = serde_json::to_value(&notices).unwrap();
         assert_eq!(
@@ -366,12 +428,14 @@ mod tests {
                     "1 note was left out: its file no longer exists",
                     "2 notes were left out: their files no longer exist",
                     "notes were searched by words only: the model took longer than 20ms",
+                    "the minimum relevance of 0.9 left out all 7 hits; the best has 0.54",
                 ],
                 "notice_codes": [
                     "documents-gone",
                     "documents-gone",
                     "semantic-deadline",
                     "relevance-unknown",
+                    "below-min-relevance",
                 ],
             })
         );

@@ -38,12 +38,19 @@ pub(super) struct Presented {
     pub(super) missing: usize,
     /// What the hits are worth, where they were judged.
     pub(super) judgement: Option<Judgement>,
+    /// The number of hits that were less relevant than asked for.
+    pub(super) left_out: usize,
 }
 
 impl Presented {
     /// Tells whether there are fewer hits than wanted because of copies.
     pub(super) fn lacks_hits(&self) -> bool {
         self.missing > 0 && self.collapsed > 0
+    }
+
+    /// Reports whether there was no hit, not even one of too little relevance.
+    pub(super) fn found_nothing(&self) -> bool {
+        self.hits.is_empty() && self.left_out == 0
     }
 }
 
@@ -136,9 +143,15 @@ impl Presenter<'_> {
         }
         let collapsed = hits.iter().map(|hit| hit.also_in.len()).sum();
         let missing = request.limit.saturating_sub(hits.len());
-        let judgement = judge.and_then(|judge| judge.judge(&mut hits));
-        let shown = |hit: &Hit| hit.relevance.is_none_or(|it| it >= request.min_relevance);
-        hits.retain(shown);
+        let mut judgement = judge.and_then(|judge| judge.judge(&mut hits));
+        let left_out = leave_out(&mut hits, request.min_relevance);
+        if let Some(judgement) = &mut judgement {
+            judgement.relevant = hits.iter().filter(|hit| hit.probable).count();
+        }
+        let all_left_out = left_out.filter(|_| hits.is_empty()).map(|(count, best)| {
+            let least = request.min_relevance;
+            Notice::BelowMinRelevance { count, best, least }
+        });
         let told = [
             (gone, Notice::DocumentsGone { count: gone }),
             (unknown, Notice::DocumentsUnchecked { count: unknown }),
@@ -152,8 +165,9 @@ impl Presenter<'_> {
                 collapsed,
                 missing,
                 judgement,
+                left_out: left_out.map_or(0, |(count, _)| count),
             },
-            notices: told.map(|(_, notice)| notice).collect(),
+            notices: told.map(|(_, notice)| notice).chain(all_left_out).collect(),
         })
     }
 
@@ -207,6 +221,16 @@ impl Presenter<'_> {
         }
         Ok(terms)
     }
+}
+
+/// Removes the hits that are less relevant than `least`. Returns how many there
+/// were, and the highest relevance of them.
+fn leave_out(hits: &mut Vec<Hit>, least: f64) -> Option<(usize, f64)> {
+    let too_low = |hit: &Hit| hit.relevance.filter(|&relevance| relevance < least);
+    let count = hits.iter().filter_map(too_low).count();
+    let best = hits.iter().filter_map(too_low).reduce(f64::max)?;
+    hits.retain(|hit| too_low(hit).is_none());
+    Some((count, best))
 }
 
 fn is_archived(fields: &[(String, String)]) -> bool {

@@ -47,13 +47,13 @@ fn assert_by_word(answer: &Answer, retriever: &str, reasons: &[&str]) {
     assert_notices(answer, reasons);
 }
 
+/// Asserts what is said of retrieval, whatever the hits are worth.
 fn assert_notices(answer: &Answer, expected: &[&str]) {
-    assert_eq!(
-        answer.notices.sentences().len(),
-        expected.len(),
-        "{answer:?}"
-    );
-    for (notice, expected) in answer.notices.sentences().iter().zip(expected) {
+    let mut notices = answer.notices.clone();
+    notices.take_uncertainty();
+    let sentences = notices.sentences();
+    assert_eq!(sentences.len(), expected.len(), "{answer:?}");
+    for (notice, expected) in sentences.iter().zip(expected) {
         assert!(notice.contains(expected), "{notice}");
     }
 }

@@ -41,5 +41,6 @@ mod syncing;
 mod threads;
 mod transcripts;
 mod tuning;
+mod uncertainty;
 mod unembedded;
 mod vector_file;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kodiak::date;
 use kodiak::engine::Job;
 use kodiak::memory::{Article, Knowledge, Memory, Recall};
-use kodiak::search::{Mode, Request};
+use kodiak::search::{Mode, Notice, Request};
 use kodiak::store::Filter;
 
 use super::{Place, me, memory, remember, request, sync};
@@ -240,6 +240,23 @@ fn the_present_project_comes_first_and_a_project_ranks_as_a_search_of_it() {
     let (here, hits) = recall(3, "/src/api");
     assert_eq!((here, hits.len()), (2, 3));
     assert_eq!(hits[2], (web, true));
+    // Both searches leave out all they find, which is said once.
+    let strict = Recall {
+        request: Request {
+            min_relevance: 1.0,
+            ..request("redis")
+        },
+        knowledge: Knowledge::Memories,
+        project: Some("/src/web".to_owned()),
+    };
+    let answer = engine.recall(&me(), &strict).unwrap().answer;
+    assert_eq!((answer.hits.len(), answer.suggestions.len()), (0, 0));
+    let left_out = |notice: &Notice| match notice {
+        Notice::BelowMinRelevance { count, .. } => Some(*count),
+        _ => None,
+    };
+    let counts: Vec<usize> = answer.notices.iter().filter_map(left_out).collect();
+    assert_eq!(counts, [5]);
     let (here, hits) = recall(10, "/src/other");
     assert_eq!((here, hits.len()), (0, 5));
     assert!(hits.iter().all(|(_, elsewhere)| *elsewhere));
