@@ -255,11 +255,8 @@ pub(crate) fn remarks(call: &Call<'_>, answer: &Answer) -> Vec<String> {
     if let Some(corrected) = &answer.corrected {
         remarks.push(format!("searched for \"{}\" instead", one_line(corrected)));
     }
-    if answer.relevant == Some(0) && !answer.hits.is_empty() {
-        remarks.push("nothing relevant: these hits are unlikely to answer the query".to_owned());
-    }
     let told = notices(call, &answer.notices);
-    let found = !answer.hits.is_empty() && answer.relevant != Some(0);
+    let found = !answer.hits.is_empty() && answer.notices.uncertainty().is_none();
     let lexical_only = told.iter().any(|remark| remark.starts_with(LEXICAL));
     if !found && !lexical_only && answer.retrievers.semantic.is_none() {
         remarks.push(format!("{LEXICAL}; {NO_PROOF}"));

@@ -1,6 +1,6 @@
 //! The brain set: what sessions taught.
 
-use kodiak::brain::{BrainAnswer, BrainHit, BrainRequest, FoundBy};
+use kodiak::brain::{BrainAnswer, BrainHit, BrainRequest};
 use serde_json::{Map, Value, json};
 
 use super::parameter::{Kind, Parameter};
@@ -77,9 +77,7 @@ fn request(call: &Call<'_>, query: &str) -> Result<BrainRequest, Refusal> {
 
 fn worded(call: &Call<'_>, answer: &BrainAnswer) -> ToolAnswer {
     let mut remarks = Vec::new();
-    if answer.found_by == FoundBy::Words && !answer.hits.is_empty() {
-        remarks.push("found by words: no session is close enough in meaning".to_owned());
-    }
+    remarks.extend(answer.beyond_threshold());
     remarks.extend(crate::answer::notices(call, &answer.notices));
     remarks.extend(crate::answer::lacking(call, &answer.completeness));
     if call.caller.guard.sees_everything() && !answer.suggestions.is_empty() {

@@ -237,3 +237,40 @@ fn nothing_is_remembered_where_there_is_no_room() {
     );
     assert!(call(&server, "remember", json!({"text": "x"})).failed);
 }
+
+#[test]
+fn an_uncertain_answer_says_what_no_memory_or_session_contains() {
+    let desk = Desk::new();
+    let server = server(&desk, writer());
+    let text = "Bursts of requests are refused.";
+    id(&call(&server, "remember", json!({"text": text})));
+    let query = "gauge symmetry of quantum chromodynamics bursts";
+    for (tool, subject) in [
+        ("search_memories", "no memory or session"),
+        ("recall_memory", "no memory"),
+        ("search_knowledge", "nothing"),
+        ("brain_query", "no session"),
+    ] {
+        let answer = call(&server, tool, json!({"query": query}));
+        let said = format!("{subject} contains all of \"{query}\"; the hits are closest by words");
+        let mut lines = answer.text.lines();
+        assert!(
+            lines.any(|line| line == format!("Note: {said}")),
+            "{}",
+            answer.text
+        );
+        let structured = answer.structured.unwrap();
+        assert!(!structured["hits"].as_array().unwrap().is_empty(), "{tool}");
+        assert!(
+            structured["remarks"]
+                .as_array()
+                .unwrap()
+                .contains(&json!(said)),
+            "{tool}"
+        );
+    }
+    let found = call(&server, "note_search", json!({"queries": [query]}));
+    let comment =
+        format!("<!-- nothing contains all of \"{query}\"; the hits are closest by words -->");
+    assert!(found.text.contains(&comment), "{}", found.text);
+}
