@@ -20,10 +20,18 @@ const MAX_STATEMENTS: usize = 6;
 /// The maximum number of sessions named for a lesson.
 const MAX_SESSIONS: usize = 3;
 
-/// Renders sessions with what they decided and learned, with a blank line between
-/// them.
-pub(crate) fn sessions(hits: &[BrainHit], painter: Painter, width: usize) -> String {
+/// Renders sessions with what they decided and learned below the heading, with a
+/// blank line between them.
+pub(crate) fn sessions(
+    hits: &[BrainHit],
+    heading: Option<&str>,
+    painter: Painter,
+    width: usize,
+) -> String {
     let mut text = String::new();
+    if let Some(heading) = heading {
+        let _ = writeln!(text, "{}\n", painter.paint(DIM, &escaped(heading)));
+    }
     for (number, found) in hits.iter().enumerate() {
         if number > 0 {
             text.push('\n');

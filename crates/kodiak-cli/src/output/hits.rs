@@ -6,7 +6,7 @@ use kodiak::search::{Answer, Duplicate, Explanation, Hit};
 use unicode_width::UnicodeWidthStr;
 
 use super::escape::escaped;
-use super::phrases::{counted, shortened};
+use super::phrases::counted;
 use super::style::{BOLD, DIM, MATCH, Painter};
 use super::wrap::{Marked, wrap};
 use crate::places::Places;
@@ -43,10 +43,15 @@ impl Layout<'_> {
     }
 }
 
-/// Renders the hits, with a blank line between them. Those that are probably not
-/// relevant are set apart if they are all at the end.
-pub(crate) fn hits(answer: &Answer, layout: Layout<'_>) -> String {
+/// Renders the hits below the heading, with a blank line between them. Those that
+/// are probably not relevant are set apart if they are all at the end and others
+/// are relevant.
+pub(crate) fn hits(answer: &Answer, heading: Option<&str>, layout: Layout<'_>) -> String {
     let mut text = String::new();
+    if let Some(heading) = heading {
+        let line = layout.painter.paint(DIM, &escaped(heading));
+        let _ = writeln!(text, "{line}\n");
+    }
     let apart = answer.hits.is_sorted_by_key(|hit| !hit.probable)
         && !answer.hits.iter().any(|hit| hit.elsewhere);
     for (number, hit) in answer.hits.iter().enumerate() {
@@ -57,33 +62,13 @@ pub(crate) fn hits(answer: &Answer, layout: Layout<'_>) -> String {
             let line = layout.painter.paint(DIM, "from other projects:");
             let _ = writeln!(text, "{line}\n");
         }
-        let first = number == 0 || answer.hits[number - 1].probable;
-        if apart && first && !hit.probable {
-            let line = match number {
-                0 => nothing_relevant(answer),
-                _ => "less likely:".to_owned(),
-            };
-            let _ = writeln!(text, "{}\n", layout.painter.paint(DIM, &line));
+        if apart && number > 0 && answer.hits[number - 1].probable && !hit.probable {
+            let line = layout.painter.paint(DIM, "less likely:");
+            let _ = writeln!(text, "{line}\n");
         }
         one(&mut text, number + 1, hit, layout);
     }
     text
-}
-
-/// Says that no hit is probably relevant, and how those shown were found.
-fn nothing_relevant(answer: &Answer) -> String {
-    let query = shortened(answer.query.trim());
-    let query = escaped(&query);
-    let what = if query.contains(' ') {
-        format!("no note seems to be about \"{query}\"")
-    } else {
-        format!("no note contains \"{query}\"")
-    };
-    let nearest = match answer.retrievers.semantic {
-        Some(_) => "nearest in meaning",
-        None => "closest",
-    };
-    format!("{what}; {nearest}:")
 }
 
 fn one(text: &mut String, number: usize, hit: &Hit, layout: Layout<'_>) {

@@ -1,13 +1,13 @@
 //! `kodiak brain`: asks the session records.
 
 use kodiak::access::Guard;
-use kodiak::brain::{BrainAnswer, BrainRequest, FoundBy};
+use kodiak::brain::{BrainAnswer, BrainRequest};
 use kodiak::engine::{Job, Statements};
 use kodiak::store::Filter;
 use kodiak::{Engine, date};
 
 use super::Outcome;
-use super::search::require_known;
+use super::search::{nothing_found, require_known};
 use crate::arguments::BrainArguments;
 use crate::assemble::Purpose;
 use crate::config::Config;
@@ -95,20 +95,19 @@ fn print(
         found.hit.file = file.map(|file| file.to_string_lossy().into_owned());
     }
     let output = context.output;
-    let nothing = answer.hits.is_empty();
     if arguments.json {
         output.json(&answer)?;
     } else {
+        let heading = heading(&mut answer);
         for notice in answer.notices.sentences() {
             output.notice(&notice);
         }
-        if nothing {
-            output.notice(&format!("no session is about \"{}\"", answer.query));
-        } else if answer.found_by == FoundBy::Words && answer.threshold.is_some() {
-            output.notice("no session is near enough in meaning; these have the words:");
+        if answer.hits.is_empty() {
+            output.notice(&nothing_found(&answer.query));
         }
         output.answer(&brain::sessions(
             &answer.hits,
+            heading.as_deref(),
             output.painter(),
             output.width(),
         ))?;
@@ -116,11 +115,14 @@ fn print(
             output.hint(&format!("an earlier question: {suggestion}"));
         }
     }
-    Ok(if nothing {
-        Outcome::Nothing
-    } else {
-        Outcome::Done
-    })
+    Ok(Outcome::of_finding(!answer.hits.is_empty()))
+}
+
+/// Returns the line above sessions that may not be what was asked for.
+fn heading(answer: &mut BrainAnswer) -> Option<String> {
+    let beyond = answer.beyond_threshold().map(|said| format!("{said}:"));
+    let uncertainty = answer.notices.take_uncertainty();
+    uncertainty.map(|one| one.heading()).or(beyond)
 }
 
 fn statements(
@@ -152,11 +154,7 @@ fn statements(
             output.notice(&format!("{} of {all}", found.len()));
         }
     }
-    Ok(if found.is_empty() {
-        Outcome::Nothing
-    } else {
-        Outcome::Done
-    })
+    Ok(Outcome::of_finding(!found.is_empty()))
 }
 
 /// Forgets remembered questions, also where they are no longer remembered.

@@ -48,6 +48,14 @@ pub(crate) enum Outcome {
     Stopped,
 }
 
+impl Outcome {
+    /// Returns how a verb that finds something ended. Hits that were printed are
+    /// something, however uncertain they are.
+    fn of_finding(anything: bool) -> Self {
+        if anything { Self::Done } else { Self::Nothing }
+    }
+}
+
 /// Runs the verb that the arguments name. `interrupted` ends the program after
 /// Ctrl-C where nothing has to be kept.
 pub(crate) fn run(

@@ -44,18 +44,27 @@ pub(super) fn print(
         hit.url = places.url(hit);
     }
     let format = arguments.format();
+    let mut printed = !answer.hits.is_empty();
+    let uncertain = answer.notices.uncertainty().is_some();
     if format == Format::Json {
         output.json(&answer)?;
     } else {
+        // A heading is part of the text; other formats have a notice beside them.
+        let heading = match format {
+            Format::Text => answer.notices.take_uncertainty(),
+            _ => None,
+        };
+        let heading = heading.map(|uncertainty| uncertainty.heading());
         notices(&answer)?;
         let end = if arguments.null { '\0' } else { '\n' };
         match format {
-            Format::Line => {
-                output.answer(&lines(&answer, &places, end, output))?;
-                report_copies(&answer, output);
-            }
-            Format::Files => {
-                output.answer(&files(&answer, &places, end, output))?;
+            Format::Line | Format::Files => {
+                let text = match format {
+                    Format::Line => lines(&answer, &places, end, output),
+                    _ => files(&answer, &places, end, output),
+                };
+                printed = !text.is_empty();
+                output.answer(&text)?;
                 report_copies(&answer, output);
             }
             Format::Xml => output.answer(&xml::matches(&answer, &places))?,
@@ -66,30 +75,27 @@ pub(super) fn print(
                     links: output.shows_links(),
                     places: &places,
                 };
-                output.answer(&hits(&answer, layout))?;
+                output.answer(&hits(&answer, heading.as_deref(), layout))?;
                 if let Some(footer) = footer(&answer) {
                     output.notice(&footer);
                 }
             }
         }
     }
-    let unanswered = answer.relevant == Some(0) && answer.contained != Some(true);
-    // Notes with some words of a phrase are not what was asked for.
+    // Notes with some words of a phrase may not be what was asked for.
     let loosened = |notice: &Notice| matches!(notice, Notice::PhraseNotFound { .. });
-    let loosened = answer.notices.iter().any(loosened);
-    Ok(if answer.hits.is_empty() || unanswered || loosened {
-        if format != Format::Json
-            && let Some(unseen) = unseen(&answer.completeness.0)
-        {
-            output.notice(&unseen);
-        }
-        Outcome::Nothing
-    } else {
-        Outcome::Done
-    })
+    let doubtful = uncertain || answer.notices.iter().any(loosened);
+    if format != Format::Json
+        && (answer.hits.is_empty() || doubtful)
+        && let Some(unseen) = unseen(&answer.completeness.0)
+    {
+        output.notice(&unseen);
+    }
+    Ok(Outcome::of_finding(printed))
 }
 
-/// Returns what to say where nothing was found but not all changes were looked at.
+/// Returns what to say where what was asked for may be missing and not all changes
+/// were looked at.
 fn unseen(reasons: &[Incomplete]) -> Option<String> {
     let unseen = |reason: &&Incomplete| match reason {
         Incomplete::ChangesNotLookedFor(why) => *why != NotLookedFor::Off,

@@ -208,12 +208,8 @@ pub(super) fn print_notices(
             None => format!("searched by meaning ({model})"),
         });
     }
-    if answer.hits.is_empty() {
-        let query = shortened(&answer.query);
-        output.notice(&match query.trim() {
-            "" => "nothing found".to_owned(),
-            _ => format!("nothing found for \"{query}\""),
-        });
+    if answer.hits.is_empty() && !answer.notices.all_left_out() {
+        output.notice(&nothing_found(&answer.query));
         if let Some(reason) = excluded() {
             output.notice(&reason);
         }
@@ -243,6 +239,15 @@ pub(super) fn print_notices(
         ran.join(", "),
     ));
     Ok(())
+}
+
+/// Says that nothing was found.
+pub(super) fn nothing_found(query: &str) -> String {
+    let query = shortened(query);
+    match query.trim() {
+        "" => "nothing found".to_owned(),
+        _ => format!("nothing found for \"{query}\""),
+    }
 }
 
 #[cfg(test)]

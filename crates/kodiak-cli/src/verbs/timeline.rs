@@ -57,11 +57,7 @@ pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyho
     for reason in &timeline.completeness.0 {
         output.notice(&reason.to_string());
     }
-    Ok(if timeline.entries.is_empty() {
-        Outcome::Nothing
-    } else {
-        Outcome::Done
-    })
+    Ok(Outcome::of_finding(!timeline.entries.is_empty()))
 }
 
 /// Returns the filter for what was chosen, without dates and projects.

@@ -135,7 +135,7 @@ fn hits_are_addresses_and_identifiers_are_ids() {
     let line = desk.ok(&["search", "ramen", "--format", "line"]).stdout;
     assert_eq!(line, format!("{ONE}:1:Ramen & \"broth\"\n"));
     assert_snapshot!(desk.run(&["search", "broth", "--files"]), @"
-    exit: 0
+    exit: 1
     --- stderr
     2 notes left out: not in a file
     ");

@@ -252,25 +252,25 @@ fn answers_have_decisions_and_lessons() {
     assert_snapshot!(desk.run(&["brain", "ferry", "--threshold", "0.001"]), @"
     exit: 0
     --- stdout
+    no session is within a distance of 0.001; found by words:
+
     1. Booked a flight, a hotel near the beach and a ferry
        sessions/cc33  #6b8dec  debugging, success, 2026-02-03
        Decisions:
        - Waited for the oven (why: bread needs heat)
        Lessons:
        - Book the ferry early
-    --- stderr
-    no session is near enough in meaning; these have the words:
     ");
     assert_snapshot!(desk.run(&["brain", "zzzz", "--threshold", "0.001"]), @r#"
     exit: 1
     --- stderr
     notes were searched by words only: the model tiny knows none of these words
-    no session is about "zzzz"
+    nothing found for "zzzz"
     "#);
     assert_snapshot!(desk.run(&["brain", "ferry", "--project", "elsewhere"]), @r#"
     exit: 1
     --- stderr
-    no session is about "ferry"
+    nothing found for "ferry"
     "#);
     let none = desk.run(&["brain", "ferry", "--outcome", "failed", "--type", "coding"]);
     assert_eq!(none.code, Some(1), "{none}");
@@ -396,9 +396,11 @@ fn questions_are_remembered_only_where_asked_for() {
     .unwrap();
     desk.ok(&["brain", "weekly inbox review"]);
     assert_eq!(fs::read_to_string(&log).unwrap(), "weekly inbox review\n");
-    assert_snapshot!(desk.run(&["brain", "weekly inbx rewiev", "--threshold", "0"]), @"
+    assert_snapshot!(desk.run(&["brain", "weekly inbx rewiev", "--threshold", "0"]), @r#"
     exit: 0
     --- stdout
+    no session contains all of "weekly inbox rewiev"; closest by words:
+
     1. Captured tasks in the inbox for the weekly review
        sessions/bb22  #dd11d5  debugging, success, 2026-02-03
        Decisions:
@@ -406,9 +408,8 @@ fn questions_are_remembered_only_where_asked_for() {
        Lessons:
        - Review the inbox weekly
     --- stderr
-    no session is near enough in meaning; these have the words:
     hint: an earlier question: weekly inbox review
-    ");
+    "#);
     assert_snapshot!(desk.run(&["brain", "--forget-queries"]), @"
     exit: 0
     --- stderr
