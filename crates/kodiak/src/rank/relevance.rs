@@ -1,145 +1,102 @@
-//! Relevance: how likely it is that a person would call a hit relevant.
+//! Relevance: how likely it is that a hit answers its query.
 //!
-//! Owns two logistic models and their coefficients, one pair for each embedding
-//! model and one for lexical answers. The first judges from the hit with the best
-//! evidence whether the collection answers the query at all: similarity and words
-//! count together only if one document has both. The second judges from the
-//! score, which orders the hits of one answer, whether a hit is relevant if it
-//! does. Their product can be compared between answers. `kodiak eval --relevance`
-//! fits and checks both.
+//! A document answers by its words or by its meaning. The two are alternatives, so
+//! their probabilities are combined as alternatives: it answers unless neither does.
+//! Words answer as far as they are more than chance (`evidence`). Meaning answers
+//! as far as a similarity exceeds what the best of as many unrelated chunks reach,
+//! which depends on how many were searched. The numbers are properties of the
+//! embedding model; `kodiak eval --queries` and `--relevance` check them.
 
 /// The evidence that a hit answers its query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HitEvidence {
+    /// The probability that its words occur together by intent.
+    pub words: f64,
     /// The cosine between the query and the hit; absent without vectors.
     pub similarity: Option<f64>,
-    /// The share of the query's informative terms that the hit contains, weighted
-    /// by idf.
-    pub coverage: f64,
-    /// The BM25 score.
-    pub lexical_score: f64,
+}
+
+/// How the similarities of an embedding model are distributed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SemanticRelevance {
+    /// The name of the model.
+    pub name: &'static str,
+    /// The similarity that is as likely right as wrong where one chunk was searched.
+    pub background: f64,
+    /// The increase of that similarity with the number of chunks `n`, per
+    /// √(2 ln n), by which the highest of `n` random numbers rises.
+    pub spread: f64,
+    /// How steeply the probability rises around that similarity.
+    pub slope: f64,
+}
+
+impl SemanticRelevance {
+    /// Returns the similarity that is as likely right as wrong if this many chunks
+    /// were searched.
+    pub fn even_odds(&self, chunks: u64) -> f64 {
+        self.background + self.spread * (2.0 * (chunks.max(1) as f64).ln()).sqrt()
+    }
+
+    /// Returns the probability that a hit with this similarity, the best of this
+    /// many chunks, answers by its meaning.
+    pub fn probability(&self, similarity: f64, chunks: u64) -> f64 {
+        1.0 / (1.0 + (-self.slope * (similarity - self.even_odds(chunks))).exp())
+    }
 }
 
 impl HitEvidence {
-    /// Tells whether the hit contains every informative term of the query.
-    pub fn contains_query(&self) -> bool {
-        self.coverage >= 1.0 - 1e-4
-    }
-
-    /// Returns the numbers that the model of semantic answers uses, or nothing
-    /// without vectors.
-    pub fn semantic(&self) -> Option<[f64; 2]> {
-        Some([self.similarity?, self.coverage])
-    }
-
-    /// Returns the numbers that the model of lexical answers uses. The score is
-    /// on a logarithmic scale, since longer queries have higher ones.
-    pub fn lexical(&self) -> [f64; 2] {
-        [self.coverage, self.lexical_score.max(0.0).ln_1p()]
-    }
-}
-
-/// A fitted logistic model.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Logistic<const FEATURES: usize> {
-    /// The log odds where all features are 0.
-    pub intercept: f64,
-    /// The change of the log odds with each feature.
-    pub coefficients: [f64; FEATURES],
-}
-
-impl<const FEATURES: usize> Logistic<FEATURES> {
-    /// Returns the probability for these features.
-    pub fn probability(&self, features: [f64; FEATURES]) -> f64 {
-        let terms = self.coefficients.iter().zip(features);
-        let log_odds = self.intercept + terms.map(|(one, other)| one * other).sum::<f64>();
-        1.0 / (1.0 + (-log_odds).exp())
-    }
-}
-
-/// The coefficients for one embedding model, or for lexical answers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RelevanceModel {
-    /// The name of the embedding model; empty for lexical answers.
-    pub name: &'static str,
-    /// Whether the collection answers the query.
-    pub answered: Logistic<2>,
-    /// The probability of being answered from which an answer has relevant hits.
-    pub answered_from: f64,
-    /// Whether a hit with this score is relevant if it does.
-    pub relevant: Logistic<1>,
-}
-
-impl RelevanceModel {
-    /// Returns the probability that a hit with this evidence answers the query. That
-    /// of an answer is the highest of its hits.
-    pub fn answered(&self, evidence: &HitEvidence) -> f64 {
-        let features = if self.name.is_empty() {
-            evidence.lexical()
-        } else {
-            // Without a vector nothing is similar.
-            evidence.semantic().unwrap_or([0.0, evidence.coverage])
+    /// Returns the probability that the hit answers its query, by its words or by its
+    /// meaning. Without a model, only words count.
+    pub fn answered(&self, model: Option<&SemanticRelevance>, chunks: u64) -> f64 {
+        let meaning = match (model, self.similarity) {
+            (Some(model), Some(similarity)) => model.probability(similarity, chunks),
+            _ => 0.0,
         };
-        self.answered.probability(features)
-    }
-
-    /// Returns the relevance of a hit with this score in an answer that is
-    /// answered with this probability.
-    pub fn relevance(&self, answered: f64, score: f64) -> f64 {
-        answered * self.relevant.probability([score])
+        1.0 - (1.0 - self.words) * (1.0 - meaning)
     }
 }
 
-/// The coefficients of each embedding model that was fitted.
-pub const RELEVANCE_MODELS: [RelevanceModel; 2] = [
-    RelevanceModel {
+/// The distribution of each embedding model that was measured.
+pub const SEMANTIC_RELEVANCE: [SemanticRelevance; 2] = [
+    SemanticRelevance {
         name: "all-minilm-l6-v2",
-        answered: Logistic {
-            intercept: -10.5,
-            coefficients: [21.0, 6.3],
-        },
-        answered_from: 0.35,
-        relevant: Logistic {
-            intercept: -7.4,
-            coefficients: [7.8],
-        },
+        background: -0.162,
+        spread: 0.123,
+        slope: 18.0,
     },
-    RelevanceModel {
+    SemanticRelevance {
         name: "granite-embedding-30m-english",
-        answered: Logistic {
-            intercept: -24.9,
-            coefficients: [33.1, 6.8],
-        },
-        answered_from: 0.35,
-        relevant: Logistic {
-            intercept: -7.1,
-            coefficients: [7.5],
-        },
+        background: 0.4,
+        spread: 0.06,
+        slope: 30.0,
     },
 ];
 
-/// The coefficients for answers without vectors.
-pub const LEXICAL_RELEVANCE: RelevanceModel = RelevanceModel {
-    name: "",
-    answered: Logistic {
-        intercept: -7.7,
-        coefficients: [7.8, 1.4],
-    },
-    // Words say less: a question may be answered in others.
-    answered_from: 0.2,
-    relevant: Logistic {
-        intercept: -6.3,
-        coefficients: [6.6],
-    },
-};
+/// The number of first hits whose evidence decides whether a query is answered. What
+/// is found further down is near by chance more often than by meaning.
+pub const JUDGED: usize = 3;
 
-/// The relevance from which a hit of such an answer counts as relevant. It is low:
-/// one in a hundred may still be what is sought.
-pub const RELEVANT: f64 = 0.01;
+/// The probability from which a query counts as answered.
+pub const ANSWERED: f64 = 0.5;
 
-/// Returns the coefficients for an embedding model, if it was fitted.
-pub fn relevance_model(name: &str) -> Option<&'static RelevanceModel> {
-    RELEVANCE_MODELS.iter().find(|model| model.name == name)
+/// The relevance from which a hit of such an answer counts as relevant.
+pub const RELEVANT: f64 = 0.1;
+
+/// The log odds that a hit is relevant, at score 0 and their increase to score 1, if
+/// its collection answers the query.
+const BY_SCORE: [f64; 2] = [-6.7, 6.5];
+
+/// Returns the relevance of a hit that answers its query with this probability, and
+/// has this score. The best hit has a score of 1, and its relevance is that
+/// probability; the others have less, as hits further down are relevant less often.
+pub fn relevance(answered: f64, score: f64) -> f64 {
+    let odds = |score: f64| 1.0 / (1.0 + (-BY_SCORE[0] - BY_SCORE[1] * score).exp());
+    answered * odds(score.min(1.0)) / odds(1.0)
+}
+
+/// Returns the distribution of an embedding model, if it was measured.
+pub fn semantic_relevance(name: &str) -> Option<&'static SemanticRelevance> {
+    SEMANTIC_RELEVANCE.iter().find(|model| model.name == name)
 }
 
 #[cfg(test)]
@@ -147,53 +104,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_evidence_means_more_relevance() {
-        let weak = HitEvidence {
-            similarity: Some(0.2),
-            coverage: 0.2,
-            lexical_score: 1.0,
+    fn words_and_meaning_are_alternatives() {
+        let model = Some(&SEMANTIC_RELEVANCE[0]);
+        let of = |words, similarity| HitEvidence {
+            words,
+            similarity: Some(similarity),
         };
-        let similar = HitEvidence {
-            similarity: Some(0.7),
-            ..weak
+        let chunks = 10_000;
+        assert!(of(0.01, 0.5).answered(model, chunks) > 0.8);
+        assert!(of(0.99, 0.1).answered(model, chunks) > 0.9);
+        assert!(of(0.01, 0.2).answered(model, chunks) < 0.1);
+        let (one, both) = (of(0.4, 0.2), of(0.4, 0.36));
+        assert!(both.answered(model, chunks) > one.answered(model, chunks));
+        // Without a model, a similarity says nothing.
+        assert!(of(0.01, 0.9).answered(None, chunks) < 0.1);
+        let unembedded = HitEvidence {
+            words: 0.3,
+            similarity: None,
         };
-        let covering = HitEvidence {
-            coverage: 1.0,
-            ..weak
-        };
-        let scoring = HitEvidence {
-            lexical_score: 20.0,
-            ..weak
-        };
-        let model = RELEVANCE_MODELS[0];
-        assert!(
-            model.answered(&weak) < model.answered_from
-                && model.answered(&similar) > model.answered_from
-        );
-        assert!(model.answered(&covering) > model.answered(&weak));
-        let lexical = LEXICAL_RELEVANCE;
-        assert!(
-            lexical.answered(&weak) < lexical.answered_from
-                && lexical.answered(&covering) > lexical.answered_from
-        );
-        assert!(lexical.answered(&scoring) > lexical.answered(&weak));
-        for model in [model, lexical] {
-            assert!(model.relevance(0.9, 1.0) > model.relevance(0.9, 0.5));
-            assert!(model.relevance(0.9, 1.0) > model.relevance(0.1, 1.0));
-        }
-        assert_eq!(relevance_model("nobody's"), None);
-        assert_eq!(relevance_model(""), None);
+        assert!((unembedded.answered(model, chunks) - 0.3).abs() < 1e-9);
     }
 
     #[test]
-    fn a_probability_is_between_zero_and_one() {
-        let model = Logistic {
-            intercept: 0.0,
-            coefficients: [1.0],
-        };
-        assert!((model.probability([0.0]) - 0.5).abs() < 1e-12);
-        for odds in [-1e9, -50.0, 50.0, 1e9] {
-            assert!((0.0..=1.0).contains(&model.probability([odds])));
+    fn the_best_of_more_chunks_must_be_nearer() {
+        for model in SEMANTIC_RELEVANCE {
+            let at = |chunks| model.probability(0.4, chunks);
+            assert!(at(3) > at(100) && at(100) > at(100_000), "{}", model.name);
+            assert!((model.probability(model.even_odds(50), 50) - 0.5).abs() < 1e-9);
         }
+        let cosines = SEMANTIC_RELEVANCE[0];
+        // A note among three, and the best of many.
+        assert!(cosines.probability(0.25, 3) > 0.5);
+        assert!(cosines.probability(0.25, 10_000) < 0.1);
+        assert_eq!(semantic_relevance(""), None);
+    }
+
+    #[test]
+    fn relevance_falls_with_the_score() {
+        assert!((relevance(0.9, 1.0) - 0.9).abs() < 1e-9);
+        assert!(relevance(0.9, 0.9) < 0.9 && relevance(0.9, 0.9) > relevance(0.9, 0.5));
+        assert!(relevance(0.9, 0.0) < RELEVANT);
     }
 }

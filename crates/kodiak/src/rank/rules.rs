@@ -18,8 +18,8 @@ pub(crate) const PROXIMITY_TERMS: usize = 3;
 pub(crate) const EXACT_BONUS: f64 = 0.5;
 
 /// The bonus of a candidate that has the whole query in a row as it was typed, stop
-/// words included; less in proportion.
-pub(crate) const VERBATIM_BONUS: f64 = 0.5;
+/// words included.
+pub(crate) const VERBATIM_BONUS: f64 = 1.0;
 
 /// The bonus of a candidate that tells a time, for a query that asks when.
 pub(crate) const TIME_BONUS: f64 = 1.0;

@@ -45,6 +45,8 @@ pub(super) struct Ranked {
     pub(super) total: usize,
     /// What snippets look for.
     pub(super) terms: Terms,
+    /// The summed weight of the words that count towards passage coverage.
+    pub(super) whole: f64,
     /// The documents that were read to rank them.
     pub(super) inspected: Inspected,
     /// The superseded documents, each with the newest that supersedes it.
@@ -98,7 +100,12 @@ impl Candidate {
 impl Ranked {
     /// Ranks lexical candidates by BM25 alone.
     pub(super) fn lexical(found: LexicalCandidates) -> Self {
-        let LexicalCandidates { matches, terms, .. } = found;
+        let LexicalCandidates {
+            matches,
+            terms,
+            whole,
+            ..
+        } = found;
         let highest = matches.best.first().map_or(1.0, |first| first.score);
         let candidates = matches.best.iter().zip(1..).map(|(found, rank)| {
             let mut candidate = Candidate::lexical(found, rank);
@@ -113,6 +120,7 @@ impl Ranked {
             candidates: candidates.collect(),
             total: matches.total,
             terms,
+            whole,
             inspected: Inspected::default(),
             superseded: HashMap::new(),
         }
@@ -124,6 +132,7 @@ impl Ranked {
             candidates: Vec::new(),
             total: 0,
             terms: Terms::Planned(Vec::new()),
+            whole: 0.0,
             inspected: Inspected::default(),
             superseded: HashMap::new(),
         };

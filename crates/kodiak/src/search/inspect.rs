@@ -12,7 +12,7 @@ use super::limits::{INSPECTED, MAX_BODY_BYTES};
 use crate::date;
 use crate::error::Result;
 use crate::period::{Period, asks_when, tells_time};
-use crate::rank::rules::{EXACT_BONUS, PERIOD_BONUS, TIME_BONUS, VERBATIM_BONUS};
+use crate::rank::rules::{EXACT_BONUS, PERIOD_BONUS, QUESTION_WORDS, TIME_BONUS, VERBATIM_BONUS};
 use crate::store::{Reader, Row, StoredDocument};
 use crate::text::{fold_into, words};
 
@@ -151,7 +151,7 @@ impl<'a> Inspection<'a> {
             let nearness = dates.map(|moment| period.nearness(moment));
             nearness.fold(0.0, f64::max)
         });
-        let verbatim = run_of(folded, &self.sequence);
+        let verbatim = f64::from(has_verbatim(folded, &self.sequence));
         self.trust * (EXACT_BONUS * exact + VERBATIM_BONUS * verbatim)
             + TIME_BONUS * time
             + PERIOD_BONUS * near
@@ -166,18 +166,17 @@ fn sequence(text: &str) -> Vec<String> {
     all.collect()
 }
 
-/// Returns the share of a query's neighbouring words that `text` has in a row, as
-/// typed, around the query's longest word: 1 if it has the whole query.
-fn run_of(text: &str, sequence: &[String]) -> f64 {
+/// Reports whether `text` has the words of a query in a row, as typed. Of two words
+/// that says little: most that are in one text somewhere stand side by side.
+fn has_verbatim(text: &str, sequence: &[String]) -> bool {
     let longest = (0..sequence.len()).max_by_key(|&at| sequence[at].len());
-    let Some(at) = longest.filter(|_| sequence.len() > 1) else {
-        return 0.0;
+    let Some(at) = longest.filter(|_| sequence.len() >= QUESTION_WORDS) else {
+        return false;
     };
     let word = sequence[at].as_str();
-    let mut best = 0;
-    for (start, _) in text.match_indices(word) {
+    text.match_indices(word).any(|(start, _)| {
         if !is_word(text, start, word) {
-            continue;
+            return false;
         }
         let after = text[start + word.len()..]
             .split(|letter: char| !letter.is_alphanumeric())
@@ -189,12 +188,8 @@ fn run_of(text: &str, sequence: &[String]) -> f64 {
         let preceding = before.zip(sequence[..at].iter().rev());
         let run = following.take_while(|(one, other)| one == other).count()
             + preceding.take_while(|(one, other)| one == other).count();
-        best = best.max(run);
-        if best + 1 == sequence.len() {
-            break;
-        }
-    }
-    best as f64 / (sequence.len() - 1) as f64
+        run + 1 == sequence.len()
+    })
 }
 
 /// Tells whether `text` contains `word` with no letter or digit next to it.
@@ -226,5 +221,29 @@ mod tests {
         assert!(!contains_word("organization", "organ"));
         assert!(!contains_word("inorganic matter", "organ"));
         assert!(!contains_word("", "organ"));
+    }
+
+    #[test]
+    fn a_query_is_verbatim_only_as_a_whole_and_in_order() {
+        let query = sequence("Boards of Canada");
+        for text in [
+            "i like boards of canada.",
+            "boards, of canada",
+            "boards of\ncanada",
+        ] {
+            assert!(has_verbatim(text, &query), "{text}");
+        }
+        for text in [
+            "canada of boards",
+            "boards of the canada",
+            "boardsof canada",
+            "of canada",
+            "",
+        ] {
+            assert!(!has_verbatim(text, &query), "{text}");
+        }
+        // Of two words, standing side by side says little.
+        assert!(!has_verbatim("board games", &sequence("board games")));
+        assert!(!has_verbatim("", &[]));
     }
 }

@@ -108,6 +108,8 @@ struct Outcome {
     retrievers: Retrievers,
     /// The share of chunks with embeddings; 0 if semantic search did not run.
     embedded: f64,
+    /// The number of chunks that the query was compared with.
+    chunks: u64,
 }
 
 impl Outcome {
@@ -119,6 +121,7 @@ impl Outcome {
             },
             ranked: Ranked::lexical(found),
             embedded: 0.0,
+            chunks: 0,
         }
     }
 
@@ -191,7 +194,7 @@ impl<'a> Searching<'a> {
         self.notices
             .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
         let terms = self.judged_terms(plan, outcome);
-        let judge = self.judge(plan, outcome, terms.as_ref());
+        let judge = self.judge(plan, outcome, terms.as_ref())?;
         let mut presenter = self.router.presenter(self.request, &self.filter);
         // A listing is not an answer that one of several copies gives.
         presenter.collapse &= plan.route != Route::Listing;
@@ -304,6 +307,7 @@ impl<'a> Searching<'a> {
                     ranked: Ranked::semantic(Vec::new(), 0.0),
                     retrievers: Retrievers::default(),
                     embedded: 0.0,
+                    chunks: 0,
                 };
                 self.note_model(&mut outcome, &semantic)?;
                 outcome
@@ -406,7 +410,8 @@ impl<'a> Searching<'a> {
     /// Records in the outcome which model ran and the share of embedded chunks.
     fn note_model(&mut self, outcome: &mut Outcome, semantic: &SemanticCandidates) -> Result<()> {
         outcome.retrievers.semantic = Some(semantic.model.clone());
-        outcome.embedded = self.router.store.coverage(&self.filter)?.share();
+        let coverage = self.router.store.coverage(&self.filter)?;
+        (outcome.embedded, outcome.chunks) = (coverage.share(), coverage.embedded);
         if outcome.embedded < 1.0 {
             // Rounded down, so that 100 % always means all.
             let percent = (outcome.embedded * 100.0).floor() as u8;
@@ -440,6 +445,7 @@ impl<'a> Searching<'a> {
                 ..Retrievers::default()
             },
             embedded: 0.0,
+            chunks: 0,
         };
         self.note_model(&mut outcome, &semantic)?;
         let LexicalCandidates {
@@ -487,6 +493,7 @@ impl<'a> Searching<'a> {
             candidates,
             total: matches.total + only_semantic,
             terms,
+            whole,
             inspected,
             superseded: HashMap::new(),
         };

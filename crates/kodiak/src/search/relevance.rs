@@ -14,22 +14,31 @@ use super::present::round;
 use super::snippet::{Contained, Finder};
 use super::terms::{self, PlannedTerm};
 use super::{Hit, Outcome, Searching};
+use crate::error::Result;
+use crate::rank::Tuning;
+use crate::rank::evidence::QueryWords;
 use crate::rank::relevance::{
-    HitEvidence, LEXICAL_RELEVANCE, RELEVANT, RelevanceModel, relevance_model,
+    ANSWERED, HitEvidence, JUDGED, RELEVANT, SemanticRelevance, relevance, semantic_relevance,
 };
 use crate::store::StoredDocument;
 use crate::text::Stemming;
 
 /// Judges the hits of one answer.
 pub(super) struct Judge<'a> {
-    model: &'static RelevanceModel,
+    /// What the similarities of the model mean; nothing without one.
+    model: Option<&'static SemanticRelevance>,
+    /// The number of chunks that were searched.
+    chunks: u64,
+    words: QueryWords,
+    tuning: &'a Tuning,
     finder: Finder<'a>,
     /// The weight of each term by its number, 0 for those that do not count, and
     /// the sum.
     weights: Vec<f64>,
     whole: f64,
-    /// The evidence of each hit, and whether it only fills up a lexical answer.
-    evidence: Vec<(HitEvidence, bool)>,
+    /// The evidence of each hit, and the share of the query that its document
+    /// contains anywhere.
+    evidence: Vec<(HitEvidence, f64)>,
     /// Whether the hits are read and not judged.
     only_explains: bool,
 }
@@ -45,7 +54,7 @@ pub(super) struct Judgement {
     pub(super) contained: bool,
 }
 
-impl Searching<'_> {
+impl<'a> Searching<'a> {
     /// Returns the terms of a query that was searched semantically only, which
     /// nothing has planned yet.
     pub(super) fn judged_terms(&self, plan: &Plan, outcome: &Outcome) -> Option<Terms> {
@@ -66,12 +75,15 @@ impl Searching<'_> {
         plan: &Plan,
         outcome: &'b Outcome,
         terms: Option<&'b Terms>,
-    ) -> Option<Judge<'b>> {
+    ) -> Result<Option<Judge<'b>>>
+    where
+        'a: 'b,
+    {
         if matches!(plan.route, Route::Literal | Route::Listing) {
-            return None;
+            return Ok(None);
         }
         let name = outcome.retrievers.semantic.as_deref();
-        let model = name.and_then(relevance_model);
+        let model = name.and_then(semantic_relevance);
         let unknown = name.filter(|_| model.is_none());
         if let Some(name) = unknown {
             let model = name.to_owned();
@@ -79,25 +91,31 @@ impl Searching<'_> {
             // An explanation says what of the query a hit contains all the same,
             // which is what a fit for the model begins with.
             if !self.request.explain {
-                return None;
+                return Ok(None);
             }
         }
-        let mut judge = Judge::new(
-            terms.unwrap_or(&outcome.ranked.terms),
+        let words = QueryWords {
+            whole: outcome.ranked.whole,
+            documents: self.searched()?,
+        };
+        let terms = terms.unwrap_or(&outcome.ranked.terms);
+        let stemming = self.router.store.stemming();
+        let judge = Judge::new(terms, words, &self.router.tuning, stemming);
+        Ok(judge.map(|judge| Judge {
             model,
-            self.router.store.stemming(),
-        )?;
-        judge.only_explains = unknown.is_some();
-        Some(judge)
+            chunks: outcome.chunks,
+            only_explains: unknown.is_some(),
+            ..judge
+        }))
     }
 }
 
 impl<'a> Judge<'a> {
-    /// Creates a judge for an answer, or none if no words were looked for. Without
-    /// a model, hits are judged by words alone.
+    /// Creates a judge of hits by their words, or none if no words were looked for.
     pub(super) fn new(
         terms: &'a Terms,
-        model: Option<&'static RelevanceModel>,
+        words: QueryWords,
+        tuning: &'a Tuning,
         stemming: Stemming,
     ) -> Option<Self> {
         let Terms::Planned(planned) = terms else {
@@ -113,7 +131,10 @@ impl<'a> Judge<'a> {
         }
         let whole = weights.iter().sum();
         (whole > 0.0).then(|| Self {
-            model: model.unwrap_or(&LEXICAL_RELEVANCE),
+            model: None,
+            chunks: 0,
+            words,
+            tuning,
             finder,
             weights,
             whole,
@@ -136,15 +157,14 @@ impl<'a> Judge<'a> {
         candidate: &Candidate,
         in_body: Option<Contained>,
     ) -> f64 {
+        let passage = candidate.evidence.coverage;
         let own = HitEvidence {
+            words: self.words.evidence(passage, self.tuning),
             similarity: candidate.evidence.similarity,
-            coverage: self.coverage(document, in_body),
-            lexical_score: candidate.evidence.lexical_score,
         };
-        // Below lexical hits, a semantic one has its score from its place.
-        let fills = candidate.fused.is_none() && candidate.evidence.lexical_rank.is_none();
-        self.evidence.push((own, fills));
-        own.coverage
+        let contained = self.coverage(document, in_body);
+        self.evidence.push((own, contained));
+        contained
     }
 
     /// Gives every hit its relevance, and says which are probably relevant. Returns
@@ -153,26 +173,16 @@ impl<'a> Judge<'a> {
         if self.only_explains {
             return None;
         }
-        let mut evidence = self.evidence.iter();
-        let model = if evidence.any(|(own, _)| own.similarity.is_some()) {
-            self.model
-        } else {
-            // Nothing that was shown has a vector: they were not compared.
-            &LEXICAL_RELEVANCE
-        };
-        let each = self.evidence.iter().map(|(own, _)| model.answered(own));
-        let answered = each.fold(0.0, f64::max);
+        let own = |(evidence, _): &(HitEvidence, f64)| evidence.answered(self.model, self.chunks);
+        let first = self.evidence.iter().take(JUDGED);
+        let answered = first.map(own).fold(0.0, f64::max);
         // A document with every word that was typed is worth a look.
-        let contained = self.evidence.iter().any(|(own, _)| own.contains_query());
+        let contains = |contained: f64| contained >= 1.0 - 1e-4;
+        let contained = self.evidence.iter().any(|&(_, it)| contains(it));
         let mut relevant = 0;
-        for (hit, (own, fills)) in hits.iter_mut().zip(&self.evidence) {
-            let (answered, contained) = if *fills {
-                (model.answered(own), own.contains_query())
-            } else {
-                (answered, contained)
-            };
-            let relevance = model.relevance(answered, hit.score);
-            let probable = (answered >= model.answered_from || contained) && relevance >= RELEVANT;
+        for (hit, evidence) in hits.iter_mut().zip(&self.evidence) {
+            let relevance = relevance(own(evidence), hit.score);
+            let probable = (answered >= ANSWERED && relevance >= RELEVANT) || contains(evidence.1);
             relevant += usize::from(probable);
             hit.probable = probable;
             hit.relevance = Some(round(relevance));

@@ -129,9 +129,8 @@ impl Searching<'_> {
             }
             phrases.push(Expression::Phrase(Phrase {
                 text: term.typed.as_ref().unwrap_or(&term.term).clone(),
-                prefix: false,
-                column: None,
                 weight: 0.0,
+                ..Phrase::default()
             }));
         }
         let store = self.router.store;
