@@ -82,6 +82,11 @@ pub trait Reader: Send {
     /// Equally common words are in alphabetical order.
     fn words_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
 
+    /// Returns the index terms that begin with `prefix` and that at most `most`
+    /// documents have, the most common first. Equally common terms are in
+    /// alphabetical order.
+    fn terms_beginning(&self, prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>>;
+
     /// Returns the words within an edit distance of 1 or 2 of `word`, in no
     /// particular order.
     fn similar_words(&self, word: &str, distance: u8) -> Result<Vec<SimilarWord>>;

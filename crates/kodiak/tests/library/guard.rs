@@ -331,6 +331,7 @@ impl Reader for Untouchable {
         document_frequencies(&[&str]) -> Vec<u64>;
         word_frequency(&str) -> u64;
         words_beginning(&str, usize) -> Vec<(String, u64)>;
+        terms_beginning(&str, u64, usize) -> Vec<(String, u64)>;
         similar_words(&str, u8) -> Vec<SimilarWord>;
         matches(&Expression, &Filter, Corpus, Bm25, usize) -> Matches;
         count(&Expression, &Filter) -> u64;

@@ -10,6 +10,7 @@
 mod matching;
 mod nearest;
 mod read;
+mod vocabulary;
 mod write;
 
 use std::cell::{Cell, RefCell};

@@ -67,6 +67,7 @@ impl Reader for SqliteStore {
         corpus() -> Result<Corpus>;
         word_frequency(word: &str) -> Result<u64>;
         words_beginning(prefix: &str, limit: usize) -> Result<Vec<(String, u64)>>;
+        terms_beginning(prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>>;
         similar_words(word: &str, distance: u8) -> Result<Vec<SimilarWord>>;
         by_time(filter: &Filter, stretch: &Stretch) -> Result<Vec<Row>>;
         successors(rows: &[Row], filter: &Filter) -> Result<Vec<(Row, Row)>>;

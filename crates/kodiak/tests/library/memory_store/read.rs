@@ -83,6 +83,10 @@ impl Reader for MemoryReader {
         Ok(words)
     }
 
+    fn terms_beginning(&self, prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>> {
+        Ok(self.state()?.terms_beginning(prefix, most, limit))
+    }
+
     fn similar_words(&self, word: &str, distance: u8) -> Result<Vec<SimilarWord>> {
         let near = |(known, documents): (String, u64)| {
             let found = edit_distance(word, &known) as u8;
@@ -537,15 +541,6 @@ impl State {
         names.sort_by(|one, other| (&one.1, &one.2).cmp(&(&other.1, &other.2)));
         names.truncate(limit);
         names
-    }
-
-    /// Returns how many documents have each word.
-    fn words(&self) -> BTreeMap<String, u64> {
-        let mut words = BTreeMap::new();
-        for word in self.documents.values().flat_map(|one| &one.words) {
-            *words.entry(word.clone()).or_default() += 1;
-        }
-        words
     }
 
     fn stored(&self, row: Row) -> Option<StoredDocument> {

@@ -340,6 +340,11 @@ fn words_are_counted_completed_and_corrected() {
         assert_eq!(reader.words_beginning("bea", 1).unwrap(), beginning[..1]);
         let runs = [pair("runner", 1), pair("running", 1), pair("runs", 1)];
         assert_eq!(reader.words_beginning("run", 9).unwrap(), runs);
+        let terms = |prefix, most, limit| reader.terms_beginning(prefix, most, limit).unwrap();
+        assert_eq!(terms("bea", u64::MAX, 9), [pair("bear", 3)]);
+        assert_eq!(terms("bea", 2, 9), []);
+        assert_eq!(terms("run", 1, 9), [pair("run", 1), pair("runner", 1)]);
+        assert_eq!(terms("run", 1, 1), [pair("run", 1)]);
         let near = |word: &str, distance| {
             let near = reader.similar_words(word, distance).unwrap().into_iter();
             let mut near: Vec<_> = near
