@@ -25,6 +25,15 @@ const COST_WEIGHT: f64 = 8.0;
 /// The weight of a corrected term relative to a typed one.
 pub(crate) const CORRECTED_WEIGHT: f64 = 0.8;
 
+/// The minimum number of letters of a word that is read as the beginning of another
+/// because the index lacks it: fewer letters begin too many words to guess from, and
+/// are more likely an abbreviation.
+pub(crate) const SHORTEST_COMPLETED: usize = 3;
+
+/// The weight of the completions of a word that is itself looked for. A completion
+/// that is all of a title weighs less than the word once in a long text.
+pub(crate) const COMPLETED_WEIGHT: f64 = 0.1;
+
 /// The likelihood from which a word of the language is corrected although it may
 /// be spelt right: a doubled letter and three documents, or swapped letters and
 /// seven. Without a model nothing tells a common word from a rare one.

@@ -19,6 +19,11 @@ pub struct Answer {
     /// The query with its misspelt words corrected, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected: Option<String>,
+    /// The query with its last word completed, if the word begins others and the
+    /// searched documents lack it. All words that begin so were looked for; this has
+    /// the most common.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completed: Option<String>,
     /// The kind of query it was taken for.
     pub intent: Intent,
     /// Which retrievers ran.

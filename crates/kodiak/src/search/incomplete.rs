@@ -42,6 +42,8 @@ pub enum Incomplete {
     },
     /// The query was too long, and only its beginning was looked for.
     QueryTruncated,
+    /// A prefix was too short, and only its most common completions were looked for.
+    PrefixTooShort,
     /// Full-text search failed.
     FullTextFailed,
     /// Semantic retrieval was cut off by its deadline.
@@ -89,6 +91,7 @@ impl Incomplete {
             Self::EntriesUnreadable { .. } => "entries_unreadable",
             Self::SourceNeverSynced { .. } => "source_never_synced",
             Self::QueryTruncated => "query_truncated",
+            Self::PrefixTooShort => "prefix_too_short",
             Self::FullTextFailed => "full_text_failed",
             Self::Deadline => "deadline",
             Self::Busy => "busy",
@@ -99,6 +102,7 @@ impl Incomplete {
     pub fn of(notice: &Notice) -> Option<Self> {
         Some(match notice {
             Notice::QueryTruncated { .. } => Self::QueryTruncated,
+            Notice::PrefixTooShort { .. } => Self::PrefixTooShort,
             Notice::FullTextFailed { .. } => Self::FullTextFailed,
             Notice::SemanticUnavailable(SemanticAbsence::Deadline(_)) => Self::Deadline,
             Notice::SemanticUnavailable(SemanticAbsence::Busy) => Self::Busy,
@@ -182,6 +186,7 @@ impl fmt::Display for Incomplete {
                 write!(formatter, "'{source}' has never been indexed completely")
             }
             Self::QueryTruncated => formatter.write_str("the query is too long"),
+            Self::PrefixTooShort => formatter.write_str("a prefix is too short"),
             Self::FullTextFailed => formatter.write_str("full-text search failed"),
             Self::Deadline => formatter.write_str("semantic search took too long"),
             Self::Busy => formatter.write_str("too many other searches are running"),

@@ -9,8 +9,8 @@
 //! before it and returns its own, with notices for the answer. No stage sees the
 //! answer itself.
 //!
-//! * `plan`, `query`, `token`, `intent`, `typo`, `address`, `surface`: the query,
-//!   parsed, corrected and routed;
+//! * `plan`, `query`, `token`, `intent`, `complete`, `typo`, `address`, `surface`: the
+//!   query, parsed, completed, corrected and routed;
 //! * `lexical`, `terms`: lexical retrieval, with idf and pruning;
 //! * `semantic`, `compare`, `workers`: semantic retrieval, with exact cosines;
 //! * `candidate`, `score`, `turn`, `inspect`: both joined, fused and rescored by
@@ -25,6 +25,7 @@ mod address;
 mod answer;
 mod candidate;
 mod compare;
+mod complete;
 mod duplicates;
 mod freshness;
 mod incomplete;
@@ -77,6 +78,7 @@ pub(crate) use workers::Workers;
 
 use crate::error::Result;
 use crate::rank::evidence::QueryWords;
+use crate::rank::spelling::SHORTEST_COMPLETED;
 use crate::store::{Filter, Snapshot};
 use candidate::{Ranked, join};
 use inspect::Inspection;
@@ -162,7 +164,7 @@ impl<'a> Searching<'a> {
         }
         let uncertainty = self.uncertainty(&plan, &outcome, &shown);
         self.notices.extend(uncertainty.map(Notice::Uncertain));
-        let suggestions = if shown.found_nothing() {
+        let suggestions = if shown.found_nothing() && !self.is_begun() {
             let (store, sources) = (self.router.store, self.router.sources);
             suggest::suggestions(store, sources, &self.request.query, &self.filter)?
         } else {
@@ -172,6 +174,7 @@ impl<'a> Searching<'a> {
         Ok(Answer {
             query: self.request.query.clone(),
             corrected: plan.corrected,
+            completed: plan.completed,
             intent: plan.intent,
             retrievers: outcome.retrievers,
             embedded: outcome.embedded,
@@ -185,6 +188,13 @@ impl<'a> Searching<'a> {
             hits: shown.hits,
             suggestions,
         })
+    }
+
+    /// Returns whether the query has only just begun to be typed: too little to
+    /// resemble a name.
+    fn is_begun(&self) -> bool {
+        let letters = self.request.query.trim().chars().count();
+        self.request.as_you_type && letters < SHORTEST_COMPLETED
     }
 
     /// Makes hits of the best candidates and judges them.

@@ -23,6 +23,11 @@ pub enum Notice {
         /// The phrase.
         phrase: String,
     },
+    /// A prefix is so short that only its most common completions were looked for.
+    PrefixTooShort {
+        /// The prefix.
+        prefix: String,
+    },
     /// Full-text search failed.
     FullTextFailed {
         /// The error of the store.
@@ -138,6 +143,7 @@ impl Notice {
         match self {
             Self::QueryTruncated { .. } => "query-truncated",
             Self::PhraseNotFound { .. } => "phrase-not-found",
+            Self::PrefixTooShort { .. } => "prefix-too-short",
             Self::FullTextFailed { .. } => "full-text-failed",
             Self::SemanticUnavailable(absence) => absence.code(),
             Self::PartlyEmbedded { .. } => "partly-embedded",
@@ -183,6 +189,11 @@ impl fmt::Display for Notice {
             Self::PhraseNotFound { phrase } => write!(
                 formatter,
                 "no note has the phrase \"{phrase}\"; its words were searched for instead"
+            ),
+            Self::PrefixTooShort { prefix } => write!(
+                formatter,
+                "too many words begin with \"{prefix}\": only the best of them were searched for; \
+                 type another letter"
             ),
             Self::FullTextFailed {
                 detail,

@@ -1,6 +1,7 @@
 //! The plan of a search: the query, parsed and corrected, and its route through
 //! the retrievers.
 
+use super::complete::{Completed, Completer, Completing, completed_text};
 use super::limits::Limits;
 use super::notice::{Noted, Notice};
 use super::query::Query;
@@ -21,8 +22,10 @@ pub(super) struct Plan {
     pub(super) intent: Intent,
     /// The query's text with its corrections, if there are any.
     pub(super) corrected: Option<String>,
-    /// The texts to embed: the query as typed and as corrected, without operators
-    /// and excluded words.
+    /// The query's text with its last word completed, if it was.
+    pub(super) completed: Option<String>,
+    /// The texts to embed: the query as typed, and as corrected and completed, without
+    /// operators and excluded words.
     pub(super) texts: Vec<String>,
     /// Which retrievers run.
     pub(super) route: Route,
@@ -65,6 +68,7 @@ impl Plan {
                 query,
                 intent,
                 corrected: None,
+                completed: None,
                 texts: Vec::new(),
                 route: if wordless {
                     Route::Listing
@@ -76,22 +80,37 @@ impl Plan {
             }
             .into());
         }
-        let notices = if request.exact {
+        let mut notices = if request.exact {
             Vec::new()
         } else {
             loosen_phrases(speller, request, &mut query)?
         };
         let typed = query.wanted_text(&request.query);
+        let reading = Completer {
+            speller,
+            tuning,
+            guesses: !request.exact,
+            as_you_type: request.as_you_type,
+        };
+        let completing = complete(reading, &mut query)?;
+        notices.extend(completing.notices);
+        let completion = completing.completed.as_ref();
         let corrected = if request.exact {
             None
         } else {
             correct(speller, request, &mut query)?
         };
-        let mut texts = vec![typed];
-        texts.extend(corrected.as_deref().map(|text| query.wanted_text(text)));
+        let spelt = corrected.as_deref().unwrap_or(&request.query);
+        let completed = completion.map(|completion| completed_text(spelt, completion));
+        let meant = query.wanted_text(spelt);
+        let meant = match completion.filter(|completion| completion.is_clear) {
+            Some(completion) => completed_text(&meant, completion),
+            None => meant,
+        };
+        let mut texts = vec![typed, meant];
         texts.dedup();
         let cut_after = query.cut_after;
-        let route = Route::of(request, &query, intent, tuning.keyword);
+        let route = Route::of(request, &query, intent, tuning.keyword).beside(completion);
         let surface = Surface {
             store: speller.store,
             filter: speller.filter,
@@ -107,6 +126,7 @@ impl Plan {
             query,
             intent,
             corrected,
+            completed,
             texts,
             route,
             limits,
@@ -151,6 +171,20 @@ fn loosen_phrases(
     Ok(notices)
 }
 
+/// Completes the query in place.
+fn complete(completer: Completer<'_>, query: &mut Query) -> Result<Completing> {
+    let mut changed = query.clone();
+    match completer.complete(&mut changed) {
+        // Words that cannot be looked up are taken as typed.
+        Err(Error::Database { .. }) => Ok(Completing::default()),
+        Err(error) => Err(error),
+        Ok(completing) => {
+            *query = changed;
+            Ok(completing)
+        }
+    }
+}
+
 /// Corrects the query in place. Returns its text with the corrections, if there
 /// are any.
 fn correct(speller: Speller<'_>, request: &Request, query: &mut Query) -> Result<Option<String>> {
@@ -164,6 +198,16 @@ fn correct(speller: Speller<'_>, request: &Request, query: &mut Query) -> Result
 }
 
 impl Route {
+    /// Returns the route of a query whose last word was completed. If that is probably
+    /// all of a word, documents that only mean it may be the answer, so those with a
+    /// word that begins so do not come before them.
+    fn beside(self, completion: Option<&Completed>) -> Self {
+        match (self, completion) {
+            (Self::LexicalFirst, Some(completion)) if completion.is_word => Self::Hybrid,
+            _ => self,
+        }
+    }
+
     fn of(request: &Request, query: &Query, intent: Intent, keyword: KeywordRoute) -> Self {
         match (request.mode, intent) {
             (Mode::Like, _) => Self::Literal,

@@ -78,10 +78,23 @@ pub(super) struct Clause {
     pub(super) column: Option<Column>,
     /// The text that must occur.
     pub(super) text: String,
-    /// Whether the text is one word, a phrase, or the beginning of a word.
+    /// Whether the text is one word, a phrase, or possibly the beginning of a word.
     pub(super) form: Form,
     /// Whether the text is a correction of what was typed.
     pub(super) corrected: bool,
+    /// Whether the query ends with the text, so that more letters may follow.
+    pub(super) open: bool,
+    /// The only completions of a beginning that are looked for; `None` for all.
+    pub(super) among: Option<Vec<Completion>>,
+}
+
+/// An index term that begins as a word of the query does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Completion {
+    /// The term.
+    pub(super) term: String,
+    /// Its document frequency.
+    pub(super) documents: u64,
 }
 
 /// How the text of a clause is matched.
@@ -93,6 +106,8 @@ pub(super) enum Form {
     Phrase,
     /// As the beginning of a word.
     Prefix,
+    /// As a word that counts in full, or as the beginning of one that counts less.
+    Unfinished,
 }
 
 impl Query {

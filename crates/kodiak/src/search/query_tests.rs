@@ -51,6 +51,7 @@ fn clause(clause: &Clause) -> String {
         Form::Word => format!("{column}{}", clause.text),
         Form::Phrase => format!("{column}\"{}\"", clause.text),
         Form::Prefix => format!("{column}{}*", clause.text),
+        Form::Unfinished => format!("{column}{}…", clause.text),
     }
 }
 

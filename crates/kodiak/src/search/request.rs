@@ -20,6 +20,10 @@ pub struct Request {
     pub all: bool,
     /// Whether words are taken as typed and never corrected.
     pub exact: bool,
+    /// Whether the query is still being typed. Its last word may then be the
+    /// beginning of another, even if the index has the word itself; a space after it
+    /// ends it. Otherwise only a word that the index lacks is read as a beginning.
+    pub as_you_type: bool,
     /// The lowest relevance of a hit. Where relevance is not judged, all are shown.
     pub min_relevance: f64,
     /// Whether copies of a document are hits of their own. Otherwise the best of
@@ -50,6 +54,7 @@ impl Default for Request {
             filter: Filter::default(),
             all: false,
             exact: false,
+            as_you_type: false,
             min_relevance: 0.0,
             all_copies: false,
             explain: false,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::complete::Completer;
 use super::lexical::LexicalRetriever;
 use super::lookup::{Found, Lookup};
 use super::present::Presenter;
@@ -152,11 +153,21 @@ impl<'a> Router<'a> {
     }
 
     /// Returns the correction of `word` that a search would look for; `None` if it
-    /// would look for the word as typed.
+    /// would look for the word as typed, or for words that begin so.
     pub fn spelling(&self, word: &str) -> Result<Option<String>> {
         self.guard.require(Capability::Search)?;
-        self.speller(&self.guard.narrow(&Filter::default()))
-            .suggestion(word)
+        let filter = self.guard.narrow(&Filter::default());
+        let speller = self.speller(&filter);
+        let completer = Completer {
+            speller,
+            tuning: &self.tuning,
+            guesses: true,
+            as_you_type: false,
+        };
+        if completer.completes(word)? {
+            return Ok(None);
+        }
+        speller.suggestion(word)
     }
 
     /// Returns until when a search that began at `started` waits for the model;

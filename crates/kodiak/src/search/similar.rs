@@ -50,6 +50,7 @@ impl Router<'_> {
             intent: Intent::of(&document.title),
             query: document.title,
             corrected: None,
+            completed: None,
             retrievers: outcome.retrievers,
             embedded: outcome.embedded,
             completeness: super::unrefreshed(&notices),
@@ -195,6 +196,8 @@ impl Router<'_> {
             text,
             form: Form::Word,
             corrected: false,
+            open: false,
+            among: None,
         };
         Ok(words.map(clause).collect())
     }

@@ -6,6 +6,7 @@
 
 mod excerpt;
 
+use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 
 use rustc_hash::FxHashMap;
@@ -47,9 +48,9 @@ pub(super) struct Contained(pub(super) Vec<bool>);
 #[derive(Debug)]
 pub(super) struct Finder<'a> {
     planned: &'a [PlannedTerm],
-    exact: FxHashMap<&'a str, Wanted<'a>>,
+    exact: FxHashMap<Cow<'a, str>, Wanted<'a>>,
     prefixes: Vec<Wanted<'a>>,
-    prefix_filter: PrefixFilter<'a>,
+    prefix_filter: PrefixFilter,
     needles: Vec<String>,
     stemming: Stemming,
 }
@@ -57,18 +58,18 @@ pub(super) struct Finder<'a> {
 /// Rules words out by their first letters. A stem begins as its word does, so most
 /// words are ruled out without stemming them.
 #[derive(Debug)]
-struct PrefixFilter<'a> {
+struct PrefixFilter {
     /// For each first letter of a term, a bit for each second letter. All bits are
     /// set for a term whose second letter may differ or is beyond ASCII.
     /// Words that do not begin with an ASCII character are never ruled out.
     seconds: Box<[u128; 128]>,
     /// The terms without their last two letters: the rest of a stem is certain to
     /// be in its word.
-    kept: Vec<&'a [u8]>,
+    kept: Vec<Box<[u8]>>,
 }
 
-impl<'a> PrefixFilter<'a> {
-    fn of(terms: impl Iterator<Item = &'a str>) -> Self {
+impl PrefixFilter {
+    fn of<'a>(terms: impl Iterator<Item = &'a str>) -> Self {
         let mut prefixes = Self {
             seconds: Box::new([0; 128]),
             kept: Vec::new(),
@@ -88,7 +89,7 @@ impl<'a> PrefixFilter<'a> {
             }
             prefixes
                 .kept
-                .push(&term[..term.len().saturating_sub(2).max(1)]);
+                .push(term[..term.len().saturating_sub(2).max(1)].into());
         }
         prefixes
     }
@@ -166,11 +167,27 @@ impl<'a> Finder<'a> {
                 weight: term.weight,
             })
         };
+        // Forms of an unfinished word may have its stem and not its beginning.
+        let stem_of = |term: &'a PlannedTerm| {
+            let mut stem = term.typed.clone().filter(|_| term.prefix)?;
+            stemming.stem(&mut stem);
+            Some((Cow::Owned(stem), term.term.as_str()))
+        };
+        let stems: Vec<(Cow<'a, str>, &str)> = terms.iter().filter_map(stem_of).collect();
+        let texts = terms.iter().map(|term| term.term.as_str());
+        let prefix_filter = PrefixFilter::of(texts.chain(stems.iter().map(|(stem, _)| &**stem)));
+        let unfinished = |(stem, text): (Cow<'a, str>, &str)| {
+            let one = wanted(true).find(|one| one.text == text)?;
+            Some((stem, one))
+        };
+        let mut exact: FxHashMap<Cow<'a, str>, Wanted<'a>> =
+            stems.into_iter().filter_map(unfinished).collect();
+        exact.extend(wanted(false).map(|one| (Cow::Borrowed(one.text), one)));
         Self {
             planned: terms,
-            exact: wanted(false).map(|one| (one.text, one)).collect(),
+            exact,
             prefixes: wanted(true).collect(),
-            prefix_filter: PrefixFilter::of(terms.iter().map(|term| term.term.as_str())),
+            prefix_filter,
             needles: Vec::new(),
             stemming,
         }

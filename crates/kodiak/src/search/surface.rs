@@ -62,7 +62,7 @@ impl Surface<'_> {
     /// typed and those that only have its stem. Returns `None` if there are none of
     /// the latter, or too many documents to read.
     fn divide(&self, clause: &Clause) -> Result<Option<(Vec<Row>, Vec<Row>)>> {
-        let Some(typed) = Typed::of(clause) else {
+        let Some(typed) = Typed::of(clause).filter(|_| clause.among.is_none()) else {
             return Ok(None);
         };
         if self.is_exact(&typed)? {

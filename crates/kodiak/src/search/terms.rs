@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
-use crate::rank::spelling::CORRECTED_WEIGHT;
+use crate::rank::spelling::{COMPLETED_WEIGHT, CORRECTED_WEIGHT};
 use crate::rank::{Corpus, Tuning, idf};
 use crate::store::{Expression, Phrase, Reader};
 use crate::text::{Class, Purpose, Tokenizer, fold_into, is_stop_word, words};
@@ -39,7 +39,8 @@ pub(super) struct PlannedTerm {
     pub(super) term: String,
     /// Whether `term` is only the beginning of a term.
     pub(super) prefix: bool,
-    /// The word as typed, folded, if the term stands for a whole word.
+    /// The word as typed, folded, if the term stands for a whole word; also if it
+    /// stands for the words that begin so as well.
     pub(super) typed: Option<String>,
     /// Its document frequency.
     pub(super) documents: u64,
@@ -209,8 +210,8 @@ impl Planner<'_> {
     /// Returns the expression of a clause and an estimate of its document
     /// frequency.
     fn clause(&mut self, clause: &Clause) -> Result<(Expression, u64)> {
-        if clause.form == Form::Prefix {
-            return self.prefix(clause);
+        if matches!(clause.form, Form::Prefix | Form::Unfinished) {
+            return self.beginning(clause);
         }
         let factor = if clause.corrected {
             CORRECTED_WEIGHT
@@ -228,35 +229,52 @@ impl Planner<'_> {
         Ok((Expression::Phrase(phrase), documents))
     }
 
-    /// Returns the expression of a prefix and an estimate of its document
-    /// frequency. The index may hold stems that no longer begin with the prefix,
-    /// so the words it completes to are looked for as well.
-    fn prefix(&mut self, clause: &Clause) -> Result<(Expression, u64)> {
+    /// Returns the expression of the beginning of a word and an estimate of its
+    /// document frequency. An unfinished word is also looked for as it is, and then
+    /// its completions count less.
+    fn beginning(&mut self, clause: &Clause) -> Result<(Expression, u64)> {
         let mut folded = String::new();
         fold_into(&clause.text, &mut folded);
-        let completions = self.store.words_beginning(&folded, COMPLETIONS)?;
-        let known: u64 = completions.iter().map(|(_, documents)| documents).sum();
-        let documents = known.min(self.corpus.documents);
-        let weight = idf(documents, self.corpus);
-        let mut texts: Vec<(String, bool)> = vec![(folded.clone(), true)];
-        let mut seen = std::collections::HashSet::new();
-        for (word, _) in completions {
-            for (term, _) in self.terms_of(&word) {
-                if !term.starts_with(&folded) && seen.insert(term) {
-                    texts.push((word.clone(), false));
-                }
+        let (completions, completed) = match &clause.among {
+            Some(among) => {
+                let texts = among.iter().map(|one| (one.term.clone(), false));
+                let documents = among.iter().map(|one| one.documents).sum();
+                (texts.collect(), documents)
             }
-        }
-        self.terms.push(PlannedTerm {
-            term: folded,
+            None => self.completions(&folded)?,
+        };
+        let all = self.corpus.documents;
+        let completed: u64 = all.min(completed);
+        let mut planned = PlannedTerm {
+            term: folded.clone(),
             prefix: true,
             typed: None,
-            documents,
-            weight,
+            documents: completed,
+            weight: idf(completed, self.corpus),
             common: false,
-        });
-        let word = self.word(&clause.text, weight);
-        let phrases = texts.into_iter().map(|(text, prefix)| {
+        };
+        let mut factor = 1.0;
+        let mut phrases: Vec<(String, bool, f64)> = Vec::with_capacity(completions.len() + 1);
+        let weight_of_completions = planned.weight;
+        if clause.form == Form::Unfinished {
+            let known = self.terms.len();
+            let (weight, documents) = self.weigh(&clause.text, 1.0)?;
+            self.terms.truncate(known);
+            phrases.push((clause.text.clone(), false, weight));
+            factor = COMPLETED_WEIGHT;
+            planned.common = is_stop_word(&folded);
+            planned.typed = Some(folded);
+            planned.documents = all.min(completed + documents);
+            planned.weight = weight;
+        }
+        let completions = completions.into_iter();
+        let each = factor * weight_of_completions;
+        phrases.extend(completions.map(|(text, prefix)| (text, prefix, each)));
+        let documents = planned.documents;
+        self.terms.push(planned);
+        let weights = phrases.iter().map(|&(.., weight)| weight);
+        let word = self.word(&clause.text, weights.fold(0.0, f64::max));
+        let phrases = phrases.into_iter().map(|(text, prefix, weight)| {
             Expression::Phrase(Phrase {
                 text,
                 prefix,
@@ -266,6 +284,25 @@ impl Planner<'_> {
             })
         });
         Ok((Expression::Any(phrases.collect()), documents))
+    }
+
+    /// Returns the texts that match every word with this beginning, each with whether
+    /// it is a prefix, and the number of documents that have these words. The index
+    /// may hold stems that no longer begin with the prefix, so the words it completes
+    /// to are looked for as well.
+    fn completions(&mut self, folded: &str) -> Result<(Vec<(String, bool)>, u64)> {
+        let completions = self.store.words_beginning(folded, COMPLETIONS)?;
+        let documents = completions.iter().map(|(_, documents)| documents).sum();
+        let mut texts: Vec<(String, bool)> = vec![(folded.to_owned(), true)];
+        let mut seen = std::collections::HashSet::new();
+        for (word, _) in completions {
+            for (term, _) in self.terms_of(&word) {
+                if !term.starts_with(folded) && seen.insert(term) {
+                    texts.push((word.clone(), false));
+                }
+            }
+        }
+        Ok((texts, documents))
     }
 
     /// Returns the number of the word that a text is, which has this weight, or

@@ -27,12 +27,15 @@ pub(super) enum Token {
 }
 
 /// A word or a quoted phrase, with the minus sign and the field before it.
+#[expect(clippy::struct_excessive_bools, reason = "each is a sign of its own")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Unit {
     pub(super) negated: bool,
     pub(super) column: Option<Column>,
     pub(super) quoted: bool,
     pub(super) prefix: bool,
+    /// Whether it is the last of the query, so that more letters may follow.
+    pub(super) open: bool,
     pub(super) text: String,
 }
 
@@ -44,6 +47,8 @@ impl Unit {
             text: text.to_owned(),
             form,
             corrected: false,
+            open: false,
+            among: None,
         };
         let found: Vec<Word> = words(&self.text).collect();
         let together = self.quoted || self.negated || self.column.is_some();
@@ -56,7 +61,10 @@ impl Unit {
         }
         let mut clauses = Vec::new();
         if let Some(compound) = self.compound(&found) {
-            clauses.push(clause(compound, Form::Phrase));
+            clauses.push(Clause {
+                open: self.open,
+                ..clause(compound, Form::Phrase)
+            });
         }
         for (at, word) in found.iter().enumerate() {
             let written = &self.text[word.range.clone()];
@@ -67,7 +75,10 @@ impl Unit {
                 } else {
                     Form::Word
                 };
-                clauses.push(clause(written, form));
+                clauses.push(Clause {
+                    open: self.open && last,
+                    ..clause(written, form)
+                });
                 continue;
             }
             let pieces_before = clauses.len();
@@ -86,6 +97,11 @@ impl Unit {
 }
 
 impl Unit {
+    /// Returns whether more letters could follow the last word of the unit.
+    fn may_go_on(&self) -> bool {
+        !self.quoted && !self.prefix && self.text.ends_with(char::is_alphanumeric)
+    }
+
     /// Tells whether the words are a single run that is shorter than an n-gram.
     fn is_lone_piece(&self, found: &[Word]) -> bool {
         let [word] = found else { return false };
@@ -126,7 +142,10 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
                 rest = &rest[1..];
             }
             _ => {
-                let (token, after) = unit_or_operator(rest);
+                let (mut token, after) = unit_or_operator(rest);
+                if let Some(Token::Unit(unit)) = &mut token {
+                    unit.open = after.is_empty() && unit.may_go_on();
+                }
                 tokens.extend(token);
                 rest = after;
             }

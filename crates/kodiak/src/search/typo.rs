@@ -2,7 +2,7 @@
 //! vocabulary.
 //!
 //! Only a word that the index lacks is corrected, so that a correction never hides
-//! an exact hit. A word of the language is not a misspelling because nobody wrote
+//! an exact hit. A last word that begins another is completed instead (`complete`). A word of the language is not a misspelling because nobody wrote
 //! it: it is corrected only if `rank::spelling` finds that likely enough. A
 //! correction occurs in a document that the filter admits. If it occurs only inside
 //! addresses, it must be a word of the language, no other word must be as close,
@@ -136,7 +136,7 @@ impl Speller<'_> {
     }
 
     /// Returns how well known a folded word is outside of the index.
-    fn standing(&self, folded: &str) -> Standing {
+    pub(super) fn standing(&self, folded: &str) -> Standing {
         match self.embedder {
             Some(embedder) if embedder.knows_word(folded) => Standing::Common,
             _ if !is_listed(folded) => Standing::Unlisted,
@@ -147,7 +147,7 @@ impl Speller<'_> {
     }
 
     /// Tells whether any document that the caller may see contains this word.
-    fn is_known(&self, folded: &str) -> Result<bool> {
+    pub(super) fn is_known(&self, folded: &str) -> Result<bool> {
         if self.store.word_frequency(folded)? == 0 {
             return Ok(false);
         }
@@ -263,6 +263,7 @@ impl Corrector<'_> {
         let corrected = Clause {
             text: corrected,
             corrected: true,
+            open: false,
             ..clause.clone()
         };
         Ok(if having[0] > 0 {
@@ -274,7 +275,7 @@ impl Corrector<'_> {
 }
 
 /// Returns the index term of a word.
-fn term_of(word: &str, stemming: Stemming) -> String {
+pub(super) fn term_of(word: &str, stemming: Stemming) -> String {
     let mut folded = String::new();
     fold_into(word, &mut folded);
     stemming.stem(&mut folded);

@@ -9,6 +9,7 @@ mod answers;
 mod bear;
 mod brain;
 mod collection;
+mod completing;
 mod concurrency;
 mod contract;
 mod degradation;

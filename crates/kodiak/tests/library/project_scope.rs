@@ -89,6 +89,29 @@ fn a_scope_hides_everything_else() {
     let answer = engine.search(&guard, &Request::new("quaga")).unwrap();
     assert_eq!((answer.corrected, answer.suggestions), (None, Vec::new()));
     assert_eq!(engine.spelling(&guard, "quaga").unwrap(), None);
+    // Nor do completions.
+    for (query, found) in [("quag", 0), ("secr", 0), ("cachi", 1), ("lim", 1)] {
+        for as_you_type in [false, true] {
+            let request = Request {
+                as_you_type,
+                ..Request::new(query)
+            };
+            let answer = engine.search(&guard, &request).unwrap();
+            assert_eq!(answer.completed.is_some(), found > 0, "{query}");
+            assert_eq!((answer.total, answer.corrected), (found, None), "{query}");
+        }
+    }
+    for query in ["q", "qu", "s"] {
+        let request = Request {
+            as_you_type: true,
+            ..Request::new(query)
+        };
+        assert!(found(&engine, &guard, &request).is_empty(), "{query}");
+        assert!(
+            !found(&engine, &Guard::local(), &request).is_empty(),
+            "{query}"
+        );
+    }
     for name in [
         "b.md",
         "c.md",
