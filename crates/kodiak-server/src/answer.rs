@@ -255,6 +255,10 @@ pub(crate) fn remarks(call: &Call<'_>, answer: &Answer) -> Vec<String> {
     if let Some(corrected) = &answer.corrected {
         remarks.push(format!("searched for \"{}\" instead", one_line(corrected)));
     }
+    if let Some(completed) = &answer.completed {
+        let completed = one_line(completed);
+        remarks.push(format!("the last word was completed: \"{completed}\""));
+    }
     let told = notices(call, &answer.notices);
     let found = !answer.hits.is_empty() && answer.notices.uncertainty().is_none();
     let lexical_only = told.iter().any(|remark| remark.starts_with(LEXICAL));
@@ -354,6 +358,7 @@ fn without_names(reason: &Incomplete) -> &'static str {
         }
         Incomplete::SourceNeverSynced { .. } => "not everything is indexed yet",
         Incomplete::QueryTruncated => "the query is too long",
+        Incomplete::PrefixTooShort => "a prefix is too short",
         Incomplete::FullTextFailed => "full-text search failed",
         Incomplete::Deadline => "semantic search took too long",
         Incomplete::Busy => "too many other searches are running",

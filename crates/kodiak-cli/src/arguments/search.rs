@@ -32,9 +32,12 @@ pub(crate) struct SearchArguments {
     /// Require every word, not just some of them
     #[arg(long)]
     pub(crate) all: bool,
-    /// Search for the words as typed: correct no typing errors, keep phrases whole
+    /// Search for the words as typed: correct and complete none, keep phrases whole
     #[arg(long)]
     pub(crate) exact: bool,
+    /// Take the last word as unfinished, unless a space follows it: find words that begin with it too
+    #[arg(long)]
+    pub(crate) as_you_type: bool,
     /// Leave out hits that are less likely relevant than this, from 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.0, hide_default_value = true, value_parser = probability)]
     pub(crate) min_relevance: f64,

@@ -78,6 +78,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         filter,
         all: arguments.all,
         exact: arguments.exact,
+        as_you_type: arguments.as_you_type,
         min_relevance: arguments.min_relevance,
         all_copies: arguments.printing.all_copies,
         explain: arguments.printing.explain,

@@ -49,6 +49,7 @@ mod terminal;
 mod token;
 mod transcripts;
 mod tries;
+mod typing;
 mod uncertain;
 mod untouched;
 mod vectors;

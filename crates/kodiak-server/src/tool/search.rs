@@ -46,6 +46,7 @@ pub(super) const SEARCH: Tool = Tool {
             Kind::Choice(&["auto", "lexical", "semantic", "hybrid"]),
             "",
         ),
+        Parameter::new("as_you_type", Kind::Flag, ""),
         MAX_TOKENS,
     ],
     output: Some(answer::schema),
@@ -66,6 +67,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         limit: arguments.number("limit").unwrap_or(10),
         mode: mode(call),
         filter,
+        as_you_type: arguments.flag("as_you_type"),
         rerank: call.engine.reranks(),
         ..Request::default()
     };

@@ -16,4 +16,5 @@ mod protocol;
 mod scope;
 mod tokens;
 mod tools;
+mod typing;
 mod wire;

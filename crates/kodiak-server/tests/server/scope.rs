@@ -26,13 +26,19 @@ const OUTSIDE: [&str; 6] = [
 
 /// What arguments are made of: words inside and outside, misspelt, ids, paths,
 /// names, dates, and what is none of them.
-const TEXTS: [&str; 41] = [
+const TEXTS: [&str; 47] = [
     "",
     "bread",
     "quokkka",
     "marzapin",
     "xylophnoe",
     "qu*",
+    "quok",
+    "marzi",
+    "bread xylo",
+    "br",
+    "crossi",
+    "q",
     "\"bread rises\"",
     "bread OR zebra",
     "zebra",

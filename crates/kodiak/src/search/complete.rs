@@ -199,9 +199,9 @@ impl Completer<'_> {
         }
         let word = Expression::Phrase(Phrase {
             text: folded.to_owned(),
-            prefix: false,
             column,
             weight: 1.0,
+            ..Phrase::default()
         });
         store.any_matches(&word, filter)
     }
