@@ -271,6 +271,7 @@ fn warm(
             query: query.clone(),
             limit: 10,
             mode,
+            as_you_type: kind.as_you_type(),
             ..Request::default()
         })?;
         if at >= WARMING {

@@ -171,6 +171,9 @@ impl Program {
         let mut times = Vec::new();
         for query in &queries {
             let mut search = self.command(model, "search");
+            if kind.as_you_type() {
+                search.arg("--as-you-type");
+            }
             let ran = run_command(search.args(["--mode", mode, "--", query]), false)?;
             times.push(ran.wall.as_secs_f64() * 1e3);
         }

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-/// The length of a prefix.
+/// The length of a prefix that is typed with an asterisk.
 const PREFIX: usize = 4;
 /// The minimum length of a word to search for, complete or misspell.
 const LONG: usize = 6;
@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     SixWords,
     Phrase,
     Prefix,
+    OneLetter,
+    TwoLetters,
     Typo,
     Chinese,
     Hybrid,
@@ -23,11 +25,13 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The kinds for lexical search.
-    pub(crate) const BY_WORD: [Self; 6] = [
+    pub(crate) const BY_WORD: [Self; 8] = [
         Self::RareWord,
         Self::SixWords,
         Self::Phrase,
         Self::Prefix,
+        Self::OneLetter,
+        Self::TwoLetters,
         Self::Typo,
         Self::Chinese,
     ];
@@ -39,10 +43,17 @@ impl Kind {
             Self::SixWords => "six natural words",
             Self::Phrase => "phrase",
             Self::Prefix => "prefix",
+            Self::OneLetter => "one letter as you type",
+            Self::TwoLetters => "two letters as you type",
             Self::Typo => "typo",
             Self::Chinese => "Chinese",
             Self::Hybrid => "hybrid",
         }
+    }
+
+    /// Returns whether the queries are still being typed.
+    pub(crate) fn as_you_type(self) -> bool {
+        matches!(self, Self::OneLetter | Self::TwoLetters)
     }
 
     /// Returns this many queries of this kind, each from another place in the
@@ -62,12 +73,9 @@ impl Kind {
             Self::RareWord => longest(text),
             Self::SixWords | Self::Hybrid => Some(consecutive(text, 6, random)?.join(" ")),
             Self::Phrase => Some(format!("\"{}\"", consecutive(text, 3, random)?.join(" "))),
-            Self::Prefix => {
-                let long: Vec<&str> = words(text).filter(|word| is_long(word)).collect();
-                let word = long.get(random.usize(..long.len().max(1)))?;
-                let letters: String = word.chars().take(PREFIX).collect();
-                Some(format!("{}*", letters.to_lowercase()))
-            }
+            Self::Prefix => Some(format!("{}*", beginning(text, PREFIX, random)?)),
+            Self::OneLetter => beginning(text, 1, random),
+            Self::TwoLetters => beginning(text, 2, random),
             Self::Typo => misspelt(&longest(text)?),
             Self::Chinese => {
                 let characters: Vec<char> = text.chars().collect();
@@ -98,6 +106,14 @@ fn is_long(word: &str) -> bool {
 
 fn is_chinese(character: char) -> bool {
     ('\u{4E00}'..='\u{9FFF}').contains(&character)
+}
+
+/// Returns the first letters of a long word somewhere in the text.
+fn beginning(text: &str, letters: usize, random: &mut Rng) -> Option<String> {
+    let long: Vec<&str> = words(text).filter(|word| is_long(word)).collect();
+    let word = long.get(random.usize(..long.len().max(1)))?;
+    let letters: String = word.chars().take(letters).collect();
+    Some(letters.to_lowercase())
 }
 
 /// Returns the longest word, which is seldom common.
@@ -153,6 +169,8 @@ mod tests {
         assert!(texts()[0].to_lowercase().contains(inner), "{phrase}");
         let prefix = first(Kind::Prefix);
         assert_eq!(prefix.len(), PREFIX + 1);
+        assert_eq!(first(Kind::OneLetter).len(), 1);
+        assert_eq!(first(Kind::TwoLetters).len(), 2);
         let pair = first(Kind::Chinese);
         assert!(texts()[1].contains(&pair) && pair.chars().count() == 2);
     }
