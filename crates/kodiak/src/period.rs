@@ -80,6 +80,28 @@ impl Period {
         (0..words.len()).find_map(|at| named_at(&words, at, today))
     }
 
+    /// Returns the certain period that a title or a file name states, such as
+    /// `2020-12-03` or `2020 December`, for a document that was written at `written`.
+    pub(crate) fn stated_in(name: &str, written: Timestamp) -> Option<Self> {
+        let named = Self::named_in(&name.replace('_', "-"), written)?;
+        matches!(named, Self::Days(..)).then_some(named)
+    }
+
+    /// Returns how near another period is, from 1 if they overlap to 0 far away.
+    pub(crate) fn nearness_of(self, other: Self) -> f64 {
+        let Self::Days(first, last) = other else {
+            return 0.0;
+        };
+        match self {
+            Self::Days(from, to) if first <= to && from <= last => 1.0,
+            _ => [first, last]
+                .into_iter()
+                .filter_map(|day| Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second()))
+                .map(|moment| self.nearness(moment))
+                .fold(0.0, f64::max),
+        }
+    }
+
     /// Returns the first moment of the period; `None` if it is in no certain year.
     pub fn start(self) -> Option<Timestamp> {
         match self {
@@ -163,7 +185,8 @@ fn named_at(words: &[&str], at: usize, today: Date) -> Option<Period> {
             (None, Some(day)) => (Some(day), after(2)),
             (None, None) => (None, after(1)),
         };
-        let year = next.and_then(year);
+        // "December 2020" and "2020 December".
+        let year = next.and_then(year).or_else(|| before.and_then(year));
         if day.is_none() && year.is_none() && !prepared && AMBIGUOUS.contains(&word) {
             return None;
         }

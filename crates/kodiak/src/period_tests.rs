@@ -102,6 +102,28 @@ fn questions_for_a_time_and_texts_that_tell_one() {
     }
 }
 
+#[test]
+fn titles_and_file_names_state_dates() {
+    let written = 1_700_000_000;
+    let december = Period::named_in("december 2020 look back", written).unwrap();
+    for (name, expected) in [
+        ("2020 December", 1.0),
+        ("December 2020", 1.0),
+        ("2020-12-03", 1.0),
+        ("2020_12_03", 1.0),
+        ("Review of 2020-12", 1.0),
+        ("2021 December", 0.0),
+        ("2020_06_01", 0.0),
+    ] {
+        let stated = Period::stated_in(name, written).unwrap();
+        let nearness = december.nearness_of(stated);
+        assert!((nearness - expected).abs() < 0.01, "{name}: {nearness}");
+    }
+    for name in ["December", "notes", "1984", "room 101", ""] {
+        assert_eq!(Period::stated_in(name, written), None, "{name}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_is_read(text in "\\PC{0,40}", now in any::<i64>(), moment in any::<i64>()) {

@@ -17,9 +17,20 @@ pub(crate) const PROXIMITY_TERMS: usize = 3;
 /// "productivity" is not "production".
 pub(crate) const EXACT_BONUS: f64 = 0.5;
 
-/// The bonus of a candidate that has the whole query in a row as it was typed, stop
-/// words included.
+/// The bonus of a candidate that has a query of stop words in a row as it was typed;
+/// less for a part of it, and in proportion to the share of stop words. Anywhere they
+/// mean nothing; in order they may be a saying or a name. Other words mean as much
+/// apart, and a note that quotes a query is not the note about it.
 pub(crate) const VERBATIM_BONUS: f64 = 1.0;
+
+/// The bonus of a candidate that has a name of the query with its signs, such as `C#`,
+/// of which the index has only the letters.
+/// Without its sign it is another name.
+pub(crate) const SIGNED_BONUS: f64 = 2.0;
+
+/// The bonus of a candidate that has a name of the query with its dot, such as
+/// `node.js`, whose letters already tell most names apart.
+pub(crate) const DOTTED_BONUS: f64 = 0.5;
 
 /// The bonus of a candidate that tells a time, for a query that asks when.
 pub(crate) const TIME_BONUS: f64 = 1.0;

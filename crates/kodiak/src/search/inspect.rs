@@ -12,9 +12,12 @@ use super::limits::{INSPECTED, MAX_BODY_BYTES};
 use crate::date;
 use crate::error::Result;
 use crate::period::{Period, asks_when, tells_time};
-use crate::rank::rules::{EXACT_BONUS, PERIOD_BONUS, QUESTION_WORDS, TIME_BONUS, VERBATIM_BONUS};
+use crate::rank::rules::{
+    DOTTED_BONUS, EXACT_BONUS, PERIOD_BONUS, QUESTION_WORDS, SIGNED_BONUS, TIME_BONUS,
+    VERBATIM_BONUS,
+};
 use crate::store::{Reader, Row, StoredDocument};
-use crate::text::{fold_into, words};
+use crate::text::{fold_into, is_stop_word, words};
 
 /// The number of best candidates that are inspected if the query names a period:
 /// its documents may have few of its words.
@@ -29,8 +32,12 @@ pub(super) struct Inspection<'a> {
     words: Vec<(&'a str, f64)>,
     /// The words of the query in order, folded, stop words included.
     sequence: Vec<String>,
+    /// The share of stop words among them.
+    common: f64,
     /// How far words can be trusted, from 0 to 1.
     trust: f64,
+    /// The names with signs, such as `c++`, folded.
+    signed: Vec<String>,
     period: Option<Period>,
     asks_when: bool,
 }
@@ -81,7 +88,9 @@ impl<'a> Inspection<'a> {
                 store,
                 words: Vec::new(),
                 sequence: Vec::new(),
+                common: 0.0,
                 trust,
+                signed: Vec::new(),
                 period: None,
                 asks_when: false,
             };
@@ -96,13 +105,16 @@ impl<'a> Inspection<'a> {
             .map(|(word, weight)| (word, weight / whole))
             .filter(|(_, share)| share.is_finite())
             .collect();
+        let sequence = sequence(text);
         // Sums of floats depend on the order.
         words.sort_unstable_by(|one, other| one.0.cmp(other.0));
         Self {
             store,
             words,
-            sequence: sequence(text),
+            common: common_share(&sequence),
+            sequence,
             trust,
+            signed: signed_names(text),
             period: Period::named_in(text, date::now()),
             asks_when: asks_when(text),
         }
@@ -110,7 +122,10 @@ impl<'a> Inspection<'a> {
 
     /// Returns the number of best candidates to inspect.
     pub(super) fn depth(&self) -> usize {
-        match (self.period, self.words.is_empty() && !self.asks_when) {
+        let order_counts = self.common > 0.0 && self.sequence.len() >= QUESTION_WORDS;
+        let nothing =
+            self.words.is_empty() && self.signed.is_empty() && !self.asks_when && !order_counts;
+        match (self.period, nothing) {
             (Some(_), _) => PERIOD_DEPTH,
             (None, false) => INSPECTED,
             (None, true) => 0,
@@ -149,10 +164,36 @@ impl<'a> Inspection<'a> {
             // The beginning of 1970 stands for a date that is not known.
             let dates = dates.into_iter().flatten().filter(|&moment| moment > 0);
             let nearness = dates.map(|moment| period.nearness(moment));
-            nearness.fold(0.0, f64::max)
+            // The date in a title or a file name says what the document is about.
+            let stem = document.key.rsplit('/').next().unwrap_or_default();
+            let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
+            let names = [document.title.as_str(), stem];
+            let stated = names.map(|name| Period::stated_in(name, document.updated_at));
+            match stated.into_iter().flatten().next() {
+                Some(stated) => period.nearness_of(stated),
+                None => nearness.fold(0.0, f64::max),
+            }
         });
-        let verbatim = f64::from(has_verbatim(folded, &self.sequence));
-        self.trust * (EXACT_BONUS * exact + VERBATIM_BONUS * verbatim)
+        let verbatim = if self.common > 0.0 {
+            self.common * verbatim(folded, &self.sequence)
+        } else {
+            0.0
+        };
+        // Where words met by chance, those that are as typed still say something.
+        let trust = f64::midpoint(1.0, self.trust);
+        let signed = self.signed.iter();
+        let named = signed
+            .filter(|name| contains_signed(folded, name))
+            .map(|name| {
+                if name.contains('.') {
+                    DOTTED_BONUS
+                } else {
+                    SIGNED_BONUS
+                }
+            })
+            .fold(0.0, f64::max);
+        trust * (EXACT_BONUS * exact + VERBATIM_BONUS * verbatim)
+            + named
             + TIME_BONUS * time
             + PERIOD_BONUS * near
     }
@@ -166,36 +207,93 @@ fn sequence(text: &str) -> Vec<String> {
     all.collect()
 }
 
-/// Reports whether `text` has the words of a query in a row, as typed. Of two words
-/// that says little: most that are in one text somewhere stand side by side.
-fn has_verbatim(text: &str, sequence: &[String]) -> bool {
+/// Returns the names of a query whose signs belong to them, folded: `C#`, `C++`,
+/// `.NET`, `node.js`. The index knows only their letters.
+fn signed_names(text: &str) -> Vec<String> {
+    let mut folded = String::new();
+    fold_into(text, &mut folded);
+    let names = folded.split_whitespace().filter_map(|word| {
+        let ends = |sign: char| !sign.is_alphanumeric() && !"+#".contains(sign);
+        let begins = |sign: char| !sign.is_alphanumeric() && sign != '.';
+        let name = word.trim_end_matches(ends).trim_start_matches(begins);
+        let letters = name.trim_matches(|sign: char| !sign.is_alphanumeric());
+        let signs_at_end = name.ends_with(['+', '#']) && name.starts_with(letters);
+        let dot_before = name.strip_prefix('.') == Some(letters);
+        let dot_inside = letters
+            .split_once('.')
+            .is_some_and(|(one, other)| is_letters(one) && is_letters(other));
+        let is_name = !letters.is_empty() && (signs_at_end || dot_before || dot_inside);
+        is_name.then(|| name.to_owned())
+    });
+    names.collect()
+}
+
+fn is_letters(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(char::is_alphabetic)
+}
+
+/// Reports whether `text` contains a name with signs, with neither a letter, a digit
+/// nor another of its signs next to it.
+fn contains_signed(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + name.len()..].chars().next();
+        let apart = |next: char| !next.is_alphanumeric() && !"+#".contains(next);
+        before.is_none_or(apart) && after.is_none_or(apart)
+    })
+}
+
+/// Returns the share of stop words among the words of a query.
+fn common_share(sequence: &[String]) -> f64 {
+    let common = sequence.iter().filter(|word| is_stop_word(word)).count();
+    common as f64 / sequence.len().max(1) as f64
+}
+
+/// Returns how much of a query `text` has in a row as typed, from 0 to 1: the square
+/// of the share of neighbouring words, around the query's longest word. Two words
+/// side by side say little: most that are in one text stand together somewhere.
+fn verbatim(text: &str, sequence: &[String]) -> f64 {
     let longest = (0..sequence.len()).max_by_key(|&at| sequence[at].len());
     let Some(at) = longest.filter(|_| sequence.len() >= QUESTION_WORDS) else {
-        return false;
+        return 0.0;
     };
     let word = sequence[at].as_str();
-    text.match_indices(word).any(|(start, _)| {
-        if !is_word(text, start, word) {
-            return false;
+    let is_separator = |letter: char| !letter.is_alphanumeric();
+    let mut best = 0;
+    for (start, _) in text.match_indices(word) {
+        if !is_word(text, start, word) || is_in_link(text, start) {
+            continue;
         }
-        let after = text[start + word.len()..]
-            .split(|letter: char| !letter.is_alphanumeric())
-            .filter(|one| !one.is_empty());
-        let before = text[..start]
-            .rsplit(|letter: char| !letter.is_alphanumeric())
-            .filter(|one| !one.is_empty());
-        let following = after.zip(&sequence[at + 1..]);
-        let preceding = before.zip(sequence[..at].iter().rev());
+        let after = text[start + word.len()..].split(is_separator);
+        let before = text[..start].rsplit(is_separator);
+        let following = after.filter(|one| !one.is_empty());
+        let preceding = before.filter(|one| !one.is_empty());
+        let following = following.zip(&sequence[at + 1..]);
+        let preceding = preceding.zip(sequence[..at].iter().rev());
         let run = following.take_while(|(one, other)| one == other).count()
             + preceding.take_while(|(one, other)| one == other).count();
-        run + 1 == sequence.len()
-    })
+        best = best.max(run);
+    }
+    let share = best as f64 / (sequence.len() - 1) as f64;
+    if best + 1 >= QUESTION_WORDS {
+        share * share
+    } else {
+        0.0
+    }
 }
 
 /// Tells whether `text` contains `word` with no letter or digit next to it.
 pub(super) fn contains_word(text: &str, word: &str) -> bool {
     text.match_indices(word)
         .any(|(at, _)| is_word(text, at, word))
+}
+
+/// Reports whether a place of `text` is in the text of a link, which speaks of another
+/// document.
+fn is_in_link(text: &str, at: usize) -> bool {
+    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let before = &text[line..at];
+    before.rfind('[') > before.rfind(']')
 }
 
 /// Reports whether the `word` at this place of `text` has no letter or digit next to
@@ -224,14 +322,26 @@ mod tests {
     }
 
     #[test]
-    fn a_query_is_verbatim_only_as_a_whole_and_in_order() {
+    fn signs_that_belong_to_a_name_are_part_of_it() {
+        let names = |text: &str| signed_names(text).join(" ");
+        assert_eq!(names("learning C# and C++, or .NET?"), "c# c++ .net");
+        assert_eq!(names("(node.js) streams"), "node.js");
+        assert_eq!(names("what is C? a #tag, 3.14 \"quoted.\" a-b ..."), "");
+        assert!(contains_signed("notes on c#.", "c#"));
+        assert!(contains_signed("c++ and c", "c++"));
+        assert!(!contains_signed("c and f#", "c#"));
+        assert!(!contains_signed("abc# c#m", "c#"));
+    }
+
+    #[test]
+    fn what_was_typed_counts_as_far_as_it_stands_in_a_row() {
         let query = sequence("Boards of Canada");
         for text in [
             "i like boards of canada.",
             "boards, of canada",
-            "boards of\ncanada",
+            "canada of boards of\ncanada",
         ] {
-            assert!(has_verbatim(text, &query), "{text}");
+            assert!((verbatim(text, &query) - 1.0).abs() < 1e-9, "{text}");
         }
         for text in [
             "canada of boards",
@@ -240,10 +350,16 @@ mod tests {
             "of canada",
             "",
         ] {
-            assert!(!has_verbatim(text, &query), "{text}");
+            assert!(verbatim(text, &query) < 1e-9, "{text}");
         }
+        let longer = sequence("first make it work then make it fast");
+        let part = verbatim("first make it work. then make it right", &longer);
+        assert!(part > 0.5 && part < 1.0, "{part}");
+        // The text of a link speaks of another document.
+        assert!(verbatim("see [boards of canada](music.md)", &query) < 1e-9);
+        assert!(verbatim("[music](music.md) by boards of canada", &query) > 0.9);
         // Of two words, standing side by side says little.
-        assert!(!has_verbatim("board games", &sequence("board games")));
-        assert!(!has_verbatim("", &[]));
+        assert!(verbatim("board games", &sequence("board games")) < 1e-9);
+        assert!(verbatim("", &[]) < 1e-9);
     }
 }
