@@ -232,8 +232,8 @@ impl Evaluation {
         Ok(rows.unwrap_or_default())
     }
 
-    /// Fits the relevance of hits on all sets, and checks it on each with a fit on
-    /// the others.
+    /// Checks how well the relevance of hits tells questions that a set answers from
+    /// others.
     pub fn relevance(
         &self,
         embedder: Option<&Arc<CachedEmbedder>>,

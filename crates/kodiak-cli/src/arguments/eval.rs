@@ -57,7 +57,7 @@ pub(crate) struct EvalArguments {
     // A floor is set for all queries, so it means nothing for some of them.
     #[arg(long, value_name = "FILE", conflicts_with = "limit_queries")]
     pub(crate) floors: Option<PathBuf>,
-    /// Fit the relevance of hits, and check it on each set with a fit on the others
+    /// Check the relevance of hits: each set is also asked the questions of others
     #[arg(long, conflicts_with_all = ["modes", "splits", "compare", "tries", "floors"])]
     pub(crate) relevance: bool,
     /// With --relevance: write a picture (SVG) of predicted and found relevance to this file

@@ -220,6 +220,15 @@ fn explain(hit: &Hit, explanation: &Explanation) -> Vec<String> {
     if let Some(coverage) = explanation.coverage {
         facts.push(format!("coverage {coverage:.4}"));
     }
+    if let Some(coverage) = explanation.passage_coverage {
+        facts.push(format!("in one passage {coverage:.4}"));
+    }
+    if let Some(probability) = explanation.by_words {
+        facts.push(format!("by words {probability:.2}"));
+    }
+    if let Some(probability) = explanation.by_meaning {
+        facts.push(format!("by meaning {probability:.2}"));
+    }
     if let (Some(rank), Some(score)) = (explanation.lexical_rank, explanation.lexical_score) {
         facts.push(format!("lexical rank {rank}, lexical score {score:.4}"));
     }

@@ -262,18 +262,18 @@ fn the_ranking_can_be_explained() {
     assert_snapshot!(desk.run(&["search", "how do I cook noodles", "--explain", "-n", "2"]), @"
     exit: 0
     --- stdout
-    1. Ramen broth
-       notes/cooking/ramen.md:3  #835525
-       Simmer pork and garlic, then add noodles.
-       score 1.0000, coverage 0.3513, lexical rank 1, lexical score 1.4663, semantic rank 2, similarity 0.9754, convex 0.3820 (-0.1000 from rescoring), lexical weight 0.18, found by lexical and semantic
-         nearest chunk: lines 1-3, Ramen broth
-         noodl: 0 in title, 1 in body, 0 in tags; in 1 note, weight 1.4663
-
-    2. Sourdough
+    1. Sourdough
        notes/cooking/bread.md:3  #63467d
        Flour, water and a starter make bread.
-       score 0.7308, coverage 0.0000, semantic rank 1, similarity 0.9837, convex 0.1774 (-0.1595 from rescoring), lexical weight 0.18, found by semantic
+       score 1.0000, coverage 0.0000, by words 0.00, semantic rank 1, similarity 0.9837, convex 0.4611, lexical weight 0.00, found by semantic
          nearest chunk: lines 1-3, Sourdough
+
+    2. Ramen broth
+       notes/cooking/ramen.md:3  #835525
+       Simmer pork and garlic, then add noodles.
+       score 0.8792, coverage 0.3513, in one passage 0.3513, by words 0.00, lexical rank 1, lexical score 1.4663, semantic rank 2, similarity 0.9754, convex 0.3215 (+0.0878 from rescoring), lexical weight 0.00, found by lexical and semantic
+         nearest chunk: lines 1-3, Ramen broth
+         noodl: 0 in title, 1 in body, 0 in tags; in 1 note, weight 1.4663
     --- stderr
     searched by words and meaning (tiny)
     2 of about 3 notes
@@ -284,7 +284,7 @@ fn the_ranking_can_be_explained() {
     1. GTD methodology
        notes/gtd.md:3  #f85ddf
        Capture everything, then clarify the next action.
-       score 1.0000, coverage 0.0000, semantic rank 1, similarity 0.9889, convex 0.2000 (-0.3000 from rescoring), lexical weight 0.00, found by semantic
+       score 1.0000, coverage 0.0000, by words 0.00, semantic rank 1, similarity 0.9889, convex 0.5000, lexical weight 0.00, found by semantic
          nearest chunk: lines 1-3, GTD methodology
     --- stderr
     searched by words and meaning (tiny)

@@ -108,7 +108,7 @@ fn a_curve_shows_other_lines() {
         ["6 notes", "below  wordy denied  absent refused"]
     );
     assert_eq!(lines[2], " 0.05           0 %           100 %");
-    assert_eq!(lines[20], " 0.95         100 %           100 %");
+    assert_eq!(lines[20], " 0.95           0 %           100 %");
     assert_eq!(lines.len(), 22, "{curve}");
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, REAL_MODEL};
 use crate::eval::{assert_reached, judged};
+use crate::sessions::{node, piped};
 
 #[test]
 #[ignore = "needs KODIAK_TEST_MODEL"]
@@ -61,4 +62,123 @@ fn the_first_command_of_the_readme() {
     let answer = desk.json(&[&search[..], &["--json"]].concat());
     assert_eq!(answer["retrievers"]["semantic"], REAL_MODEL);
     assert_eq!(answer["embedded"], 1.0);
+}
+
+/// The notes of a newcomer: three of them, each about something else.
+fn three_notes() -> Desk {
+    let desk = Desk::with_real_model();
+    desk.write(
+        "notes/gtd.md",
+        "# GTD\n\nGetting Things Done: capture every open loop, clarify the next action, and \
+         review all lists once a week.\n",
+    );
+    desk.write(
+        "notes/bread.md",
+        "# Sourdough\n\nFeed the starter, fold the dough every half hour, and bake it hot.\n",
+    );
+    desk.write(
+        "notes/redis.md",
+        "# Redis\n\nWhen memory is full, `maxmemory-policy allkeys-lru` drops the keys that were \
+         read least recently.\n",
+    );
+    desk.ok(&["add", "notes"]);
+    desk.ok(&["index"]);
+    desk
+}
+
+#[test]
+#[ignore = "needs KODIAK_TEST_MODEL"]
+fn with_the_real_model_three_notes_answer_in_other_words() {
+    let desk = three_notes();
+    for (query, path) in [
+        ("task management", "gtd.md"),
+        ("productivity systems", "gtd.md"),
+        ("how to stay on top of my todos", "gtd.md"),
+        ("cache eviction", "redis.md"),
+    ] {
+        let run = desk.ok(&["search", query, "--json"]);
+        let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(answer["hits"][0]["path"], path, "{query}: {answer:#}");
+        assert!(
+            answer["relevant"].as_u64() >= Some(1),
+            "{query}: {answer:#}"
+        );
+    }
+    let answer = desk.json(&["search", "replacing diesel glow plugs", "--json"]);
+    assert_eq!(answer["relevant"], 0, "{answer:#}");
+}
+
+#[test]
+#[ignore = "needs KODIAK_TEST_MODEL"]
+fn with_the_real_model_the_example_notes_answer_in_other_words() {
+    let desk = Desk::with_real_model();
+    desk.copy_examples();
+    desk.ok(&["add", "notes"]);
+    desk.ok(&["index"]);
+    for (query, wanted, among) in [
+        (
+            "task management",
+            &["productivity/gtd", "productivity/weekly-review"][..],
+            5,
+        ),
+        (
+            "productivity systems",
+            &["productivity/gtd", "productivity/weekly-review"],
+            5,
+        ),
+        ("notes about efficiency", &["productivity/"], 10),
+        ("productivty", &["productivity/"], 10),
+    ] {
+        let answer = desk.json(&["search", query, "--json"]);
+        let hits = answer["hits"].as_array().unwrap();
+        let is_wanted = |hit: &Value| {
+            let path = hit["path"].as_str().unwrap();
+            wanted.iter().any(|wanted| path.starts_with(wanted))
+        };
+        assert!(
+            hits.iter().take(among).any(is_wanted),
+            "{query}: {answer:#}"
+        );
+        assert!(
+            answer["relevant"].as_u64() >= Some(1),
+            "{query}: {answer:#}"
+        );
+    }
+}
+
+#[test]
+#[ignore = "needs KODIAK_TEST_MODEL"]
+fn with_the_real_model_sessions_answer_in_other_words() {
+    let desk = Desk::with_real_model();
+    let lines: String = [
+        (
+            "aa11",
+            "Moved the sessions of users to Redis with an expiry",
+            "Set a TTL on every key",
+        ),
+        (
+            "bb22",
+            "Memoised the price function, which was called in a loop",
+            "Key by all arguments",
+        ),
+        (
+            "cc33",
+            "Put a CDN in front of the images",
+            "Purge the edge after each deploy",
+        ),
+        (
+            "dd44",
+            "Renamed the columns of the invoice table",
+            "Migrate in two steps",
+        ),
+    ]
+    .map(|(id, summary, lesson)| format!("{}\n", node(id, 1, summary, &[lesson])))
+    .concat();
+    piped(&desk, &["ingest", "-q"], &lines);
+    desk.ok(&["index"]);
+    let answer = desk.json(&["brain", "what did we learn about caching", "--json"]);
+    let text = answer.to_string();
+    for summary in ["Redis", "Memoised", "CDN"] {
+        assert!(text.contains(summary), "{summary}: {answer:#}");
+    }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Run};
 
-fn node(id: &str, version: u64, summary: &str, lessons: &[&str]) -> Value {
+pub(crate) fn node(id: &str, version: u64, summary: &str, lessons: &[&str]) -> Value {
     let lessons: Vec<Value> = lessons.iter().map(|it| json!({ "summary": it })).collect();
     json!({
         "id": id, "version": version,
@@ -49,7 +49,7 @@ fn lines() -> String {
 }
 
 /// Runs the program with this on standard input.
-fn piped(desk: &Desk, arguments: &[&str], input: &str) -> Run {
+pub(crate) fn piped(desk: &Desk, arguments: &[&str], input: &str) -> Run {
     let file = desk.write("input", input);
     let mut command = desk.command(arguments);
     desk.finish(command.stdin(fs::File::open(file).unwrap()))

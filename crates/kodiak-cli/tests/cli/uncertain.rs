@@ -92,22 +92,22 @@ fn the_words_of_a_phrase_are_hits() {
 #[test]
 fn hits_that_are_left_out_are_counted() {
     let desk = Desk::indexed();
-    let strict = ["search", "pomodoro", "--min-relevance", "0.99"];
+    let strict = ["search", "pomodoro", "--min-relevance", "1"];
     let best = desk.json(&["search", "pomodoro", "--json"]);
     let count = best["hits"].as_array().unwrap().len();
     let best = best["hits"][0]["relevance"].as_f64().unwrap();
-    assert!(count > 1 && best < 0.99, "{count} {best}");
+    assert!(count > 1 && best < 1.0, "{count} {best}");
     let best = (best * 100.0).floor() / 100.0;
     let said =
-        format!("the minimum relevance of 0.99 left out all {count} hits; the best has {best:.2}");
+        format!("the minimum relevance of 1 left out all {count} hits; the best has {best:.2}");
     for format in ["text", "files", "line"] {
         let run = desk.run(&[&strict[..], &["--format", format]].concat());
         assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run}");
         assert_eq!(run.stderr, format!("{said}\n"), "{run}");
     }
-    let run = desk.run(&[&strict[..], &["--tag", "focus"]].concat());
+    let run = desk.run(&[&strict[..], &["--kind", "note"]].concat());
     assert_eq!(run.code, Some(1), "{run}");
-    assert!(!run.stderr.contains("without --tag"), "{run}");
+    assert!(!run.stderr.contains("without --kind"), "{run}");
     assert_denies_nothing(&run);
     let run = desk.run(&[&strict[..], &["--json"]].concat());
     assert_eq!(run.code, Some(1), "{run}");
@@ -117,7 +117,7 @@ fn hits_that_are_left_out_are_counted() {
     assert_eq!(answer["relevant"], 0);
     assert_eq!(answer.get("suggestions"), None);
     // Where nothing matches, nothing was left out.
-    let run = desk.run(&["search", "zyzzyva", "--min-relevance", "0.99"]);
+    let run = desk.run(&["search", "zyzzyva", "--min-relevance", "1"]);
     assert_eq!(run.stderr, "nothing found for \"zyzzyva\"\n", "{run}");
 }
 
@@ -213,7 +213,7 @@ fn servers_say_the_same() {
     let answer = search(json!({"query": FOREIGN}));
     assert_eq!(answer["notices"], json!([said]));
     assert_eq!(codes(&answer), ["uncertain"]);
-    let strict = search(json!({"query": "pomodoro", "min_relevance": 0.99}));
+    let strict = search(json!({"query": "pomodoro", "min_relevance": 1}));
     assert_eq!(codes(&strict), ["below-min-relevance"]);
     assert_eq!(strict["hits"], json!([]));
     assert_eq!(strict.get("suggestions"), None);
@@ -233,14 +233,12 @@ fn with_the_real_model_the_closest_in_meaning_are_shown() {
     desk.copy_examples();
     desk.ok(&["add", "notes"]);
     desk.ok(&["index"]);
-    let run = desk.ok(&["search", "keyboard"]);
-    let heading = "nothing contains \"keyboard\"; closest in meaning:\n\n1. ";
+    let run = desk.ok(&["search", "haskell monads"]);
+    let heading = "nothing contains \"haskell monads\"; closest in meaning:\n\n1. ";
     assert!(run.stdout.starts_with(heading), "{run}");
     assert_denies_nothing(&run);
-    // Notes about something in other words may be taken for certain or not.
+    // Notes about something in other words are an answer.
     let run = desk.ok(&["search", "task", "management"]);
-    let heading = "nothing contains \"task management\"; closest in meaning:\n\n1. ";
-    let certain = run.stdout.starts_with("1. ");
-    assert!(certain || run.stdout.starts_with(heading), "{run}");
+    assert!(run.stdout.starts_with("1. "), "{run}");
     assert_denies_nothing(&run);
 }

@@ -1,9 +1,8 @@
-//! Asks a set a question and collects the evidence of the hits.
+//! Asks a set a question and collects how the hits were judged.
 
 use anyhow::Result;
 use kodiak::Engine;
 use kodiak::access::Guard;
-use kodiak::rank::relevance::{HitEvidence, RelevanceModel};
 use kodiak::search::{Mode, Request};
 
 use crate::metrics::{Judgements, ndcg};
@@ -12,19 +11,22 @@ use crate::query::JudgedQuery;
 /// The number of hits of each question.
 const DEPTH: usize = 10;
 
-/// A hit, its evidence, and whether it is relevant.
+/// A hit, how it was judged, and whether it is relevant.
 #[derive(Clone, Debug)]
 pub(super) struct JudgedHit {
-    pub(super) path: String,
-    pub(super) score: f64,
-    pub(super) evidence: HitEvidence,
+    path: String,
+    pub(super) relevance: f64,
+    /// Whether it counts as relevant.
+    probable: bool,
     pub(super) relevant: bool,
 }
 
-/// The hits of one question.
+/// The answer to one question.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) hits: Vec<JudgedHit>,
+    /// The probability that the set answers it.
+    pub(super) answered: f64,
     /// The judgements; none for a question of another set.
     judged: Judgements,
 }
@@ -35,44 +37,17 @@ pub(super) fn family(name: &str) -> &str {
 }
 
 impl Asked {
-    /// Returns nDCG@10 of the hits that `shown` admits.
-    pub(super) fn ndcg(&self, shown: impl Fn(&JudgedHit) -> bool) -> f64 {
-        let hits = self.hits.iter().filter(|hit| shown(hit));
+    /// Returns nDCG@10 of all hits, or of those that count as relevant.
+    pub(super) fn ndcg(&self, only_probable: bool) -> f64 {
+        let hits = self.hits.iter();
+        let hits = hits.filter(|hit| hit.probable || !only_probable);
         let paths: Vec<&str> = hits.map(|hit| hit.path.as_str()).collect();
         ndcg(&paths, &self.judged, DEPTH)
     }
 
-    /// Returns the evidence of the hit that the model gives the highest probability.
-    pub(super) fn evidence(&self, model: &RelevanceModel) -> HitEvidence {
-        let evidence = self.hits.iter().map(|hit| hit.evidence);
-        let by_probability = |one: &HitEvidence, other: &HitEvidence| {
-            model.answered(one).total_cmp(&model.answered(other))
-        };
-        evidence.max_by(by_probability).unwrap_or_default()
-    }
-
-    /// Tells whether a hit contains every informative term of the question.
-    pub(super) fn contains_query(&self) -> bool {
-        self.hits.iter().any(|hit| hit.evidence.contains_query())
-    }
-
-    /// Returns the answer as it would be without its relevant documents: the best
-    /// of the others has the score 1. `None` if nothing relevant was found, or
-    /// nothing else.
-    pub(super) fn without_relevant(&self) -> Option<Self> {
-        let mut hits = self.hits.clone();
-        hits.retain(|hit| !hit.relevant);
-        if hits.is_empty() || hits.len() == self.hits.len() {
-            return None;
-        }
-        let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
-        for hit in &mut hits {
-            hit.score = if best > 0.0 { hit.score / best } else { 1.0 };
-        }
-        Some(Self {
-            hits,
-            judged: self.judged.clone(),
-        })
+    /// Reports whether no hit counts as relevant.
+    pub(super) fn is_refused(&self) -> bool {
+        !self.hits.iter().any(|hit| hit.probable)
     }
 }
 
@@ -99,50 +74,18 @@ pub(super) fn ask(
         mode,
         filter: query.filter.clone(),
         all_copies: true,
-        explain: true,
         ..Request::default()
     };
     let answer = engine.search(&Guard::local(), &request)?;
-    let hits = answer.hits.into_iter().map(|hit| {
-        let explained = hit.explanation.unwrap_or_default();
-        JudgedHit {
-            relevant: judged.get(&hit.path).is_some_and(|&grade| grade > 0),
-            path: hit.path,
-            score: hit.score,
-            evidence: HitEvidence {
-                similarity: hit.similarity,
-                coverage: explained.coverage.unwrap_or_default(),
-                lexical_score: explained.lexical_score.unwrap_or_default(),
-            },
-        }
+    let hits = answer.hits.into_iter().map(|hit| JudgedHit {
+        relevant: judged.get(&hit.path).is_some_and(|&grade| grade > 0),
+        path: hit.path,
+        relevance: hit.relevance.unwrap_or_default(),
+        probable: hit.probable,
     });
     Ok(Asked {
         hits: hits.collect(),
+        answered: answer.answered.unwrap_or_default(),
         judged: judged.clone(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn taking_relevant_documents_out_lifts_the_others() {
-        let hit = |score, relevant| JudgedHit {
-            path: String::new(),
-            score,
-            evidence: HitEvidence::default(),
-            relevant,
-        };
-        let asked = |hits| Asked {
-            hits,
-            judged: Judgements::new(),
-        };
-        let both = asked(vec![hit(1.0, true), hit(0.5, false), hit(0.25, false)]);
-        let left = both.without_relevant().unwrap();
-        let scores: Vec<f64> = left.hits.iter().map(|hit| hit.score).collect();
-        assert_eq!(scores, [1.0, 0.5]);
-        assert!(asked(vec![hit(1.0, true)]).without_relevant().is_none());
-        assert!(asked(vec![hit(1.0, false)]).without_relevant().is_none());
-    }
 }

@@ -1,12 +1,7 @@
-//! Fits the relevance of hits and checks it on sets that it was not fitted on.
-//!
-//! Every set is asked its own questions, and questions of other sets, which it
-//! cannot answer. A third kind, questions whose relevant documents were taken
-//! out, is an own question without its relevant hits, with the scores of the others
-//! scaled as if those had never been there.
+//! Checks the relevance of hits: every set is asked its own questions, and questions
+//! of other sets, which it cannot answer.
 
 mod collect;
-mod logistic;
 mod report;
 
 use std::sync::Arc;
@@ -31,7 +26,7 @@ pub use report::{RelevanceFigures, RelevanceRow};
 const OWN: usize = 300;
 const FOREIGN: usize = 200;
 
-/// Fits and checks relevance on these sets, with a model or by words alone.
+/// Checks relevance on these sets, with a model or by words alone.
 pub(crate) fn measure(
     sets: &[TestSet],
     embedder: Option<&Arc<CachedEmbedder>>,
@@ -92,7 +87,7 @@ pub(crate) fn measure(
         (listener)(Event::Ended);
         answers.push(answered);
     }
-    Ok(report::figures(&answers, embedder.is_some()))
+    Ok(report::figures(&answers))
 }
 
 /// Returns questions of sets of another family, spread evenly. A question is asked

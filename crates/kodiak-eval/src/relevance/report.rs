@@ -1,30 +1,20 @@
-//! The figures of relevance: coefficients, and how well they hold on sets that
-//! were left out of the fit.
+//! The figures of relevance: how well the program tells questions that a set answers
+//! from others, and what its probabilities are worth.
 
-use kodiak::rank::relevance::{
-    HitEvidence, LEXICAL_RELEVANCE, RELEVANCE_MODELS, RELEVANT, RelevanceModel,
-};
+use kodiak::rank::relevance::{ANSWERED, RELEVANT};
 use serde::Serialize;
 
-use super::collect::{Asked, JudgedHit, SetAnswers, family};
-use super::logistic::{Observation, fit, probability};
+use super::collect::{Asked, SetAnswers};
 use crate::metrics::round;
 
 /// The figures of relevance.
 #[derive(Clone, Debug, Serialize)]
 pub struct RelevanceFigures {
-    /// The names of the evidence of an answer.
-    pub evidence: [&'static str; 2],
-    /// Whether a query is answered: the intercept and the coefficient of each
-    /// piece of evidence, fitted on all sets.
-    pub answered: Vec<f64>,
-    /// Whether a hit is relevant: the intercept and the coefficient of its score.
-    pub relevant: Vec<f64>,
     /// The probability from which a query counts as answered.
     pub answered_line: f64,
     /// The relevance from which a hit of such an answer counts as relevant.
     pub relevant_line: f64,
-    /// The figures of each set, with coefficients fitted on the others.
+    /// The figures of each set.
     pub sets: Vec<RelevanceRow>,
     /// For each fifth of the hits, by relevance: the mean relevance, the share
     /// that is relevant, and the number of hits.
@@ -39,12 +29,8 @@ pub struct RelevanceRow {
     /// The name of the set.
     pub set: String,
     /// The area under the ROC curve between its own questions and foreign ones,
-    /// by the relevance of the best hit.
+    /// by the probability that they are answered.
     pub foreign_auc: f64,
-    /// The same between its questions with and without their relevant documents.
-    pub removed_auc: f64,
-    /// The latter by the best similarity alone, or by the best coverage.
-    pub removed_baseline: f64,
     /// The share of foreign questions without a relevant hit.
     pub foreign_refused: f64,
     /// nDCG@10 of all hits.
@@ -54,159 +40,36 @@ pub struct RelevanceRow {
 }
 
 /// Computes the figures from what the sets answered.
-pub(super) fn figures(sets: &[SetAnswers], with_model: bool) -> RelevanceFigures {
-    let mut rows = Vec::new();
-    let mut held_out = Vec::new();
+pub(super) fn figures(sets: &[SetAnswers]) -> RelevanceFigures {
+    let mut judged = Vec::new();
     for set in sets {
-        let others = sets
-            .iter()
-            .filter(|other| family(&other.name) != family(&set.name));
-        let fitted = Fitted::to(others, with_model);
-        rows.push(row(set, &fitted));
-        let hits = set.own.iter().map(|asked| asked.hits.len()).sum::<usize>();
-        let weight = 1.0 / hits.max(1) as f64;
-        for asked in &set.own {
-            let answered = fitted.answered(asked);
-            held_out.extend(asked.hits.iter().map(|hit| {
-                let relevance = fitted.relevance(answered, hit);
-                (relevance, hit.relevant, weight)
-            }));
-        }
+        let hits = || set.own.iter().flat_map(|asked| &asked.hits);
+        let weight = 1.0 / hits().count().max(1) as f64;
+        judged.extend(hits().map(|hit| (hit.relevance, hit.relevant, weight)));
     }
-    held_out.sort_by(|one: &(f64, bool, f64), other| one.0.total_cmp(&other.0));
-    let fitted = Fitted::to(sets.iter(), with_model);
-    let rounded = |weights: &[f64]| weights.iter().map(|one| round(*one, 2)).collect();
+    judged.sort_by(|one: &(f64, bool, f64), other| one.0.total_cmp(&other.0));
     RelevanceFigures {
-        evidence: if with_model {
-            ["similarity", "coverage"]
-        } else {
-            ["coverage", "ln(1 + BM25)"]
-        },
-        answered: rounded(&fitted.answered),
-        relevant: rounded(&fitted.relevant),
-        answered_line: fitted.line,
+        answered_line: ANSWERED,
         relevant_line: RELEVANT,
-        sets: rows,
-        reliability: parts(&held_out, 5),
-        reliability_tenths: parts(&held_out, 10),
+        sets: sets.iter().map(row).collect(),
+        reliability: parts(&judged, 5),
+        reliability_tenths: parts(&judged, 10),
     }
 }
 
-/// Both models, fitted to some sets.
-struct Fitted {
-    with_model: bool,
-    /// The probability from which a query counts as answered.
-    line: f64,
-    answered: Vec<f64>,
-    relevant: Vec<f64>,
-}
-
-impl Fitted {
-    /// Fits both models. Each set weighs the same, and so do its own questions and
-    /// the foreign ones.
-    fn to<'a>(sets: impl Iterator<Item = &'a SetAnswers>, with_model: bool) -> Self {
-        let (mut answers, mut hits) = (Vec::new(), Vec::new());
-        for set in sets {
-            for (asked, own) in [(&set.own, true), (&set.foreign, false)] {
-                let weight = 1.0 / asked.len().max(1) as f64;
-                answers.extend(asked.iter().map(|one| Observation {
-                    features: features(&one.evidence(current(with_model)), with_model).to_vec(),
-                    positive: own,
-                    weight,
-                }));
-            }
-            let own: Vec<&JudgedHit> = set.own.iter().flat_map(|one| &one.hits).collect();
-            let weight = 1.0 / own.len().max(1) as f64;
-            hits.extend(own.into_iter().map(|hit| Observation {
-                features: vec![hit.score],
-                positive: hit.relevant,
-                weight,
-            }));
-        }
-        Self {
-            with_model,
-            line: current(with_model).answered_from,
-            answered: fit(&answers),
-            relevant: fit(&hits),
-        }
-    }
-
-    fn answered(&self, asked: &Asked) -> f64 {
-        if asked.hits.is_empty() {
-            return 0.0;
-        }
-        let evidence = asked.evidence(current(self.with_model));
-        probability(&self.answered, &features(&evidence, self.with_model))
-    }
-
-    fn relevance(&self, answered: f64, hit: &JudgedHit) -> f64 {
-        answered * probability(&self.relevant, &[hit.score])
-    }
-
-    /// Returns the relevance of the best hit.
-    fn best(&self, asked: &Asked) -> f64 {
-        let answered = self.answered(asked);
-        let relevance = asked.hits.iter().map(|hit| self.relevance(answered, hit));
-        relevance.fold(0.0, f64::max)
-    }
-}
-
-/// Returns the model in use. It chooses the hit whose evidence counts; fitting changes
-/// that choice hardly ever.
-fn current(with_model: bool) -> &'static RelevanceModel {
-    if with_model {
-        &RELEVANCE_MODELS[0]
-    } else {
-        &LEXICAL_RELEVANCE
-    }
-}
-
-fn features(evidence: &HitEvidence, with_model: bool) -> [f64; 2] {
-    if with_model {
-        evidence.semantic().unwrap_or([0.0, evidence.coverage])
-    } else {
-        evidence.lexical()
-    }
-}
-
-fn row(set: &SetAnswers, fitted: &Fitted) -> RelevanceRow {
-    let best = |asked: &Asked| fitted.best(asked);
-    let own: Vec<f64> = set.own.iter().map(best).collect();
-    let foreign: Vec<f64> = set.foreign.iter().map(best).collect();
-    let removed = set
-        .own
-        .iter()
-        .filter_map(|asked| Some((asked, asked.without_relevant()?)));
-    let removed: Vec<(&Asked, Asked)> = removed.collect();
-    let pairs = |value: &dyn Fn(&Asked) -> f64| {
-        let with: Vec<f64> = removed.iter().map(|(asked, _)| value(asked)).collect();
-        let without: Vec<f64> = removed.iter().map(|(_, rest)| value(rest)).collect();
-        auc(&with, &without)
+fn row(set: &SetAnswers) -> RelevanceRow {
+    let answered = |asked: &[Asked]| asked.iter().map(|one| one.answered).collect::<Vec<_>>();
+    let refused = set.foreign.iter().filter(|asked| asked.is_refused());
+    let mean = |only_probable| {
+        let sum: f64 = set.own.iter().map(|asked| asked.ndcg(only_probable)).sum();
+        round(sum / set.own.len().max(1) as f64, 4)
     };
-    let baseline = |asked: &Asked| {
-        let hits = asked.hits.iter();
-        let each = hits.map(|hit| features(&hit.evidence, fitted.with_model)[0]);
-        each.fold(0.0, f64::max)
-    };
-    let is_answered =
-        |asked: &Asked| fitted.answered(asked) >= fitted.line || asked.contains_query();
-    let refused = set.foreign.iter().filter(|asked| !is_answered(asked));
-    let (mut ndcg, mut ndcg_relevant) = (0.0, 0.0);
-    for asked in &set.own {
-        let (answered, is_answered) = (fitted.answered(asked), is_answered(asked));
-        ndcg += asked.ndcg(|_| true);
-        ndcg_relevant +=
-            asked.ndcg(|hit| is_answered && fitted.relevance(answered, hit) >= RELEVANT);
-    }
-    let mean = |sum: f64| round(sum / set.own.len().max(1) as f64, 4);
     RelevanceRow {
         set: set.name.clone(),
-        foreign_auc: round(auc(&own, &foreign), 4),
-        removed_auc: round(pairs(&best), 4),
-        removed_baseline: round(pairs(&baseline), 4),
-        foreign_refused: round(refused.count() as f64 / foreign.len().max(1) as f64, 4),
-        ndcg: mean(ndcg),
-        ndcg_relevant: mean(ndcg_relevant),
+        foreign_auc: round(auc(&answered(&set.own), &answered(&set.foreign)), 4),
+        foreign_refused: round(refused.count() as f64 / set.foreign.len().max(1) as f64, 4),
+        ndcg: mean(false),
+        ndcg_relevant: mean(true),
     }
 }
 
@@ -255,35 +118,15 @@ fn parts(hits: &[(f64, bool, f64)], count: usize) -> Vec<(f64, f64, usize)> {
 impl RelevanceFigures {
     /// Returns the figures as text.
     pub fn table(&self) -> String {
-        let [first, second] = self.evidence;
-        let [answered, relevant] = [&self.answered, &self.relevant];
         let mut text = format!(
-            "answered: {:.2}, {first} {:.2}, {second} {:.2}\n\
-             relevant: {:.2}, score {:.2}\n\n\
-             Each set judged by a fit on the others, answered from {}, relevant from {}:\n\
-             {:<20} {:>8} {:>8} {:>9} {:>8} {:>7} {:>9}\n",
-            answered[0],
-            answered[1],
-            answered[2],
-            relevant[0],
-            relevant[1],
-            self.answered_line,
-            self.relevant_line,
-            "set",
-            "foreign",
-            "removed",
-            "baseline",
-            "refused",
-            "nDCG",
-            "relevant"
+            "Answered from {}, relevant from {}:\n{:<20} {:>8} {:>8} {:>7} {:>9}\n",
+            self.answered_line, self.relevant_line, "set", "foreign", "refused", "nDCG", "relevant"
         );
         for row in &self.sets {
             text += &format!(
-                "{:<20} {:>8.4} {:>8.4} {:>9.4} {:>7.1}% {:>7.4} {:>9.4}\n",
+                "{:<20} {:>8.4} {:>7.1}% {:>7.4} {:>9.4}\n",
                 row.set,
                 row.foreign_auc,
-                row.removed_auc,
-                row.removed_baseline,
                 row.foreign_refused * 100.0,
                 row.ndcg,
                 row.ndcg_relevant

@@ -100,6 +100,9 @@ impl Passages {
             };
         }
         let titled = self.sum_where(|word| word.everywhere);
+        for word in &mut self.words {
+            word.in_passage = 0;
+        }
         self.places.sort_unstable();
         let mut passage = Passage::default();
         let (mut proximity, mut coverage): (f64, f64) = (0.0, 0.0);

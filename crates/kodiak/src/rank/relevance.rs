@@ -3,9 +3,10 @@
 //! A document answers by its words or by its meaning. The two are alternatives, so
 //! their probabilities are combined as alternatives: it answers unless neither does.
 //! Words answer as far as they are more than chance (`evidence`). Meaning answers
-//! as far as a similarity exceeds what the best of as many unrelated chunks reach,
-//! which depends on how many were searched. The numbers are properties of the
-//! embedding model; `kodiak eval --queries` and `--relevance` check them.
+//! as far as a similarity exceeds what the best of as many unrelated documents
+//! reaches, which rises with the logarithm of their number. The numbers are
+//! properties of the embedding model; `kodiak eval --queries` and `--relevance` check
+//! them.
 
 /// The evidence that a hit answers its query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,38 +22,42 @@ pub struct HitEvidence {
 pub struct SemanticRelevance {
     /// The name of the model.
     pub name: &'static str,
-    /// The similarity that is as likely right as wrong where one chunk was searched.
+    /// The similarity that is as likely right as wrong where one document was
+    /// searched.
     pub background: f64,
-    /// The increase of that similarity with the number of chunks `n`, per
-    /// √(2 ln n), by which the highest of `n` random numbers rises.
+    /// The increase of that similarity with the logarithm of the number of documents.
     pub spread: f64,
     /// How steeply the probability rises around that similarity.
     pub slope: f64,
 }
 
 impl SemanticRelevance {
-    /// Returns the similarity that is as likely right as wrong if this many chunks
+    /// Returns the similarity that is as likely right as wrong if this many documents
     /// were searched.
-    pub fn even_odds(&self, chunks: u64) -> f64 {
-        self.background + self.spread * (2.0 * (chunks.max(1) as f64).ln()).sqrt()
+    pub fn even_odds(&self, documents: u64) -> f64 {
+        self.background + self.spread * (documents.max(1) as f64).ln()
     }
 
-    /// Returns the probability that a hit with this similarity, the best of this
-    /// many chunks, answers by its meaning.
-    pub fn probability(&self, similarity: f64, chunks: u64) -> f64 {
-        1.0 / (1.0 + (-self.slope * (similarity - self.even_odds(chunks))).exp())
+    /// Returns the probability that a hit with this similarity, among the best of
+    /// this many documents, answers by its meaning.
+    pub fn probability(&self, similarity: f64, documents: u64) -> f64 {
+        1.0 / (1.0 + (-self.slope * (similarity - self.even_odds(documents))).exp())
     }
 }
 
 impl HitEvidence {
     /// Returns the probability that the hit answers its query, by its words or by its
     /// meaning. Without a model, only words count.
-    pub fn answered(&self, model: Option<&SemanticRelevance>, chunks: u64) -> f64 {
-        let meaning = match (model, self.similarity) {
-            (Some(model), Some(similarity)) => model.probability(similarity, chunks),
+    pub fn answered(&self, model: Option<&SemanticRelevance>, documents: u64) -> f64 {
+        1.0 - (1.0 - self.words) * (1.0 - self.meaning(model, documents))
+    }
+
+    /// Returns the probability that the hit answers by its meaning alone.
+    pub fn meaning(&self, model: Option<&SemanticRelevance>, documents: u64) -> f64 {
+        match (model, self.similarity) {
+            (Some(model), Some(similarity)) => model.probability(similarity, documents),
             _ => 0.0,
-        };
-        1.0 - (1.0 - self.words) * (1.0 - meaning)
+        }
     }
 }
 
@@ -60,20 +65,19 @@ impl HitEvidence {
 pub const SEMANTIC_RELEVANCE: [SemanticRelevance; 2] = [
     SemanticRelevance {
         name: "all-minilm-l6-v2",
-        background: -0.162,
-        spread: 0.123,
+        background: 0.12,
+        spread: 0.034,
         slope: 18.0,
     },
     SemanticRelevance {
         name: "granite-embedding-30m-english",
-        background: 0.4,
-        spread: 0.06,
-        slope: 30.0,
+        background: 0.533,
+        spread: 0.02,
+        slope: 28.0,
     },
 ];
 
-/// The number of first hits whose evidence decides whether a query is answered. What
-/// is found further down is near by chance more often than by meaning.
+/// The number of first hits whose similarity decides whether a query is answered.
 pub const JUDGED: usize = 3;
 
 /// The probability from which a query counts as answered.
@@ -110,32 +114,32 @@ mod tests {
             words,
             similarity: Some(similarity),
         };
-        let chunks = 10_000;
-        assert!(of(0.01, 0.5).answered(model, chunks) > 0.8);
-        assert!(of(0.99, 0.1).answered(model, chunks) > 0.9);
-        assert!(of(0.01, 0.2).answered(model, chunks) < 0.1);
+        let many = 1_000;
+        assert!(of(0.01, 0.5).answered(model, many) > 0.8);
+        assert!(of(0.99, 0.1).answered(model, many) > 0.9);
+        assert!(of(0.01, 0.2).answered(model, many) < 0.1);
         let (one, both) = (of(0.4, 0.2), of(0.4, 0.36));
-        assert!(both.answered(model, chunks) > one.answered(model, chunks));
+        assert!(both.answered(model, many) > one.answered(model, many));
         // Without a model, a similarity says nothing.
-        assert!(of(0.01, 0.9).answered(None, chunks) < 0.1);
+        assert!(of(0.01, 0.9).answered(None, many) < 0.1);
         let unembedded = HitEvidence {
             words: 0.3,
             similarity: None,
         };
-        assert!((unembedded.answered(model, chunks) - 0.3).abs() < 1e-9);
+        assert!((unembedded.answered(model, many) - 0.3).abs() < 1e-9);
     }
 
     #[test]
-    fn the_best_of_more_chunks_must_be_nearer() {
+    fn the_best_of_more_documents_must_be_nearer() {
         for model in SEMANTIC_RELEVANCE {
-            let at = |chunks| model.probability(0.4, chunks);
+            let at = |documents| model.probability(0.4, documents);
             assert!(at(3) > at(100) && at(100) > at(100_000), "{}", model.name);
             assert!((model.probability(model.even_odds(50), 50) - 0.5).abs() < 1e-9);
         }
         let cosines = SEMANTIC_RELEVANCE[0];
         // A note among three, and the best of many.
         assert!(cosines.probability(0.25, 3) > 0.5);
-        assert!(cosines.probability(0.25, 10_000) < 0.1);
+        assert!(cosines.probability(0.25, 1_000) < 0.2);
         assert_eq!(semantic_relevance(""), None);
     }
 

@@ -190,13 +190,13 @@ mod tests {
             gains
         };
         // Speakers that alternate: the other one is a step away, the same one two.
-        assert_near(&gains("ababab", 2), &[0.2, 0.3, 0.0, 0.3, 0.2, 0.0]);
+        assert_near(&gains("ababab", 2), &[0.25, 0.3, 0.0, 0.3, 0.25, 0.0]);
         // The answer follows three turns of the one who asks.
         assert_near(&gains("aaabaa", 3), &[0.3, 0.3, 0.3, 0.0, 0.3, 0.3]);
         // The turns right before and after are near, whoever speaks.
         assert_near(&gains("aaaabb", 1), &[0.3, 0.0, 0.3, 0.0, 0.0, 0.0]);
         // Nobody is known: each turn counts for itself.
-        assert_near(&gains("", 2), &[0.2, 0.3, 0.0, 0.3, 0.2, 0.0]);
+        assert_near(&gains("", 2), &[0.25, 0.3, 0.0, 0.3, 0.25, 0.0]);
     }
 
     #[test]
@@ -222,9 +222,9 @@ mod tests {
             &[Turn::default(); 4],
         );
         let expected = [
-            3.0 + 0.3 * 1.0 + 0.2 * 1.0,
+            3.0 + 0.3 * 1.0 + 0.25 * 1.0,
             1.0 + 0.3 * 3.0,
-            1.0 + 0.2 * 3.0,
+            1.0 + 0.25 * 3.0,
             0.0 + 0.3 * 1.0,
         ];
         assert_near(&scores, &expected);

@@ -232,6 +232,15 @@ pub struct Explanation {
     /// idf.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<f64>,
+    /// The highest share of them that one passage has, with the title and the tags.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passage_coverage: Option<f64>,
+    /// The probability that it answers by its words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_words: Option<f64>,
+    /// The probability that it answers by its meaning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_meaning: Option<f64>,
 }
 
 /// A term of the query that occurs in a hit.

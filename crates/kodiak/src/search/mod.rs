@@ -110,8 +110,6 @@ struct Outcome {
     retrievers: Retrievers,
     /// The share of chunks with embeddings; 0 if semantic search did not run.
     embedded: f64,
-    /// The number of chunks that the query was compared with.
-    chunks: u64,
 }
 
 impl Outcome {
@@ -123,7 +121,6 @@ impl Outcome {
             },
             ranked: Ranked::lexical(found),
             embedded: 0.0,
-            chunks: 0,
         }
     }
 
@@ -317,7 +314,6 @@ impl<'a> Searching<'a> {
                     ranked: Ranked::semantic(Vec::new(), 0.0),
                     retrievers: Retrievers::default(),
                     embedded: 0.0,
-                    chunks: 0,
                 };
                 self.note_model(&mut outcome, &semantic)?;
                 outcome
@@ -420,8 +416,7 @@ impl<'a> Searching<'a> {
     /// Records in the outcome which model ran and the share of embedded chunks.
     fn note_model(&mut self, outcome: &mut Outcome, semantic: &SemanticCandidates) -> Result<()> {
         outcome.retrievers.semantic = Some(semantic.model.clone());
-        let coverage = self.router.store.coverage(&self.filter)?;
-        (outcome.embedded, outcome.chunks) = (coverage.share(), coverage.embedded);
+        outcome.embedded = self.router.store.coverage(&self.filter)?.share();
         if outcome.embedded < 1.0 {
             // Rounded down, so that 100 % always means all.
             let percent = (outcome.embedded * 100.0).floor() as u8;
@@ -433,8 +428,10 @@ impl<'a> Searching<'a> {
     /// Returns the number of documents that the filter admits.
     fn searched(&self) -> Result<u64> {
         let store = self.router.store;
-        if self.filter.is_empty() {
-            return Ok(store.corpus()?.documents);
+        if self.filter.is_empty()
+            && let Ok(corpus) = store.corpus()
+        {
+            return Ok(corpus.documents);
         }
         Ok(store.rows(&self.filter, None, None)?.len() as u64)
     }
@@ -455,7 +452,6 @@ impl<'a> Searching<'a> {
                 ..Retrievers::default()
             },
             embedded: 0.0,
-            chunks: 0,
         };
         self.note_model(&mut outcome, &semantic)?;
         let LexicalCandidates {

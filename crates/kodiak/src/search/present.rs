@@ -68,7 +68,7 @@ impl Presenter<'_> {
             Terms::Planned(terms) => Finder::terms(terms, stemming),
             Terms::Literal(needles) => Finder::literal(needles),
         };
-        let judged = judge.as_ref().is_some_and(|judge| judge.judges_by(&finder));
+        let shares_terms = judge.as_ref().is_some_and(|judge| judge.judges_by(&finder));
         let terms = self.explained_terms(&ranked.terms)?;
         let mut hits: Vec<Hit> = Vec::new();
         let mut originals = Originals::new(stemming);
@@ -116,8 +116,8 @@ impl Presenter<'_> {
                 if let Some(key) = key {
                     hit.entry = key;
                 }
-                let in_body = in_body.filter(|_| judged);
-                let coverage = judge
+                let in_body = in_body.filter(|_| shares_terms);
+                let judged = judge
                     .as_mut()
                     .map(|judge| judge.read(&document, candidate, in_body));
                 if request.explain {
@@ -129,7 +129,9 @@ impl Presenter<'_> {
                         &terms,
                         stemming,
                     );
-                    explained.coverage = coverage.map(round);
+                    explained.coverage = judged.map(|judged| round(judged.coverage));
+                    explained.by_words = judged.map(|judged| round(judged.words));
+                    explained.by_meaning = judged.and_then(|judged| judged.meaning).map(round);
                     hit.explanation = Some(explained);
                 }
                 hits.push(hit);
@@ -330,6 +332,9 @@ fn explanation(
         fused_score: candidate.fused.map(|fused| round(fused.score)),
         reranked: candidate.reranked.map(round),
         coverage: None,
+        passage_coverage: evidence.lexical_rank.map(|_| round(evidence.coverage)),
+        by_words: None,
+        by_meaning: None,
     }
 }
 

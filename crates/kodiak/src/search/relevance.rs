@@ -27,8 +27,6 @@ use crate::text::Stemming;
 pub(super) struct Judge<'a> {
     /// What the similarities of the model mean; nothing without one.
     model: Option<&'static SemanticRelevance>,
-    /// The number of chunks that were searched.
-    chunks: u64,
     words: QueryWords,
     tuning: &'a Tuning,
     finder: Finder<'a>,
@@ -36,11 +34,24 @@ pub(super) struct Judge<'a> {
     /// the sum.
     weights: Vec<f64>,
     whole: f64,
-    /// The evidence of each hit, and the share of the query that its document
-    /// contains anywhere.
-    evidence: Vec<(HitEvidence, f64)>,
+    /// The evidence of each hit, and whether it contains every informative word.
+    evidence: Vec<(HitEvidence, bool)>,
+    /// Whether a hit contains every informative word of the query.
+    contained: bool,
     /// Whether the hits are read and not judged.
     only_explains: bool,
+}
+
+/// The evidence of one hit, for its explanation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct JudgedEvidence {
+    /// The share of the query's terms that its document contains, weighted by idf.
+    pub(super) coverage: f64,
+    /// The probability that it answers by its words.
+    pub(super) words: f64,
+    /// The probability that it answers by its meaning, where similarities are known to
+    /// mean something.
+    pub(super) meaning: Option<f64>,
 }
 
 /// What is known of the answer once every hit was read.
@@ -103,7 +114,6 @@ impl<'a> Searching<'a> {
         let judge = Judge::new(terms, words, &self.router.tuning, stemming);
         Ok(judge.map(|judge| Judge {
             model,
-            chunks: outcome.chunks,
             only_explains: unknown.is_some(),
             ..judge
         }))
@@ -132,13 +142,13 @@ impl<'a> Judge<'a> {
         let whole = weights.iter().sum();
         (whole > 0.0).then(|| Self {
             model: None,
-            chunks: 0,
             words,
             tuning,
             finder,
             weights,
             whole,
             evidence: Vec::new(),
+            contained: false,
             only_explains: false,
         })
     }
@@ -148,23 +158,37 @@ impl<'a> Judge<'a> {
         self.finder.shares_terms(finder)
     }
 
-    /// Takes the evidence of a hit into account. `in_body` has the terms of its body
-    /// if they are known. Returns the share of the query's terms that its document
-    /// contains, weighted by idf.
+    /// Takes the evidence of a hit into account, and returns it. `in_body` has the terms
+    /// of its body if they are known.
     pub(super) fn read(
         &mut self,
         document: &StoredDocument,
         candidate: &Candidate,
         in_body: Option<Contained>,
-    ) -> f64 {
-        let passage = candidate.evidence.coverage;
-        let own = HitEvidence {
-            words: self.words.evidence(passage, self.tuning),
+    ) -> JudgedEvidence {
+        let mut words = self
+            .words
+            .evidence(candidate.evidence.coverage, self.tuning);
+        let coverage = self.coverage(document, in_body);
+        // A document with every word that was typed is worth a look.
+        let contains = coverage >= 1.0 - 1e-4;
+        if contains {
+            words = words.max(ANSWERED);
+            self.contained = true;
+        }
+        let evidence = HitEvidence {
+            words,
             similarity: candidate.evidence.similarity,
         };
-        let contained = self.coverage(document, in_body);
-        self.evidence.push((own, contained));
-        contained
+        self.evidence.push((evidence, contains));
+        JudgedEvidence {
+            coverage,
+            words,
+            meaning: self
+                .model
+                .filter(|_| evidence.similarity.is_some())
+                .map(|model| evidence.meaning(Some(model), self.words.documents)),
+        }
     }
 
     /// Gives every hit its relevance, and says which are probably relevant. Returns
@@ -173,24 +197,34 @@ impl<'a> Judge<'a> {
         if self.only_explains {
             return None;
         }
-        let own = |(evidence, _): &(HitEvidence, f64)| evidence.answered(self.model, self.chunks);
-        let first = self.evidence.iter().take(JUDGED);
-        let answered = first.map(own).fold(0.0, f64::max);
-        // A document with every word that was typed is worth a look.
-        let contains = |contained: f64| contained >= 1.0 - 1e-4;
-        let contained = self.evidence.iter().any(|&(_, it)| contains(it));
+        let own = |(evidence, _): &(HitEvidence, bool)| {
+            evidence.answered(self.model, self.words.documents)
+        };
+        // What is similar further down is so by chance more often than by meaning.
+        let first = self.evidence.iter().take(JUDGED).map(own);
+        let words = self.evidence.iter().map(|(evidence, _)| evidence.words);
+        let answered = first.chain(words).fold(0.0, f64::max);
+        // A hit is at least as relevant as those it was ranked above.
+        let mut least: f64 = 0.0;
         let mut relevant = 0;
-        for (hit, evidence) in hits.iter_mut().zip(&self.evidence) {
-            let relevance = relevance(own(evidence), hit.score);
-            let probable = (answered >= ANSWERED && relevance >= RELEVANT) || contains(evidence.1);
-            relevant += usize::from(probable);
-            hit.probable = probable;
-            hit.relevance = Some(round(relevance));
+        for (hit, evidence) in hits.iter_mut().zip(&self.evidence).rev() {
+            let own = own(evidence);
+            // One that answers by itself, or has every word that was typed, is worth a
+            // look, however far ahead the best hit is.
+            let floor = if evidence.1 || own >= ANSWERED {
+                RELEVANT
+            } else {
+                0.0
+            };
+            least = least.max(relevance(own, hit.score)).max(floor);
+            hit.probable = answered >= ANSWERED && least >= RELEVANT;
+            hit.relevance = Some(round(least));
+            relevant += usize::from(hit.probable);
         }
         Some(Judgement {
             answered: round(answered),
             relevant,
-            contained,
+            contained: self.contained,
         })
     }
 

@@ -84,7 +84,6 @@ impl Router<'_> {
                     ranked: Ranked::semantic(Vec::new(), 0.0),
                     retrievers: Retrievers::default(),
                     embedded: 0.0,
-                    chunks: 0,
                 },
                 notices: vec![
                     instead,
@@ -140,7 +139,6 @@ impl Router<'_> {
                 reranker: None,
             },
             embedded: self.store.coverage(filter)?.share(),
-            chunks: 0,
         }))
     }
 

@@ -156,7 +156,7 @@ impl Embedder for Scripted {
     }
 
     fn minimum_similarity(&self) -> f32 {
-        0.2
+        0.1
     }
 
     fn limits(&self) -> Limits {

@@ -20,7 +20,7 @@ fn distant() -> Arc<Scripted> {
     Scripted::named(identity, |text, role| {
         let cosine = match role {
             kodiak::embed::Role::Query => 1.0,
-            kodiak::embed::Role::Document => 0.3 - 0.02 * text.matches("far").count() as f32,
+            kodiak::embed::Role::Document => 0.11 - 0.0005 * text.matches("far").count() as f32,
         };
         let mut vector = vec![0.0; 8];
         vector[0] = cosine;

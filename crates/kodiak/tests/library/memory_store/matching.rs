@@ -19,6 +19,14 @@ const FIELDS: [Field; super::FIELDS] = [Field::Title, Field::Body, Field::Tags];
 /// place where it stands as a field and a position.
 type Counted = (f64, Option<u32>, Vec<(usize, usize)>);
 
+/// Returns a score that no words were ranked for.
+pub(super) fn unranked(score: f64) -> LexicalScore {
+    LexicalScore {
+        score,
+        coverage: 0.0,
+    }
+}
+
 /// Collects the weights and words of the phrases that an expression looks for.
 fn weights(expression: &Expression, found: &mut Vec<(f64, Option<u32>)>) {
     match expression {
@@ -28,7 +36,9 @@ fn weights(expression: &Expression, found: &mut Vec<(f64, Option<u32>)>) {
             found.extend(phrases.map(|phrase| (phrase.weight, phrase.word)));
         }
         Expression::All(parts) | Expression::Any(parts) => {
-            parts.iter().for_each(|part| weights(part, found));
+            for part in parts {
+                weights(part, found);
+            }
         }
         Expression::Except(wanted, _) => weights(wanted, found),
     }

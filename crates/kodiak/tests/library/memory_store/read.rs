@@ -16,7 +16,7 @@ use kodiak::store::{
 use kodiak::text::Stemming;
 use kodiak::{Result, Version};
 
-use super::matching::{edit_distance, flat_fields};
+use super::matching::{edit_distance, flat_fields, unranked};
 use super::nearest::PlainVectors;
 use super::{Indexed, MemoryReader, State};
 
@@ -132,7 +132,7 @@ impl Reader for MemoryReader {
                 !texts.is_empty() && texts.iter().all(|it| indexed.contains(it))
             };
             let score = indexed.literal_score(needles);
-            (score > 0.0 && !excluded.iter().any(has_all)).then(|| plain(score))
+            (score > 0.0 && !excluded.iter().any(has_all)).then(|| unranked(score))
         }))
     }
 
@@ -144,7 +144,7 @@ impl Reader for MemoryReader {
     ) -> Result<Matches> {
         Ok(self.state()?.best(filter, limit, |indexed| {
             let out = excluded.is_some_and(|excluded| indexed.meets(excluded));
-            (!out).then(|| plain(indexed.document.updated_at as f64))
+            (!out).then(|| unranked(indexed.document.updated_at as f64))
         }))
     }
 
@@ -486,14 +486,6 @@ impl Reader for MemoryReader {
             lines: (chunk.start_line, chunk.end_line),
             heading: chunk.heading.clone(),
         }))
-    }
-}
-
-/// Returns a score that no words were ranked for.
-fn plain(score: f64) -> LexicalScore {
-    LexicalScore {
-        score,
-        coverage: 0.0,
     }
 }
 
