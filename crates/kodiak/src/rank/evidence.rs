@@ -29,7 +29,7 @@ impl QueryWords {
 
     /// Returns the summed idf of a passage's words, relative to what chance brings
     /// together in as many documents.
-    pub(crate) fn beyond_chance(&self, coverage: f64) -> f64 {
+    fn beyond_chance(&self, coverage: f64) -> f64 {
         coverage * self.whole / (self.documents.max(1) as f64).ln_1p()
     }
 }

@@ -49,15 +49,14 @@ impl HitEvidence {
     /// Returns the probability that the hit answers its query, by its words or by its
     /// meaning. Without a model, only words count.
     pub fn answered(&self, model: Option<&SemanticRelevance>, documents: u64) -> f64 {
-        1.0 - (1.0 - self.words) * (1.0 - self.meaning(model, documents))
+        let meaning = self.meaning(model, documents).unwrap_or(0.0);
+        1.0 - (1.0 - self.words) * (1.0 - meaning)
     }
 
-    /// Returns the probability that the hit answers by its meaning alone.
-    pub fn meaning(&self, model: Option<&SemanticRelevance>, documents: u64) -> f64 {
-        match (model, self.similarity) {
-            (Some(model), Some(similarity)) => model.probability(similarity, documents),
-            _ => 0.0,
-        }
+    /// Returns the probability that the hit answers by its meaning alone; `None`
+    /// without a model or a vector.
+    pub fn meaning(&self, model: Option<&SemanticRelevance>, documents: u64) -> Option<f64> {
+        Some(model?.probability(self.similarity?, documents))
     }
 }
 

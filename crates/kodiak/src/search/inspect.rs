@@ -30,7 +30,8 @@ pub(super) struct Inspection<'a> {
     /// The informative words as typed, folded, each with its share of the summed
     /// idf.
     words: Vec<(&'a str, f64)>,
-    /// The words of the query in order, folded, stop words included.
+    /// The words of the query in order, folded, stop words included; empty if their
+    /// order does not count.
     sequence: Vec<String>,
     /// The share of stop words among them.
     common: f64,
@@ -105,13 +106,17 @@ impl<'a> Inspection<'a> {
             .map(|(word, weight)| (word, weight / whole))
             .filter(|(_, share)| share.is_finite())
             .collect();
-        let sequence = sequence(text);
+        let mut sequence = sequence(text);
+        let common = common_share(&sequence);
+        if common <= 0.0 || sequence.len() < QUESTION_WORDS {
+            sequence.clear();
+        }
         // Sums of floats depend on the order.
         words.sort_unstable_by(|one, other| one.0.cmp(other.0));
         Self {
             store,
             words,
-            common: common_share(&sequence),
+            common,
             sequence,
             trust,
             signed: signed_names(text),
@@ -122,9 +127,10 @@ impl<'a> Inspection<'a> {
 
     /// Returns the number of best candidates to inspect.
     pub(super) fn depth(&self) -> usize {
-        let order_counts = self.common > 0.0 && self.sequence.len() >= QUESTION_WORDS;
-        let nothing =
-            self.words.is_empty() && self.signed.is_empty() && !self.asks_when && !order_counts;
+        let nothing = self.words.is_empty()
+            && self.signed.is_empty()
+            && self.sequence.is_empty()
+            && !self.asks_when;
         match (self.period, nothing) {
             (Some(_), _) => PERIOD_DEPTH,
             (None, false) => INSPECTED,
@@ -174,11 +180,7 @@ impl<'a> Inspection<'a> {
                 None => nearness.fold(0.0, f64::max),
             }
         });
-        let verbatim = if self.common > 0.0 {
-            self.common * verbatim(folded, &self.sequence)
-        } else {
-            0.0
-        };
+        let verbatim = self.common * verbatim(folded, &self.sequence);
         // Where words met by chance, those that are as typed still say something.
         let trust = f64::midpoint(1.0, self.trust);
         let signed = self.signed.iter();
@@ -282,7 +284,7 @@ fn verbatim(text: &str, sequence: &[String]) -> f64 {
     }
 }
 
-/// Tells whether `text` contains `word` with no letter or digit next to it.
+/// Reports whether `text` contains `word` with no letter or digit next to it.
 pub(super) fn contains_word(text: &str, word: &str) -> bool {
     text.match_indices(word)
         .any(|(at, _)| is_word(text, at, word))

@@ -59,6 +59,7 @@ mod uncertainty;
 mod unembedded;
 mod workers;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -102,6 +103,8 @@ struct Searching<'a> {
     filter: Filter,
     started: Instant,
     notices: Vec<Notice>,
+    /// The number of documents that the filter admits, once it was counted.
+    searched: OnceCell<u64>,
 }
 
 /// The result of the stages before presentation.
@@ -427,13 +430,18 @@ impl<'a> Searching<'a> {
 
     /// Returns the number of documents that the filter admits.
     fn searched(&self) -> Result<u64> {
+        if let Some(&known) = self.searched.get() {
+            return Ok(known);
+        }
         let store = self.router.store;
-        if self.filter.is_empty()
+        let counted = if self.filter.is_empty()
             && let Ok(corpus) = store.corpus()
         {
-            return Ok(corpus.documents);
-        }
-        Ok(store.rows(&self.filter, None, None)?.len() as u64)
+            corpus.documents
+        } else {
+            store.rows(&self.filter, None, None)?.len() as u64
+        };
+        Ok(*self.searched.get_or_init(|| counted))
     }
 
     /// Joins the candidates of both retrievers, fuses their scores and rescores

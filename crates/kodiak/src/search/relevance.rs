@@ -36,8 +36,6 @@ pub(super) struct Judge<'a> {
     whole: f64,
     /// The evidence of each hit, and whether it contains every informative word.
     evidence: Vec<(HitEvidence, bool)>,
-    /// Whether a hit contains every informative word of the query.
-    contained: bool,
     /// Whether the hits are read and not judged.
     only_explains: bool,
 }
@@ -148,7 +146,6 @@ impl<'a> Judge<'a> {
             weights,
             whole,
             evidence: Vec::new(),
-            contained: false,
             only_explains: false,
         })
     }
@@ -174,7 +171,6 @@ impl<'a> Judge<'a> {
         let contains = coverage >= 1.0 - 1e-4;
         if contains {
             words = words.max(ANSWERED);
-            self.contained = true;
         }
         let evidence = HitEvidence {
             words,
@@ -184,10 +180,7 @@ impl<'a> Judge<'a> {
         JudgedEvidence {
             coverage,
             words,
-            meaning: self
-                .model
-                .filter(|_| evidence.similarity.is_some())
-                .map(|model| evidence.meaning(Some(model), self.words.documents)),
+            meaning: evidence.meaning(self.model, self.words.documents),
         }
     }
 
@@ -224,7 +217,7 @@ impl<'a> Judge<'a> {
         Some(Judgement {
             answered: round(answered),
             relevant,
-            contained: self.contained,
+            contained: self.evidence.iter().any(|&(_, contains)| contains),
         })
     }
 

@@ -1,6 +1,7 @@
 //! The single way into the index: a router over a store, with what it needs to
 //! answer.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -141,6 +142,7 @@ impl<'a> Router<'a> {
             filter,
             started: Instant::now(),
             notices: Vec::new(),
+            searched: OnceCell::new(),
         }
         .answer()
     }

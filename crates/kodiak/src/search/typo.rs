@@ -2,9 +2,9 @@
 //! vocabulary.
 //!
 //! Only a word that the index lacks is corrected, so that a correction never hides
-//! an exact hit. A last word that begins another is completed instead (`complete`). A word of the language is not a misspelling because nobody wrote
-//! it: it is corrected only if `rank::spelling` finds that likely enough. A
-//! correction occurs in a document that the filter admits. If it occurs only inside
+//! an exact hit. A last word that begins another is completed instead (`complete`).
+//! A word of the language may be right although no document has it: it is corrected
+//! only if `rank::spelling` finds that likely enough. A correction occurs in a document that the filter admits. If it occurs only inside
 //! addresses, it must be a word of the language, no other word must be as close,
 //! and the typed word must be in no list.
 
