@@ -22,9 +22,6 @@ const COST_OFFSET: f64 = 0.65;
 /// an edit of cost 1 counts as much as being three thousand times rarer.
 const COST_WEIGHT: f64 = 8.0;
 
-/// The weight of a corrected term relative to a typed one.
-pub(crate) const CORRECTED_WEIGHT: f64 = 0.8;
-
 /// The minimum number of letters of a word that is read as the beginning of another
 /// because the index lacks it: fewer letters begin too many words to guess from, and
 /// are more likely an abbreviation.

@@ -496,7 +496,7 @@ impl<'a> Searching<'a> {
                 documents: self.searched()?,
             },
             tuning: &self.router.tuning,
-            query: &self.request.query,
+            query: plan.corrected.as_deref().unwrap_or(&self.request.query),
         };
         let inspected = scoring.apply(&mut candidates)?;
         let only_semantic = candidates

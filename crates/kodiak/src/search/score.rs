@@ -26,7 +26,7 @@ pub(super) struct Scoring<'a> {
     pub(super) terms: &'a Terms,
     pub(super) words: QueryWords,
     pub(super) tuning: &'a Tuning,
-    /// The query as typed.
+    /// The query as typed, with its spelling corrected.
     pub(super) query: &'a str,
 }
 

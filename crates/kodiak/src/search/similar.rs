@@ -193,7 +193,6 @@ impl Router<'_> {
             column: None,
             text,
             form: Form::Word,
-            corrected: false,
             open: false,
             among: None,
         };

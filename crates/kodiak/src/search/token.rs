@@ -46,7 +46,6 @@ impl Unit {
             column: self.column,
             text: text.to_owned(),
             form,
-            corrected: false,
             open: false,
             among: None,
         };
