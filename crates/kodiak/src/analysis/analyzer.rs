@@ -5,6 +5,7 @@
 //! compute.
 
 use super::chunk::{Chunk, ChunkOptions};
+use super::links::{self, OutgoingLink};
 use super::markup::Lines;
 use super::terms::{DocumentTerms, TermIndexer};
 use super::text::Stemming;
@@ -72,6 +73,7 @@ impl Analyzer {
                 lines,
                 &document.body,
             ),
+            links: links::outgoing(document.markup, lines, &document.body),
             tags,
         }
     }
@@ -124,6 +126,11 @@ impl AnalyzedDocument {
         &self.analysis.chunks
     }
 
+    /// Returns the links to other documents, one for each target.
+    pub fn links(&self) -> &[OutgoingLink] {
+        &self.analysis.links
+    }
+
     fn positioned_terms(&self, column: usize) -> impl Iterator<Item = (&str, u32)> {
         let mut taken = 0;
         self.analysis
@@ -151,6 +158,8 @@ pub(crate) struct Analysis {
     pub(crate) tags: String,
     /// Each chunk with the hash of its embedded text.
     pub(crate) chunks: Vec<(Chunk, [u8; 16])>,
+    /// The links to other documents, one for each target.
+    pub(crate) links: Vec<OutgoingLink>,
 }
 
 impl Analysis {

@@ -6,6 +6,7 @@
 mod address;
 pub(crate) mod heading;
 pub(crate) mod lines;
+pub(crate) mod links;
 pub(crate) mod markdown;
 pub(crate) mod noise;
 pub(crate) mod org;
