@@ -17,12 +17,13 @@ pub(super) const TOKENS: &str = "chunk_tokens";
 pub(super) const OVERLAP: &str = "chunk_overlap";
 
 /// Every name that [`Knob::of`] knows, in the order in which a search uses them.
-pub(super) const NAMES: [&str; 37] = [
+pub(super) const NAMES: [&str; 38] = [
     "k1",
     "b",
     "min_document_length",
     "title_weight",
     "tags_weight",
+    "links_weight",
     "title_boost",
     "proximity_weight",
     "passage_length",
@@ -128,6 +129,7 @@ impl<'a> Knob<'a> {
             min_document_length,
             title_weight,
             tags_weight,
+            links_weight,
             title_boost,
             proximity_weight,
             passage_length,
@@ -146,6 +148,7 @@ impl<'a> Knob<'a> {
             "min_document_length" => Self::Number(min_document_length, 0.0, ANY),
             "title_weight" => Self::Number(title_weight, 0.0, ANY),
             "tags_weight" => Self::Number(tags_weight, 0.0, ANY),
+            "links_weight" => Self::Number(links_weight, 0.0, ANY),
             "title_boost" => Self::Number(title_boost, 0.0, ANY),
             "proximity_weight" => Self::Number(proximity_weight, 0.0, ANY),
             "passage_length" => Self::Number(passage_length, 0.0, ANY),

@@ -59,6 +59,10 @@ pub struct Bm25 {
     pub title_weight: f64,
     /// The field weight of the tags, relative to 1 for the body.
     pub tags_weight: f64,
+    /// The field weight of the texts of links to a document, relative to 1 for the
+    /// body: it counts once, and again with the logarithm of the number of documents
+    /// that link so. With 0, links are not looked at.
+    pub links_weight: f64,
     /// The constant bonus for a phrase in the title, as a factor of its idf. It
     /// depends neither on term frequency nor on document length. Field weights
     /// alone saturate: without the bonus, a short note with a word as its tag
@@ -84,6 +88,7 @@ impl Default for Bm25 {
             min_document_length: 60.0,
             title_weight: 10.0,
             tags_weight: 5.0,
+            links_weight: 5.0,
             title_boost: 0.2,
             proximity_weight: 0.75,
             passage_length: 20.0,
@@ -94,13 +99,14 @@ impl Default for Bm25 {
 
 impl Bm25 {
     /// Returns all parameters, always in the same order.
-    pub(crate) fn numbers(&mut self) -> [&mut f64; 9] {
+    pub(crate) fn numbers(&mut self) -> [&mut f64; 10] {
         let Self {
             k1,
             b,
             min_document_length,
             title_weight,
             tags_weight,
+            links_weight,
             title_boost,
             proximity_weight,
             passage_length,
@@ -112,6 +118,7 @@ impl Bm25 {
             min_document_length,
             title_weight,
             tags_weight,
+            links_weight,
             title_boost,
             proximity_weight,
             passage_length,
@@ -194,6 +201,18 @@ impl TermMatches {
             Field::Body => phrase.frequency += 1.0,
             Field::Tags => phrase.frequency += bm25.tags_weight,
         }
+    }
+
+    /// Records that this many documents link to the document with a text that has the
+    /// last phrase.
+    pub fn linked(&mut self, documents: u32, bm25: &Bm25) {
+        let Some(phrase) = self.phrases.last_mut().filter(|_| documents > 0) else {
+            return;
+        };
+        if let Some(word) = phrase.word {
+            self.passages.everywhere(word);
+        }
+        phrase.frequency += bm25.links_weight * (1.0 + f64::from(documents).ln());
     }
 
     /// Returns the lexical score of the document, BM25, title coverage and term

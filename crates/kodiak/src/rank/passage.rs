@@ -1,8 +1,8 @@
 //! Passages: where in a document the words of a query occur together.
 //!
 //! A long document contains most words of any query somewhere. What it says about
-//! the query, it says where the words stand together, in one passage. The title and
-//! the tags belong to every passage.
+//! the query, it says where the words stand together, in one passage. The title, the
+//! tags and the texts of links to the document belong to every passage.
 
 use super::bm25::{Field, STOP_WORD_IDF};
 
@@ -79,6 +79,13 @@ impl Passages {
         } else {
             word.placed = true;
             self.places.push((position, number));
+        }
+    }
+
+    /// Records that a word belongs to every passage of the document.
+    pub(super) fn everywhere(&mut self, number: u32) {
+        if let Some(word) = self.words.get_mut(number as usize) {
+            word.everywhere = true;
         }
     }
 

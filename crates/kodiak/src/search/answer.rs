@@ -250,6 +250,9 @@ pub struct ExplainedTerm {
     pub term: String,
     /// The number of its occurrences in title, body and tags.
     pub occurrences: [usize; 3],
+    /// The number of documents that link to the hit with a text that has it, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<u32>,
     /// Its document frequency.
     pub documents: u64,
     /// Its idf, capped for stop words.

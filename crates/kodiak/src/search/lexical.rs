@@ -102,7 +102,7 @@ impl LexicalRetriever<'_> {
     ) -> Result<LexicalCandidates> {
         let corpus = self.store.corpus()?;
         let plan = terms::plan(self.store, query, corpus, self.tuning)?;
-        let bm25 = self.bm25_for(&plan);
+        let bm25 = self.bm25_for(query, &plan);
         // At least as many as are inspected, so that the order of the best does not
         // depend on how many are wanted.
         let most = keep.max(INSPECTED);
@@ -136,9 +136,13 @@ impl LexicalRetriever<'_> {
     }
 
     /// Returns the BM25 parameters for a plan: without term proximity if it has
-    /// too few informative terms.
-    fn bm25_for(&self, plan: &TermPlan) -> Bm25 {
+    /// too few informative terms, and without links if words are required or excluded,
+    /// because that is about the document itself.
+    fn bm25_for(&self, query: &Query, plan: &TermPlan) -> Bm25 {
         let mut bm25 = self.tuning.bm25;
+        if !query.required.is_empty() || !query.excluded.is_empty() {
+            bm25.links_weight = 0.0;
+        }
         let informative = plan.terms.iter().filter(|term| !term.common);
         if informative.count() < PROXIMITY_TERMS {
             bm25.proximity_weight = 0.0;

@@ -15,7 +15,7 @@ use crate::date;
 use crate::document::{newlines, uri};
 use crate::error::{Error, Result};
 use crate::source::{Source, sessions};
-use crate::store::{ChunkSpan, Expression, Filter, Phrase, Reader, Row, StoredDocument};
+use crate::store::{ChunkSpan, Expression, Filter, LinkMatch, Phrase, Reader, Row, StoredDocument};
 use crate::text::Stemming;
 
 /// Turns ranked documents into hits.
@@ -70,6 +70,7 @@ impl Presenter<'_> {
         };
         let shares_terms = judge.as_ref().is_some_and(|judge| judge.judges_by(&finder));
         let terms = self.explained_terms(&ranked.terms)?;
+        let linked = self.explained_links(&terms)?;
         let mut hits: Vec<Hit> = Vec::new();
         let mut originals = Originals::new(stemming);
         let (mut gone, mut changed, mut unknown) = (0, 0, 0);
@@ -127,6 +128,7 @@ impl Presenter<'_> {
                         candidate,
                         span.as_ref(),
                         &terms,
+                        &linked,
                         stemming,
                     );
                     explained.coverage = judged.map(|judged| round(judged.coverage));
@@ -223,6 +225,23 @@ impl Presenter<'_> {
         }
         Ok(terms)
     }
+
+    /// Returns where the links with these terms lead to, for explanations.
+    fn explained_links(&self, terms: &[PlannedTerm]) -> Result<Vec<LinkMatch>> {
+        if !self.request.explain {
+            return Ok(Vec::new());
+        }
+        let phrases = terms.iter().map(|term| Phrase {
+            text: term.term.clone(),
+            prefix: term.prefix,
+            ..Phrase::default()
+        });
+        let phrases: Vec<Phrase> = phrases.collect();
+        match self.store.linked(&phrases, self.filter) {
+            Err(Error::Database { .. }) => Ok(Vec::new()),
+            other => other,
+        }
+    }
 }
 
 /// Removes the hits that are less relevant than `least`. Returns how many there
@@ -300,15 +319,21 @@ fn explanation(
     candidate: &Candidate,
     span: Option<&ChunkSpan>,
     terms: &[PlannedTerm],
+    linked: &[LinkMatch],
     stemming: Stemming,
 ) -> Explanation {
     let tags = document.tags.join(" ");
     let texts = [&document.title, &document.body, &tags];
-    let explained = terms.iter().filter_map(|term| {
+    let explained = terms.iter().enumerate().filter_map(|(number, term)| {
         let occurrences = texts.map(|text| snippet::count(text, term, stemming));
-        (occurrences.iter().sum::<usize>() > 0).then(|| ExplainedTerm {
+        let mut linked = linked.iter();
+        let links = linked.find(|one| one.row == document.row && one.phrase == number);
+        let links = links.map(|one| one.documents);
+        let occurs = links.is_some() || occurrences.iter().sum::<usize>() > 0;
+        occurs.then(|| ExplainedTerm {
             term: format!("{}{}", term.term, if term.prefix { "…" } else { "" }),
             occurrences,
+            links,
             documents: term.documents,
             weight: round(term.weight),
         })

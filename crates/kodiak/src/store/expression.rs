@@ -27,6 +27,29 @@ pub struct Phrase {
     pub word: Option<u32>,
 }
 
+impl Phrase {
+    /// Reports whether it counts for the documents that links with it point to: if it
+    /// stands for a word of the query, wherever that occurs.
+    pub fn counts_in_links(&self) -> bool {
+        self.weight > 0.0 && self.word.is_some() && self.column.is_none()
+    }
+}
+
+impl Expression {
+    /// Reports whether the expression is met if only those phrases occur that `occurs`
+    /// says. One that excludes something, or asks for words near each other, is not.
+    pub fn is_met_where(&self, occurs: &dyn Fn(&Phrase) -> bool) -> bool {
+        match self {
+            Self::Phrase(phrase) => occurs(phrase),
+            Self::All(parts) => {
+                !parts.is_empty() && parts.iter().all(|part| part.is_met_where(occurs))
+            }
+            Self::Any(parts) => parts.iter().any(|part| part.is_met_where(occurs)),
+            Self::Near(..) | Self::Except(..) => false,
+        }
+    }
+}
+
 /// A condition on documents.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {

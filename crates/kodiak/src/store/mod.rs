@@ -75,6 +75,17 @@ pub struct Match {
     pub coverage: f64,
 }
 
+/// A phrase in the texts of the links to a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkMatch {
+    /// The document.
+    pub row: Row,
+    /// The place of the phrase among those that were looked for.
+    pub phrase: usize,
+    /// The number of other documents that link to it with a text that has the phrase.
+    pub documents: u32,
+}
+
 /// The model whose vectors are used for searching.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Serving {

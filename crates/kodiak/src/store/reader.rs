@@ -12,8 +12,8 @@ use super::moment::{Moment, Stretch};
 use super::vectors::Bitmap;
 use super::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, Matches, Name, Row, Serving, SimilarWord, SourceStatus, StoredDocument,
-    VectorIndex,
+    KnownDocument, LinkMatch, Matches, Name, Phrase, Row, Serving, SimilarWord, SourceStatus,
+    StoredDocument, VectorIndex,
 };
 use crate::cancel::Interrupt;
 use crate::document::Version;
@@ -94,7 +94,9 @@ pub trait Reader: Send {
     /// Returns the `limit` best documents that match `expression` and `filter`,
     /// ranked by [`TermMatches`](crate::rank::TermMatches). Among equals the
     /// one stored first comes first. A phrase counts only if every part of the
-    /// expression that it belongs to matches, and never inside an exclusion.
+    /// expression that it belongs to matches, and never inside an exclusion. Phrases in
+    /// the texts of links count for the documents they lead to
+    /// ([`Reader::linked`]), and find them where nothing is excluded.
     fn matches(
         &self,
         expression: &Expression,
@@ -103,6 +105,12 @@ pub trait Reader: Send {
         bm25: Bm25,
         limit: usize,
     ) -> Result<Matches>;
+
+    /// Returns which documents the texts of links lead to: for each document and phrase,
+    /// how many other documents link to it with a text that has the phrase. Only links
+    /// of documents in the filter's scope count, within one source. A phrase that very
+    /// many links have leads to none.
+    fn linked(&self, phrases: &[Phrase], filter: &Filter) -> Result<Vec<LinkMatch>>;
 
     /// Returns the number of documents that match `expression` and `filter`.
     fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64>;

@@ -13,8 +13,8 @@ use kodiak::source::{KnownEntry, MarkdownFolder};
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, Matches, Name, Reader, Revision, Row, Serving, SimilarWord, SourceStatus,
-    StoredDocument, VectorIndex,
+    KnownDocument, LinkMatch, Matches, Name, Phrase, Reader, Revision, Row, Serving, SimilarWord,
+    SourceStatus, StoredDocument, VectorIndex,
 };
 use kodiak::text::Stemming;
 use kodiak::{Cancel, Error, Result, Version, date, sync};
@@ -327,6 +327,7 @@ impl Reader for Untouchable {
         begin_snapshot() -> ();
         end_snapshot() -> ();
         revision() -> Revision;
+        linked(&[Phrase], &Filter) -> Vec<LinkMatch>;
         corpus() -> Corpus;
         document_frequencies(&[&str]) -> Vec<u64>;
         word_frequency(&str) -> u64;

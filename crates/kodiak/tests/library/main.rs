@@ -22,6 +22,7 @@ mod forgetting;
 mod guard;
 mod inspection;
 mod lines;
+mod linking;
 mod load;
 mod meaning;
 mod memory;

@@ -7,6 +7,7 @@
 //! expressions and filters, `nearest` compares vectors. Everything is found by
 //! looking at all there is.
 
+mod linked;
 mod matching;
 mod nearest;
 mod read;
@@ -18,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kodiak::analysis::links::LinkTarget;
 use kodiak::chunk::Chunk;
 use kodiak::source::KnownEntry;
 use kodiak::store::{EntryRow, ModelNumber, Reader, Row, Serving, Store, WriteLock, Writer};
@@ -84,6 +86,8 @@ struct Indexed {
     entry: EntryRow,
     terms: [Terms; FIELDS],
     words: BTreeSet<String>,
+    /// The links to other documents: the target, and the terms of the texts.
+    links: Vec<(LinkTarget, Terms)>,
     /// Each chunk with its number and the hash of its embedded text.
     chunks: Vec<(i64, Chunk, [u8; 16])>,
 }

@@ -460,7 +460,12 @@ fn a_source_that_cannot_look_quickly_is_not_complete() {
 fn an_index_of_the_format_before_is_searched_as_it_is() {
     let notes = Collection::new(&[("a.md", "bread")]);
     synced(&notes);
-    notes.run_sql("DROP TABLE containers; PRAGMA user_version = 3");
+    notes.run_sql(
+        "DROP TABLE containers; DROP TRIGGER documents_links_delete; DROP TABLE links;
+         DROP TABLE names; PRAGMA writable_schema = ON;
+         DELETE FROM sqlite_schema WHERE name LIKE 'links\\_fts%' ESCAPE '\\';
+         PRAGMA writable_schema = RESET; PRAGMA user_version = 3",
+    );
     notes.write("b.md", "bread");
     let answer = search(&patient(&notes), "bread");
     assert_eq!(paths(&answer), ["a.md"]);

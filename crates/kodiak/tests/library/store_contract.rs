@@ -2,12 +2,13 @@
 //!
 //! Owns the fixtures and what concerns transactions, locks and bookkeeping.
 //! `finding` is about expressions, filters and words, `looking` about what has
-//! changed, `embedding` about models
+//! changed, `linking` about links, `embedding` about models
 //! and vectors, `random` compares both stores on corpora nobody chose, `story`
 //! runs an engine over each.
 
 mod embedding;
 mod finding;
+mod linking;
 mod looking;
 mod random;
 mod remembering;

@@ -238,7 +238,7 @@ impl SqliteStore {
         })
     }
 
-    fn indexed_length(&self, row: Row) -> Result<Option<u64>> {
+    pub(super) fn indexed_length(&self, row: Row) -> Result<Option<u64>> {
         self.with(|connection| {
             let sizes: Option<Vec<u8>> = connection
                 .prepare_cached("SELECT sz FROM documents_fts_docsize WHERE id = ?1")?
@@ -346,7 +346,8 @@ fn columns(connection: &Connection) -> rusqlite::Result<BTreeSet<String>> {
         "SELECT t.name || '.' || c.name FROM main.sqlite_schema AS t
          JOIN pragma_table_info(t.name, 'main') AS c
          WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-         AND t.name NOT LIKE 'documents\\_fts%' ESCAPE '\\'",
+         AND t.name NOT LIKE 'documents\\_fts%' ESCAPE '\\'
+         AND t.name NOT LIKE 'links\\_fts%' ESCAPE '\\'",
     )?;
     let columns = statement.query_map([], |row| row.get(0))?;
     columns.collect()
@@ -389,6 +390,7 @@ impl SqliteWriter {
             )
         })?;
         self.recount()?;
+        self.refill_links()?;
         self.rebuild_vocabulary()
     }
 }

@@ -55,6 +55,8 @@ impl SqliteWriter {
             replay.during(|| insert_full_text(connection, row, document))
         })?;
         self.insert_chunks(row, &analysis.chunks)?;
+        let names = [&document.source, &document.key, &document.title];
+        self.insert_links(row, names.map(String::as_str), &analysis.links)?;
         Ok(replaced)
     }
 
@@ -76,6 +78,7 @@ impl SqliteWriter {
             self.discount(row)?;
         }
         self.set_triggers(false)?;
+        self.remove_links(row)?;
         self.with(|connection| {
             connection
                 .prepare_cached("DELETE FROM documents_fts WHERE rowid = ?1")?

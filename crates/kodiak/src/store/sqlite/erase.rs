@@ -29,8 +29,10 @@ impl SqliteWriter {
         self.rebuild_vocabulary()?;
         self.with(|connection| {
             // Merges everything, and leaves out what was deleted.
-            connection
-                .execute_batch("INSERT INTO documents_fts (documents_fts) VALUES ('optimize')")?;
+            connection.execute_batch(
+                "INSERT INTO documents_fts (documents_fts) VALUES ('optimize');
+                 INSERT INTO links_fts (links_fts) VALUES ('optimize');",
+            )?;
             rewrite(connection)
         })?;
         self.empty_log()?;

@@ -311,6 +311,7 @@ mod tests {
             },
             average_length: 21.0 / 3.0,
             phrases: vec![((2.5_f64 / 1.5).ln(), Some(0))],
+            linked: Vec::new(),
         };
         let (ours, theirs): (f64, f64) = connection
             .query_row(

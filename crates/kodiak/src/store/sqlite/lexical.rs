@@ -2,7 +2,7 @@
 //! matches with the rank function in `fts5`.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use rusqlite::types::{FromSql, Value};
@@ -14,8 +14,12 @@ use super::fts5::{RankChannel, RankParameters};
 use crate::analysis::text::{Purpose, Tokenizer};
 use crate::error::Result;
 use crate::rank::rules::LITERAL_TITLE_WEIGHT;
-use crate::rank::{Bm25, Corpus};
-use crate::store::{Column, Expression, Filter, Match, Matches, Phrase};
+use crate::rank::{Bm25, Corpus, LexicalScore, TermMatches};
+use crate::store::{Column, Expression, Filter, LinkMatch, Match, Matches, Phrase, Row};
+
+/// The number of phrases that are looked for in the texts of links. Only the beginning of
+/// a word has more forms.
+const MAX_LINKABLE: usize = 32;
 
 impl SqliteStore {
     /// Returns the `limit` best documents that match `expression` and `filter`,
@@ -30,10 +34,16 @@ impl SqliteStore {
     ) -> Result<Matches> {
         let mut rendered = Rendered::default();
         rendered.render(expression);
+        let linked = if bm25.links_weight > 0.0 {
+            self.linked_in(&rendered, filter)?
+        } else {
+            Vec::new()
+        };
         let parameters = RankParameters {
             bm25,
             average_length: corpus.average_length,
             phrases: rendered.phrases,
+            linked,
         };
         let mut values: Vec<Value> = vec![parameters.to_blob().into(), rendered.sql.into()];
         let mut sql = String::from(
@@ -48,7 +58,53 @@ impl SqliteStore {
             values.extend(more);
         }
         self.ranking.lower();
-        self.with(|connection| best_of(connection, &sql, values, limit, Some(&self.ranking)))
+        // What is found by links alone must not be found twice.
+        let mut unseen = found_by_links(expression, &rendered.linkable, &parameters.linked);
+        let mut best = Best::new(limit);
+        self.with(|connection| {
+            let ranking = Some(&self.ranking);
+            best_of(connection, &sql, values, &mut best, ranking, |row| {
+                unseen.remove(&row);
+            })
+        })?;
+        if !unseen.is_empty() {
+            let rows: Vec<Row> = unseen.into_iter().collect();
+            for row in self.admitted(&rows, filter)? {
+                best.offer(self.linked_score(row, &parameters)?);
+            }
+        }
+        Ok(best.finish())
+    }
+
+    /// Returns the phrases of an expression in the texts of links, with their numbers in
+    /// the expression.
+    fn linked_in(&self, rendered: &Rendered, filter: &Filter) -> Result<Vec<LinkMatch>> {
+        let phrases: Vec<Phrase> = rendered.linkable.iter().map(|(_, it)| it.clone()).collect();
+        let mut linked = self.linked(&phrases, filter)?;
+        for one in &mut linked {
+            one.phrase = rendered.linkable[one.phrase].0;
+        }
+        Ok(linked)
+    }
+
+    /// Returns the score of a document that only links lead to.
+    fn linked_score(&self, row: Row, parameters: &RankParameters) -> Result<Match> {
+        let mut matches = TermMatches::default();
+        matches.begin(&parameters.phrases);
+        for one in parameters.linked.iter().filter(|one| one.row == row) {
+            let (weight, word) = parameters.phrases[one.phrase];
+            matches.phrase(weight, word);
+            matches.linked(one.documents, &parameters.bm25);
+        }
+        let length = self.indexed_length(row)?.unwrap_or(0) as f64;
+        let average = parameters.average_length.max(1.0);
+        let scored = matches.score(&parameters.bm25, average, 0.0, |_| Some(length));
+        let LexicalScore { score, coverage } = scored.unwrap_or_default();
+        Ok(Match {
+            row,
+            score,
+            coverage,
+        })
     }
 
     /// Returns the number of documents that match `expression` and `filter`.
@@ -80,6 +136,13 @@ impl SqliteStore {
             values.extend(more);
         }
         Ok((from, values))
+    }
+
+    /// Returns the best of the rows and scores that a statement yields.
+    fn unranked(&self, sql: &str, values: Vec<Value>, limit: usize) -> Result<Matches> {
+        let mut best = Best::new(limit);
+        self.with(|connection| best_of(connection, sql, values, &mut best, None, |_| ()))?;
+        Ok(best.finish())
     }
 
     /// Returns the only value that a query selects.
@@ -126,7 +189,7 @@ impl SqliteStore {
              FROM documents AS d JOIN bodies AS b ON b.document = d.id WHERE {condition})
              WHERE score > 0"
         );
-        self.with(|connection| best_of(connection, &sql, values, limit, None))
+        self.unranked(&sql, values, limit)
     }
 
     /// Returns the most recently changed documents that match `filter` but not
@@ -145,7 +208,7 @@ impl SqliteStore {
             values.push(rendered(excluded).into());
         }
         let sql = format!("SELECT d.id, d.updated_at * 1.0 FROM documents AS d WHERE {condition}");
-        self.with(|connection| best_of(connection, &sql, values, limit, None))
+        self.unranked(&sql, values, limit)
     }
 }
 
@@ -156,29 +219,53 @@ fn twice_within(text: &str) -> [Value; 2] {
     [Value::from(pattern.clone()), Value::from(pattern)]
 }
 
-/// Returns the best of the rows and scores that a statement yields. Tells the rank
-/// function, if it gives the scores, which score a row must reach to be kept.
+/// Offers the rows and scores that a statement yields, and calls `seen` with each row.
+/// Tells the rank function, if it gives the scores, which score a row must reach to be
+/// kept.
 fn best_of(
     connection: &Connection,
     sql: &str,
     values: Vec<Value>,
-    limit: usize,
+    best: &mut Best,
     ranking: Option<&RankChannel>,
-) -> rusqlite::Result<Matches> {
+    mut seen: impl FnMut(Row),
+) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params_from_iter(values))?;
-    let mut best = Best::new(limit);
     while let Some(row) = rows.next()? {
         let found = Match {
             row: row.get(0)?,
             score: row.get(1)?,
             coverage: ranking.map_or(0.0, RankChannel::coverage),
         };
+        seen(found.row);
         if let (Some(worst), Some(ranking)) = (best.offer(found), ranking) {
             ranking.set(worst);
         }
     }
-    Ok(best.finish())
+    Ok(())
+}
+
+/// Returns the documents that meet an expression by the texts of links to them.
+fn found_by_links(
+    expression: &Expression,
+    linkable: &[(usize, Phrase)],
+    linked: &[LinkMatch],
+) -> HashSet<Row> {
+    let mut phrases: HashMap<Row, Vec<&Phrase>> = HashMap::new();
+    for one in linked {
+        let phrase = linkable.iter().find(|(number, _)| *number == one.phrase);
+        let row = phrases.entry(one.row).or_default();
+        row.extend(phrase.map(|(_, phrase)| phrase));
+    }
+    let is_met = |having: &[&Phrase]| {
+        expression.is_met_where(&|wanted| {
+            let same = |it: &&Phrase| it.text == wanted.text && it.prefix == wanted.prefix;
+            wanted.column.is_none() && having.iter().any(same)
+        })
+    };
+    phrases.retain(|_, having| is_met(having));
+    phrases.into_keys().collect()
 }
 
 /// Keeps the `limit` best rows of a stream and counts all of them. This is
@@ -265,12 +352,17 @@ struct Rendered {
     sql: String,
     /// The weights and words of the phrases, in the order in which FTS5 numbers them.
     phrases: Vec<(f64, Option<u32>)>,
+    /// Those that count in the texts of links, with their numbers.
+    linkable: Vec<(usize, Phrase)>,
 }
 
 impl Rendered {
     fn render(&mut self, expression: &Expression) {
         match expression {
             Expression::Phrase(phrase) => {
+                if phrase.counts_in_links() && self.linkable.len() < MAX_LINKABLE {
+                    self.linkable.push((self.phrases.len(), phrase.clone()));
+                }
                 self.column(phrase.column);
                 self.phrase(phrase);
             }
@@ -282,7 +374,9 @@ impl Rendered {
                 self.render(wanted);
                 self.sql.push_str(" NOT ");
                 let wanted = self.phrases.len();
+                let linkable = self.linkable.len();
                 self.render(unwanted);
+                self.linkable.truncate(linkable);
                 // If no document at all has the wanted phrases, FTS5 still
                 // reports the positions of the unwanted ones in a document that
                 // another part of the expression finds.

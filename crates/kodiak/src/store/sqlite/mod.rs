@@ -16,6 +16,7 @@ mod filter;
 mod fts5;
 mod index;
 mod lexical;
+mod links;
 mod memory;
 mod read;
 mod reader;
@@ -61,6 +62,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0002_meaning.sql"),
     include_str!("migrations/0003_entries.sql"),
     include_str!("migrations/0004_containers.sql"),
+    include_str!("migrations/0005_links.sql"),
 ];
 
 /// The mark of an index: "Kodi" in ASCII.
@@ -202,6 +204,9 @@ impl SqliteStore {
                 let transaction =
                     connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
                 transaction.execute_batch(migration)?;
+                if number as u32 + 1 == links::LINKS {
+                    links::fill_names(&transaction)?;
+                }
                 transaction.pragma_update(None, "user_version", number as u32 + 1)?;
                 transaction.commit()
             })?;

@@ -13,8 +13,8 @@ use crate::source::KnownEntry;
 use crate::store::vectors::Bitmap;
 use crate::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, Matches, Name, Reader, Revision, Row, Serving, SimilarWord, SourceStatus,
-    StoredDocument, Stretch, VectorIndex,
+    KnownDocument, LinkMatch, Matches, Name, Phrase, Reader, Revision, Row, Serving, SimilarWord,
+    SourceStatus, StoredDocument, Stretch, VectorIndex,
 };
 use crate::text::Stemming;
 
@@ -79,6 +79,7 @@ impl Reader for SqliteStore {
             bm25: Bm25,
             limit: usize,
         ) -> Result<Matches>;
+        linked(phrases: &[Phrase], filter: &Filter) -> Result<Vec<LinkMatch>>;
         count(expression: &Expression, filter: &Filter) -> Result<u64>;
         any_matches(expression: &Expression, filter: &Filter) -> Result<bool>;
         containing(

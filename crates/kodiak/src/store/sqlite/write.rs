@@ -179,6 +179,7 @@ impl SqliteWriter {
             let mut statement = connection.prepare(
                 "SELECT type, name FROM sqlite_schema
                  WHERE name NOT LIKE 'sqlite_%' AND name NOT LIKE 'documents\\_fts\\_%' ESCAPE '\\'
+                 AND name NOT LIKE 'links\\_fts\\_%' ESCAPE '\\'
                  AND type IN ('trigger', 'view', 'table')
                  ORDER BY CASE type WHEN 'trigger' THEN 0 WHEN 'view' THEN 1 ELSE 2 END,
                           CASE name WHEN 'documents' THEN 2 WHEN 'tags' THEN 2 WHEN 'models' THEN 2

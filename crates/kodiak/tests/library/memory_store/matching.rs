@@ -15,9 +15,9 @@ use super::{Indexed, Terms};
 
 const FIELDS: [Field; super::FIELDS] = [Field::Title, Field::Body, Field::Tags];
 
-/// A phrase that counts in a document: its weight, the word it stands for, and each
-/// place where it stands as a field and a position.
-type Counted = (f64, Option<u32>, Vec<(usize, usize)>);
+/// A phrase that counts in a document, and each place where it stands as a field and a
+/// position.
+type Counted = (Phrase, Vec<(usize, usize)>);
 
 /// Returns a score that no words were ranked for.
 pub(super) fn unranked(score: f64) -> LexicalScore {
@@ -55,6 +55,7 @@ impl Indexed {
     pub(super) fn score(
         &self,
         expression: &Expression,
+        links: &[(Phrase, u32)],
         corpus: Corpus,
         bm25: &Bm25,
     ) -> Option<LexicalScore> {
@@ -62,13 +63,34 @@ impl Indexed {
         let mut wanted = Vec::new();
         weights(expression, &mut wanted);
         matches.begin(&wanted);
-        for (weight, word, places) in self.evaluate(expression)? {
-            if weight != 0.0 {
-                matches.phrase(weight, word);
-                for (field, position) in places {
+        let in_links = |phrase: &Phrase| {
+            let mut links = links.iter();
+            links.find(|(linked, _)| is_same(linked, phrase))
+        };
+        let counted = match self.evaluate(expression) {
+            Some(counted) => counted,
+            None => expression
+                .is_met_where(&|phrase| phrase.column.is_none() && in_links(phrase).is_some())
+                .then(Vec::new)?,
+        };
+        for (phrase, places) in &counted {
+            if phrase.weight != 0.0 {
+                matches.phrase(phrase.weight, phrase.word);
+                for &(field, position) in places {
                     matches.occurrence(FIELDS[field], position as u32, bm25);
                 }
+                if let Some((_, documents)) = in_links(phrase) {
+                    matches.linked(*documents, bm25);
+                }
             }
+        }
+        let counts = |phrase: &Phrase| {
+            let mut counted = counted.iter().filter(|(one, _)| one.weight != 0.0);
+            counted.any(|(one, _)| is_same(one, phrase))
+        };
+        for (phrase, documents) in links.iter().filter(|(phrase, _)| !counts(phrase)) {
+            matches.phrase(phrase.weight, phrase.word);
+            matches.linked(*documents, bm25);
         }
         let length = |field: Option<Field>| {
             let wanted = |at: &usize| field.is_none_or(|field| FIELDS[*at] == field);
@@ -87,7 +109,7 @@ impl Indexed {
         match expression {
             Expression::Phrase(phrase) => {
                 let places = self.locations(phrase, phrase.column, &pattern(phrase));
-                (!places.is_empty()).then(|| vec![(phrase.weight, phrase.word, places)])
+                (!places.is_empty()).then(|| vec![(phrase.clone(), places)])
             }
             Expression::Near(phrases, distance) => self.near(phrases, *distance),
             Expression::All(parts) => {
@@ -163,12 +185,12 @@ impl Indexed {
         let counted = patterns.iter().zip(near).map(|((phrase, _), mut places)| {
             places.sort_unstable();
             places.dedup();
-            (phrase.weight, phrase.word, places)
+            ((*phrase).clone(), places)
         });
         let counted: Vec<Counted> = counted.collect();
         counted
             .iter()
-            .any(|(.., places)| !places.is_empty())
+            .any(|(_, places)| !places.is_empty())
             .then_some(counted)
     }
 
@@ -267,8 +289,12 @@ impl Indexed {
     }
 }
 
+fn is_same(one: &Phrase, other: &Phrase) -> bool {
+    one.text == other.text && one.prefix == other.prefix
+}
+
 /// Returns the terms of a phrase.
-fn pattern(phrase: &Phrase) -> Vec<String> {
+pub(super) fn pattern(phrase: &Phrase) -> Vec<String> {
     let purpose = if phrase.prefix {
         Purpose::Prefix
     } else {
@@ -284,7 +310,7 @@ fn pattern(phrase: &Phrase) -> Vec<String> {
 
 /// Returns whether a phrase begins at a position; its last term may go on if it
 /// is a prefix.
-fn stands(terms: &Terms, at: usize, pattern: &[String], prefix: bool) -> bool {
+pub(super) fn stands(terms: &Terms, at: usize, pattern: &[String], prefix: bool) -> bool {
     let Some(terms) = terms.get(at..at + pattern.len()) else {
         return false;
     };

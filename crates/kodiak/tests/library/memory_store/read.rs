@@ -10,8 +10,8 @@ use kodiak::source::KnownEntry;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, Match, Matches, Name, Reader, Revision, Row, Serving, SimilarWord, SourceStatus,
-    StoredDocument, VectorIndex,
+    KnownDocument, LinkMatch, Match, Matches, Name, Phrase, Reader, Revision, Row, Serving,
+    SimilarWord, SourceStatus, StoredDocument, VectorIndex,
 };
 use kodiak::text::Stemming;
 use kodiak::{Result, Version};
@@ -107,9 +107,16 @@ impl Reader for MemoryReader {
         bm25: Bm25,
         limit: usize,
     ) -> Result<Matches> {
-        Ok(self.state()?.best(filter, limit, |indexed| {
-            indexed.score(expression, corpus, &bm25)
+        let state = self.state()?;
+        let linked = state.linked_by(expression, filter, &bm25);
+        Ok(state.best(filter, limit, |row, indexed| {
+            let links = linked.get(&row).map_or(&[][..], Vec::as_slice);
+            indexed.score(expression, links, corpus, &bm25)
         }))
+    }
+
+    fn linked(&self, phrases: &[Phrase], filter: &Filter) -> Result<Vec<LinkMatch>> {
+        Ok(self.state()?.linked(phrases, filter))
     }
 
     fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64> {
@@ -127,7 +134,7 @@ impl Reader for MemoryReader {
         filter: &Filter,
         limit: usize,
     ) -> Result<Matches> {
-        Ok(self.state()?.best(filter, limit, |indexed| {
+        Ok(self.state()?.best(filter, limit, |_, indexed| {
             let has_all = |texts: &Vec<String>| {
                 !texts.is_empty() && texts.iter().all(|it| indexed.contains(it))
             };
@@ -142,7 +149,7 @@ impl Reader for MemoryReader {
         excluded: Option<&Expression>,
         limit: usize,
     ) -> Result<Matches> {
-        Ok(self.state()?.best(filter, limit, |indexed| {
+        Ok(self.state()?.best(filter, limit, |_, indexed| {
             let out = excluded.is_some_and(|excluded| indexed.meets(excluded));
             (!out).then(|| unranked(indexed.document.updated_at as f64))
         }))
@@ -491,7 +498,7 @@ impl Reader for MemoryReader {
 
 impl State {
     /// Returns the documents that a filter admits, by row.
-    fn admitted(&self, filter: &Filter) -> impl Iterator<Item = (Row, &Indexed)> {
+    pub(super) fn admitted(&self, filter: &Filter) -> impl Iterator<Item = (Row, &Indexed)> {
         let all = self.documents.iter().map(|(row, indexed)| (*row, indexed));
         all.filter(|(row, indexed)| !filter.without.contains(row) && indexed.is_admitted(filter))
     }
@@ -502,12 +509,12 @@ impl State {
         &self,
         filter: &Filter,
         limit: usize,
-        score: impl Fn(&Indexed) -> Option<LexicalScore>,
+        score: impl Fn(Row, &Indexed) -> Option<LexicalScore>,
     ) -> Matches {
         let scored = self.admitted(filter);
         let mut best: Vec<Match> = scored
             .filter_map(|(row, indexed)| {
-                let LexicalScore { score, coverage } = score(indexed)?;
+                let LexicalScore { score, coverage } = score(row, indexed)?;
                 Some(Match {
                     row,
                     score,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kodiak::analysis::links::{LinkTarget, OutgoingLink};
 use kodiak::analysis::{AnalyzedDocument, Analyzer};
 use kodiak::chunk::Chunk;
 use kodiak::embed::Identity;
@@ -208,6 +209,7 @@ impl Writer for MemoryWriter {
                     by_position(analyzed.tag_terms()),
                 ],
                 words: analyzed.words().map(str::to_owned).collect(),
+                links: analyzed.links().iter().map(link).collect(),
             };
             state.documents.insert(row, indexed);
             removed > 0
@@ -410,4 +412,13 @@ fn by_position<'a>(terms: impl Iterator<Item = (&'a str, u32)>) -> Terms {
         positions[position as usize].push(term.to_owned());
     }
     positions
+}
+
+/// Returns the target of a link with the terms of its texts.
+fn link(link: &OutgoingLink) -> (LinkTarget, Terms) {
+    let texts = AnalyzedDocument::new(Document {
+        body: link.texts.clone(),
+        ..Document::default()
+    });
+    (link.target.clone(), by_position(texts.body_terms()))
 }

@@ -6,6 +6,7 @@
 //! of a document must be looked up, which takes longer than all the rest, so
 //! this is done only if the row could be among the best.
 
+use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rusqlite::ffi;
 
 use crate::rank::{Bm25, Field, TermMatches};
+use crate::store::{LinkMatch, Row};
 
 /// The channel between the rank function and the code that collects the best rows.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +75,8 @@ pub(in crate::store::sqlite) struct RankParameters {
     /// order, with the number of the word it stands for; 0 excludes a phrase from
     /// the score.
     pub(in crate::store::sqlite) phrases: Vec<(f64, Option<u32>)>,
+    /// The phrases in the texts of links, each with its number in the expression.
+    pub(in crate::store::sqlite) linked: Vec<LinkMatch>,
 }
 
 impl RankParameters {
@@ -81,7 +85,11 @@ impl RankParameters {
         let own = bm25.numbers().map(|number| *number);
         let phrases = self.phrases.iter();
         let phrases = phrases.flat_map(|&(weight, word)| [weight, word.map_or(NO_WORD, f64::from)]);
-        let numbers = own.into_iter().chain([self.average_length]).chain(phrases);
+        let linked = self.linked.iter();
+        let linked =
+            linked.flat_map(|one| [one.row as f64, one.phrase as f64, f64::from(one.documents)]);
+        let whole = [self.average_length, self.phrases.len() as f64];
+        let numbers = own.into_iter().chain(whole).chain(phrases).chain(linked);
         numbers.flat_map(f64::to_le_bytes).collect()
     }
 
@@ -95,14 +103,24 @@ impl RankParameters {
         }
         let average_length = numbers.next()?.max(1.0);
         let mut phrases = Vec::new();
-        while let Some(weight) = numbers.next() {
-            let word = numbers.next()?;
+        for _ in 0..numbers.next()? as usize {
+            let (weight, word) = (numbers.next()?, numbers.next()?);
             phrases.push((weight, (word >= 0.0).then_some(word as u32)));
+        }
+        let mut linked = Vec::new();
+        while let Some(row) = numbers.next() {
+            let (phrase, documents) = (numbers.next()?, numbers.next()?);
+            linked.push(LinkMatch {
+                row: row as Row,
+                phrase: phrase as usize,
+                documents: documents as u32,
+            });
         }
         Some(Self {
             bm25,
             average_length,
             phrases,
+            linked,
         })
     }
 }
@@ -133,6 +151,9 @@ unsafe extern "C" fn ranking_delete(ranking: *mut c_void) {
 /// The rank parameters of a query, and a buffer for its matches in a row.
 struct Ranking {
     parameters: RankParameters,
+    /// For each row that links point to, the phrases of their texts and the number of
+    /// documents that have these links.
+    linked: HashMap<Row, Vec<(usize, u32)>>,
     matches: TermMatches,
 }
 
@@ -161,8 +182,14 @@ unsafe fn ranking_of<'a>(
         let read = RankParameters::from_blob(std::slice::from_raw_parts(blob, length))?;
         let mut matches = TermMatches::default();
         matches.begin(&read.phrases);
+        let mut linked: HashMap<Row, Vec<(usize, u32)>> = HashMap::new();
+        for one in &read.linked {
+            let phrases = linked.entry(one.row).or_default();
+            phrases.push((one.phrase, one.documents));
+        }
         let ranking = Box::into_raw(Box::new(Ranking {
             parameters: read,
+            linked,
             matches,
         }));
         // On failure FTS5 has already called the destructor.
@@ -189,6 +216,7 @@ unsafe fn score(
         let Ranking {
             parameters,
             matches,
+            ..
         } = ranking;
         let RankParameters {
             bm25,
@@ -240,11 +268,24 @@ impl Ranking {
         row: *mut ffi::Fts5Context,
     ) -> Option<()> {
         self.matches.clear();
+        let linked = if self.linked.is_empty() {
+            None
+        } else {
+            // SAFETY: FTS5's own API and row.
+            self.linked.get(&unsafe { api.xRowid?(row) })
+        };
         for (phrase, &(idf, word)) in self.parameters.phrases.iter().enumerate() {
             if idf == 0.0 {
                 continue;
             }
             self.matches.phrase(idf, word);
+            for &(_, documents) in linked
+                .into_iter()
+                .flatten()
+                .filter(|(number, _)| *number == phrase)
+            {
+                self.matches.linked(documents, &self.parameters.bm25);
+            }
             // SAFETY: FTS5's own API and row; the iterator is its plain struct,
             // filled by xPhraseFirst before xPhraseNext reads it.
             unsafe {
@@ -285,6 +326,18 @@ mod tests {
             bm25: Bm25::default(),
             average_length: 21.0,
             phrases: vec![(0.25, Some(0)), (0.0, None), (7.5, Some(3))],
+            linked: vec![
+                LinkMatch {
+                    row: 7,
+                    phrase: 2,
+                    documents: 3,
+                },
+                LinkMatch {
+                    row: 1 << 50,
+                    phrase: 0,
+                    documents: 1,
+                },
+            ],
         };
         // All numbers differ, so that a mix-up would show.
         for (number, at) in sent.bm25.numbers().into_iter().zip(1..) {
