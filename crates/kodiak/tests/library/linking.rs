@@ -34,7 +34,7 @@ fn a_note_is_found_by_the_texts_of_links_to_it() {
     // The note itself lacks what is required or must be as quoted.
     for query in [
         "\"weekly ritual\"",
-        "+ritual",
+        "ritual AND weekly",
         "ritual -garden",
         "title:ritual",
     ] {
