@@ -202,11 +202,11 @@ pub(crate) fn outgoing(markup: Markup, lines: &Lines, body: &str) -> Vec<Outgoin
             texts.push(text);
         }
     });
-    let links = targets.into_iter().map(|(target, texts)| OutgoingLink {
+    let targets = targets.into_iter().map(|(target, texts)| OutgoingLink {
         target,
         texts: texts.join("\n"),
     });
-    links.collect()
+    targets.collect()
 }
 
 fn fold(text: &str) -> String {

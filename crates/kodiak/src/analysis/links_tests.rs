@@ -136,9 +136,8 @@ fn of_two_notes_with_one_name_the_one_in_the_same_folder_or_none_is_meant() {
 #[test]
 fn each_distinct_text_counts_once_for_a_target() {
     let body = "[one](a.md) [One](a.md#x) [two words\nhere](a.md) [b](b.md) [[A|three]]";
-    let lines = Lines::of(Markup::Markdown, body);
-    let links = outgoing(Markup::Markdown, &lines, body);
-    let shown: Vec<_> = links
+    let found = outgoing(Markup::Markdown, &Lines::of(Markup::Markdown, body), body);
+    let shown: Vec<_> = found
         .iter()
         .map(|link| (link.target.path(), link.texts.as_str()))
         .collect();
@@ -158,11 +157,10 @@ fn hostile_texts_are_bounded() {
     for number in 0..MAX_TARGETS + 10 {
         write!(body, "[text {number}](a.md) [[n{number}]]\n\n").unwrap();
     }
-    let lines = Lines::of(Markup::Markdown, &body);
-    let links = outgoing(Markup::Markdown, &lines, &body);
-    assert_eq!(links.len(), MAX_TARGETS);
-    assert!(links.iter().all(|link| link.texts.len() <= 2 * MAX_TEXTS));
-    let first = &links[0];
+    let found = outgoing(Markup::Markdown, &Lines::of(Markup::Markdown, &body), &body);
+    assert_eq!(found.len(), MAX_TARGETS);
+    assert!(found.iter().all(|link| link.texts.len() <= 2 * MAX_TEXTS));
+    let first = &found[0];
     assert_eq!(first.target.path(), "a.md");
     assert!(
         first
