@@ -76,10 +76,10 @@ enum What {
     Mix(mix::Options),
     /// Recall the documents of a judged set as memories, beside what `eval` finds.
     Recall(recall::Options),
-    /// Count the lines of a folder that would be redacted as secrets.
+    /// Plant made-up secrets, and count the lines of a folder that would be redacted.
     Redact {
         /// The folder; it is only read.
-        path: PathBuf,
+        path: Option<PathBuf>,
     },
     /// Change notes and search for them at once, each time in a new process of the program.
     Refresh(refresh::Options),
@@ -150,7 +150,7 @@ fn main() -> anyhow::Result<()> {
         What::Memory(options) => memory::measure(&options, &mut report)?,
         What::Mix(options) => mix::measure(&options, &mut report)?,
         What::Recall(options) => recall::measure(&options, &mut report)?,
-        What::Redact { path } => redact::measure(&path, &mut report)?,
+        What::Redact { path } => redact::measure(path.as_deref(), &mut report)?,
         What::Refresh(options) => refresh::measure(&options, &mut report)?,
         What::Scale {
             documents,

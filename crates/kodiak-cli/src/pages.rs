@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::failure::refusal;
 use crate::listener::{Listener, Summaries};
 use crate::output::Output;
-use crate::output::phrases::counted;
+use crate::output::phrases::{counted, secrets_left_out};
 use crate::paths;
 use crate::registry;
 use crate::verbs::get::find_within;
@@ -85,8 +85,12 @@ impl Desk {
         Ok(look()?.document)
     }
 
-    /// Says that a change is not in the index yet, if it is not.
+    /// Says what was left out of a change, and that it is not in the index yet, if
+    /// it is not.
     pub(crate) fn report_index(output: &Output, saved: &Saved) {
+        if let Some(left_out) = secrets_left_out(saved.secrets_left_out) {
+            output.notice(&left_out);
+        }
         if !saved.indexed {
             output.warning("the index is not up to date yet; the next `kodiak index` sees to it");
         }

@@ -13,6 +13,11 @@ pub(crate) fn counted(number: u64, thing: &str) -> String {
     }
 }
 
+/// Says how many secrets were left out: `2 secrets left out`.
+pub(crate) fn secrets_left_out(number: usize) -> Option<String> {
+    (number > 0).then(|| format!("{} left out", counted(number as u64, "secret")))
+}
+
 /// Renders a number of bytes: `1.2 MiB`.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];

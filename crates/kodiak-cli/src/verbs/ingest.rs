@@ -14,7 +14,7 @@ use crate::assemble::Purpose;
 use crate::context::Context;
 use crate::failure::{self, refusal};
 use crate::output::Output;
-use crate::output::phrases::counted;
+use crate::output::phrases::{counted, secrets_left_out};
 use crate::{models, pages, sessions};
 
 /// A record as it was found in the input.
@@ -56,6 +56,9 @@ struct Stored {
     new: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<String>,
+    /// The number of secrets that were replaced by their kinds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secrets_left_out: Option<usize>,
 }
 
 #[derive(Debug, Serialize)]
@@ -204,6 +207,7 @@ fn report(taken: Ingestion, found: &[Found]) -> Report {
                 file: stored.file.to_string_lossy().into_owned(),
                 new: stored.new,
                 problems: stored.problems,
+                secrets_left_out: Some(stored.secrets_left_out).filter(|count| *count > 0),
             }),
             Err(error) => report.failed.push(Failed {
                 place: found.place.clone(),
@@ -259,6 +263,10 @@ fn print(report: &Report, output: &Output) -> anyhow::Result<()> {
     if known > 0 {
         let records = counted(known as u64, "record");
         output.notice(&format!("{records} known already"));
+    }
+    let left_out = report.stored.iter().filter_map(|one| one.secrets_left_out);
+    if let Some(left_out) = secrets_left_out(left_out.sum()) {
+        output.notice(&left_out);
     }
     for repeated in &report.repeated {
         let others = counted(repeated.sessions as u64, "other session");

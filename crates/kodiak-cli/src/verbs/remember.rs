@@ -15,6 +15,7 @@ use crate::config::Kind;
 use crate::context::Context;
 use crate::failure::refusal;
 use crate::memory;
+use crate::output::phrases::secrets_left_out;
 use crate::pages::{Desk, work};
 use crate::projects;
 
@@ -131,6 +132,9 @@ fn report(context: &Context<'_>, remembered: &Remembered, json: bool) -> anyhow:
         }
         Some(_) => output.notice(&format!("not stored: {id} in {source} says the same")),
         None => output.notice(&format!("remembered as {id} in {source}")),
+    }
+    if let Some(left_out) = secrets_left_out(remembered.secrets_left_out) {
+        output.notice(&left_out);
     }
     if !remembered.indexed {
         output.warning("the index is not up to date yet; the next `kodiak index` sees to it");

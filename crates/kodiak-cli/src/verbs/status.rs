@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::context::Context;
 use crate::failure;
 use crate::output::escape::escaped;
-use crate::output::phrases::{Counts, ago, counted, size};
+use crate::output::phrases::{Counts, ago, counted, secrets_left_out, size};
 use crate::output::{Output, heading};
 use meaning::Embeddings;
 
@@ -52,6 +52,9 @@ struct SourceState {
     error: Option<String>,
     skipped: Vec<LeftOut>,
     problems: Vec<LeftOut>,
+    /// The number of secrets that were left out of its documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secrets_left_out: Option<u64>,
     #[serde(skip)]
     synced_at: Option<Timestamp>,
 }
@@ -155,6 +158,7 @@ impl SourceState {
             error,
             skipped: grouped(&source.skipped),
             problems: grouped(&source.problems),
+            secrets_left_out: Some(source.secrets_left_out).filter(|count| *count > 0),
             synced_at: source.synced_at,
         }
     }
@@ -213,6 +217,10 @@ fn render(status: &Status, output: &Output) -> String {
                 let _ = writeln!(text, "  since then: {}", changes.phrase());
             }
             _ => {}
+        }
+        let secrets = source.secrets_left_out.unwrap_or_default();
+        if let Some(left_out) = secrets_left_out(secrets as usize) {
+            let _ = writeln!(text, "  {left_out}");
         }
         for (what, groups) in [("skipped", &source.skipped), ("problem", &source.problems)] {
             for group in groups {

@@ -113,6 +113,7 @@ pub(super) fn remembered_schema() -> Value {
             "id": {"type": "string"},
             "deduplicated": {"type": "boolean"},
             "indexed": {"type": "boolean"},
+            "secrets_left_out": {"type": "integer"},
         },
         "required": ["id", "deduplicated", "indexed"],
     })
@@ -209,12 +210,23 @@ pub(super) fn worded(remembered: &Remembered) -> ToolAnswer {
     if !remembered.indexed {
         text.push_str(" It is not indexed yet; a search will find it soon.");
     }
-    let structured = json!({
+    let mut structured = json!({
         "id": id,
         "deduplicated": remembered.deduplicated,
         "indexed": remembered.indexed,
     });
+    report_secrets(remembered.secrets_left_out, &mut text, &mut structured);
     ToolAnswer::structured(text, structured)
+}
+
+/// Adds how many secrets were left out to an answer, if there were any.
+pub(super) fn report_secrets(count: usize, text: &mut String, structured: &mut Value) {
+    if count == 0 {
+        return;
+    }
+    let plural = if count == 1 { "" } else { "s" };
+    text.push_str(&format!(" {count} secret{plural} left out."));
+    structured["secrets_left_out"] = count.into();
 }
 
 fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {

@@ -6,6 +6,7 @@ use kodiak::source::markdown::document_from_text;
 use kodiak::source::{Draft, Holding};
 use serde_json::{Value, json};
 
+use super::memory::report_secrets;
 use super::parameter::{Kind, Parameter};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
 use crate::failure::Refusal;
@@ -72,6 +73,7 @@ fn schema() -> Value {
         "properties": {
             "path": {"type": "string"},
             "indexed": {"type": "boolean"},
+            "secrets_left_out": {"type": "integer"},
         },
         "required": ["path", "indexed"],
     })
@@ -161,6 +163,7 @@ fn update(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let mut saved = Saved {
         key: key.clone(),
         indexed: true,
+        secrets_left_out: 0,
     };
     if content.is_some() || append.is_some() {
         let page = call.engine.text(call.guard(), source, key)?;
@@ -171,9 +174,11 @@ fn update(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             .replace(guard, source, key, &text, page.hash, job)?;
     }
     if let Some(title) = title {
+        let before = saved.secrets_left_out;
         saved = call
             .engine
             .rename(call.guard(), source, key, title, call.job)?;
+        saved.secrets_left_out += before;
     }
     Ok(answer("Changed", source, &saved))
 }
@@ -220,7 +225,9 @@ fn answer(verb: &str, source: &str, saved: &Saved) -> ToolAnswer {
     if !saved.indexed {
         text.push_str(" It is not indexed yet; a search will find it soon.");
     }
-    ToolAnswer::structured(text, json!({"path": path, "indexed": saved.indexed}))
+    let mut structured = json!({"path": path, "indexed": saved.indexed});
+    report_secrets(saved.secrets_left_out, &mut text, &mut structured);
+    ToolAnswer::structured(text, structured)
 }
 
 fn rename_tag(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {

@@ -78,6 +78,11 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             line.push_str(&format!(", {} skipped", source.skipped.len()));
             object.insert("skipped".to_owned(), source.skipped.len().into());
         }
+        if source.secrets_left_out > 0 {
+            let secrets = source.secrets_left_out;
+            line.push_str(&format!(", secrets left out: {secrets}"));
+            object.insert("secrets_left_out".to_owned(), secrets.into());
+        }
         text.push_str(&line);
         text.push('\n');
         sources.push(Value::Object(object));

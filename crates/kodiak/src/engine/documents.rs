@@ -47,6 +47,9 @@ pub struct Saved {
     pub key: String,
     /// Whether it can already be found. Otherwise the next sync indexes it.
     pub indexed: bool,
+    /// The number of secrets that were replaced by their kinds: in memories and
+    /// articles. Other notes are written as they are.
+    pub secrets_left_out: usize,
 }
 
 impl Engine {
@@ -80,15 +83,15 @@ impl Engine {
         job: &Job<'_>,
     ) -> Result<Saved> {
         let writable = self.writable(guard, source)?;
-        let key = match guard.project() {
-            None => writable.create(draft)?,
-            Some(project) => {
-                let mut draft = draft.clone();
-                draft.fields.insert("project".into(), project.into());
-                writable.create(&draft)?
-            }
-        };
-        self.saved(guard, source, &[&key], job)
+        let (mut draft, left_out) = self.clean_draft(guard, source, draft)?;
+        if let Some(project) = guard.project() {
+            draft.fields.insert("project".into(), project.into());
+        }
+        let key = writable.create(&draft)?;
+        Ok(Saved {
+            secrets_left_out: left_out,
+            ..self.saved(guard, source, &[&key], job)?
+        })
     }
 
     /// Changes a document, unless it has changed since the caller read it.
@@ -104,15 +107,15 @@ impl Engine {
         job: &Job<'_>,
     ) -> Result<Saved> {
         let writable = self.writable_with(guard, source, key)?;
-        match guard.project() {
-            None => writable.update(key, draft, seen)?,
-            Some(project) => {
-                let mut draft = draft.clone();
-                draft.fields.insert("project".into(), project.into());
-                writable.update(key, &draft, seen)?;
-            }
+        let (mut draft, left_out) = self.clean_draft(guard, source, draft)?;
+        if let Some(project) = guard.project() {
+            draft.fields.insert("project".into(), project.into());
         }
-        self.saved(guard, source, &[key], job)
+        writable.update(key, &draft, seen)?;
+        Ok(Saved {
+            secrets_left_out: left_out,
+            ..self.saved(guard, source, &[key], job)?
+        })
     }
 
     /// Moves a document to its source's trash and removes it from the index.

@@ -47,9 +47,13 @@ impl Engine {
         seen: [u8; 32],
         job: &Job<'_>,
     ) -> Result<Saved> {
-        self.writable_with(guard, source, key)?
-            .replace(key, text, seen)?;
-        self.saved(guard, source, &[key], job)
+        let writable = self.writable_with(guard, source, key)?;
+        let (text, left_out) = self.clean_text(guard, source, text)?;
+        writable.replace(key, &text, seen)?;
+        Ok(Saved {
+            secrets_left_out: left_out,
+            ..self.saved(guard, source, &[key], job)?
+        })
     }
 
     /// Gives a note another title: where its text has one, and as the name of its
@@ -64,7 +68,7 @@ impl Engine {
     ) -> Result<Saved> {
         let writable = self.writable_with(guard, source, key)?;
         let words: Vec<&str> = title.split_whitespace().collect();
-        let title = words.join(" ");
+        let (title, left_out) = self.clean_text(guard, source, &words.join(" "))?;
         let bad = |detail: String| Error::BadDraft {
             key: key.to_owned(),
             detail,
@@ -81,7 +85,10 @@ impl Engine {
             .and_then(|changed| writable.replace(&new, &changed, text.hash));
         let saved = self.saved(guard, source, &[&new, key], job)?;
         renamed?;
-        Ok(saved)
+        Ok(Saved {
+            secrets_left_out: left_out,
+            ..saved
+        })
     }
 
     /// Brings the index up to date with notes that somebody else has just
@@ -124,6 +131,7 @@ impl Engine {
         Ok(Saved {
             key: keys.first().copied().unwrap_or_default().to_owned(),
             indexed: self.reindex(guard, source, keys, job)?,
+            secrets_left_out: 0,
         })
     }
 }

@@ -7,8 +7,17 @@ use super::Engine;
 use crate::access::{Capability, Guard};
 use crate::document::Timestamp;
 use crate::error::{Error, Result};
-use crate::store::{EmbeddingCache, EmbeddingStatus, Filter, Reader, Serving, SourceStatus};
+use crate::redact::replaced;
+use crate::store::{
+    EmbeddingCache, EmbeddingStatus, Expression, Filter, Phrase, Reader, Row, Serving, SourceStatus,
+};
 use crate::sync::{self, Changes};
+
+/// The kinds of sources whose documents have no secrets.
+const REDACTED: [&str; 4] = ["memory", "article", "sessions", "transcripts"];
+/// The longest document that is read, and how many are read at once.
+const LONGEST: usize = 1 << 30;
+const PART: usize = 256;
 
 /// The state of an index and its sources.
 #[derive(Debug)]
@@ -54,6 +63,8 @@ pub struct SourceState {
     pub registered: bool,
     /// The number of its documents in the index.
     pub documents: u64,
+    /// The number of secrets that were left out of them.
+    pub secrets_left_out: u64,
     /// When it was last synced completely.
     pub synced_at: Option<Timestamp>,
     /// What a sync would read or remove; `None` if there is no index yet or the
@@ -126,6 +137,7 @@ impl Engine {
         for left in indexed {
             sources.push(self.state(left.name.clone(), Some(left), None));
         }
+        self.count_secrets(guard, reader, &mut sources)?;
         let documents = sources.iter().map(|source| source.documents).sum();
         let mut embeddings = reader.embedding_status()?;
         embeddings.sources.retain(|(name, _)| guard.admits(name));
@@ -143,6 +155,41 @@ impl Engine {
             cache: self.cache_status().filter(|_| whole),
             sources,
         })
+    }
+
+    /// Counts the secrets that were left out of what is indexed. Whatever replaced one
+    /// has the same word, so that only documents with that word are read.
+    fn count_secrets(
+        &self,
+        guard: &Guard,
+        reader: &dyn Reader,
+        states: &mut [SourceState],
+    ) -> Result<()> {
+        let redacted = Expression::Phrase(Phrase {
+            text: "redacted".to_owned(),
+            ..Phrase::default()
+        });
+        let sources = self.shared.sources.iter();
+        // Notes are indexed as they are: a note about redaction hides nothing.
+        for source in sources.filter(|source| REDACTED.contains(&source.kind())) {
+            let Some(state) = states.iter_mut().find(|state| state.name == source.name()) else {
+                continue;
+            };
+            let filter = guard.narrow(&Filter {
+                sources: vec![state.name.clone()],
+                ..Filter::default()
+            });
+            let rows: Vec<Row> = reader
+                .rows(&filter, Some(&redacted), None)?
+                .iter()
+                .collect();
+            for part in rows.chunks(PART) {
+                let bodies = reader.bodies(part, LONGEST)?.into_iter();
+                let counts = bodies.map(|(_, body)| replaced(&body) as u64);
+                state.secrets_left_out += counts.sum::<u64>();
+            }
+        }
+        Ok(())
     }
 
     /// Returns the state of the cache; `None` if it cannot be used, which must
@@ -178,6 +225,7 @@ impl Engine {
             registered: source.is_some() || absent.is_some(),
             name,
             documents: known.documents,
+            secrets_left_out: 0,
             synced_at: known.synced_at,
             changes,
             skipped: known.skipped,

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use super::{Engine, Job};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
-use crate::source::{Forgetful, WritableSource};
+use crate::memory::secrets::{left_out_of_draft, left_out_of_text};
+use crate::source::{Draft, Forgetful, WritableSource};
 use crate::store::{Filter, Writer};
 use crate::sync;
 
@@ -43,6 +44,33 @@ impl Engine {
             }
         }
         Ok(writable)
+    }
+
+    /// Returns a draft as it may be written to a source, and how many secrets were
+    /// left out. Memories and articles have none; notes are their owner's.
+    pub(super) fn clean_draft(
+        &self,
+        guard: &Guard,
+        source: &str,
+        draft: &Draft,
+    ) -> Result<(Draft, usize)> {
+        match self.source(guard, source)?.memories() {
+            Some(_) => left_out_of_draft(draft),
+            None => Ok((draft.clone(), 0)),
+        }
+    }
+
+    /// Does the same for a text.
+    pub(super) fn clean_text(
+        &self,
+        guard: &Guard,
+        source: &str,
+        text: &str,
+    ) -> Result<(String, usize)> {
+        Ok(match self.source(guard, source)?.memories() {
+            Some(_) => left_out_of_text(text),
+            None => (text.to_owned(), 0),
+        })
     }
 
     /// Returns the names of the sources that a caller may write to, in the order

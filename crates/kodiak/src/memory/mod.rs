@@ -6,6 +6,7 @@
 //! `observations` reads whole texts. Each answer says how much it is worth in tokens.
 //!
 //! * `remember` writes, unless `duplicates` finds that it is known already;
+//! * `secrets` leaves out what must not be written;
 //! * `forget` moves to the trash, erases, and retires what is old;
 //! * ranking, superseding and collapsing are those of every search.
 
@@ -14,6 +15,7 @@ mod forget;
 mod observations;
 mod recall;
 mod remember;
+pub(crate) mod secrets;
 mod timeline;
 
 pub use forget::{Forgotten, Retired};

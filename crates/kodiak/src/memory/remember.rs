@@ -1,6 +1,6 @@
 //! Remembering: a new memory or article, unless it is known already.
 //!
-//! Nothing secret is stored: texts and fields are redacted first. Whoever remembers
+//! Nothing secret is stored: `secrets` leaves it out first. Whoever remembers
 //! takes the turn at the folder, looks for duplicates among everything that is there,
 //! and writes the file. The index follows, as after every write.
 
@@ -11,12 +11,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::duplicates::{Said, telling_words};
+use super::secrets;
 use crate::access::{Capability, Guard};
 use crate::chunk::estimated_tokens;
 use crate::document::{DocumentId, SHORTEST_ID, Timestamp, uri};
 use crate::engine::{Engine, Job};
 use crate::error::{Error, Result};
-use crate::redact::redact;
 use crate::search::{Mode, Request};
 use crate::source::memory::require_id;
 use crate::source::{Draft, Entry, MemoryFolder, Source, Version, WritableSource};
@@ -118,6 +118,9 @@ pub struct Remembered {
     pub indexed: bool,
     /// The approximate number of tokens of its text.
     pub tokens: usize,
+    /// The number of secrets that were replaced by their kinds.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub secrets_left_out: usize,
 }
 
 /// A memory that is there.
@@ -134,7 +137,7 @@ impl Engine {
     pub fn remember(&self, guard: &Guard, memory: &Memory, job: &Job<'_>) -> Result<Remembered> {
         guard.require(Capability::Write)?;
         let folder = self.memory_folder(guard, &memory.source)?;
-        let mut memory = redacted(memory);
+        let (mut memory, left_out) = secrets::left_out(memory)?;
         if let Some(project) = guard.project() {
             memory.project = Some(project.to_owned());
         }
@@ -143,7 +146,10 @@ impl Engine {
         let mut waiting = self.not_indexed(folder)?;
         if let Some(known) = self.duplicate(guard, folder, &memory, &waiting)? {
             folder.set_waiting(&waiting)?;
-            return Ok(known);
+            return Ok(Remembered {
+                secrets_left_out: left_out,
+                ..known
+            });
         }
         let key = loop {
             let id = memory.id.clone();
@@ -165,6 +171,7 @@ impl Engine {
         }
         Ok(Remembered {
             indexed,
+            secrets_left_out: left_out,
             ..self.remembered(&memory.source, key, &memory.text)
         })
     }
@@ -372,6 +379,7 @@ impl Engine {
             similarity: None,
             indexed: false,
             tokens: estimated_tokens(text),
+            secrets_left_out: 0,
         }
     }
 
@@ -385,6 +393,11 @@ impl Engine {
             other => other,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 fn bad(detail: &str) -> Error {
@@ -449,53 +462,6 @@ fn containing_all(reader: &dyn Reader, memory: &Memory, filter: &Filter) -> Resu
             body: document.body,
         })
         .collect())
-}
-
-/// Returns a memory without secrets.
-fn redacted(memory: &Memory) -> Memory {
-    let clean = |text: &String| redact(text).into_owned();
-    let optional = |text: &Option<String>| text.as_ref().map(clean);
-    Memory {
-        source: memory.source.clone(),
-        text: clean(&memory.text).trim().to_owned(),
-        id: memory.id.clone(),
-        title: optional(&memory.title),
-        kind: optional(&memory.kind),
-        category: optional(&memory.category),
-        tags: memory.tags.iter().map(clean).collect(),
-        project: memory.project.clone(),
-        session: optional(&memory.session),
-        summary: optional(&memory.summary),
-        supersedes: memory.supersedes.clone(),
-        created_at: memory.created_at,
-        protected: memory.protected,
-        metadata: memory
-            .metadata
-            .iter()
-            .map(|(name, value)| (name.clone(), clean_value(name, value)))
-            .collect(),
-        force: memory.force,
-    }
-}
-
-/// Returns a value without secrets. Its name tells what it is, as in a text.
-fn clean_value(name: &str, value: &Value) -> Value {
-    match value {
-        Value::String(text) => {
-            let beginning = format!("{name}: ");
-            let named = format!("{beginning}{text}");
-            match redact(&named).strip_prefix(&beginning) {
-                Some(clean) => clean.into(),
-                None => redact(text).into_owned().into(),
-            }
-        }
-        Value::Array(values) => values.iter().map(|one| clean_value(name, one)).collect(),
-        Value::Object(fields) => fields
-            .iter()
-            .map(|(name, value)| (name.clone(), clean_value(name, value)))
-            .collect(),
-        other => other.clone(),
-    }
 }
 
 fn draft(memory: &Memory, id: &str) -> Draft {

@@ -5,13 +5,16 @@
 
 use std::ops::Range;
 
-use super::names::{is_random, stands_for_another};
-use super::{Secret, is_word};
+use super::reading::{self, Cursor, char_end, ends_escape, find, is_token, is_word, joins};
+use super::values::{is_encoded_login, is_random, stands_for_another};
+use super::{Secret, blocks};
 
 /// A place where a secret may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     PrivateKey,
+    PrivateKeyEnd,
+    Putty,
     WebToken,
     Address,
     Authorization,
@@ -22,12 +25,19 @@ pub(super) enum Place {
     AzureClient,
     Signature,
     CurlUser,
+    CurlCookie,
     Cookie,
+    CookieField,
+    Login,
+    PassArgument,
 }
 
 /// What the automaton looks for, in lower case.
 pub(super) const PLACES: &[(&str, Place)] = &[
     ("-----begin ", Place::PrivateKey),
+    ("-----end ", Place::PrivateKeyEnd),
+    ("putty-user-key-file-", Place::Putty),
+    ("private-lines:", Place::Putty),
     ("eyj", Place::WebToken),
     ("://", Place::Address),
     ("authorization", Place::Authorization),
@@ -46,24 +56,29 @@ pub(super) const PLACES: &[(&str, Place)] = &[
     ("/api/webhooks/", Place::DiscordWebhook),
     ("q~", Place::AzureClient),
     ("sig=", Place::Signature),
+    ("signature=", Place::Signature),
     (" -u ", Place::CurlUser),
     (" --user ", Place::CurlUser),
+    (" -b ", Place::CurlCookie),
+    (" --cookie ", Place::CurlCookie),
     ("cookie:", Place::Cookie),
+    ("cookie\"", Place::CookieField),
+    ("cookie'", Place::CookieField),
+    ("cookie\\", Place::CookieField),
+    (" pass:", Place::PassArgument),
+    ("auth\"", Place::Login),
+    ("auth\\", Place::Login),
 ];
 
-/// How far the end of a private key is looked for, and the longest value.
-const LONGEST_KEY: usize = 1 << 16;
+/// The longest value.
 const LONGEST_VALUE: usize = 4096;
 
 /// Returns the secret at a place that was found at `found`.
-pub(super) fn secret_at(
-    text: &[u8],
-    found: Range<usize>,
-    place: Place,
-    endless: &mut usize,
-) -> Option<Secret> {
+pub(super) fn secret_at(text: &[u8], found: Range<usize>, place: Place) -> Option<Secret> {
     let (range, kind) = match place {
-        Place::PrivateKey => (private_key(text, found, endless)?, "private-key"),
+        Place::PrivateKey => (blocks::from_first_line(text, found)?, "private-key"),
+        Place::PrivateKeyEnd => (blocks::before_last_line(text, found)?, "private-key"),
+        Place::Putty => (blocks::of_putty(text, found)?, "private-key"),
         Place::WebToken => (web_token(text, found.start)?, "jwt"),
         Place::Address => (address(text, &found)?, "url-password"),
         Place::Authorization => (authorization(text, found.end)?, "authorization"),
@@ -74,77 +89,23 @@ pub(super) fn secret_at(
         Place::AzureClient => (azure_client(text, &found)?, "azure-secret"),
         Place::Signature => (signature(text, &found)?, "url-signature"),
         Place::CurlUser => (curl_user(text, &found)?, "password"),
+        Place::CurlCookie => (curl_cookie(text, &found)?, "cookie"),
         Place::Cookie => (cookie(text, found.end)?, "cookie"),
+        Place::CookieField => (cookie(text, header_value(text, found.end - 1)?)?, "cookie"),
+        Place::PassArgument => (pass_argument(text, &found)?, "password"),
+        Place::Login => (login(text, &found)?, "encoded-password"),
     };
     Some(Secret { range, kind })
 }
 
-fn find(text: &[u8], what: &[u8]) -> Option<usize> {
-    text.windows(what.len()).position(|window| window == what)
-}
-
-fn is_token(byte: u8) -> bool {
-    is_word(byte) || byte == b'-'
-}
-
 fn count(text: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
-    let within = &text[..text.len().min(LONGEST_VALUE)];
-    within.iter().take_while(|byte| belongs(**byte)).count()
-}
-
-/// Returns the whole block, its first and last line included. Of a block without
-/// an end, the lines that look like one belong to it.
-fn private_key(text: &[u8], found: Range<usize>, endless: &mut usize) -> Option<Range<usize>> {
-    let line = &text[found.end..text.len().min(found.end + 64)];
-    let label_end = find(line, b"-----")?;
-    let label = &line[..label_end];
-    if find(label, b"PRIVATE KEY").is_none() || label.contains(&b'\n') {
-        return None;
-    }
-    let body = found.end + label_end + 5;
-    let window = &text[body..text.len().min(body + LONGEST_KEY)];
-    let end = if body < *endless {
-        None
-    } else {
-        find(window, b"-----END ")
-    };
-    if let Some(end) = end {
-        let rest = &window[end + 9..window.len().min(end + 9 + 64)];
-        let close = find(rest, b"-----").map_or(rest.len(), |close| close + 5);
-        return Some(found.start..char_end(text, body + end + 9 + close));
-    }
-    *endless = (*endless).max(body + window.len());
-    let belongs = |byte: u8| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\\' | b'\n' | b'\r')
-    };
-    let mut end = body;
-    for part in window[..window.len().min(LONGEST_VALUE)].split_inclusive(|byte| *byte == b'\n') {
-        let header = part.len() < 80 && part.contains(&b':');
-        if !header && !part.iter().all(|byte| belongs(*byte)) {
-            break;
-        }
-        end += part.len();
-    }
-    // A header that was cut off at the limit may end inside of a character.
-    end = char_end(text, end);
-    while end > body && text[end - 1].is_ascii_whitespace() {
-        end -= 1;
-    }
-    Some(found.start..end)
-}
-
-/// Moves a position to the end of the character that it is in.
-pub(super) fn char_end(text: &[u8], mut at: usize) -> usize {
-    while at < text.len() && text[at] & 0b1100_0000 == 0b1000_0000 {
-        at += 1;
-    }
-    at
+    reading::count(text, LONGEST_VALUE, belongs)
 }
 
 /// Returns a JSON web token: three parts, the first two of which are objects. A
 /// token may have been cut off in its last part.
 fn web_token(text: &[u8], start: usize) -> Option<Range<usize>> {
-    if !text[start..].starts_with(b"eyJ") || (start > 0 && is_token(text[start - 1])) {
+    if !text[start..].starts_with(b"eyJ") || joins(text, start) {
         return None;
     }
     let head = count(&text[start..], is_token);
@@ -171,13 +132,17 @@ fn address(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
         byte.is_ascii_whitespace()
             || matches!(
                 byte,
-                b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b')' | b'(' | b','
+                b'/' | b'?' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b')' | b'(' | b','
             )
     };
     let authority = within.iter().position(ends).unwrap_or(within.len());
     let authority = &within[..authority];
     let at = authority.iter().rposition(|byte| *byte == b'@')?;
-    let colon = authority[..at].iter().position(|byte| *byte == b':')?;
+    let Some(colon) = authority[..at].iter().position(|byte| *byte == b':') else {
+        // A token may be the user.
+        let user = found.end..found.end + at;
+        return is_random(&text[user.clone()], 24, 3.3).then_some(user);
+    };
     let password = found.end + colon + 1..found.end + at;
     let bytes = &text[password.clone()];
     let lower = bytes.to_ascii_lowercase();
@@ -191,7 +156,7 @@ fn address(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
         b"pw",
     ]
     .contains(&lower.as_slice());
-    let code = bytes.iter().any(|byte| matches!(byte, b'{' | b'}' | b'$'));
+    let code = bytes.iter().any(|byte| matches!(byte, b'{' | b'}')) || bytes.starts_with(b"$");
     let host = authority
         .get(at + 1)
         .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'[');
@@ -222,14 +187,11 @@ fn is_credential(byte: u8) -> bool {
     is_token(byte) || matches!(byte, b'.' | b'+' | b'/' | b'=' | b'~' | b':')
 }
 
+/// Returns the credential of an `Authorization` header, behind its scheme. A scheme
+/// that is not known is one if what follows is random.
 fn authorization(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let start = header_value(text, at)?;
-    let word = count(&text[start..], |byte| {
-        byte.is_ascii_alphabetic() || byte == b'-'
-    });
-    let scheme = text[start..start + word].to_ascii_lowercase();
-    let known = [
-        &b"bearer"[..],
+    const SCHEMES: &[&[u8]] = &[
+        b"bearer",
         b"basic",
         b"token",
         b"digest",
@@ -238,30 +200,38 @@ fn authorization(text: &[u8], at: usize) -> Option<Range<usize>> {
         b"negotiate",
         b"bot",
     ];
-    let value = if known.contains(&scheme.as_slice()) && text.get(start + word) == Some(&b' ') {
-        start + word + 1
-    } else {
-        start
+    let start = header_value(text, at)?;
+    let word = count(&text[start..], |byte| is_token(byte));
+    let scheme = text[start..start + word].to_ascii_lowercase();
+    let spaced = word > 0 && matches!(text.get(start + word), Some(b' ' | b'='));
+    let credential = |from: usize| {
+        let mut end = from + count(&text[from..], is_credential);
+        while end > from && matches!(text[end - 1], b'.' | b':') {
+            end -= 1;
+        }
+        from..end
     };
-    let mut end = value + count(&text[value..], is_credential);
-    while end > value && matches!(text[end - 1], b'.' | b':') {
-        end -= 1;
+    if spaced {
+        let value = credential(start + word + 1);
+        let bytes = &text[value.clone()];
+        let mixed = bytes
+            .iter()
+            .any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+        let known = SCHEMES.contains(&scheme.as_slice()) && bytes.len() >= 8 && mixed;
+        let issued = is_random(bytes, 16, 3.0)
+            || bytes
+                .split(|byte| *byte == b':')
+                .any(|part| is_random(part, 16, 3.0));
+        if (known && !stands_for_another(bytes)) || issued {
+            return Some(value);
+        }
     }
-    let bytes = &text[value..end];
-    let schemed = value > start;
-    let mixed = bytes
-        .iter()
-        .any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
-    let secret = if schemed {
-        bytes.len() >= 8 && mixed && !stands_for_another(bytes)
-    } else {
-        is_random(bytes, 16, 3.0)
-    };
-    secret.then_some(value..end)
+    let value = credential(start);
+    is_random(&text[value.clone()], 16, 3.0).then_some(value)
 }
 
 fn bearer(text: &[u8], found: Range<usize>) -> Option<Range<usize>> {
-    if found.start > 0 && is_token(text[found.start - 1]) {
+    if joins(text, found.start) {
         return None;
     }
     let mut end = found.end + count(&text[found.end..], is_credential);
@@ -281,7 +251,10 @@ fn telegram(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
         .take_while(|byte| byte.is_ascii_digit())
         .count();
     let start = found.start - digits;
-    let free = start == 0 || !is_word(text[start - 1]) || text[..start].ends_with(b"bot");
+    let free = start == 0
+        || !is_word(text[start - 1])
+        || ends_escape(text, start - 1)
+        || text[..start].ends_with(b"bot");
     let rest = count(&text[found.start + 1..], is_token);
     let fits = (8..=11).contains(&digits) && free && (34..=36).contains(&rest);
     fits.then_some(start..found.start + 1 + rest)
@@ -290,7 +263,8 @@ fn telegram(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
 /// Returns a bot's token: its number in Base64, a moment and a signature.
 fn discord(text: &[u8], start: usize) -> Option<Range<usize>> {
     if !matches!(text[start], b'M' | b'N' | b'O')
-        || (start > 0 && (is_token(text[start - 1]) || text[start - 1] == b'.'))
+        || joins(text, start)
+        || (start > 0 && text[start - 1] == b'.')
     {
         return None;
     }
@@ -337,7 +311,11 @@ fn azure_client(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
 
 /// Returns the signature of a signed address.
 fn signature(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
-    if found.start == 0 || !matches!(text[found.start - 1], b'?' | b'&' | b';') {
+    // `X-Amz-Signature=` and its like.
+    let name = text[..found.start].iter().rev().take(16);
+    let name = name.take_while(|byte| is_token(**byte)).count();
+    let before = found.start.checked_sub(name + 1);
+    if !before.is_none_or(|at| b"?&; ,\n\"'".contains(&text[at])) {
         return None;
     }
     let length = count(&text[found.end..], |byte| {
@@ -347,15 +325,24 @@ fn signature(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
     is_random(&text[value.clone()], 32, 3.5).then_some(value)
 }
 
+/// Reports whether the flag at `at` is one of a `curl` command.
+fn is_of_curl(text: &[u8], at: usize) -> bool {
+    let lowest = at.saturating_sub(400);
+    let before = text[lowest..at].rsplit(|byte| *byte == b'\n').next();
+    before.is_some_and(|before| find(before, b"curl").is_some())
+}
+
 /// Returns the password that `curl` is given.
 fn curl_user(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
-    let lowest = found.start.saturating_sub(400);
-    let before = text[lowest..found.start]
-        .rsplit(|byte| *byte == b'\n')
-        .next()?;
-    find(before, b"curl")?;
-    let quoted = usize::from(matches!(text.get(found.end), Some(b'"' | b'\'')));
-    let start = found.end + quoted;
+    if !is_of_curl(text, found.start) {
+        return None;
+    }
+    let mut rest = Cursor {
+        text,
+        at: found.end,
+    };
+    rest.skip_quote();
+    let start = rest.at;
     let length = count(&text[start..], |byte| {
         !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'\\')
     });
@@ -364,6 +351,59 @@ fn curl_user(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
     let value = start + colon + 1..char_end(text, start + length);
     let bytes = &text[value.clone()];
     (bytes.len() >= 4 && !stands_for_another(bytes)).then_some(value)
+}
+
+/// Returns the cookies that `curl` is given.
+fn curl_cookie(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
+    if !is_of_curl(text, found.start) {
+        return None;
+    }
+    let mut rest = Cursor {
+        text,
+        at: found.end,
+    };
+    if rest.skip_quote() {
+        return cookie(text, rest.at);
+    }
+    let length = count(&text[rest.at..], |byte| {
+        !byte.is_ascii_whitespace() && byte != b'\\'
+    });
+    cookie(&text[..rest.at + length], rest.at)
+}
+
+/// Returns the password that `openssl` is given: `-passin pass:…`.
+fn pass_argument(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
+    let flags = [&b"-pass"[..], b"-passin", b"-passout"];
+    if !flags.iter().any(|flag| text[..found.start].ends_with(flag)) {
+        return None;
+    }
+    let length = count(&text[found.end..], |byte| {
+        !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'\\')
+    });
+    let value = found.end..char_end(text, found.end + length);
+    let bytes = &text[value.clone()];
+    (bytes.len() >= 4 && !stands_for_another(bytes)).then_some(value)
+}
+
+/// Returns the user and the password of a registry, which are encoded.
+fn login(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
+    let quoted = matches!(text.get(found.start.checked_sub(1)?), Some(b'"' | b'_'));
+    let mut rest = Cursor {
+        text,
+        at: found.start + 4,
+    };
+    rest.skip_quote();
+    rest.skip_spaces();
+    if !quoted || !(rest.skip(b":") || rest.skip(b"=")) {
+        return None;
+    }
+    rest.skip_spaces();
+    rest.skip_quote();
+    let length = count(&text[rest.at..], |byte| {
+        is_token(byte) || matches!(byte, b'+' | b'/' | b'=')
+    });
+    let value = rest.at..rest.at + length;
+    is_encoded_login(&text[value.clone()]).then_some(value)
 }
 
 /// Returns the rest of the line if something in it is random: a session may be

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::is_word;
+use super::reading::{is_word, joins};
 
 /// A kind of token.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ enum Alphabet {
 }
 
 const MANY: usize = 4096;
+/// The greatest length of an encoded file.
+const ENCODED: usize = 1 << 14;
 
 const fn shape(
     kind: &'static str,
@@ -172,6 +174,45 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("tailscale-key", "tskey-", Base64Url, (20, 80)),
     shape("airtable-token", "patAirtable.", Hex, (64, 64)),
     shape("sourcegraph-token", "sgp_", Word, (40, 64)),
+    shape("fireworks-key", "fw_", Alphanumeric, (20, 40)),
+    shape("cerebras-key", "csk-", Alphanumeric, (40, 64)),
+    shape("resend-key", "re_", Dense, (24, 48)),
+    shape("firecrawl-key", "fc-", Hex, (32, 32)),
+    shape("voyage-key", "pa-", Dense, (40, 48)),
+    shape("langsmith-key", "lsv2_", Dense, (36, 64)),
+    shape("nvidia-key", "nvapi-", Base64Url, (50, 90)),
+    shape("kodiak-token", "kodiak_", Hex, (64, 64)),
+    shape("pinecone-key", "pcsk_", Word, (40, 100)),
+    shape("netlify-token", "nfp_", Alphanumeric, (36, 48)),
+    shape("contentful-token", "CFPAT-", Base64Url, (40, 64)),
+    shape("dynatrace-token", "dt0c01.", Dotted, (80, 100)),
+    shape("dynatrace-token", "dt0s01.", Dotted, (80, 100)),
+    shape("artifactory-key", "AKCp", Alphanumeric, (60, 80)),
+    // The first lines of private keys, in Base64 once more.
+    shape(
+        "private-key",
+        "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVkt",
+        Base64,
+        (40, ENCODED),
+    ),
+    shape(
+        "private-key",
+        "LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0t",
+        Base64,
+        (40, ENCODED),
+    ),
+    shape(
+        "private-key",
+        "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0t",
+        Base64,
+        (40, ENCODED),
+    ),
+    shape(
+        "private-key",
+        "LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUgS0VZ",
+        Base64,
+        (40, ENCODED),
+    ),
     shape("onepassword-token", "ops_eyJ", Base64, (200, MANY)),
 ];
 
@@ -179,14 +220,15 @@ impl Shape {
     /// Returns the range of the token that begins at `start`, if there is one.
     pub(super) fn at(&self, text: &[u8], start: usize) -> Option<Range<usize>> {
         let rest = text[start..].strip_prefix(self.prefix.as_bytes())?;
-        if start > 0 && Self::joins(text, start) {
+        if joins(text, start) {
             return None;
         }
         let (least, greatest) = self.length;
         let within = &rest[..rest.len().min(greatest.saturating_add(1))];
         let mut length = within.iter().take_while(|byte| self.has(**byte)).count();
-        // Punctuation at the end belongs to the sentence around it.
-        while length > 0 && matches!(rest[length - 1], b'.' | b'-' | b'/') {
+        // Punctuation at the end belongs to the sentence around it, unless the token
+        // would be too short without.
+        while length > least && matches!(rest[length - 1], b'.' | b'-' | b'/') {
             length -= 1;
         }
         if length < least || length > greatest || !self.is_random(&rest[..length]) {
@@ -195,18 +237,6 @@ impl Shape {
         let end = start + self.prefix.len() + length;
         let ends = text.get(end).is_none_or(|next| !is_word(*next));
         ends.then_some(start..end)
-    }
-
-    /// Tells whether the token would continue what precedes it. A line break that
-    /// is spelt out (`\n`), as in JSON within JSON, precedes nothing.
-    fn joins(text: &[u8], start: usize) -> bool {
-        let before = text[start - 1];
-        if matches!(before, b'n' | b'r' | b't') && start > 1 && text[start - 2] == b'\\' {
-            return false;
-        }
-        // A list in markdown may begin with `-` and no space.
-        let dash = before == b'-' && start > 1 && !text[start - 2].is_ascii_whitespace();
-        is_word(before) || dash
     }
 
     fn has(&self, byte: u8) -> bool {
@@ -222,15 +252,16 @@ impl Shape {
         }
     }
 
-    /// Tells whether the rest of a token looks issued and not written: a digit in
-    /// it, and not one and the same character throughout.
+    /// Reports whether the rest of a token looks issued and not written: digits, or
+    /// capitals among small letters, and not the same character throughout.
     fn is_random(&self, rest: &[u8]) -> bool {
         let varied = rest.iter().any(|byte| *byte != rest[0]);
         let digit = rest.iter().any(u8::is_ascii_digit);
         let mixed = digit
             || (rest.iter().any(u8::is_ascii_uppercase) && rest.iter().any(u8::is_ascii_lowercase));
         match self.alphabet {
-            Upper | Alphanumeric | Hex => varied && mixed,
+            Upper => varied && (digit || self.prefix == "AKIA"),
+            Alphanumeric | Hex => varied && mixed,
             Dense => {
                 let mut pieces = rest.split(|byte| matches!(byte, b'-' | b'_'));
                 let piece = pieces.any(|piece| {
@@ -238,11 +269,29 @@ impl Shape {
                         && piece.iter().any(u8::is_ascii_digit)
                         && piece.iter().any(u8::is_ascii_alphabetic)
                 });
-                varied && piece
+                varied && (piece || is_mixed(rest))
             }
-            _ => varied && digit,
+            _ => varied && mixed,
         }
     }
+}
+
+/// Reports whether capitals, small letters and digits alternate as in no words.
+fn is_mixed(rest: &[u8]) -> bool {
+    let class = |byte: u8| match byte {
+        b'0'..=b'9' => 0,
+        b'A'..=b'Z' => 1,
+        b'a'..=b'z' => 2,
+        _ => 3,
+    };
+    let mut seen = [false; 4];
+    let mut changes = 0;
+    for pair in rest.windows(2) {
+        let (one, other) = (class(pair[0]), class(pair[1]));
+        seen[one] = true;
+        changes += usize::from(one != other && one < 3 && other < 3);
+    }
+    seen[..3].iter().all(|class| *class) && changes * 3 >= rest.len()
 }
 
 /// Returns the kind and the range of the token that begins at `start`: the one with

@@ -168,6 +168,8 @@ pub struct StoredRecord {
     pub new: bool,
     /// What could not be read of it, though it does not keep it from being used.
     pub problems: Vec<String>,
+    /// The number of secrets that were replaced by their kinds.
+    pub secrets_left_out: usize,
 }
 
 /// A source that notes can be saved into. Every write replaces a file in one

@@ -32,6 +32,8 @@ struct Source {
     #[serde(skip_serializing_if = "Option::is_none")]
     pending: Option<usize>,
     skipped: usize,
+    /// The number of secrets that were left out of its documents.
+    secrets_left_out: u64,
 }
 
 pub(super) async fn status(
@@ -74,6 +76,7 @@ impl Source {
             indexed_at: state.synced_at.map(kodiak::date::format),
             pending,
             skipped: state.skipped.len(),
+            secrets_left_out: state.secrets_left_out,
         }
     }
 }

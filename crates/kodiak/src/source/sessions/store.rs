@@ -16,7 +16,7 @@ use super::name::{FileName, file_name};
 use super::node::Node;
 use crate::date;
 use crate::error::{Error, Result};
-use crate::redact::redact;
+use crate::redact::{redact, redact_field, replaced};
 use crate::source::markdown::files::{Temporary, Turn, folder_of};
 use crate::source::markdown::{exact_size, require_folder};
 use crate::source::{RecordSource, Source, StoredRecord};
@@ -65,6 +65,7 @@ impl SessionRecords {
     }
 
     fn store_one(&self, text: &str, files: &mut Files) -> Result<StoredRecord> {
+        let given = replaced(text);
         let text = &redacted(text);
         let bad = |detail: String| Error::BadRecord { detail };
         let limit = self.options.max_bytes;
@@ -79,6 +80,7 @@ impl SessionRecords {
             file: self.root().to_owned(),
             new: false,
             problems: node.problems.clone(),
+            secrets_left_out: replaced(text).saturating_sub(given),
         };
         let taken = || Error::RecordTaken {
             id: node.id.clone(),
@@ -143,19 +145,24 @@ fn redacted(text: &str) -> Cow<'_, str> {
     if parsed(&redacted).is_some() {
         return redacted;
     }
-    each_text(&mut before);
+    each_text("", &mut before);
     Cow::Owned(before.to_string())
 }
 
-fn each_text(value: &mut Value) {
+/// Replaces the secrets in every text of a value that is called `name`.
+fn each_text(name: &str, value: &mut Value) {
     match value {
         Value::String(text) => {
-            if let Cow::Owned(redacted) = redact(text) {
+            if let Cow::Owned(redacted) = redact_field(name, text) {
                 *text = redacted;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(each_text),
-        Value::Object(fields) => fields.values_mut().for_each(each_text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_text(name, item)),
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut() {
+                each_text(name, value);
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -19,8 +19,9 @@ use crate::error::{Error, Result};
 use crate::source::markdown::FileState;
 use crate::source::markdown::files::Temporary;
 
-/// The format of the copies, and of what is left out of them.
-pub(super) const FORMAT: u32 = 1;
+/// The format of the copies, and of what is left out of them. Copies of an earlier
+/// one may have secrets that are known by now.
+pub(super) const FORMAT: u32 = 2;
 const EXTENSION: &str = "jsonl";
 
 /// The folder of the copies of one source.
@@ -118,6 +119,7 @@ impl Keep {
     /// Returns the version of an entry of which only the copy is left.
     pub(super) fn version(state: &FileState) -> Version {
         let mut bytes = b"kept".to_vec();
+        bytes.extend_from_slice(&FORMAT.to_le_bytes());
         bytes.extend_from_slice(&state.without_change_time().version(u64::MAX).0);
         Version::of(&bytes)
     }
@@ -241,6 +243,9 @@ fn read(mut file: impl BufRead) -> io::Result<Option<Copy>> {
             continue;
         };
         inherit(&mut turn.around, &mut around);
+        if copy.header.format < FORMAT {
+            turn.hide_secrets();
+        }
         copy.turns.push(turn);
     }
 }

@@ -352,8 +352,19 @@ impl Source for TranscriptSource {
         let Some(keep) = &self.keep else {
             return Ok(Reading::Gone);
         };
-        let version = keep.presence(key);
-        match (keep.load(key), version) {
+        let mut version = keep.presence(key);
+        let loaded = keep.load(key);
+        if let Ok(Some(copy)) = &loaded
+            && copy.header.format < keep::FORMAT
+        {
+            // What was hidden while it was read must not stay in the file, either.
+            let mut copy = copy.clone();
+            copy.header.format = keep::FORMAT;
+            if keep.store(key, &copy).is_ok() {
+                version = keep.presence(key);
+            }
+        }
+        match (loaded, version) {
             (Ok(Some(mut copy)), Some(version)) => {
                 self.leave_out_forgotten(key, &mut copy)?;
                 self.emit(key, &copy, emit);

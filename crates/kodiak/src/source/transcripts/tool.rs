@@ -2,12 +2,16 @@
 //!
 //! Two thirds of a transcript are tool traffic. Of a call, the line says what was
 //! done to what: the command, the path, the pattern. Of an output, the beginning and
-//! the lines that tell of errors are kept.
+//! the lines that tell of errors are kept. Secrets are replaced before anything is cut
+//! or put on one line: part of a key does not look like one.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::redact::{redact, redact_field};
 
 /// The longest line of a call, value in it, and value that is only context.
 const LONGEST_LINE: usize = 1000;
@@ -20,6 +24,10 @@ const OUTPUT: usize = 240;
 const ERRORS: usize = 12;
 const LONGEST_ERROR: usize = 300;
 const SEARCHED: usize = 256 * 1024;
+
+/// How much of a text is looked through for secrets beyond what is kept of it: as
+/// much as a private key has.
+pub(super) const AROUND: usize = 16 * 1024;
 
 /// The names of values that say what a call is about, the most important first.
 const TELLING: &[&str] = &[
@@ -52,6 +60,12 @@ pub(super) fn head(text: &str, length: usize) -> &str {
     &text[..text.floor_char_boundary(length)]
 }
 
+/// Returns the beginning of a text without its secrets, cut afterwards.
+pub(super) fn clean_head(text: &str, length: usize) -> String {
+    let clean = redact(head(text, length + AROUND));
+    head(&clean, length).to_owned()
+}
+
 impl ToolInput {
     /// Makes an input of a command with its arguments. A shell that only runs a
     /// line is left out.
@@ -69,7 +83,7 @@ impl ToolInput {
         };
         Self(vec![(
             "command".to_owned(),
-            head(&line, LONGEST_VALUE).to_owned(),
+            clean_head(&line, LONGEST_VALUE),
         )])
     }
 
@@ -130,7 +144,7 @@ impl<'de> Deserialize<'de> for ToolInput {
                 {
                     return Ok(input);
                 }
-                let text = head(text, LONGEST_VALUE).to_owned();
+                let text = clean_head(text, LONGEST_VALUE);
                 Ok(ToolInput(vec![(String::new(), text)]))
             }
 
@@ -144,6 +158,7 @@ impl<'de> Deserialize<'de> for ToolInput {
                         (_, FlatValue::List(list)) => list.join(" "),
                         (_, FlatValue::One(one)) => one,
                     };
+                    let value = redact_field(&key, &value).into_owned();
                     values.push((key, value));
                 }
                 Ok(ToolInput(values))
@@ -206,7 +221,7 @@ impl<'de> Deserialize<'de> for Flat {
             }
 
             fn visit_str<E>(self, text: &str) -> Result<Flat, E> {
-                Ok(Flat(FlatValue::One(head(text, LONGEST_VALUE).to_owned())))
+                Ok(Flat(FlatValue::One(clean_head(text, LONGEST_VALUE))))
             }
 
             fn visit_bool<E>(self, flag: bool) -> Result<Flat, E> {
@@ -244,9 +259,9 @@ impl<'de> Deserialize<'de> for Flat {
 
             fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Flat, A::Error> {
                 let mut text = String::new();
-                while let Some((_, Flat(value))) = fields.next_entry::<IgnoredAny, Flat>()? {
+                while let Some((name, Flat(value))) = fields.next_entry::<String, Flat>()? {
                     if text.len() < LONGEST_VALUE {
-                        text.push_str(&value.into_one());
+                        text.push_str(&redact_field(&name, &value.into_one()));
                         text.push(' ');
                     }
                 }
@@ -267,18 +282,29 @@ pub(super) struct Output {
     pub(super) errors: Vec<String>,
 }
 
-/// Chooses what is kept of an output.
+/// Chooses what is kept of an output, without its secrets.
 pub(super) fn output(text: &str, failed: bool) -> Output {
-    let text = head(text, SEARCHED);
+    let text = head(text, SEARCHED).trim_start();
+    // The beginning is read as a whole, because a key may have many lines. Further
+    // down, only lines that tell of errors are kept, and none of those is part of one.
+    let near = head(text, OUTPUT + AROUND);
+    let near = match near.rfind('\n') {
+        Some(end) if near.len() < text.len() => &near[..end],
+        _ => near,
+    };
+    let clean = redact(near);
     let mut kept = Output::default();
     if !failed {
-        push_flat(&mut kept.head, head(text.trim_start(), OUTPUT));
+        push_flat(&mut kept.head, head(&clean, OUTPUT));
     }
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = clean.lines().map(|line| Cow::Borrowed(line.trim()));
+    let others = text[near.len()..].lines().map(str::trim);
+    let others = others.filter(|line| tells_of_error(line)).map(redact);
+    let lines = first.chain(others).filter(|line| !line.is_empty());
     for (at, line) in lines.enumerate() {
         // The first lines of a failure say what failed, whatever their words.
-        if tells_of_error(line) || (failed && at < 3) {
-            kept.errors.push(head(line, LONGEST_ERROR).to_owned());
+        if tells_of_error(&line) || (failed && at < 3) {
+            kept.errors.push(head(&line, LONGEST_ERROR).to_owned());
             if kept.errors.len() >= ERRORS {
                 break;
             }
@@ -360,5 +386,85 @@ mod tests {
         let kept = output("boom\nat line 3\n", true);
         assert_eq!(kept.errors, ["boom", "at line 3"]);
         assert!(kept.head.is_empty());
+    }
+
+    /// A private key as a tool shows it, with what precedes each line.
+    fn key(before: &str) -> (Vec<String>, String) {
+        let body: Vec<String> = (0..24)
+            .map(|line| format!("{line:02}qK7/{}Zx+3", "aB9dE5gH7jK".repeat(5)))
+            .collect();
+        let first = "-----BEGIN EC PRIVATE KEY-----".to_owned();
+        let last = "-----END EC PRIVATE KEY-----".to_owned();
+        let lines = std::iter::once(first)
+            .chain(body.iter().cloned())
+            .chain([last]);
+        let text: Vec<String> = lines
+            .enumerate()
+            .map(|(at, line)| before.replace('N', &(at + 1).to_string()) + &line)
+            .collect();
+        (body, text.join("\n"))
+    }
+
+    #[test]
+    fn keys_are_gone_before_a_value_is_cut() {
+        for before in ["", "     N\u{2192}", "N: ", "N| ", "+", "-", "> ", "    "] {
+            let (body, key) = key(before);
+            let gone = |text: &str| {
+                assert!(
+                    text.contains("[redacted:private-key]"),
+                    "{before:?}: {text}"
+                );
+                let left = body.iter().find(|line| text.contains(&line[..20]));
+                assert_eq!(left, None, "{before:?}: {text}");
+            };
+            let escaped = serde_json::to_string(&key).unwrap();
+            gone(&line(&format!("{{\"content\":{escaped}}}")));
+            gone(&line(&format!(
+                "{{\"edits\":[{{\"new_string\":{escaped}}}]}}"
+            )));
+            gone(&line(
+                &serde_json::to_string(&format!("write {key}")).unwrap(),
+            ));
+            gone(&line(&format!(
+                "{{\"command\":[\"bash\",\"-c\",{escaped}]}}"
+            )));
+            gone(&output(&key, false).head);
+            gone(
+                &output(&format!("error: it is\n{key}\nnot found"), true)
+                    .errors
+                    .join("\n"),
+            );
+        }
+    }
+
+    #[test]
+    fn names_of_fields_say_what_their_values_are() {
+        for json in [
+            r#"{"password":"hunter2x"}"#,
+            r#"{"env":{"DB_PASSWORD":"hunter2x"}}"#,
+            r#"{"command":["mysql","-u","root","-phunter2x"]}"#,
+            r#"{"env":[{"name":"a","password":"hunter2x"}]}"#,
+        ] {
+            let line = line(json);
+            assert!(!line.contains("hunter2x"), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_token_across_the_cut_is_gone() {
+        let token = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hI5");
+        for length in 180..OUTPUT {
+            let text = format!("{} {token} end", "w ".repeat(length / 2));
+            let kept = output(&text, false).head;
+            assert!(!kept.contains("ghp_aB"), "{kept}");
+        }
+        let far = format!(
+            "{}\nerror: {} {token}",
+            "ok\n".repeat(9000),
+            "w ".repeat(140)
+        );
+        let kept = output(&far, false).errors;
+        assert_eq!(kept.len(), 1);
+        assert!(!kept[0].contains("ghp_aB"), "{kept:?}");
     }
 }

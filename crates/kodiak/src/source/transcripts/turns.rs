@@ -1,7 +1,7 @@
 //! Collecting the turns of a session while its records are read.
 //!
 //! Parsers say what a record holds; this module joins records of one message, numbers
-//! the turns, leaves out what was said twice, bounds everything and redacts it. It
+//! the turns, leaves out what was said twice, redacts everything and bounds it. It
 //! also remembers from where a file that grows has to be read again.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::tool::{self, ToolInput, head};
+use super::tool::{self, ToolInput};
 use super::turn::{Circumstances, Role, Session, Turn};
 use crate::document::Timestamp;
 use crate::project;
@@ -97,10 +97,7 @@ impl LeftOver {
         match seen {
             Seen::Known => {}
             Seen::Unknown(kind) => {
-                *self
-                    .unknown
-                    .entry(redact(head(&kind, 40)).into_owned())
-                    .or_default() += 1;
+                *self.unknown.entry(tool::clean_head(&kind, 40)).or_default() += 1;
             }
             Seen::Broken => self.broken += 1,
         }
@@ -144,6 +141,15 @@ impl Circumstances {
             &mut self.model,
         ];
         all.into_iter().flatten().for_each(hide_secrets);
+    }
+}
+
+impl Turn {
+    /// Replaces the secrets of all that was said and done.
+    pub(super) fn hide_secrets(&mut self) {
+        let lines = [&mut self.tools, &mut self.outputs, &mut self.errors];
+        lines.into_iter().flatten().for_each(hide_secrets);
+        hide_secrets(&mut self.text);
     }
 }
 
@@ -247,16 +253,17 @@ impl<'a> Turns<'a> {
 
     /// Adds what was said.
     pub(super) fn text(&mut self, text: &str) {
-        let text = text.trim();
         let Some(turn) = self.turn() else { return };
+        // Secrets go before the text is cut: part of a key does not look like one.
+        let room = LONGEST_TEXT.saturating_sub(turn.text.len());
+        let text = tool::clean_head(text.trim(), room);
         if text.is_empty() || turn.text.len() >= LONGEST_TEXT || turn.text == text {
             return;
         }
         if !turn.text.is_empty() {
             turn.text.push_str("\n\n");
         }
-        let room = LONGEST_TEXT.saturating_sub(turn.text.len());
-        turn.text.push_str(head(text, room));
+        turn.text.push_str(&text);
     }
 
     /// Adds what was thought, if that is kept.
@@ -349,13 +356,7 @@ impl<'a> Turns<'a> {
         if turn.is_empty() {
             return;
         }
-        for line in [&mut turn.tools, &mut turn.outputs, &mut turn.errors]
-            .into_iter()
-            .flatten()
-            .chain([&mut turn.text])
-        {
-            hide_secrets(line);
-        }
+        turn.hide_secrets();
         if let Some(cwd) = &turn.around.cwd {
             let known = self.projects.entry(cwd.clone());
             let project = known.or_insert_with(|| project::of(Path::new(cwd)));

@@ -227,6 +227,29 @@ fn what_is_forgotten_leaves_the_copies_and_stays_away() {
 }
 
 #[test]
+fn secrets_in_a_copy_of_an_earlier_format_are_removed() {
+    let desk = Desk::new();
+    desk.write(FILE, said("1", "alpha beta"));
+    desk.documents(Agent::ClaudeCode);
+    let copy = all_files(&desk.keep()).remove(0);
+    let secret = "-----BEGIN EC PRIVATE KEY----- MHcCAQEEIIrYSSNQFaA2Hwf1duRSxKtLYX5CB04f";
+    let text = fs::read_to_string(&copy).unwrap();
+    let text = text.replace("\"format\":2", "\"format\":1");
+    fs::write(&copy, text.replace("alpha", secret)).unwrap();
+    // Only the copy is left.
+    fs::remove_file(desk.path(FILE)).unwrap();
+    let documents = desk.documents(Agent::ClaudeCode);
+    assert_eq!(documents[0].body, "[redacted:private-key] beta");
+    let text = fs::read_to_string(&copy).unwrap();
+    assert!(text.contains("\"format\":2") && !text.contains("MHcCAQ"), "{text}");
+    // It is not read again because it was written.
+    let source = desk.source(Agent::ClaudeCode);
+    let before = source.list().unwrap().entries;
+    assert_eq!(desk.documents(Agent::ClaudeCode).len(), 1);
+    assert_eq!(source.list().unwrap().entries, before);
+}
+
+#[test]
 fn a_copy_of_a_later_format_is_left_alone() {
     let desk = Desk::new();
     desk.write(FILE, said("1", "alpha"));
@@ -234,7 +257,7 @@ fn a_copy_of_a_later_format_is_left_alone() {
     let copy = all_files(&desk.keep()).remove(0);
     let text = fs::read_to_string(&copy)
         .unwrap()
-        .replace("\"format\":1", "\"format\":99");
+        .replace("\"format\":2", "\"format\":99");
     fs::write(&copy, &text).unwrap();
     let source = desk.source(Agent::ClaudeCode);
     let entry = source.list().unwrap().entries.remove(0);
