@@ -47,7 +47,7 @@ pub(crate) fn with_headers(random: &mut Random) -> Snippet {
     (body, around(&text, random))
 }
 
-/// A key of OpenPGP.
+/// A key of `OpenPGP`.
 pub(crate) fn pgp(random: &mut Random) -> Snippet {
     let body = lines(random, 9, 64);
     let text = format!(
@@ -57,7 +57,7 @@ pub(crate) fn pgp(random: &mut Random) -> Snippet {
     (body, around(&text, random))
 }
 
-/// A key of PuTTY. Its public lines are not secret.
+/// A key of `PuTTY`. Its public lines are not secret.
 pub(crate) fn putty(random: &mut Random) -> Snippet {
     let (public, private) = (lines(random, 4, 64), lines(random, 6, 64));
     let version = random.one(&["2", "3"]);

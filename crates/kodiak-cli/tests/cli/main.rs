@@ -41,6 +41,7 @@ mod relevance;
 mod repair;
 mod rerank;
 mod search;
+mod secrets;
 mod servers;
 mod sessions;
 mod similar;

@@ -274,3 +274,44 @@ fn an_uncertain_answer_says_what_no_memory_or_session_contains() {
         format!("<!-- nothing contains all of \"{query}\"; the hits are closest by words -->");
     assert!(found.text.contains(&comment), "{}", found.text);
 }
+
+#[test]
+fn secrets_are_left_out_of_every_way_to_write_a_memory() {
+    let desk = Desk::new();
+    let server = server(&desk, writer());
+    let token = "ghp_aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hI5";
+    let first = call(
+        &server,
+        "remember",
+        json!({"text": format!("Use {token}; my password is hunter2."), "project": token}),
+    );
+    assert!(
+        first.text.ends_with(" 3 secrets left out."),
+        "{}",
+        first.text
+    );
+    assert_eq!(first.structured.as_ref().unwrap()["secrets_left_out"], 3);
+    let more = json!({"id": id(&first), "append": format!("Or {token}.")});
+    let changed = call(&server, "page_update", more);
+    assert!(
+        changed.text.ends_with(" 1 secret left out."),
+        "{}",
+        changed.text
+    );
+    let page = json!({"title": "Keys", "content": format!("It is {token}"), "source": "memory"});
+    let created = call(&server, "page_create", page);
+    assert_eq!(created.structured.unwrap()["secrets_left_out"], 1);
+    let named = json!({"content": "x", "metadata": {token: "1"}});
+    let refused = call(&server, "store_observation", named);
+    assert!(
+        refused.failed && !refused.text.contains(token),
+        "{}",
+        refused.text
+    );
+    for file in std::fs::read_dir(desk.path("memory")).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        assert!(!text.contains(token) && !text.contains("hunter2"), "{text}");
+    }
+    let status = call(&server, "status", json!({})).structured.unwrap();
+    assert_eq!(status["sources"][0]["secrets_left_out"], 4, "{status}");
+}

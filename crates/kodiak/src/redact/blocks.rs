@@ -64,7 +64,7 @@ fn label(text: &[u8]) -> Option<usize> {
     (find(label, b"PRIVATE KEY").is_some() && !label.contains(&b'\n')).then_some(end + 5)
 }
 
-/// Returns a key of PuTTY, or the private part of one. `found` is the name of the
+/// Returns a key of `PuTTY`, or the private part of one. `found` is the name of the
 /// field that it begins with.
 pub(super) fn of_putty(text: &[u8], found: Range<usize>) -> Option<Range<usize>> {
     let rest = &text[found.end..text.len().min(found.end + 8)];

@@ -316,9 +316,10 @@ fn names_a_secret(before: &[u8], part: &[u8], after: &[u8]) -> bool {
         let mut words = words.iter();
         words.any(|word| all.contains(&word.as_str()))
     };
-    !is_in(&after, OTHER_THINGS)
-        && !is_in(&before, HARMLESS_SORTS)
-        && !(token && is_in(&before, HARMLESS_TOKENS))
+    let harmless = is_in(&after, OTHER_THINGS)
+        || is_in(&before, HARMLESS_SORTS)
+        || (token && is_in(&before, HARMLESS_TOKENS));
+    !harmless
 }
 
 /// Returns the words of a name: `api_key`, `apiKey`.
@@ -402,7 +403,7 @@ fn separator(text: &[u8], name: &Range<usize>, flag: bool, whole: bool) -> Optio
     if let Some(start) = beside_value(text, attached) {
         return Some(start);
     }
-    after_type(text, rest.at).filter(|_| rest.at > attached)
+    after_type(text, rest.at).filter(|_| rest.at > attached && !quoted)
 }
 
 /// Returns where the value begins that is a field beside the name: `name: DB_PASSWORD`

@@ -201,7 +201,7 @@ fn authorization(text: &[u8], at: usize) -> Option<Range<usize>> {
         b"bot",
     ];
     let start = header_value(text, at)?;
-    let word = count(&text[start..], |byte| is_token(byte));
+    let word = count(&text[start..], is_token);
     let scheme = text[start..start + word].to_ascii_lowercase();
     let spaced = word > 0 && matches!(text.get(start + word), Some(b' ' | b'='));
     let credential = |from: usize| {

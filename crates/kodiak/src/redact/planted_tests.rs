@@ -67,7 +67,10 @@ fn what_surrounds_a_secret_stays() {
             let start = text.find(&planted.secrets[0]).expect("it was planted");
             // The first line of a key goes with it, and so do all cookies of a line.
             if first.len() < start && !kind.starts_with("private-key") && kind != "cookie" {
-                assert!(redacted.trim_start().starts_with(first), "{text} => {redacted}");
+                assert!(
+                    redacted.trim_start().starts_with(first),
+                    "{text} => {redacted}"
+                );
             }
             let last = planted.secrets.last().expect("there is one");
             let end = text.rfind(last.as_str()).expect("it was planted") + last.len();

@@ -330,9 +330,7 @@ fn is_passphrase(text: &[u8], quoted: bool) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let least = if quoted { 3 } else { 4 };
     let word = |word: &&str| {
-        word.len() > 2
-            && word.chars().all(|sign| sign.is_lowercase())
-            && !FUNCTION_WORDS.contains(word)
+        word.len() > 2 && word.chars().all(char::is_lowercase) && !FUNCTION_WORDS.contains(word)
     };
     (least..=10).contains(&words.len()) && words.iter().all(word)
 }

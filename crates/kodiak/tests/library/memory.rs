@@ -13,7 +13,7 @@ use kodiak::access::{Capability, Guard};
 use kodiak::engine::Job;
 use kodiak::memory::{Memory, Remembered, TimelineRequest};
 use kodiak::search::Request;
-use kodiak::source::{Holding, MemoryFolder, MemoryOptions};
+use kodiak::source::{Draft, Holding, MemoryFolder, MemoryOptions};
 use kodiak::store::Filter;
 use kodiak::tombstones::Tombstones;
 use kodiak::{Engine, Error, date};
@@ -458,4 +458,55 @@ fn secrets_and_what_cannot_be_written_are_refused_or_replaced() {
     };
     assert!(refused(other).contains("nowhere"));
     assert_eq!(place.files().len(), 1);
+}
+
+#[test]
+fn pages_of_memories_have_no_secrets_either_and_status_counts_them() {
+    let place = Place::new();
+    let engine = place.engine();
+    let key = format!("AKIA{}", "IOSFODNN7QXYPLQR");
+    let gone = |left_out: usize, expected: usize| {
+        assert_eq!(left_out, expected);
+        for name in place.files() {
+            let text = fs::read_to_string(place.root().join(&name)).unwrap();
+            assert!(!text.contains(&key) && !text.contains("hunter2"), "{text}");
+        }
+    };
+    let draft = Draft {
+        title: format!("About {key}"),
+        body: "My password is hunter2.\n".to_owned(),
+        ..Draft::default()
+    };
+    let job = Job::default();
+    let saved = engine.create(&me(), "memory", &draft, &job).unwrap();
+    gone(saved.secrets_left_out, 2);
+    let page = engine.text(&me(), "memory", &saved.key).unwrap();
+    let text = format!("{}\nexport DB_PASSWORD=hunter2x {key}\n", page.text);
+    let changed = engine.replace(&me(), "memory", &saved.key, &text, page.hash, &job);
+    gone(changed.unwrap().secrets_left_out, 2);
+    let renamed = engine.rename(&me(), "memory", &saved.key, &format!("Of {key}"), &job);
+    gone(renamed.unwrap().secrets_left_out, 1);
+    let page = engine.text(&me(), "memory", &saved.key).unwrap();
+    let updated = engine.update(&me(), "memory", &saved.key, &draft, page.hash, &job);
+    gone(updated.unwrap().secrets_left_out, 2);
+    let refused = Draft {
+        key: Some(key.clone()),
+        ..draft
+    };
+    let error = engine.create(&me(), "memory", &refused, &job).unwrap_err();
+    assert!(!error.to_string().contains(&key), "{error}");
+
+    let remembered = remember(&engine, &memory(&format!("{key} and {key}")));
+    gone(remembered.secrets_left_out, 2);
+    let again = remember(&engine, &memory(&format!("{key} and {key}")));
+    assert!(again.deduplicated);
+    assert_eq!(again.secrets_left_out, 2);
+    sync(&engine);
+    let status = engine.status(&me()).unwrap();
+    let counts: Vec<_> = status
+        .sources
+        .iter()
+        .map(|one| one.secrets_left_out)
+        .collect();
+    assert_eq!(counts, [3, 0]);
 }

@@ -237,11 +237,14 @@ fn secrets_in_a_copy_of_an_earlier_format_are_removed() {
     let text = text.replace("\"format\":2", "\"format\":1");
     fs::write(&copy, text.replace("alpha", secret)).unwrap();
     // Only the copy is left.
-    fs::remove_file(desk.path(FILE)).unwrap();
+    fs::remove_file(desk.root().join(FILE)).unwrap();
     let documents = desk.documents(Agent::ClaudeCode);
     assert_eq!(documents[0].body, "[redacted:private-key] beta");
     let text = fs::read_to_string(&copy).unwrap();
-    assert!(text.contains("\"format\":2") && !text.contains("MHcCAQ"), "{text}");
+    assert!(
+        text.contains("\"format\":2") && !text.contains("MHcCAQ"),
+        "{text}"
+    );
     // It is not read again because it was written.
     let source = desk.source(Agent::ClaudeCode);
     let before = source.list().unwrap().entries;
