@@ -2,7 +2,7 @@
 //!
 //! Owns what counts as a secret. `shapes` knows the keys and tokens that services
 //! issue, by how they begin; `names` knows values that are secret because of what
-//! they are called (`password=`, `"api_key": "…"`), also in `sentences` ("my password
+//! they are called, in `assignments` (`"api_key": "…"`) and in `sentences` ("my password
 //! is …"); `places` knows those that are secret because of where they are: headers,
 //! addresses, cookies; `commands` knows the flags of programs; `blocks` knows private
 //! keys of several lines. `values` decides what looks made up and `reading` sees
@@ -18,6 +18,7 @@
 //! One automaton looks for all beginnings and names at once. Only where it finds
 //! one is the text around it read, so that a text without secrets costs one scan.
 
+mod assignments;
 mod blocks;
 mod commands;
 mod names;
