@@ -229,7 +229,7 @@ fn what_is_forgotten_leaves_the_copies_and_stays_away() {
 #[test]
 fn secrets_in_a_copy_of_an_earlier_format_are_removed() {
     let desk = Desk::new();
-    desk.write(FILE, said("1", "alpha beta"));
+    desk.write(FILE, said("1", "alpha and beta"));
     desk.documents(Agent::ClaudeCode);
     let copy = all_files(&desk.keep()).remove(0);
     let secret = "-----BEGIN EC PRIVATE KEY----- MHcCAQEEIIrYSSNQFaA2Hwf1duRSxKtLYX5CB04f";
@@ -239,7 +239,7 @@ fn secrets_in_a_copy_of_an_earlier_format_are_removed() {
     // Only the copy is left.
     fs::remove_file(desk.root().join(FILE)).unwrap();
     let documents = desk.documents(Agent::ClaudeCode);
-    assert_eq!(documents[0].body, "[redacted:private-key] beta");
+    assert_eq!(documents[0].body, "[redacted:private-key] and beta");
     let text = fs::read_to_string(&copy).unwrap();
     assert!(
         text.contains("\"format\":2") && !text.contains("MHcCAQ"),
