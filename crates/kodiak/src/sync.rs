@@ -8,6 +8,7 @@ mod access;
 mod changes;
 mod contest;
 mod embedding;
+mod gone;
 mod queue;
 mod refresh;
 mod written;
@@ -24,7 +25,7 @@ use crate::source::{Container, LeftOut, Reading, Source};
 use crate::store::{EmbeddingCache, EntryState, KnownDocument, Writer};
 pub(crate) use access::KeptWriter;
 pub use access::{HeldWriter, WriteAccess};
-use changes::{Candidate, compare};
+use changes::{Candidate, compare, require_entries};
 pub use changes::{Changes, changes};
 pub(crate) use embedding::Drive;
 pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
@@ -105,10 +106,8 @@ pub fn rebuild(
         for (source, before) in sources.iter().zip(before) {
             let mut progress = |event| progress(source.name(), event);
             let report = run(writer, *source, Commit::Never, cancel, &mut progress)?;
-            if before > 0 && report.seen == 0 {
-                return Err(Error::SourceEmpty {
-                    location: source.location(),
-                });
+            if before > 0 {
+                gone::require_shown(*source, writer)?;
             }
             reports.push(report);
         }
@@ -156,13 +155,7 @@ fn run(
         seen: listing.entries.len(),
         ..Report::default()
     };
-    // A drive that is not mounted leaves an empty folder behind. Its documents are
-    // not deleted for that.
-    if before > 0 && listing.entries.is_empty() {
-        return Err(Error::SourceEmpty {
-            location: source.location(),
-        });
-    }
+    require_entries(source, &listing, before)?;
     let compared = compare(listing, states);
     report.skipped = left_out.len() + compared.still_skipped;
     let to_read = compared
@@ -184,7 +177,7 @@ fn run(
             cancel,
             progress,
         )?;
-        remove_gone(source, compared.gone, &mut batches, &mut report)?;
+        gone::remove(source, compared.gone, &mut batches, &mut report)?;
         contest::hand_over(source, &mut batches, &mut report)?;
         note_left_out(source, left_out, &mut batches)?;
         // Last, with everything that was listed in them: until then a search
@@ -401,11 +394,10 @@ fn store_one(
             writer.put_entry(name, key, Version::UNKNOWN, size, Some(&reason))?;
             report.skipped += 1;
         }
+        // Whether it was deleted is decided together with all that are missing.
         Outcome::Gone => {
-            if let Some(entry) = to_read.candidate.known.and_then(|state| state.row) {
-                report.removed += writer.remove_entry(name, entry)?;
-                batches.freed.extend(to_read.known.keys().cloned());
-            }
+            let known = to_read.candidate.known;
+            batches.missed.extend(known.map(|state| (key.clone(), state)));
         }
     }
     batches.count(stored, size)
@@ -458,28 +450,6 @@ fn read_and_store(
     store_one(source, &to_read, outcome, batches, report)
 }
 
-fn remove_gone(
-    source: &dyn Source,
-    gone: Vec<(String, EntryState)>,
-    batches: &mut Batches<'_>,
-    report: &mut Report,
-) -> Result<()> {
-    for (_, state) in gone {
-        if let Some(entry) = state.row {
-            if source.has_chosen_keys() {
-                let known = batches.writer.reader().documents_of_entry(entry)?;
-                batches
-                    .freed
-                    .extend(known.into_iter().map(|known| known.key));
-            }
-            let removed = batches.writer.remove_entry(source.name(), entry)?;
-            report.removed += removed;
-            batches.count(removed.max(1), state.size)?;
-        }
-    }
-    Ok(())
-}
-
 /// Commits a transaction and begins the next once it is large enough.
 struct Batches<'a> {
     writer: &'a mut dyn Writer,
@@ -488,6 +458,8 @@ struct Batches<'a> {
     bytes: u64,
     /// Keys that documents had and have no longer, so that others may have them.
     freed: Vec<String>,
+    /// Entries that were missing when they were read.
+    missed: Vec<(String, EntryState)>,
 }
 
 impl<'a> Batches<'a> {
@@ -501,6 +473,7 @@ impl<'a> Batches<'a> {
             documents: 0,
             bytes: 0,
             freed: Vec::new(),
+            missed: Vec::new(),
         })
     }
 

@@ -6,9 +6,7 @@
 //! same. This never waits for another writer, and no failure of it is a failure of
 //! the search: the answer says what it lacks instead.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,8 +17,8 @@ use crate::error::{Error, Result};
 use crate::search::{
     Answer, Completeness, Found, Incomplete, NotIndexed, NotLookedFor, Notice, Request,
 };
-use crate::source::{Forgetful, Known, KnownEntry, Look, Presence, Source};
-use crate::store::{Filter, Reader, Store, StoredDocument, Writer};
+use crate::source::{Forgetful, Look, Presence, Source};
+use crate::store::{Filter, Indexed, Reader, Store, StoredDocument, Writer};
 use crate::sync;
 
 /// The time that a search looks for changes by default. People forgive 20 ms
@@ -292,6 +290,8 @@ impl Engine {
         }
         let (count, reason) = match self.store_look(source, &look, deadline) {
             Ok(left) => (left, NotIndexed::TooMuch),
+            // Nothing of it is indexed, and nothing that is indexed was deleted.
+            Err(error) if error.concerns_source() => return Err(error),
             Err(error) => {
                 let count = self.read(|reader| sync::certain_changes(reader, name, &look))?;
                 (count, why_not(error))
@@ -329,42 +329,6 @@ fn why_not(error: Error) -> NotIndexed {
     match error {
         Error::Locked { .. } => NotIndexed::Busy,
         error => NotIndexed::Failed(error.to_string()),
-    }
-}
-
-/// What the index knows of one source.
-struct Indexed<'a> {
-    reader: &'a dyn Reader,
-    name: &'a str,
-    /// The key of the entry that is visited first, and not again in its turn: the
-    /// second time, a look would take its file for another's.
-    first: Option<&'a str>,
-}
-
-impl Known for Indexed<'_> {
-    fn containers(&self) -> Result<HashMap<String, Version>> {
-        self.reader.containers(self.name)
-    }
-
-    fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> Result<()> {
-        if let Some(key) = self.first
-            && let Some(state) = self.reader.entry_state(self.name, key)?
-        {
-            let entry = KnownEntry {
-                key,
-                version: state.version,
-                skipped: state.skipped,
-            };
-            if visit(entry).is_break() {
-                return Ok(());
-            }
-        }
-        self.reader.each_entry_by_age(self.name, &mut |entry| {
-            if self.first == Some(entry.key) {
-                return ControlFlow::Continue(());
-            }
-            visit(entry)
-        })
     }
 }
 

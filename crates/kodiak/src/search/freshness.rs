@@ -1,8 +1,12 @@
 //! Freshness: whether a document has changed since it was indexed.
 
+use std::cell::RefCell;
+
 use crate::document::Version;
+use crate::error::Result;
+use crate::source::vanished::{self, Effort, Shown};
 use crate::source::{Presence, Source};
-use crate::store::StoredDocument;
+use crate::store::{Indexed, Reader, StoredDocument};
 
 /// The state of an indexed document in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,28 +17,65 @@ pub enum Freshness {
     Changed,
     /// It is gone.
     Gone,
-    /// The source cannot be read now.
+    /// The source cannot be read now, or it shows none of its entries.
     Unknown,
 }
 
-/// Compares a document with its source, given the entry it was indexed from and its
-/// version. Returns [`Freshness::Same`] if that source is not among `sources`.
-pub(super) fn freshness(
-    sources: &[Box<dyn Source>],
-    document: &StoredDocument,
-    entry: Option<&(String, Version)>,
-) -> Freshness {
-    let mut sources = sources.iter();
-    let Some(source) = sources.find(|source| source.name() == document.source) else {
-        return Freshness::Same;
-    };
-    let Some((entry, version)) = entry else {
-        return Freshness::Gone;
-    };
-    match source.presence(entry) {
-        Presence::Gone => Freshness::Gone,
-        Presence::Unknown => Freshness::Unknown,
-        Presence::There(now) if version.differs_from(now) => Freshness::Changed,
-        Presence::There(_) => Freshness::Same,
+/// The number of entries that are looked for before a source counts as away.
+const MOST_CHECKED: usize = 256;
+
+/// Compares documents with their sources.
+pub(super) struct Freshener<'a> {
+    sources: &'a [Box<dyn Source>],
+    store: &'a dyn Reader,
+    /// The sources that miss a document, each with whether it shows another.
+    asked: RefCell<Vec<(&'a str, bool)>>,
+}
+
+impl<'a> Freshener<'a> {
+    pub(super) fn new(sources: &'a [Box<dyn Source>], store: &'a dyn Reader) -> Self {
+        Self {
+            sources,
+            store,
+            asked: RefCell::default(),
+        }
+    }
+
+    /// Compares a document with its source, given the entry it was indexed from and
+    /// its version. Returns [`Freshness::Same`] if that source is not among those
+    /// that are open.
+    pub(super) fn of(
+        &self,
+        document: &StoredDocument,
+        entry: Option<&(String, Version)>,
+    ) -> Result<Freshness> {
+        let mut sources = self.sources.iter();
+        let Some(source) = sources.find(|source| source.name() == document.source) else {
+            return Ok(Freshness::Same);
+        };
+        let Some((entry, version)) = entry else {
+            return Ok(Freshness::Gone);
+        };
+        Ok(match source.presence(entry) {
+            Presence::Gone if self.shows_others(&**source)? => Freshness::Gone,
+            Presence::Gone | Presence::Unknown => Freshness::Unknown,
+            Presence::There(now) if version.differs_from(now) => Freshness::Changed,
+            Presence::There(_) => Freshness::Same,
+        })
+    }
+
+    /// Returns whether a source shows any of its indexed entries. Otherwise it may be
+    /// a folder whose drive is not mounted.
+    fn shows_others(&self, source: &'a dyn Source) -> Result<bool> {
+        let name = source.name();
+        let known = self.asked.borrow().iter().find(|(it, _)| *it == name).copied();
+        if let Some((_, shows)) = known {
+            return Ok(shows);
+        }
+        let effort = Effort::Most(MOST_CHECKED);
+        let shown = vanished::shown(source, &Indexed::new(self.store, name), &|_| false, effort)?;
+        let shows = shown == Shown::Some;
+        self.asked.borrow_mut().push((name, shows));
+        Ok(shows)
     }
 }

@@ -2,7 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 
-use super::freshness::{Freshness, freshness};
+use super::freshness::{Freshener, Freshness};
 use super::suggest::similar_names;
 use crate::document::{LineRange, Reference};
 use crate::error::{Error, Result};
@@ -124,7 +124,7 @@ impl Lookup<'_> {
                 to,
             },
             line_count,
-            freshness: freshness(self.sources, &document, entry.as_ref()),
+            freshness: Freshener::new(self.sources, self.store).of(&document, entry.as_ref())?,
             entry: entry.map_or_else(|| document.key.clone(), |(entry, _)| entry),
             document,
         })

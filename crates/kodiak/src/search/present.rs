@@ -3,7 +3,7 @@
 
 use super::candidate::{Candidate, Ranked};
 use super::duplicates::Originals;
-use super::freshness::{Freshness, freshness};
+use super::freshness::{Freshener, Freshness};
 use super::lexical::Terms;
 use super::notice::{Noted, Notice};
 use super::relevance::{Judge, Judgement};
@@ -74,6 +74,7 @@ impl Presenter<'_> {
         let mut hits: Vec<Hit> = Vec::new();
         let mut originals = Originals::new(stemming);
         let (mut gone, mut changed, mut unknown) = (0, 0, 0);
+        let freshener = Freshener::new(self.sources, self.store);
         // Reads as many as the limit, and more only if some are gone.
         let mut candidates = ranked.candidates.iter();
         for chunk in rows.chunks(request.limit.max(1)) {
@@ -85,7 +86,7 @@ impl Presenter<'_> {
                     break;
                 }
                 let entry = self.store.entry_of(document.row)?;
-                let freshness = freshness(self.sources, &document, entry.as_ref());
+                let freshness = freshener.of(&document, entry.as_ref())?;
                 if freshness == Freshness::Gone {
                     gone += 1;
                     continue;

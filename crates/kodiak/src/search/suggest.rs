@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Suggestion;
-use super::freshness::{Freshness, freshness};
+use super::freshness::{Freshener, Freshness};
 use crate::error::Result;
 use crate::source::Source;
 use crate::store::{Filter, Reader, Row};
@@ -28,12 +28,13 @@ pub(super) fn suggestions(
     // Looks at more than are shown, since some may be gone.
     let rows = similar_names(store, text, filter, 3 * MAX_SUGGESTIONS)?;
     let mut suggestions = Vec::new();
+    let freshener = Freshener::new(sources, store);
     for document in store.documents(&rows)? {
         if suggestions.len() == MAX_SUGGESTIONS {
             break;
         }
         let entry = store.entry_of(document.row)?;
-        if freshness(sources, &document, entry.as_ref()) != Freshness::Gone {
+        if freshener.of(&document, entry.as_ref())? != Freshness::Gone {
             suggestions.push(Suggestion {
                 id: format!("#{}", document.short_id),
                 title: document.title,

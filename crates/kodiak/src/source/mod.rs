@@ -21,6 +21,7 @@ pub(crate) mod retitle;
 pub mod sessions;
 mod speaker;
 pub mod transcripts;
+pub(crate) mod vanished;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -261,7 +262,7 @@ impl Listing {
     /// lies in a folder that could not be listed.
     pub fn may_hide(&self, entry_key: &str) -> bool {
         let mut folders = self.left_out.iter().filter(|one| one.key.ends_with('/'));
-        folders.any(|folder| entry_key.starts_with(&folder.key))
+        folders.any(|folder| folder.key == WHOLE || entry_key.starts_with(&folder.key))
     }
 }
 
@@ -277,6 +278,9 @@ pub struct Container {
     /// [`Version::UNKNOWN`] if it cannot be trusted.
     pub version: Version,
 }
+
+/// The key of a [`LeftOut`] that stands for the whole source.
+pub(crate) const WHOLE: &str = "/";
 
 /// Something in a source that could not be listed.
 #[derive(Clone, Debug, PartialEq, Eq)]

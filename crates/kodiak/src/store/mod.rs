@@ -6,6 +6,7 @@
 pub mod cache;
 pub mod expression;
 pub mod filter;
+mod known;
 pub mod lock;
 mod moment;
 mod reader;
@@ -17,6 +18,7 @@ mod writer;
 pub use cache::EmbeddingCache;
 pub use expression::{Column, Expression, Phrase};
 pub use filter::{Filter, Scope};
+pub(crate) use known::Indexed;
 pub use lock::{WriteLock, wait_for_lock};
 pub use moment::{Moment, Stretch};
 pub use reader::{Reader, Revision, Snapshot};

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::error::Result;
-use crate::source::{Entry, Listing, Source};
+use crate::source::{Entry, Listing, Source, vanished};
 use crate::store::{EntryState, Reader};
 
 /// The entries of a source that are not up to date in the index: their keys,
@@ -34,9 +34,11 @@ impl Changes {
 }
 
 /// Compares a source with the index, without reading any entry. An entry whose
-/// indexed version is unknown counts as changed only if its size differs.
+/// indexed version is unknown counts as changed only if its size differs. Fails with
+/// [`Error::SourceEmpty`](crate::Error::SourceEmpty) as a sync does.
 pub fn changes(source: &dyn Source, index: &dyn Reader) -> Result<Changes> {
     let listing = source.list()?;
+    require_entries(source, &listing, index.documents_of_source(source.name())?)?;
     let compared = compare(listing, index.entry_states(source.name())?);
     let mut changes = Changes::default();
     for candidate in compared.to_read {
@@ -53,6 +55,18 @@ pub fn changes(source: &dyn Source, index: &dyn Reader) -> Result<Changes> {
         }
     }
     Ok(changes)
+}
+
+/// Fails if a source with documents in the index lists nothing.
+pub(super) fn require_entries(
+    source: &dyn Source,
+    listing: &Listing,
+    documents: u64,
+) -> Result<()> {
+    if documents > 0 && listing.entries.is_empty() {
+        return Err(vanished::nothing_in(source));
+    }
+    Ok(())
 }
 
 /// An entry that a sync must read.

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use super::changes::{Candidate, has_changed};
-use super::{Batches, Commit, Report, contest, note_left_out, read_and_store, remove_gone};
+use super::{Batches, Commit, Report, contest, gone, note_left_out, read_and_store};
 use crate::error::Result;
 use crate::source::{Entry, Look, Source};
 use crate::store::{EntryState, Reader, Writer};
@@ -18,7 +18,8 @@ const MAX_BYTES: u64 = 512 * 1024;
 
 /// Stores what `look` found, in one transaction, and returns the number of
 /// changes that are left. At least one entry is read; after `deadline` the
-/// others are left.
+/// others are left. Fails with [`Error::SourceEmpty`](crate::Error::SourceEmpty), and
+/// removes nothing, if the source shows none of its entries any more.
 pub(crate) fn refresh(
     writer: &mut dyn Writer,
     source: &dyn Source,
@@ -54,21 +55,7 @@ pub(crate) fn refresh(
             read_and_store(source, candidate, &mut analyzer, &mut batches, &mut report)?;
             read += 1;
         }
-        for (at, key) in look.gone.iter().enumerate() {
-            if at > 0 && Instant::now() >= deadline {
-                left += 1;
-                continue;
-            }
-            let known = batches.writer.reader().entry_state(source.name(), key)?;
-            if let Some(state) = known {
-                remove_gone(
-                    source,
-                    vec![(key.clone(), state)],
-                    &mut batches,
-                    &mut report,
-                )?;
-            }
-        }
+        left += gone::remove_missed(source, look, &mut batches, &mut report, deadline)?;
         contest::hand_over(source, &mut batches, &mut report)?;
         if left == 0 {
             note_left_out(source, look.left_out.clone(), &mut batches)?;

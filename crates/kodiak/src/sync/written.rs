@@ -5,7 +5,7 @@
 //! changed and looks at them itself.
 
 use super::changes::Candidate;
-use super::{Batches, Commit, Report, contest, read_and_store, remove_gone};
+use super::{Batches, Commit, Report, contest, gone, read_and_store};
 use crate::error::Result;
 use crate::source::{Located, Source};
 use crate::store::Writer;
@@ -30,13 +30,15 @@ pub(crate) fn store_located(
                     read_and_store(source, candidate, &mut analyzer, &mut batches, &mut report)?;
                 }
                 (None, Some(state)) => {
-                    let gone = vec![(key.clone(), state)];
-                    remove_gone(source, gone, &mut batches, &mut report)?;
+                    gone::remove_one(source, state, &mut batches, &mut report)?;
                 }
                 (None, None) => {}
             }
         }
         contest::hand_over(source, &mut batches, &mut report)?;
+        // What was missing when it was read was not deleted by this program. The next
+        // look decides about it.
+        batches.missed.clear();
         batches.finish()
     };
     if let Err(error) = store() {

@@ -6,6 +6,7 @@
 )]
 
 mod answers;
+mod away;
 mod bear;
 mod brain;
 mod collection;

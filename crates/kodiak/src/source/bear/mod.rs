@@ -21,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::document::{Document, Version};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 use super::database::Stamp;
 use super::markdown::DEFAULT_MAX_BYTES;
@@ -122,9 +122,7 @@ impl BearDatabase {
     fn compare(&self, known: &dyn Known, versions: &Versions, look: &mut Look) -> Result<()> {
         let notes = &versions.0;
         let mut indexed = vec![false; notes.len()];
-        let mut any = false;
         known.each_entry(&mut |entry| {
-            any = true;
             match versions.position(entry.key) {
                 None => look.gone.push(entry.key.to_owned()),
                 Some(at) => {
@@ -136,13 +134,6 @@ impl BearDatabase {
             }
             ControlFlow::Continue(())
         })?;
-        // As in a sync: a database that was put in place of another may not be
-        // filled yet.
-        if any && notes.is_empty() {
-            return Err(Error::SourceEmpty {
-                location: self.location(),
-            });
-        }
         let new = notes.iter().zip(indexed).filter(|(_, indexed)| !indexed);
         let mut new: Vec<Entry> = new.map(|(note, _)| note.entry()).collect();
         // What is new comes first: nothing of it can be found yet.

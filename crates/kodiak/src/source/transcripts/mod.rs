@@ -40,7 +40,10 @@ use std::time::Instant;
 pub use agent::{Agent, resume};
 pub use turn::{Circumstances, KIND, Role, Turn};
 
-use super::{Container, Entry, Known, Listing, Look, Outlived, Presence, Reading, Source};
+use super::{
+    Container, Entry, Known, LeftOut, Listing, Look, Outlived, Presence, Reading, Source, WHOLE,
+    vanished,
+};
 use crate::document::{Document, Timestamp, Version};
 use crate::error::{Error, Result};
 use crate::tombstones::Tombstones;
@@ -129,12 +132,19 @@ impl TranscriptSource {
     fn discover(&self) -> Result<Arc<Discovered>> {
         let mut found = match discover(self.agent, &self.root) {
             Ok(found) => found,
-            // Everything else was deleted; the copies are left.
+            // The copies are left.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && self.keep.is_some() => {
                 Discovered::default()
             }
             Err(error) => return Err(Error::io("read", &self.root)(error)),
         };
+        if self.keep.is_some() && self.is_away() {
+            found.left_out.push(LeftOut {
+                key: WHOLE.to_owned(),
+                reason: "its folder is missing or empty, so only kept sessions are listed"
+                    .to_owned(),
+            });
+        }
         // Without copies, what cannot be looked at now would count as gone.
         if let (None, Some(left_out)) = (&self.keep, found.left_out.first()) {
             let path = PathBuf::from(left_out.key.trim_end_matches('/'));
@@ -146,6 +156,15 @@ impl TranscriptSource {
         let mut last = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         *last = Some(Arc::clone(&found));
         Ok(found)
+    }
+
+    /// Returns whether the agent's folder is missing or has nothing in it, as that of
+    /// a drive that is not mounted. Nothing in it counts as deleted then.
+    fn is_away(&self) -> bool {
+        match fs::read_dir(&self.root) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        }
     }
 
     /// Adds the sessions of which only prompts are left, neither a transcript nor a
@@ -383,16 +402,22 @@ impl Source for TranscriptSource {
         let Ok(found) = self.last_found() else {
             return Presence::Unknown;
         };
-        let kept = || self.keep.as_ref().and_then(|keep| keep.presence(entry_key));
+        let kept = || {
+            let keep = self.keep.as_ref()?;
+            match keep.presence(entry_key) {
+                Some(version) => Some(Presence::There(version)),
+                None => self.is_away().then_some(Presence::Unknown),
+            }
+        };
         let Some(session) = found.sessions.get(entry_key) else {
-            return kept().map_or(Presence::Gone, Presence::There);
+            return kept().unwrap_or(Presence::Gone);
         };
         match session::version_now(session) {
             Some(version) => Presence::There(self.version(&Found {
                 version,
                 ..session.clone()
             })),
-            None => kept().map_or(Presence::Gone, Presence::There),
+            None => kept().unwrap_or(Presence::Gone),
         }
     }
 
@@ -410,6 +435,9 @@ impl Source for TranscriptSource {
             return Ok(look);
         }
         let found = self.discover()?;
+        if self.is_away() && has_entries(known)? {
+            return Err(vanished::nothing_in(self));
+        }
         let entries = self.entries(&found)?;
         if Instant::now() >= deadline {
             return Ok(look);
@@ -518,4 +546,13 @@ impl Source for TranscriptSource {
         }
         Ok(())
     }
+}
+
+fn has_entries(known: &dyn Known) -> Result<bool> {
+    let mut any = false;
+    known.each_entry(&mut |_| {
+        any = true;
+        ControlFlow::Break(())
+    })?;
+    Ok(any)
 }
