@@ -29,6 +29,7 @@ pub mod document;
 pub mod embed;
 pub mod engine;
 pub mod error;
+pub mod files;
 pub mod http;
 pub mod memory;
 pub mod model;

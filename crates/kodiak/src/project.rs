@@ -75,10 +75,7 @@ fn main_worktree(folder: &Path, git: &Path) -> PathBuf {
 }
 
 fn first_line(file: &Path) -> Option<String> {
-    if fs::metadata(file).ok()?.len() > LONGEST {
-        return None;
-    }
-    let text = fs::read_to_string(file).ok()?;
+    let text = crate::files::read_text(file, LONGEST).ok()?;
     Some(text.lines().next()?.trim().to_owned())
 }
 

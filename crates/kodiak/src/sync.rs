@@ -397,7 +397,9 @@ fn store_one(
         // Whether it was deleted is decided together with all that are missing.
         Outcome::Gone => {
             let known = to_read.candidate.known;
-            batches.missed.extend(known.map(|state| (key.clone(), state)));
+            batches
+                .missed
+                .extend(known.map(|state| (key.clone(), state)));
         }
     }
     batches.count(stored, size)

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::document::DocumentId;
 use crate::error::{Error, Result};
+use crate::files;
 
 /// What comes before the name of a thread in place of a key. No key has a NUL.
 const THREAD: &str = "\0thread\0";
@@ -91,12 +92,10 @@ impl Tombstones {
             return Ok(());
         }
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+            files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
         }
         let mut options = OpenOptions::new();
-        options.create(true).append(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        files::keep_private(options.create(true).append(true));
         let mut write = || {
             let mut file = options.open(path)?;
             // A line that a killed process has cut off must not join the next one.
@@ -133,7 +132,7 @@ impl Lines {
         }
         let mut text = String::new();
         let mut read = || {
-            let mut file = fs::File::open(path)?;
+            let mut file = files::open(path)?;
             file.seek(SeekFrom::Start(self.length))?;
             file.take(length - self.length).read_to_string(&mut text)
         };

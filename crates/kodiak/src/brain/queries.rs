@@ -4,12 +4,13 @@
 //! redacted before it is written. The file is replaced in one step, and only its
 //! owner can read it.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::wording::Wording;
 use crate::error::{Error, Result};
+use crate::files;
 
 /// The most questions that are kept. The oldest go first.
 const MOST: usize = 1_000;
@@ -95,7 +96,7 @@ impl QueryLog {
 
     /// Returns all questions, the oldest first.
     pub fn read(&self) -> Result<Vec<String>> {
-        match fs::read_to_string(&self.path) {
+        match files::read_text(&self.path, files::SMALL) {
             Ok(text) => Ok(text
                 .lines()
                 .filter(|line| !line.is_empty())
@@ -111,7 +112,7 @@ impl QueryLog {
     fn change(&self, change: impl FnOnce(&mut Vec<String>) -> bool) -> Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let failed = |error| Error::io("write", &self.path)(error);
-        fs::create_dir_all(folder).map_err(failed)?;
+        files::create_folder(folder).map_err(failed)?;
         let turn = File::open(folder).map_err(failed)?;
         // Where a folder cannot be locked, the last writer wins.
         let _ = turn.lock();
@@ -123,26 +124,8 @@ impl QueryLog {
         if !text.is_empty() {
             text.push('\n');
         }
-        let temporary = folder.join(format!(".queries-{}.tmp", std::process::id()));
-        let written = write_private(&temporary, &text)
-            .and_then(|()| fs::rename(&temporary, &self.path))
-            .map_err(failed);
-        if written.is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
-        written
+        files::replace(&self.path, text.as_bytes()).map_err(failed)
     }
-}
-
-/// Writes a file that only its owner can read, and waits until it is on the disk.
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
 }
 
 /// Returns the share of the informative words of the shorter question that the other has.
@@ -160,6 +143,8 @@ fn likeness(one: &Wording, other: &Wording) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::super::judged;
     use super::*;
 

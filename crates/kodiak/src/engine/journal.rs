@@ -4,14 +4,18 @@
 //! the last, so that whoever finds one finishes the work. It never says more about
 //! a note than its name and two hashes.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::access::Guard;
 use crate::error::{Error, Result};
+use crate::files;
+
+/// The most bytes of a journal, which has a few lines for each file.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// A renaming that has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -50,7 +54,7 @@ impl Journal {
 
     /// Reads the journal, if there is one.
     pub(super) fn read(path: &Path) -> Result<Option<Self>> {
-        match fs::read(path) {
+        match files::read(path, MAX_BYTES) {
             Ok(bytes) => {
                 let read = serde_json::from_slice(&bytes);
                 let journal = read.map_err(|error| Error::io("read", path)(error.into()))?;
@@ -65,22 +69,7 @@ impl Journal {
     pub(super) fn write(&self, path: &Path) -> Result<()> {
         let bytes =
             serde_json::to_vec(self).map_err(|error| Error::io("write", path)(error.into()))?;
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(".new");
-        let temporary = PathBuf::from(temporary);
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let written = fs::create_dir_all(folder)
-            .and_then(|()| File::create(&temporary))
-            .and_then(|mut file| {
-                file.write_all(&bytes)?;
-                file.sync_all()
-            })
-            .and_then(|()| fs::rename(&temporary, path));
-        written.map_err(Error::io("write", path))?;
-        if let Ok(folder) = File::open(folder) {
-            let _ = folder.sync_all();
-        }
-        Ok(())
+        files::replace(path, &bytes).map_err(Error::io("write", path))
     }
 
     /// Removes the journal.

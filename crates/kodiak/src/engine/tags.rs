@@ -190,7 +190,7 @@ impl Engine {
 
     fn lock_journal(&self, path: &Path, job: &Job<'_>) -> Result<WriteLock> {
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+            crate::files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
         }
         let shared = &self.shared;
         patiently(shared.patience, job, || {

@@ -27,7 +27,7 @@ pub(super) enum CopyError {
 
 /// Returns the size and the hash of a file.
 pub(super) fn of_file(path: &Path) -> io::Result<Content> {
-    let mut file = File::open(path)?;
+    let mut file = crate::files::open(path)?;
     match transfer(&mut file, &mut io::sink(), u64::MAX) {
         Ok(content) => Ok(content),
         Err(CopyError::Reading(error) | CopyError::Writing(error)) => Err(error),

@@ -5,7 +5,6 @@
 //! may be missing, and then the usual value holds. The number of dimensions is the
 //! graph's own, found by running it.
 
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -172,15 +171,13 @@ fn probe(graph: &Path, tokenizer: &Path, max_tokens: usize) -> Result<(usize, Op
 /// Reads a description. One that is missing, too long or not understood says
 /// nothing.
 fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    let metadata = fs::metadata(path).ok()?;
-    if !metadata.is_file() || metadata.len() > MAX_BYTES {
-        return None;
-    }
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
+    serde_json::from_slice(&crate::files::read(path, MAX_BYTES).ok()?).ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn folder(written: &[(&str, &str)]) -> tempfile::TempDir {

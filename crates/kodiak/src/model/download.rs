@@ -21,6 +21,8 @@ use crate::http::{Address, Client, Credential, HttpError, Request, Response, rea
 
 /// The largest file that is downloaded.
 const LARGEST: u64 = 8 << 30;
+/// The most bytes of a tag.
+const MAX_TAG: u64 = 4096;
 /// How many connections in a row may bring nothing.
 const MAX_FRUITLESS: u32 = 5;
 /// The first pause after a connection that brought nothing. Each further one is
@@ -284,7 +286,7 @@ impl Partial {
             (path, file)
         };
         let mut partial = Self {
-            tag: fs::read_to_string(tag_file(&path)).ok(),
+            tag: crate::files::read_text(tag_file(&path), MAX_TAG).ok(),
             announced: None,
             length: 0,
             path,

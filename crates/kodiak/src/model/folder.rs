@@ -3,7 +3,6 @@
 //! The files are copied, so that the model survives when the folder is removed
 //! or changed.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::catalogue::{known, known_by_weights};
@@ -159,7 +158,7 @@ fn file_name(path: &Path) -> String {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<Content> {
-    let mut file = File::open(from).map_err(Error::io("read", from))?;
+    let mut file = crate::files::open(from).map_err(Error::io("read", from))?;
     match checksum::copy(&mut file, to, u64::MAX) {
         Ok(content) if content.bytes == 0 => Err(files(from, "it is empty")),
         Ok(content) => Ok(content),

@@ -4,7 +4,6 @@
 //! `download` fetches one file. This module knows the hub's addresses, the layout
 //! of its local copies, and which hash a file must have.
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -172,11 +171,14 @@ fn finish(
     })
 }
 
+/// The most bytes of a file that names a commit.
+const MAX_REVISION: u64 = 1024;
+
 /// Returns the folder with the files of a revision: a branch names a commit, and a
 /// commit names itself.
 fn snapshot(snapshots: &Path, repository: &str, revision: &str) -> Option<PathBuf> {
     let folder = snapshots.join(format!("models--{}", repository.replace('/', "--")));
-    let named = fs::read_to_string(folder.join("refs").join(revision));
+    let named = crate::files::read_text(folder.join("refs").join(revision), MAX_REVISION);
     let commit = named.map_or_else(|_| revision.to_owned(), |text| text.trim().to_owned());
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     if commit.is_empty() || commit.starts_with('.') || !commit.bytes().all(plain) {
@@ -187,7 +189,7 @@ fn snapshot(snapshots: &Path, repository: &str, revision: &str) -> Option<PathBu
 }
 
 fn copy(from: &Path, to: &Path) -> Result<Content> {
-    let mut file = File::open(from).map_err(Error::io("read", from))?;
+    let mut file = crate::files::open(from).map_err(Error::io("read", from))?;
     checksum::copy(&mut file, to, u64::MAX).map_err(|error| match error {
         CopyError::Reading(error) => Error::io("read", from)(error).into(),
         CopyError::Writing(error) => Error::io("write", to)(error).into(),

@@ -1,6 +1,7 @@
 //! Tests of the hub client against a server on this machine that behaves like a
 //! hub, well and badly.
 
+use std::fs;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

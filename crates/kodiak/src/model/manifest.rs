@@ -261,7 +261,7 @@ fn read<T: serde::de::DeserializeOwned>(folder: &Path) -> Result<Option<T>> {
         }
         Ok(_) => {}
     }
-    let text = fs::read(&path).map_err(Error::io("read", &path))?;
+    let text = crate::files::read(&path, MAX_BYTES).map_err(Error::io("read", &path))?;
     serde_json::from_slice(&text)
         .map(Some)
         .map_err(|error| files(&path, error.to_string()))

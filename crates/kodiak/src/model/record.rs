@@ -4,8 +4,7 @@
 //! downloaded. The record stays when a model is removed, so that another download
 //! is either the same file or refused.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -13,9 +12,9 @@ use sha2::{Digest, Sha256};
 use super::checksum::Content;
 use super::client::Failure;
 use super::download::Fetched;
-use super::staging;
 use crate::document::hex;
 use crate::error::{Error, Result};
+use crate::files;
 
 /// The prefix of the files with hashes. No model's name begins with it.
 const PREFIX: &str = ".hash-";
@@ -70,7 +69,7 @@ pub(super) fn digest(text: &str) -> String {
 }
 
 fn recorded(file: &Path) -> Result<Option<String>> {
-    match fs::read_to_string(file) {
+    match files::read_text(file, files::SMALL) {
         Ok(text) => Ok(Some(text.trim().to_owned())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::io("read", file)(error)),
@@ -79,18 +78,14 @@ fn recorded(file: &Path) -> Result<Option<String>> {
 
 /// Writes a record completely or not at all.
 fn record(file: &Path, sha256: &str) -> Result<()> {
-    let temporary = staging::unused(file.parent().unwrap_or(Path::new("")));
-    let write = || {
-        let mut written = File::create(&temporary)?;
-        writeln!(written, "{sha256}")?;
-        written.sync_all()?;
-        fs::rename(&temporary, file)
-    };
-    write().map_err(Error::io("write", file))
+    let text = format!("{sha256}\n");
+    files::replace(file, text.as_bytes()).map_err(Error::io("write", file))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn fetched(sha256: &str, announced: Option<&str>) -> Fetched {

@@ -36,7 +36,7 @@ pub(super) struct Staging {
 impl Staging {
     /// Creates a staging folder, and removes abandoned ones.
     pub(super) fn begin(cache: &Path) -> Result<Self> {
-        fs::create_dir_all(cache).map_err(Error::io("create", cache))?;
+        crate::files::create_folder(cache).map_err(Error::io("create", cache))?;
         clear_abandoned(cache);
         let staging = Self {
             cache: cache.to_owned(),

@@ -9,14 +9,12 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::staging;
-
 /// The name of the stamp in a model's folder.
 pub(super) const STAMP: &str = ".verified";
 
 /// Tells whether the files are the ones that were checked last.
 pub(super) fn is_current<'a>(folder: &Path, files: impl Iterator<Item = &'a str>) -> bool {
-    let written = fs::read_to_string(folder.join(STAMP)).ok();
+    let written = crate::files::read_text(folder.join(STAMP), crate::files::SMALL).ok();
     written.is_some() && written == stamp(folder, files)
 }
 
@@ -24,12 +22,7 @@ pub(super) fn is_current<'a>(folder: &Path, files: impl Iterator<Item = &'a str>
 /// again next time.
 pub(super) fn keep<'a>(folder: &Path, files: impl Iterator<Item = &'a str>) {
     if let Some(stamp) = stamp(folder, files) {
-        let temporary = staging::unused(folder);
-        if fs::write(&temporary, stamp).is_ok()
-            && fs::rename(&temporary, folder.join(STAMP)).is_err()
-        {
-            let _ = fs::remove_file(temporary);
-        }
+        let _ = crate::files::replace(folder.join(STAMP), stamp.as_bytes());
     }
 }
 

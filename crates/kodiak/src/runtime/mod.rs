@@ -154,8 +154,12 @@ fn run<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, Ru
         .map_err(|detail| RuntimeError::Run { detail })
 }
 
+/// The most bytes of a `tokenizer.json`. The largest that are in use have 34 MB.
+const MAX_TOKENIZER: u64 = 256 << 20;
+
 fn read_tokenizer(options: Options<'_>) -> Result<Encoder, String> {
-    let content = std::fs::read(options.tokenizer).map_err(|error| error.to_string())?;
+    let content =
+        crate::files::read(options.tokenizer, MAX_TOKENIZER).map_err(|error| error.to_string())?;
     Encoder::parse(&content, options.max_tokens)
 }
 

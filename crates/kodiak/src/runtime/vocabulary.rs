@@ -31,7 +31,7 @@ impl Vocabulary {
     /// cannot be read, is too large or has no vocabulary.
     pub fn read(path: &Path) -> Option<Self> {
         let mut text = String::new();
-        let file = std::fs::File::open(path).ok()?;
+        let file = crate::files::open(path).ok()?;
         file.take(MAX_BYTES + 1).read_to_string(&mut text).ok()?;
         (text.len() as u64 <= MAX_BYTES)
             .then_some(text)

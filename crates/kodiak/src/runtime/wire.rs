@@ -63,7 +63,7 @@ impl Message {
 
 /// Checks a whole file. Returns what is wrong with it as the error.
 pub(super) fn check(file: &Path) -> Result<(), String> {
-    let file = File::open(file).map_err(|error| error.to_string())?;
+    let file = crate::files::open(file).map_err(|error| error.to_string())?;
     let end = file.metadata().map_err(|error| error.to_string())?.len();
     let mut walk = Walk {
         reader: BufReader::new(file),

@@ -68,14 +68,19 @@ impl<'a> Freshener<'a> {
     /// a folder whose drive is not mounted.
     fn shows_others(&self, source: &'a dyn Source) -> Result<bool> {
         let name = source.name();
-        let known = self.asked.borrow().iter().find(|(it, _)| *it == name).copied();
-        if let Some((_, shows)) = known {
-            return Ok(shows);
+        let known = self
+            .asked
+            .borrow()
+            .iter()
+            .find(|(it, _)| *it == name)
+            .copied();
+        if let Some((_, any)) = known {
+            return Ok(any);
         }
         let effort = Effort::Most(MOST_CHECKED);
         let shown = vanished::shown(source, &Indexed::new(self.store, name), &|_| false, effort)?;
-        let shows = shown == Shown::Some;
-        self.asked.borrow_mut().push((name, shows));
-        Ok(shows)
+        let any = shown == Shown::Some;
+        self.asked.borrow_mut().push((name, any));
+        Ok(any)
     }
 }

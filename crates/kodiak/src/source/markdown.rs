@@ -1,7 +1,7 @@
 //! A folder of notes: Markdown, plain text, Org.
 //!
 //! This module reads files safely and never leaves the folder. `walk` finds
-//! them, `look` finds what has changed among them, `locate` finds out about single
+//! them by the `rules` of ignore files, `look` finds what has changed among them, `locate` finds out about single
 //! ones, `version` determines their versions, `note` interprets the text of a file,
 //! `save` writes notes, and `trash` keeps deleted ones.
 
@@ -10,6 +10,7 @@ pub(super) mod files;
 mod locate;
 mod look;
 pub(super) mod names;
+mod rules;
 mod save;
 mod trash;
 mod version;

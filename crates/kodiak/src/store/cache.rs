@@ -118,6 +118,8 @@ impl EmbeddingCache {
     }
 
     fn try_open(path: &Path) -> rusqlite::Result<Opened> {
+        // If it cannot be created, opening it says why.
+        let _ = crate::files::create_private(path);
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(BUSY)?;
         // In this order: whoever sees the tables of another process also sees

@@ -35,7 +35,13 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "markdown",
         fill: fill_with_notes,
-        open: |root| Ok(Box::new(MarkdownFolder::new("it", root, FolderOptions::default())?)),
+        open: |root| {
+            Ok(Box::new(MarkdownFolder::new(
+                "it",
+                root,
+                FolderOptions::default(),
+            )?))
+        },
     },
     Kind {
         name: "pages",
@@ -51,7 +57,13 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "memory",
         fill: fill_with_notes,
-        open: |root| Ok(Box::new(MemoryFolder::new("it", root, MemoryOptions::default())?)),
+        open: |root| {
+            Ok(Box::new(MemoryFolder::new(
+                "it",
+                root,
+                MemoryOptions::default(),
+            )?))
+        },
     },
     Kind {
         name: "sessions",
@@ -63,7 +75,13 @@ const KINDS: &[Kind] = &[
                 fs::write(root.join(format!("{id}-v1.json")), text).unwrap();
             }
         },
-        open: |root| Ok(Box::new(SessionRecords::new("it", root, SessionOptions::default())?)),
+        open: |root| {
+            Ok(Box::new(SessionRecords::new(
+                "it",
+                root,
+                SessionOptions::default(),
+            )?))
+        },
     },
     Kind {
         name: "bear",
@@ -77,7 +95,11 @@ const KINDS: &[Kind] = &[
         },
         open: |root| {
             let path = root.join("database.sqlite");
-            Ok(Box::new(BearDatabase::new("it", &path, BearOptions::default())?))
+            Ok(Box::new(BearDatabase::new(
+                "it",
+                &path,
+                BearOptions::default(),
+            )?))
         },
     },
     Kind {
@@ -85,7 +107,12 @@ const KINDS: &[Kind] = &[
         fill: fill_with_sessions,
         open: |root| {
             let options = TranscriptOptions::default();
-            Ok(Box::new(TranscriptSource::new("it", Agent::ClaudeCode, root, options)?))
+            Ok(Box::new(TranscriptSource::new(
+                "it",
+                Agent::ClaudeCode,
+                root,
+                options,
+            )?))
         },
     },
     Kind {
@@ -96,7 +123,12 @@ const KINDS: &[Kind] = &[
                 keep: Some(root.parent().unwrap().join("kept")),
                 ..TranscriptOptions::default()
             };
-            Ok(Box::new(TranscriptSource::new("it", Agent::ClaudeCode, root, options)?))
+            Ok(Box::new(TranscriptSource::new(
+                "it",
+                Agent::ClaudeCode,
+                root,
+                options,
+            )?))
         },
     },
 ];
@@ -104,7 +136,11 @@ const KINDS: &[Kind] = &[
 fn fill_with_notes(root: &Path) {
     fs::create_dir(root.join("sub")).unwrap();
     for name in ["a.md", "b.md", "sub/c.md"] {
-        fs::write(root.join(name), format!("# {name}\n\nThe limit of {name}.\n")).unwrap();
+        fs::write(
+            root.join(name),
+            format!("# {name}\n\nThe limit of {name}.\n"),
+        )
+        .unwrap();
     }
 }
 
@@ -194,7 +230,10 @@ fn me() -> Guard {
 }
 
 fn asked(refresh: bool) -> Request {
-    Request { refresh, ..ask("limit") }
+    Request {
+        refresh,
+        ..ask("limit")
+    }
 }
 
 /// Returns the number of documents that the index has, whatever the source says.
@@ -277,7 +316,9 @@ fn searches_without_time_empty_nothing_bit_by_bit() {
     let notes: Vec<(String, String)> = (0..600)
         .map(|number| (format!("{number}.md"), format!("limit {number}")))
         .collect();
-    let borrowed = notes.iter().map(|(key, text)| (key.as_str(), text.as_str()));
+    let borrowed = notes
+        .iter()
+        .map(|(key, text)| (key.as_str(), text.as_str()));
     let place = Collection::new(&borrowed.collect::<Vec<_>>());
     place.sync();
     let away = place.root().with_extension("away");

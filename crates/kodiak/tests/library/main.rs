@@ -40,6 +40,7 @@ mod sources;
 mod spelling;
 mod stemming;
 mod store_contract;
+mod strange;
 mod syncing;
 mod threads;
 mod transcripts;

@@ -119,7 +119,7 @@ impl BearDatabase {
     }
 
     /// Compares all notes with what is indexed.
-    fn compare(&self, known: &dyn Known, versions: &Versions, look: &mut Look) -> Result<()> {
+    fn compare(known: &dyn Known, versions: &Versions, look: &mut Look) -> Result<()> {
         let notes = &versions.0;
         let mut indexed = vec![false; notes.len()];
         known.each_entry(&mut |entry| {
@@ -201,7 +201,7 @@ impl Source for BearDatabase {
         };
         let stamp = snapshot.stamp();
         drop(snapshot);
-        self.compare(known, &versions, &mut look)?;
+        Self::compare(known, &versions, &mut look)?;
         let version = stamp.version();
         if version != *indexed {
             look.containers.push(Container {

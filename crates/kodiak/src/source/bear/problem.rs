@@ -1,6 +1,5 @@
 //! Why Bear's database cannot be read, from what SQLite and the system say.
 
-use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -25,8 +24,11 @@ pub(super) fn failure(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::PermissionDenied) => {
             BearProblem::Denied
         }
+        Some(ErrorCode::OperationInterrupted) => {
+            BearProblem::Failed("reading it takes longer than its size explains".to_owned())
+        }
         // SQLite does not say why it could not open a file; the system does.
-        Some(ErrorCode::CannotOpen) => match File::open(path) {
+        Some(ErrorCode::CannotOpen) => match crate::files::open(path) {
             Err(error) => return of_system(path, &error),
             Ok(_) => BearProblem::Failed(plain(error)),
         },

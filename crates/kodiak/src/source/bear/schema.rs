@@ -60,9 +60,14 @@ struct Table {
 }
 
 impl Table {
-    /// Reads the columns of a table. A table that does not exist has none.
+    /// Reads the columns of a table. A table that does not exist has none, nor has a
+    /// view or a virtual table, which have no page: what they compute may not end.
     fn read(connection: &Connection, name: &str) -> rusqlite::Result<Self> {
-        let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+        let mut statement = connection.prepare(
+            "SELECT name FROM pragma_table_info(?1) WHERE EXISTS (
+                 SELECT 1 FROM sqlite_schema AS s
+                 WHERE s.type = 'table' AND s.rootpage > 0 AND s.name = ?1)",
+        )?;
         let names = statement.query_map([name], |row| row.get(0))?;
         Ok(Self {
             columns: names.collect::<rusqlite::Result<_>>()?,

@@ -16,14 +16,18 @@
 
 mod stamp;
 
-use std::fs::File;
+use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use percent_encoding::{AsciiSet, percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::files;
 
 pub(super) use stamp::Stamp;
 use stamp::beside;
@@ -33,6 +37,10 @@ const READ_VERSION: usize = 19;
 const WAL: u8 = 2;
 /// The number of statements that a connection keeps prepared.
 const STATEMENTS: usize = 16;
+/// How many steps of SQLite are counted at once.
+const STEP: u16 = 10_000;
+/// The steps that every piece of work may take, whatever the size of the database.
+const MIN_STEPS: u64 = 100_000_000;
 
 /// How often a database is opened whose log comes and goes, and the time between.
 const ATTEMPTS: usize = 8;
@@ -45,6 +53,8 @@ pub(super) struct ForeignDatabase {
     /// The state of the files before they were opened.
     stamp: Stamp,
     way: Way,
+    /// How often a number of steps was counted in the present piece of work.
+    spent: Arc<AtomicU64>,
 }
 
 /// Why a database could not be opened.
@@ -73,14 +83,17 @@ impl ForeignDatabase {
     pub(super) fn open(path: &Path, patience: Duration) -> Result<Self, Refusal> {
         let mut attempt = 1;
         loop {
+            require_regular(path).map_err(Refusal::System)?;
             let stamp = Stamp::of(path).map_err(Refusal::System)?;
             let way = choose(path).map_err(Refusal::System)?;
-            match connect(path, way, patience) {
+            let spent = Arc::default();
+            match connect(path, way, patience, &spent) {
                 Ok(connection) => {
                     return Ok(Self {
                         connection,
                         stamp,
                         way,
+                        spent,
                     });
                 }
                 // The program has quit since its files were looked at, and has taken
@@ -97,8 +110,9 @@ impl ForeignDatabase {
         }
     }
 
-    /// Returns the connection itself.
+    /// Returns the connection itself, for one piece of work.
     pub(super) fn inner(&self) -> &Connection {
+        self.spent.store(0, Ordering::Relaxed);
         &self.connection
     }
 
@@ -118,6 +132,21 @@ impl ForeignDatabase {
     }
 }
 
+/// Fails if the database or a file beside it is anything but a regular file: SQLite
+/// would open it as it is.
+fn require_regular(path: &Path) -> io::Result<()> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(files::not_regular());
+    }
+    for ending in ["-wal", "-shm", "-journal"] {
+        match fs::metadata(beside(path, ending)) {
+            Ok(metadata) if !metadata.is_file() => return Err(files::not_regular()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn choose(path: &Path) -> io::Result<Way> {
     let (log, index) = (beside(path, "-wal").exists(), beside(path, "-shm").exists());
     Ok(match (log, index) {
@@ -132,14 +161,28 @@ fn choose(path: &Path) -> io::Result<Way> {
 /// Tells whether a database is in WAL mode. What is not a database is not.
 fn is_wal(path: &Path) -> io::Result<bool> {
     let mut header = [0; READ_VERSION + 1];
-    match File::open(path)?.read_exact(&mut header) {
+    match files::open(path)?.read_exact(&mut header) {
         Ok(()) => Ok(header[READ_VERSION] == WAL),
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-fn connect(path: &Path, way: Way, patience: Duration) -> rusqlite::Result<Connection> {
+/// Returns how many steps SQLite may take for one piece of work in a database. Even
+/// the smallest row is several bytes and takes a few dozen steps; what takes far more
+/// does not end, such as a view or damaged pages that lead back to themselves.
+fn steps_for(path: &Path) -> u64 {
+    let bytes = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let bytes = bytes(path).saturating_add(bytes(&beside(path, "-wal")));
+    bytes.saturating_mul(16).saturating_add(MIN_STEPS)
+}
+
+fn connect(
+    path: &Path,
+    way: Way,
+    patience: Duration,
+    spent: &Arc<AtomicU64>,
+) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
@@ -148,7 +191,11 @@ fn connect(path: &Path, way: Way, patience: Duration) -> rusqlite::Result<Connec
         Way::Immutable => "mode=ro&immutable=1",
         Way::OwnIndex => "mode=ro&vfs=unix-none",
     };
-    let connection = Connection::open_with_flags(address(path, how), flags)?;
+    let mut connection = Connection::open_with_flags(address(path, how), flags)?;
+    let limit = steps_for(path) / u64::from(STEP);
+    let counted = Arc::clone(spent);
+    let too_much = move || counted.fetch_add(1, Ordering::Relaxed) >= limit;
+    connection.progress_handler(i32::from(STEP), Some(too_much))?;
     connection.busy_timeout(patience)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // The log belongs to the other program: it is never copied back or deleted here.

@@ -8,6 +8,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use ignore::WalkBuilder;
 
+use super::rules::Rules;
 use super::walk::takes;
 use super::{FileState, MarkdownFolder, require_folder};
 use crate::error::Result;
@@ -33,15 +34,24 @@ impl MarkdownFolder {
                     .map(Path::to_owned),
             );
         }
-        let (globs, root) = (self.globs.clone(), self.root.clone());
+        let (globs, root, rules) = (self.globs.clone(), self.root.clone(), Rules::default());
+        rules.enter(&root);
         let mut walk = WalkBuilder::new(&self.root);
         walk.follow_links(false)
-            .require_git(false)
-            .parents(false)
-            .git_global(false)
-            .git_exclude(false)
+            .standard_filters(false)
+            .hidden(true)
             .filter_entry(move |entry| {
-                entry.path() == root || (way.contains(entry.path()) && takes(&globs, entry))
+                let path = entry.path();
+                if path == root {
+                    return true;
+                }
+                let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+                let admitted =
+                    way.contains(path) && takes(&globs, entry) && rules.admit(path, is_folder);
+                if admitted && is_folder {
+                    rules.enter(path);
+                }
+                admitted
             });
         let mut entries = std::collections::HashMap::new();
         for found in walk.build().filter_map(std::result::Result::ok) {

@@ -7,7 +7,7 @@
 //! here rests on times and sizes; no file is read.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -16,11 +16,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
+use super::rules::IGNORE_FILES;
 use super::version::{FileState, FolderStates};
-use super::walk::{IGNORE_FILES, Scope, Walked, parent_of};
+use super::walk::{Scope, Walked, parent_of};
 use super::{MarkdownFolder, require_folder};
 use crate::document::Version;
 use crate::error::Result;
+use crate::files;
 use crate::source::{Entry, Known, KnownEntry, Listing, Look};
 
 /// The number of files that are checked between two looks at the clock.
@@ -286,7 +288,7 @@ impl MarkdownFolder {
         // A file that could not be read has no version. Only trying shows
         // whether it can be read now.
         let unread = known.skipped && !known.version.is_known();
-        if unread && File::open(self.root.join(known.key)).is_err() {
+        if unread && files::open(self.root.join(known.key)).is_err() {
             return Checked::Unreadable;
         }
         Checked::Changed(Entry {

@@ -16,6 +16,7 @@ use std::time::Instant;
 use ignore::overrides::Override;
 use ignore::{DirEntry, Match, WalkBuilder, WalkState};
 
+use super::rules::{RuleFile, Rules};
 use super::version::FileState;
 use super::{MarkdownFolder, unreadable};
 use crate::document::Version;
@@ -23,10 +24,6 @@ use crate::source::{Container, Entry, LeftOut, Listing};
 
 /// The extensions of notes, unless globs say otherwise.
 const EXTENSIONS: [&str; 5] = ["md", "markdown", "mdx", "txt", "org"];
-
-/// The files with ignore rules that the walk obeys. They are containers: one
-/// that changes decides anew about everything below its folder.
-pub(super) const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// The maximum number of threads. More would only wait for the same disk.
 const MAX_THREADS: usize = 8;
@@ -132,7 +129,8 @@ pub(super) struct Walked {
 struct Trail {
     root: PathBuf,
     globs: Vec<String>,
-    rules: Override,
+    chosen: Override,
+    rules: Rules,
     scope: Option<Scope>,
     /// The containers of each folder, by the folder's key.
     containers: Mutex<HashMap<String, Vec<Container>>>,
@@ -142,14 +140,17 @@ struct Trail {
 }
 
 impl Trail {
-    /// Decides whether the walk goes on to an entry that the ignore rules admit.
-    /// This is called before a folder is read, so that its recorded version is
-    /// never newer than its listing.
+    /// Decides whether the walk goes on to an entry. This is called before a folder
+    /// is read, so that its recorded version is never newer than its listing.
     fn admits(&self, entry: &DirEntry) -> bool {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if entry.depth() > 0 && !self.rules.admit(entry.path(), is_folder) {
+            return false;
+        }
         let Some(scope) = &self.scope else {
-            if is_folder {
-                self.record(&folder_key(&self.root, entry.path()), entry.path());
+            if is_folder && entry.depth() > 0 {
+                let rules = self.rules.enter(entry.path());
+                self.record(&folder_key(&self.root, entry.path()), entry.path(), &rules);
             }
             return true;
         };
@@ -163,7 +164,7 @@ impl Trail {
         if !is_folder {
             let key = key_of(&self.root, entry.path());
             let listed = parent_of(&key).is_some_and(|parent| scope.lists(parent));
-            if !listed || !takes(&self.rules, entry) {
+            if !listed || !takes(&self.chosen, entry) {
                 return false;
             }
             if entry.path().to_str().is_some() {
@@ -175,14 +176,17 @@ impl Trail {
         }
         let key = folder_key(&self.root, entry.path());
         lock(&self.folders).insert(key.clone());
-        let enters = scope.enters(&key);
-        if enters && scope.lists(&key) {
-            self.record(&key, entry.path());
+        if !scope.enters(&key) {
+            return false;
         }
-        enters
+        let rules = self.rules.enter(entry.path());
+        if scope.lists(&key) {
+            self.record(&key, entry.path(), &rules);
+        }
+        true
     }
 
-    fn record(&self, key: &str, path: &Path) {
+    fn record(&self, key: &str, path: &Path, rules: &[RuleFile]) {
         // A name that is not text cannot be looked up again.
         if path.to_str().is_none() {
             return;
@@ -191,12 +195,9 @@ impl Trail {
             key: key.to_owned(),
             version: folder_version(&FileState::of(&metadata), &self.globs),
         });
-        let rules = IGNORE_FILES.iter().filter_map(|name| {
-            let metadata = fs::symlink_metadata(path.join(name)).ok()?;
-            Some(Container {
-                key: format!("{key}{name}"),
-                version: trusted(&FileState::of(&metadata), u64::MAX),
-            })
+        let rules = rules.iter().map(|(name, metadata)| Container {
+            key: format!("{key}{name}"),
+            version: trusted(&FileState::of(metadata), u64::MAX),
         });
         let containers = folder.into_iter().chain(rules).collect();
         lock(&self.containers).insert(key.to_owned(), containers);
@@ -210,15 +211,17 @@ impl MarkdownFolder {
         let trail = Arc::new(Trail {
             root: self.root.clone(),
             globs: self.options.globs.clone(),
-            rules: self.globs.clone(),
+            chosen: self.globs.clone(),
+            rules: Rules::default(),
             scope,
             containers: Mutex::default(),
             folders: Mutex::default(),
             files: Mutex::default(),
             cut: AtomicBool::new(false),
         });
+        let rules = trail.rules.enter(&self.root);
         if trail.scope.as_ref().is_none_or(|scope| scope.lists("")) {
-            trail.record("", &self.root);
+            trail.record("", &self.root, &rules);
         }
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let listed = Mutex::new(Listing::default());
@@ -226,11 +229,9 @@ impl MarkdownFolder {
         let admitting = Arc::clone(&trail);
         walk.threads(threads.min(MAX_THREADS))
             .follow_links(false)
-            .require_git(false)
-            .parents(false)
-            .git_global(false)
-            // In a worktree, `.git` is a file that points out of the folder.
-            .git_exclude(false)
+            // Rules are read by `rules`; only hidden files are left to the walker.
+            .standard_filters(false)
+            .hidden(true)
             .filter_entry(move |entry| admitting.admits(entry));
         walk.build_parallel().run(|| {
             let mut batch = Batch {
@@ -264,7 +265,15 @@ impl MarkdownFolder {
             files: std::mem::take(&mut lock(&trail.files)),
             cut: trail.cut.load(Ordering::Relaxed),
         };
-        let listing = listed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut listing = listed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let unread = trail.rules.take_problems().into_iter();
+        listing
+            .left_out
+            .extend(unread.map(|(path, reason)| LeftOut {
+                // Like a folder: no note may have this name.
+                key: format!("{}/", key_of(&self.root, &path)),
+                reason,
+            }));
         (listing, walked)
     }
 

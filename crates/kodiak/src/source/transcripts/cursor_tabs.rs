@@ -3,7 +3,6 @@
 //! Of the table `ItemTable`, which holds the whole state of the editor, only the keys of
 //! chats are read.
 
-use std::fs;
 use std::path::Path;
 
 use percent_encoding::percent_decode_str;
@@ -16,6 +15,7 @@ use super::opencode::{bytes, has_table};
 use super::parser::{moment_of, set};
 use super::turns::{Seen, Turns};
 use crate::document::Version;
+use crate::files;
 
 /// The values with chats.
 const CHATS: &str = "SELECT value FROM ItemTable
@@ -75,7 +75,7 @@ pub(super) fn read(
 
 /// Returns the folder that the workspace of a database is about.
 pub(super) fn workspace(database: &Path) -> Option<String> {
-    let described = fs::read(database.with_file_name("workspace.json")).ok()?;
+    let described = files::read(database.with_file_name("workspace.json"), files::SMALL).ok()?;
     let workspace: Workspace = record(&described)?;
     let path = workspace.folder.as_str().strip_prefix("file://")?;
     let path = percent_decode_str(path).decode_utf8().ok()?;

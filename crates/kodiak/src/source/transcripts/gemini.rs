@@ -14,6 +14,7 @@ use super::parser::{moment, set};
 use super::tool::ToolInput;
 use super::turn::Role;
 use super::turns::{Seen, Turns};
+use crate::files;
 
 /// A message, or what is said of the chat as a whole.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -110,6 +111,9 @@ struct Chat {
     messages: Vec<Record>,
 }
 
+/// The most bytes of a chat that is one JSON value.
+const MAX_BYTES: u64 = 256 << 20;
+
 /// Reads a chat and passes on its turns.
 pub(super) fn read(path: &Path, turns: &mut Turns<'_>) -> std::io::Result<()> {
     let mut chat = Chat::default();
@@ -117,7 +121,7 @@ pub(super) fn read(path: &Path, turns: &mut Turns<'_>) -> std::io::Result<()> {
         .extension()
         .is_some_and(|extension| extension == "json")
     {
-        match record::<Record>(&std::fs::read(path)?) {
+        match record::<Record>(&files::read(path, MAX_BYTES)?) {
             Some(record) => chat.describe(record, turns),
             None => turns.count(Seen::Broken),
         }
@@ -142,7 +146,7 @@ pub(super) fn read(path: &Path, turns: &mut Turns<'_>) -> std::io::Result<()> {
         .nth(2)
         .map(|folder| folder.join(".project_root"))
         && turns.context.around.cwd.is_none()
-        && let Ok(root) = std::fs::read_to_string(root)
+        && let Ok(root) = files::read_text(root, files::SMALL)
     {
         turns.context.around.cwd = root.lines().next().map(|line| line.trim().to_owned());
     }

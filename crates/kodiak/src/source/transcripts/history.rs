@@ -5,7 +5,6 @@
 //! agent itself does not delete them.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -109,7 +108,7 @@ fn list(path: &Path) -> io::Result<Vec<Found>> {
 /// Reads the prompts of one session. Lines that are no longer what they were are left
 /// out: the list of another moment finds them.
 pub(super) fn read(path: &PathBuf, prompts: &Prompts, turns: &mut Turns<'_>) -> io::Result<()> {
-    let mut file = File::open(path)?;
+    let mut file = crate::files::open(path)?;
     turns.context.session.id.clone_from(&prompts.session);
     for &(offset, length) in &prompts.lines {
         file.seek(SeekFrom::Start(offset))?;

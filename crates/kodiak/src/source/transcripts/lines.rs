@@ -1,6 +1,5 @@
 //! Reading the lines of a file that may be large, torn or compressed.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -33,7 +32,7 @@ pub(super) struct Line<'a> {
 impl Lines {
     /// Opens a file at a position. A compressed file is read from its beginning.
     pub(super) fn open(path: &Path, offset: u64) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+        let mut file = crate::files::open(path)?;
         let reader: Box<dyn BufRead> = if is_compressed(path) {
             let decoder = ruzstd::decoding::StreamingDecoder::new(BufReader::new(file))
                 .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
@@ -100,7 +99,7 @@ pub(super) fn is_compressed(path: &Path) -> bool {
 /// is only appended to has not changed before `offset`.
 pub(super) fn fingerprint(path: &Path, offset: u64) -> Option<[u8; 16]> {
     const PART: u64 = 4096;
-    let mut file = File::open(path).ok()?;
+    let mut file = crate::files::open(path).ok()?;
     if file.metadata().ok()?.len() < offset {
         return None;
     }

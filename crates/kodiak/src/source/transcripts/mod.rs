@@ -138,7 +138,8 @@ impl TranscriptSource {
             }
             Err(error) => return Err(Error::io("read", &self.root)(error)),
         };
-        if self.keep.is_some() && self.is_away() {
+        let away = self.keep.is_some() && self.is_away();
+        if away {
             found.left_out.push(LeftOut {
                 key: WHOLE.to_owned(),
                 reason: "its folder is missing or empty, so only kept sessions are listed"
@@ -154,7 +155,8 @@ impl TranscriptSource {
         self.add_prompts(&mut found)?;
         let found = Arc::new(found);
         let mut last = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = Some(Arc::clone(&found));
+        // Once the folder is back, another look is needed.
+        *last = (!away).then(|| Arc::clone(&found));
         Ok(found)
     }
 

@@ -312,11 +312,12 @@ fn pass_on_block(block: &Block, turns: &mut Turns<'_>) {
     }
 }
 
-/// Tells whether the database has a table.
+/// Tells whether the database has a table. A view or a virtual table, which have no
+/// page, is none: what it computes may not end.
 pub(super) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)",
+            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?1)",
         )?
         .query_row([name], |row| row.get(0))
 }

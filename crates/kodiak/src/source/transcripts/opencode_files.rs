@@ -139,6 +139,5 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn read_file(path: &Path) -> Option<Vec<u8>> {
-    let size = fs::symlink_metadata(path).ok()?.len();
-    (size <= LONGEST).then(|| fs::read(path).ok()).flatten()
+    crate::files::read(path, LONGEST).ok()
 }

@@ -175,6 +175,14 @@ impl SqliteStore {
 
     /// Opens an index for writing, and creates or upgrades it as needed.
     fn open_writable(path: &Path) -> Result<Self> {
+        // The log beside the file gets its permissions.
+        crate::files::create_private(path).map_err(Error::io("create", path))?;
+        // One that was made otherwise, and its log. If that fails, it stays readable.
+        for ending in ["", "-wal", "-shm"] {
+            let mut name = path.as_os_str().to_owned();
+            name.push(ending);
+            let _ = crate::files::tighten(Path::new(&name));
+        }
         let connection = Connection::open(path).map_err(|source| database_error(path, &source))?;
         let mut store = Self::wrap(connection, path)?;
         store.with(|connection| connection.busy_timeout(BUSY))?;
@@ -318,7 +326,7 @@ impl FileIdentity {
 fn check_ours(path: &Path) -> Result<()> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
     let mut header = Vec::with_capacity(100);
-    let read = std::fs::File::open(path).and_then(|file| file.take(100).read_to_end(&mut header));
+    let read = crate::files::open(path).and_then(|file| file.take(100).read_to_end(&mut header));
     match read {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::io("read", path)(error)),

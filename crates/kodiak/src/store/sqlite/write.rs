@@ -51,7 +51,7 @@ impl SqliteWriter {
         if let Some(folder) = path.parent()
             && !folder.as_os_str().is_empty()
         {
-            std::fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+            crate::files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
         }
         // Before the lock file is created: a file that is not an index gets no
         // lock file beside it.

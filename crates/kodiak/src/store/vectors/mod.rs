@@ -35,7 +35,6 @@ mod write;
 mod tests;
 
 use std::fmt;
-use std::fs::File;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
@@ -118,7 +117,7 @@ impl VectorFile {
     /// verified: it is nearly all of the file, and a wrong bit there only
     /// shifts a vector. [`VectorFile::holds`] verifies one row.
     pub fn open(path: &Path, origin: &Origin) -> Result<Option<Self>> {
-        let file = match File::open(path) {
+        let file = match crate::files::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io("open", path)(error)),

@@ -244,10 +244,9 @@ impl Unfinished {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         name.push(format!(".{}-{count}{UNFINISHED}", std::process::id()));
         let path = path.with_file_name(name);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        let file = crate::files::keep_private(&mut options)
             .open(&path)
             .map_err(Error::io("create", &path))?;
         Ok((Self { path }, file))

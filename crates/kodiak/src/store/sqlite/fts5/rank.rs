@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -133,19 +134,27 @@ pub(super) unsafe extern "C" fn rank(
     count: c_int,
     values: *mut *mut ffi::sqlite3_value,
 ) {
-    // SAFETY: FTS5 passes its own API, row and result for the duration of the
-    // call, and `count` values.
+    // A panic must not cross into C.
+    let scored = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: FTS5 passes its own API and row for the duration of the call, and
+        // `count` values.
+        unsafe { score(&*api, row, count, values) }
+    }));
+    // SAFETY: FTS5 passes the result for the duration of the call.
     unsafe {
-        match score(&*api, row, count, values) {
-            Some(score) => ffi::sqlite3_result_double(result, score),
-            None => ffi::sqlite3_result_error_code(result, ffi::SQLITE_ERROR),
+        match scored {
+            Ok(Some(score)) => ffi::sqlite3_result_double(result, score),
+            Ok(None) | Err(_) => ffi::sqlite3_result_error_code(result, ffi::SQLITE_ERROR),
         }
     }
 }
 
 unsafe extern "C" fn ranking_delete(ranking: *mut c_void) {
-    // SAFETY: made by `ranking_of` with `Box::into_raw`, deleted once.
-    drop(unsafe { Box::from_raw(ranking.cast::<Ranking>()) });
+    // A panic must not cross into C.
+    let _ = catch_unwind(|| {
+        // SAFETY: made by `ranking_of` with `Box::into_raw`, deleted once.
+        drop(unsafe { Box::from_raw(ranking.cast::<Ranking>()) });
+    });
 }
 
 /// The rank parameters of a query, and a buffer for its matches in a row.
