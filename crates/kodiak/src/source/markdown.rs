@@ -5,6 +5,7 @@
 //! ones, `version` determines their versions, `note` interprets the text of a file,
 //! `save` writes notes, and `trash` keeps deleted ones.
 
+pub(super) mod beneath;
 mod compose;
 pub(super) mod files;
 mod locate;
@@ -28,6 +29,7 @@ use crate::error::{Error, Result};
 
 pub use super::note::document_from_text;
 use super::{Entry, Known, Listing, Located, Look, Presence, Reading, Source, WritableSource};
+use beneath::Folder;
 pub(super) use version::FileState;
 
 /// The default size limit of files: 10 MiB.
@@ -261,21 +263,24 @@ impl MarkdownFolder {
         if !stays_inside(key) {
             return refused("leaves the folder", FileState::default());
         }
-        let path = self.path_of(key);
-        // Before opening: opening a pipe would wait for its writer.
-        let metadata = fs::symlink_metadata(&path)?;
+        let metadata = fs::symlink_metadata(self.path_of(key))?;
         let state = FileState::of(&metadata);
-        // This also catches links in the folders above the file.
-        if !path.canonicalize()?.starts_with(&self.root) {
-            return refused("leaves the folder", state);
-        }
         if metadata.is_symlink() {
             return refused("is a link", state);
         }
         if !metadata.is_file() {
             return refused("is not a file", state);
         }
-        let file = File::open(&path)?;
+        let (folder, name) = divided(key);
+        match Folder::open(&self.root, folder) {
+            Err(error) if beneath::is_link(&error) => refused("leaves the folder", state),
+            folder => self.read_in(&folder?, name),
+        }
+    }
+
+    /// Reads the text of a file in an open folder, like [`Self::read_file`].
+    pub(super) fn read_in(&self, folder: &Folder, name: &Path) -> io::Result<LookedAt> {
+        let file = folder.open_file(name)?;
         // Before reading, so that a write during reading shows as a change
         // later.
         let state = FileState::of(&file.metadata()?);
@@ -345,6 +350,13 @@ pub(super) fn require_folder(path: &Path) -> Result<()> {
         }),
         Err(error) => Err(Error::io("read", path)(error)),
     }
+}
+
+/// Divides a key into the path of its folder and the name of its file.
+pub(super) fn divided(key: &str) -> (&Path, &Path) {
+    let path = Path::new(key);
+    let name = path.file_name().unwrap_or_default();
+    (path.parent().unwrap_or(Path::new("")), Path::new(name))
 }
 
 /// Tells whether a key is a plain path downwards.

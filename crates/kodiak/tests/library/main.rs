@@ -41,6 +41,7 @@ mod spelling;
 mod stemming;
 mod store_contract;
 mod strange;
+mod swapping;
 mod syncing;
 mod threads;
 mod transcripts;

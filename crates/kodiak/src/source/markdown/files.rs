@@ -1,15 +1,16 @@
 //! Writing and moving files without loss.
 //!
 //! This module knows how a file is replaced in one step, how it is moved without
-//! overwriting another, and how processes take turns at one folder. `save` and
-//! `trash` know what the files mean.
+//! overwriting another, and how processes take turns at one folder. All of it happens
+//! in folders that `beneath` holds open. `save` and `trash` know what the files mean.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::Permissions;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::beneath::Folder;
 use crate::error::{Error, Result};
 
 /// The turn of one writer at a folder, held until dropped. It keeps other
@@ -17,18 +18,27 @@ use crate::error::{Error, Result};
 /// moment it is replaced. Where a folder cannot be locked, there is no turn.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    _folder: Option<File>,
+    _folder: Option<Folder>,
 }
 
 impl Turn {
-    /// Waits for the turn at a folder, and removes what killed writers left there.
+    /// Waits for the turn at a folder that is nobody else's to exchange, and removes
+    /// what killed writers left there.
     pub(in crate::source) fn at(folder: &Path) -> Self {
-        let opened = File::open(folder).ok();
-        let turn = Self {
-            _folder: opened.filter(|opened| opened.lock().is_ok()),
-        };
-        remove_left_over(folder);
-        turn
+        Self::take(Folder::root(folder))
+    }
+
+    /// Waits for the turn at an open folder, and removes what killed writers left there.
+    pub(in crate::source) fn of(folder: &Folder) -> Self {
+        Self::take(folder.again())
+    }
+
+    fn take(folder: io::Result<Folder>) -> Self {
+        let locked = folder.ok().inspect(|folder| {
+            folder.lock();
+            remove_left_over(folder);
+        });
+        Self { _folder: locked }
     }
 }
 
@@ -38,141 +48,123 @@ const LEFT_OVER: Duration = Duration::from_mins(1);
 
 /// Removes the temporary files that killed writers left in a folder. They are
 /// hidden, so it does no harm if that fails.
-fn remove_left_over(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
+fn remove_left_over(folder: &Folder) {
+    for name in folder.names().unwrap_or_default() {
         let number = name
             .to_str()
             .and_then(|name| name.strip_prefix(".kodiak-")?.strip_suffix(".tmp"));
         if number.is_none() {
             continue;
         }
-        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let name = Path::new(&name);
+        let opened = folder.open_file(name);
+        let modified = opened.and_then(|file| file.metadata()?.modified());
         let age = modified.ok().and_then(|modified| modified.elapsed().ok());
         if age.is_some_and(|age| age > LEFT_OVER) {
-            let _ = fs::remove_file(entry.path());
+            let _ = folder.remove_file(name);
         }
     }
 }
 
 /// A temporary file, removed unless it is moved to its final name.
 #[derive(Debug)]
-pub(in crate::source) struct Temporary {
-    path: PathBuf,
+pub(in crate::source) struct Temporary<'a> {
+    folder: &'a Folder,
+    name: PathBuf,
     placed: bool,
 }
 
-impl Temporary {
+impl<'a> Temporary<'a> {
     /// Writes a temporary file in the folder of the final one. Its name is
     /// hidden, so one that a killed process leaves behind is never listed. With
-    /// `permissions`, nobody else can read it before it has them.
+    /// `permissions`, nobody else can read it before it has them. Without, it is as
+    /// private as the folder.
     pub(in crate::source) fn write(
-        folder: &Path,
+        folder: &'a Folder,
         text: &str,
         permissions: Option<Permissions>,
     ) -> Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let process = std::process::id();
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        if permissions.is_some() {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        let (path, mut file) = loop {
+        let (name, mut file) = loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let path = folder.join(format!(".kodiak-{process}-{number}.tmp"));
-            match options.open(&path) {
-                Ok(file) => break (path, file),
+            let name = PathBuf::from(format!(".kodiak-{process}-{number}.tmp"));
+            match folder.create_file(&name, permissions.is_some()) {
+                Ok(file) => break (name, file),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::io("write to", folder)(error)),
+                Err(error) => return Err(Error::io("write to", folder.path())(error)),
             }
         };
         let temporary = Self {
-            path,
+            folder,
+            name,
             placed: false,
         };
         file.write_all(text.as_bytes())
             .and_then(|()| permissions.map_or(Ok(()), |same| file.set_permissions(same)))
             .and_then(|()| file.sync_all())
-            .map_err(Error::io("write to", folder))?;
+            .map_err(Error::io("write to", folder.path()))?;
         Ok(temporary)
     }
 
-    /// Moves it over an existing file.
-    pub(in crate::source) fn replace(mut self, path: &Path) -> Result<()> {
-        fs::rename(&self.path, path).map_err(Error::io("write", path))?;
+    /// Moves it over an existing file in its folder.
+    pub(in crate::source) fn replace(mut self, name: &Path) -> Result<()> {
+        let moved = self.folder.rename(&self.name, self.folder, name);
+        moved.map_err(Error::io("write", self.folder.path().join(name)))?;
         self.placed = true;
-        sync_folder(folder_of(path));
+        self.folder.sync();
         Ok(())
     }
 
-    /// Moves it to a path that must be free. Returns whether it was.
-    pub(in crate::source) fn place(mut self, path: &Path) -> Result<bool> {
-        self.placed =
-            move_without_overwriting(&self.path, path).map_err(Error::io("write", path))?;
+    /// Moves it to a name in its folder that must be free. Returns whether it was.
+    pub(in crate::source) fn place(mut self, name: &Path) -> Result<bool> {
+        let moved = move_without_overwriting(self.folder, &self.name, self.folder, name);
+        self.placed = moved.map_err(Error::io("write", self.folder.path().join(name)))?;
         Ok(self.placed)
     }
 }
 
-impl Drop for Temporary {
+impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if !self.placed {
             // It is hidden, so it does no harm if it cannot be removed.
-            let _ = fs::remove_file(&self.path);
+            let _ = self.folder.remove_file(&self.name);
         }
     }
 }
 
-/// Moves a file to a path that must be free. Returns whether it was.
-pub(in crate::source) fn move_without_overwriting(from: &Path, to: &Path) -> io::Result<bool> {
-    let moved = match move_at_once(from, to) {
-        None if is_same_name(from, to) => fs::rename(from, to).map(|()| true),
-        None => move_in_steps(from, to),
-        Some(Ok(false)) if is_same_name(from, to) => fs::rename(from, to).map(|()| true),
+/// Moves a file to a name that must be free. Returns whether it was.
+pub(in crate::source) fn move_without_overwriting(
+    from: &Folder,
+    name: &Path,
+    to: &Folder,
+    new: &Path,
+) -> io::Result<bool> {
+    let moved = match from.rename_to_free(name, to, new) {
+        None if from.is_same_name(name, to, new) => from.rename(name, to, new).map(|()| true),
+        None => move_in_steps(from, name, to, new),
+        Some(Ok(false)) if from.is_same_name(name, to, new) => {
+            from.rename(name, to, new).map(|()| true)
+        }
         Some(moved) => moved,
     }?;
     if moved {
-        sync_folder(folder_of(to));
-        sync_folder(folder_of(from));
+        to.sync();
+        from.sync();
     }
     Ok(moved)
 }
 
-/// Moves a file in one step, if the system can do so without overwriting.
-fn move_at_once(from: &Path, to: &Path) -> Option<io::Result<bool>> {
-    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        use rustix::io::Errno;
-        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            Ok(()) => Some(Ok(true)),
-            Err(Errno::EXIST) => Some(Ok(false)),
-            // The file system does not know the flag.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => None,
-            Err(error) => Some(Err(error.into())),
-        }
-    }
-    #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-    {
-        let _ = (from, to);
-        None
-    }
-}
-
 /// Moves a file with a second name for it. A process that dies halfway leaves
 /// the file in both places.
-fn move_in_steps(from: &Path, to: &Path) -> io::Result<bool> {
-    match fs::hard_link(from, to) {
-        Ok(()) => fs::remove_file(from)?,
+fn move_in_steps(from: &Folder, name: &Path, to: &Folder, new: &Path) -> io::Result<bool> {
+    match from.link(name, to, new) {
+        Ok(()) => from.remove_file(name)?,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
         // On a file system without hard links, the name is reserved first.
-        Err(_) => match File::create_new(to) {
-            Ok(_) => fs::rename(from, to)?,
+        Err(_) => match to.create_file(new, false) {
+            Ok(_) => from.rename(name, to, new)?,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
             Err(error) => return Err(error),
         },
@@ -180,40 +172,10 @@ fn move_in_steps(from: &Path, to: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Tells whether two paths are one name to the file system, which may ignore
-/// case or composition. Two names of one file are not.
-fn is_same_name(one: &Path, other: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let identity = |path: &Path| {
-            let metadata = fs::symlink_metadata(path).ok()?;
-            Some((metadata.dev(), metadata.ino(), metadata.nlink()))
-        };
-        let known = identity(one);
-        known.is_some_and(|(.., names)| names == 1) && known == identity(other)
-    }
-    #[cfg(not(unix))]
-    {
-        let lower = |path: &Path| path.to_string_lossy().to_lowercase();
-        lower(one) == lower(other)
-    }
-}
-
-/// Makes the names in a folder survive a power cut, if the system can.
-pub(in crate::source) fn sync_folder(folder: &Path) {
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
-    }
-}
-
-/// Returns the folder that a file is in.
-pub(in crate::source) fn folder_of(path: &Path) -> &Path {
-    path.parent().unwrap_or(path)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, File};
+
     use super::*;
 
     #[test]
@@ -222,11 +184,13 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         fs::write(path("a"), "a").unwrap();
         fs::write(path("b"), "b").unwrap();
+        let open = Folder::root(folder.path()).unwrap();
         for moving in [move_without_overwriting, move_in_steps] {
-            assert!(!moving(&path("a"), &path("b")).unwrap());
-            assert!(moving(&path("a"), &path("c")).unwrap());
-            assert!(moving(&path("c"), &path("a")).unwrap());
-            moving(&path("missing"), &path("d")).unwrap_err();
+            let moving = |from: &str, to: &str| moving(&open, from.as_ref(), &open, to.as_ref());
+            assert!(!moving("a", "b").unwrap());
+            assert!(moving("a", "c").unwrap());
+            assert!(moving("c", "a").unwrap());
+            moving("missing", "d").unwrap_err();
         }
         assert_eq!(fs::read_to_string(path("a")).unwrap(), "a");
         assert_eq!(fs::read_to_string(path("b")).unwrap(), "b");
@@ -240,7 +204,9 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         fs::write(path("a"), "a").unwrap();
         fs::hard_link(path("a"), path("A")).unwrap();
-        assert!(!move_without_overwriting(&path("a"), &path("A")).unwrap());
+        let open = Folder::root(folder.path()).unwrap();
+        let moved = move_without_overwriting(&open, "a".as_ref(), &open, "A".as_ref());
+        assert!(!moved.unwrap());
         assert!(path("a").exists() && path("A").exists());
     }
 

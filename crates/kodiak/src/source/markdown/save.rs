@@ -8,8 +8,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::files::{Temporary, Turn, folder_of, move_without_overwriting};
-use super::{MarkdownFolder, compose, exact_size, names, not_there, require_folder, stays_inside};
+use super::beneath::{self, Folder};
+use super::files::{Temporary, Turn, move_without_overwriting};
+use super::{
+    MarkdownFolder, compose, divided, exact_size, names, not_there, require_folder, stays_inside,
+};
 use crate::error::{Error, Result};
 use crate::source::note::divide_name;
 use crate::source::{Draft, Trashed, WritableSource};
@@ -44,7 +47,8 @@ impl WritableSource for MarkdownFolder {
     }
 
     fn text(&self, key: &str) -> Result<String> {
-        Ok(self.existing(key)?.1)
+        self.existing_file(key)?;
+        self.text_in(&self.open_folder(key)?, key)
     }
 
     fn update(&self, key: &str, draft: &Draft, seen: [u8; 32]) -> Result<()> {
@@ -59,6 +63,7 @@ impl WritableSource for MarkdownFolder {
 
     fn rename(&self, key: &str, title: &str) -> Result<String> {
         let path = self.existing_file(key)?;
+        let (folder_open, old_name) = (self.open_folder(key)?, divided(key).1);
         let (_, extension) = divide_name(key);
         let folder = key.rsplit_once('/').map_or("", |(folder, _)| folder);
         let stem = names::file_stem(title);
@@ -69,9 +74,10 @@ impl WritableSource for MarkdownFolder {
             if new == key {
                 return Ok(new);
             }
-            let to = self.path_of(&new);
-            self.require_listed(&new, &to)?;
-            if move_without_overwriting(&path, &to).map_err(Error::io("move", &path))? {
+            self.require_listed(&new, &self.path_of(&new))?;
+            let here = &folder_open;
+            let moved = move_without_overwriting(here, old_name, here, Path::new(&name));
+            if moved.map_err(Error::io("move", &path))? {
                 return Ok(new);
             }
             number += 1;
@@ -91,17 +97,23 @@ impl WritableSource for MarkdownFolder {
     }
 
     fn purge(&self, key: &str) -> Result<()> {
-        let mut files: Vec<PathBuf> = match self.existing_file(key) {
-            Ok(path) => vec![path],
+        let mut files: Vec<(Folder, PathBuf)> = match self.existing_file(key) {
+            Ok(_) => vec![(self.open_folder(key)?, divided(key).1.to_owned())],
             Err(Error::NoDocument { .. }) => Vec::new(),
             Err(error) => return Err(error),
         };
-        files.extend(self.trashed(key)?);
+        if let Some((folder, names)) = self.trashed(key)? {
+            for name in names {
+                let folder = folder.again().map_err(Error::io("open", folder.path()))?;
+                files.push((folder, name));
+            }
+        }
         if files.is_empty() {
             return Err(not_there(key));
         }
-        for file in files {
-            fs::remove_file(&file).map_err(Error::io("erase", &file))?;
+        for (folder, name) in files {
+            let erased = folder.remove_file(&name);
+            erased.map_err(Error::io("erase", folder.path().join(name)))?;
         }
         Ok(())
     }
@@ -146,8 +158,9 @@ impl MarkdownFolder {
         change: impl FnOnce(&str) -> Result<String>,
     ) -> Result<()> {
         let path = self.existing_file(key)?;
-        let _turn = Turn::at(folder_of(&path));
-        let (_, old) = self.existing(key)?;
+        let (folder, name) = (self.open_folder(key)?, divided(key).1);
+        let _turn = Turn::of(&folder);
+        let old = self.text_in(&folder, key)?;
         let unchanged = |text: &str| *blake3::hash(text.as_bytes()).as_bytes() == seen;
         let conflict = || Error::Conflict {
             key: key.to_owned(),
@@ -161,17 +174,17 @@ impl MarkdownFolder {
             return Ok(());
         }
         self.require_size(key, &text)?;
-        let metadata = fs::symlink_metadata(&path).map_err(Error::io("read", &path))?;
-        let permissions = metadata.permissions();
+        let metadata = folder.open_file(name).and_then(|file| file.metadata());
+        let permissions = metadata.map_err(Error::io("read", &path))?.permissions();
         if permissions.readonly() {
             let denied = std::io::Error::from(ErrorKind::PermissionDenied);
             return Err(Error::io("write", &path)(denied));
         }
-        let temporary = Temporary::write(folder_of(&path), &text, Some(permissions))?;
+        let temporary = Temporary::write(&folder, &text, Some(permissions))?;
         // Checked again, now that only the rename is left: others than this
         // program do not wait for their turn.
-        match self.existing(key) {
-            Ok((_, now)) if unchanged(&now) => temporary.replace(&path),
+        match self.text_in(&folder, key) {
+            Ok(now) if unchanged(&now) => temporary.replace(name),
             Ok(_) => Err(conflict()),
             Err(error) => Err(error),
         }
@@ -210,22 +223,43 @@ impl MarkdownFolder {
     }
 
     fn write_new(&self, key: &str, text: &str) -> Result<bool> {
-        let path = self.path_of(key);
         self.require_size(key, text)?;
-        self.make_folder(&path)?;
-        let temporary = Temporary::write(folder_of(&path), text, None)?;
-        temporary.place(&path)
+        let folder = self.make_folder(key)?;
+        Temporary::write(&folder, text, None)?.place(divided(key).1)
     }
 
-    /// Returns the path and the text of an existing note.
-    fn existing(&self, key: &str) -> Result<(PathBuf, String)> {
-        let path = self.existing_file(key)?;
-        let file = self.read_file(key).map_err(Error::io("read", &path))?;
-        let text = file.content.map_err(|detail| Error::BadKey {
+    /// Returns the text of a note whose folder is open.
+    fn text_in(&self, folder: &Folder, key: &str) -> Result<String> {
+        let name = divided(key).1;
+        let file = self.read_in(folder, name).map_err(|error| {
+            if error.kind() == ErrorKind::NotFound {
+                return not_there(key);
+            }
+            Error::io("read", folder.path().join(name))(error)
+        })?;
+        file.content.map_err(|detail| Error::BadKey {
             key: key.to_owned(),
             detail,
-        })?;
-        Ok((path, text))
+        })
+    }
+
+    /// Opens the folder of an existing file.
+    pub(in crate::source) fn open_folder(&self, key: &str) -> Result<Folder> {
+        let opened = Folder::open(&self.root, divided(key).0);
+        opened.map_err(|error| self.not_opened(key, error))
+    }
+
+    fn not_opened(&self, key: &str, error: std::io::Error) -> Error {
+        let refused = |detail: &str| Error::BadKey {
+            key: key.to_owned(),
+            detail: detail.to_owned(),
+        };
+        match error.kind() {
+            _ if beneath::is_link(&error) => refused("a folder on the way is a link"),
+            ErrorKind::NotADirectory => refused("a folder on the way is a file"),
+            ErrorKind::NotFound => not_there(key),
+            _ => Error::io("open the folder", self.root.join(divided(key).0))(error),
+        }
     }
 
     /// Returns the path of an existing note: a file in this folder that is not
@@ -257,12 +291,15 @@ impl MarkdownFolder {
         Ok(path)
     }
 
-    /// Creates the folder for a file.
-    pub(in crate::source) fn make_folder(&self, path: &Path) -> Result<()> {
-        let key = path.to_string_lossy();
-        self.require_inside(&key, path)?;
-        let folder = folder_of(path);
-        fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))
+    /// Opens the folder for a file, and creates it if it is missing.
+    pub(in crate::source) fn make_folder(&self, key: &str) -> Result<Folder> {
+        let path = self.root.join(key);
+        self.require_inside(key, &path)?;
+        Folder::create(&self.root, divided(key).0).map_err(|error| match error.kind() {
+            _ if beneath::is_link(&error) => self.not_opened(key, error),
+            ErrorKind::NotADirectory => self.not_opened(key, error),
+            _ => Error::io("create the folder", self.root.join(divided(key).0))(error),
+        })
     }
 
     /// Refuses a path with a link on the way to the file, wherever it leads.

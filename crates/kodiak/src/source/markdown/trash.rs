@@ -7,8 +7,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::{folder_of, move_without_overwriting};
-use super::{FileState, MarkdownFolder, names, not_there, require_folder, stays_inside};
+use super::beneath::Folder;
+use super::files::move_without_overwriting;
+use super::{FileState, MarkdownFolder, divided, names, not_there, require_folder, stays_inside};
 use crate::error::{Error, Result};
 use crate::source::Trashed;
 use crate::source::note::document_from_text;
@@ -20,15 +21,18 @@ impl MarkdownFolder {
     /// Moves a note to the trash.
     pub(super) fn move_to_trash(&self, key: &str) -> Result<()> {
         let path = self.existing_file(key)?;
-        let trashed = self.root.join(TRASH).join(Path::new(key));
-        self.make_folder(&trashed)?;
-        let mut place = trashed.clone();
+        let (from, name) = (self.open_folder(key)?, divided(key).1);
+        let to = self.make_folder(&format!("{TRASH}/{key}"))?;
+        let mut place = name.to_owned();
         let mut number = 1_u64;
-        while !move_without_overwriting(&path, &place).map_err(Error::io("move", &path))? {
+        loop {
+            let moved = move_without_overwriting(&from, name, &to, &place);
+            if moved.map_err(Error::io("move", &path))? {
+                return Ok(());
+            }
             number += 1;
-            place = with_suffix(&trashed, &format!(".~{number}~"));
+            place = with_suffix(name, &format!(".~{number}~"));
         }
-        Ok(())
     }
 
     /// Lists the deleted notes, the last deleted first.
@@ -69,8 +73,12 @@ impl MarkdownFolder {
         if names::is_hidden(key) {
             return None;
         }
-        let metadata = fs::symlink_metadata(path).ok()?;
-        let text = fs::read(path).ok()?;
+        let (folder, file) = divided(&name);
+        let folder = Folder::open(&self.root, &Path::new(TRASH).join(folder)).ok()?;
+        let file = folder.open_file(file).ok()?;
+        let metadata = file.metadata().ok()?;
+        // A longer one was not written by this program.
+        let text = crate::files::read_from(file, self.options.max_bytes).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let state = FileState::of(&metadata);
         Some(Trashed {
@@ -90,45 +98,51 @@ impl MarkdownFolder {
         let Some(found) = named.or_else(|| all.iter().find(|one| one.key == wanted)) else {
             return Err(not_there(wanted));
         };
-        let from = self.root.join(TRASH).join(Path::new(&found.name));
-        let to = self.path_of(&found.key);
+        let trashed = format!("{TRASH}/{}", found.name);
+        let from = self.root.join(&trashed);
         self.require_inside(&found.key, &from)?;
-        self.make_folder(&to)?;
-        if !move_without_overwriting(&from, &to).map_err(Error::io("move", &from))? {
+        let in_trash = self.open_folder(&trashed)?;
+        let to = self.make_folder(&found.key)?;
+        let (old, new) = (divided(&trashed).1, divided(&found.key).1);
+        let moved = move_without_overwriting(&in_trash, old, &to, new);
+        if !moved.map_err(Error::io("move", &from))? {
             return Err(Error::KeyTaken {
                 key: found.key.clone(),
             });
         }
         // Folders that are empty now. The first that is not ends this.
-        let trash = self.root.join(TRASH);
-        let above = from.ancestors().skip(1);
-        for folder in above.take_while(|folder| folder.starts_with(&trash)) {
-            if fs::remove_dir(folder).is_err() {
+        let mut inside = trashed.as_str();
+        while let Some((folder, _)) = inside.rsplit_once('/') {
+            let (above, name) = divided(folder);
+            let removed =
+                Folder::open(&self.root, above).and_then(|above| above.remove_folder(name));
+            if removed.is_err() {
                 break;
             }
+            inside = folder;
         }
         Ok(found.key.clone())
     }
 
-    /// Returns the files in the trash that had this key.
-    pub(super) fn trashed(&self, key: &str) -> Result<Vec<PathBuf>> {
+    /// Returns the files in the trash that had this key, as names in their folder.
+    pub(super) fn trashed(&self, key: &str) -> Result<Option<(Folder, Vec<PathBuf>)>> {
         if !stays_inside(key) || names::is_hidden(key) {
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        let first = self.root.join(TRASH).join(Path::new(key));
-        let name = first.file_name().and_then(|name| name.to_str());
-        let (Some(name), Ok(files)) = (name, fs::read_dir(folder_of(&first))) else {
-            return Ok(Vec::new());
+        let first = format!("{TRASH}/{key}");
+        self.require_inside(key, &self.root.join(&first))?;
+        let (inside, name) = divided(&first);
+        let (Some(name), Ok(folder)) = (name.to_str(), Folder::open(&self.root, inside)) else {
+            return Ok(None);
         };
-        self.require_inside(key, &first)?;
         let is_version = |file: &str| file == name || divide_number(file).0 == name;
-        let files = files.filter_map(|file| Some(file.ok()?.path()));
-        Ok(files
-            .filter(|path| {
-                let name = path.file_name().and_then(|name| name.to_str());
-                name.is_some_and(is_version) && path.is_file()
-            })
-            .collect())
+        let names = folder.names().map_err(Error::io("read", folder.path()))?;
+        let names = names
+            .into_iter()
+            .filter(|name| name.to_str().is_some_and(is_version));
+        let names = names.map(PathBuf::from);
+        let names = names.filter(|name| folder.is_file(name)).collect();
+        Ok(Some((folder, names)))
     }
 }
 

@@ -5,16 +5,19 @@
 //! for that would take too long, so a hidden file lists the few in question. It is
 //! only read and written by whoever has the turn at the folder.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::MemoryFolder;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::files;
+use crate::source::markdown::beneath::Folder;
 use crate::source::markdown::files::Temporary;
 use crate::source::markdown::stays_inside;
 
 /// The hidden file with the paths of such memories, one on each line.
 const FILE: &str = ".kodiak-waiting";
+/// The most bytes of it.
+const MAX_BYTES: u64 = 1 << 20;
 
 impl MemoryFolder {
     fn waiting_file(&self) -> PathBuf {
@@ -24,7 +27,7 @@ impl MemoryFolder {
     /// Returns the paths of the memories that may not be indexed yet.
     pub(crate) fn waiting(&self) -> Vec<String> {
         // Without the list, at worst a memory is stored twice.
-        let text = fs::read_to_string(self.waiting_file()).unwrap_or_default();
+        let text = files::read_text(self.waiting_file(), MAX_BYTES).unwrap_or_default();
         let paths = text.lines().filter(|path| stays_inside(path));
         paths.map(str::to_owned).collect()
     }
@@ -36,6 +39,8 @@ impl MemoryFolder {
             return Ok(());
         }
         let text: String = paths.iter().map(|path| format!("{path}\n")).collect();
-        Temporary::write(self.folder.root(), &text, None)?.replace(&file)
+        let root = self.folder.root();
+        let folder = Folder::root(root).map_err(Error::io("open the folder", root))?;
+        Temporary::write(&folder, &text, None)?.replace(Path::new(FILE))
     }
 }

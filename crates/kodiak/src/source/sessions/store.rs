@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs;
 use std::io::ErrorKind;
 
 use serde_json::Value;
@@ -17,8 +16,8 @@ use super::node::Node;
 use crate::date;
 use crate::error::{Error, Result};
 use crate::redact::{redact, redact_field, replaced};
-use crate::source::markdown::files::{Temporary, Turn, folder_of};
-use crate::source::markdown::{exact_size, require_folder};
+use crate::source::markdown::files::{Temporary, Turn};
+use crate::source::markdown::{divided, exact_size, require_folder};
 use crate::source::{RecordSource, Source, StoredRecord};
 
 /// The name of the folder that holds the records, below the root.
@@ -53,10 +52,11 @@ impl SessionRecords {
             if !meant {
                 continue;
             }
-            let path = self.folder.path_of(&entry.key);
-            match fs::remove_file(&path) {
+            let folder = self.folder.open_folder(&entry.key)?;
+            match folder.remove_file(divided(&entry.key).1) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(Error::io("erase", &path)(error));
+                    let path = self.folder.path_of(&entry.key);
+                    return Err(Error::io("erase", path)(error));
                 }
                 _ => {}
             }
@@ -96,11 +96,11 @@ impl SessionRecords {
         let key = format!("{}{}", self.month(&node), file_name(&node.id, version));
         stored.file = self.folder.path_of(&key);
         self.folder.require_inside(&key, &stored.file)?;
-        self.folder.make_folder(&stored.file)?;
+        let (folder, name) = (self.folder.make_folder(&key)?, divided(&key).1);
         let text = format!("{}\n", text.trim());
-        let temporary = Temporary::write(folder_of(&stored.file), &text, None)?;
+        let temporary = Temporary::write(&folder, &text, None)?;
         // A link or a folder may have the name.
-        if fs::symlink_metadata(&stored.file).is_ok() || !temporary.place(&stored.file)? {
+        if folder.has(name) || !temporary.place(name)? {
             return Err(taken());
         }
         stored.new = true;

@@ -6,7 +6,7 @@
 //! index. Only forgetting and retention remove them. Nobody else may read them: folders have mode
 //! 0700, files 0600.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,9 @@ use super::turn::{Circumstances, Session, Turn};
 use super::turns::{LeftOver, ResumePoint};
 use crate::document::{Timestamp, Version};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::source::markdown::FileState;
+use crate::source::markdown::beneath::Folder;
 use crate::source::markdown::files::Temporary;
 
 /// The format of the copies, and of what is left out of them. Copies of an earlier
@@ -136,7 +138,7 @@ impl Keep {
     /// a later format: that must not be overwritten.
     pub(super) fn load(&self, key: &str) -> Result<Option<Copy>> {
         let path = self.path(key);
-        let file = match File::open(&path) {
+        let file = match files::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io("read", &path)(error)),
@@ -153,7 +155,7 @@ impl Keep {
         }
         let path = self.path(key);
         let read = || -> io::Result<Option<Timestamp>> {
-            let mut lines = BufReader::new(File::open(&path)?).lines();
+            let mut lines = BufReader::new(files::open(&path)?).lines();
             let header = lines.next().transpose()?.unwrap_or_default();
             let Ok(header) = serde_json::from_str::<Header>(&header) else {
                 return Ok(None);
@@ -175,10 +177,11 @@ impl Keep {
     pub(super) fn store(&self, key: &str, copy: &Copy) -> Result<()> {
         let path = self.path(key);
         let folder = path.parent().unwrap_or(&self.folder);
-        make_private(folder)?;
+        files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
         let text = write(copy);
-        let file = Temporary::write(folder, &text, private())?;
-        file.replace(&path)
+        let folder = Folder::root(folder).map_err(Error::io("open the folder", folder))?;
+        let name = path.file_name().unwrap_or_default();
+        Temporary::write(&folder, &text, private())?.replace(Path::new(name))
     }
 
     /// Deletes a copy.
@@ -191,17 +194,6 @@ impl Keep {
             _ => Ok(()),
         }
     }
-}
-
-/// Creates a folder that nobody else may read, with those above it.
-fn make_private(folder: &Path) -> Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-        .create(folder)
-        .map_err(Error::io("create the folder", folder))
 }
 
 #[cfg(unix)]

@@ -1,0 +1,208 @@
+//! Folders that are exchanged for links while something is written: nothing leaves the
+//! root, and nothing outside of it is read.
+
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use kodiak::access::Guard;
+use kodiak::engine::{Engine, Job};
+use kodiak::source::{
+    Draft, FolderOptions, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,
+    SessionRecords, Source, WritableSource,
+};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use crate::collection::ask;
+use crate::sessions::EXAMPLE;
+
+/// How long each kind of writing goes on.
+const LONG: Duration = Duration::from_millis(2_500);
+
+/// A root with folders and links of the same names, and a folder outside of it.
+struct Place {
+    place: tempfile::TempDir,
+    /// Pairs of a folder and of a link that leads out.
+    pairs: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Place {
+    /// Makes a root with these folders, each with a link beside it.
+    fn new(folders: &[&str]) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let mut made = Self {
+            place,
+            pairs: Vec::new(),
+        };
+        for (number, name) in folders.iter().enumerate() {
+            let folder = made.root().join(name);
+            let outside = made.outside().join(name);
+            fs::create_dir_all(&folder).unwrap();
+            fs::create_dir_all(&outside).unwrap();
+            for name in ["a.md", "b.md"] {
+                fs::write(folder.join(name), "# A\n\ninside #old\n").unwrap();
+                fs::write(outside.join(name), "# A\n\nforeignword #old\n").unwrap();
+            }
+            let link = made.root().join(format!(".link-{number}"));
+            symlink(&outside, &link).unwrap();
+            made.pairs.push((folder, link));
+        }
+        made
+    }
+
+    fn root(&self) -> PathBuf {
+        self.place.path().canonicalize().unwrap().join("root")
+    }
+
+    fn outside(&self) -> PathBuf {
+        self.place.path().canonicalize().unwrap().join("outside")
+    }
+
+    /// Returns the files outside of the root, with what they say.
+    fn files_outside(&self) -> BTreeMap<PathBuf, String> {
+        let mut files = BTreeMap::new();
+        let mut folders = vec![self.outside()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let text = fs::read_to_string(&path).unwrap();
+                    files.insert(path, text);
+                }
+            }
+        }
+        files
+    }
+
+    /// Runs `work` again and again while folders and links are exchanged, and checks
+    /// that nothing outside of the root has changed.
+    fn swap_during(&self, mut work: impl FnMut(u64)) {
+        let before = self.files_outside();
+        let done = AtomicBool::new(false);
+        let mut rounds = 0;
+        std::thread::scope(|scope| {
+            for (folder, link) in &self.pairs {
+                let done = &done;
+                scope.spawn(move || {
+                    while !done.load(Ordering::Relaxed) {
+                        exchange(folder, link);
+                    }
+                });
+            }
+            let started = Instant::now();
+            while started.elapsed() < LONG {
+                work(rounds);
+                rounds += 1;
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        assert!(rounds > 10, "only {rounds} rounds");
+        assert_eq!(self.files_outside(), before);
+    }
+}
+
+fn exchange(one: &Path, other: &Path) {
+    let _ = renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE);
+}
+
+fn draft(title: &str, folder: &str) -> Draft {
+    Draft {
+        title: title.to_owned(),
+        body: format!("body of {title}"),
+        folder: Some(folder.to_owned()),
+        ..Draft::default()
+    }
+}
+
+#[test]
+fn pages_stay_in_their_root() {
+    let place = Place::new(&["sub", ".trash", ".trash/sub"]);
+    let options = FolderOptions {
+        writable: true,
+        ..FolderOptions::default()
+    };
+    let source = MarkdownFolder::new("notes", &place.root(), options).unwrap();
+    let mut created = 0;
+    place.swap_during(|round| {
+        if let Ok(key) = source.create(&draft(&format!("Page {round}"), "sub")) {
+            created += 1;
+            let _ = source.delete(&key);
+            let _ = source.restore(&key);
+            let _ = source.rename(&key, &format!("Renamed {round}"));
+        }
+        let _ = source.create(&draft(&format!("Deep {round}"), "sub/deep/er"));
+        if let Ok(text) = source.text("sub/a.md") {
+            assert!(!text.contains("foreignword"), "{text}");
+            let seen = *blake3::hash(text.as_bytes()).as_bytes();
+            let _ = source.replace("sub/a.md", &format!("{text}.\n"), seen);
+        }
+        let _ = source.purge("sub/b.md");
+        let _ = source.trash();
+        let listing = source.list().unwrap();
+        for entry in &listing.entries {
+            let _ = source.read(entry, &mut |document| {
+                assert!(!document.body.contains("foreignword"), "{document:?}");
+            });
+        }
+    });
+    assert!(created > 0);
+}
+
+#[test]
+fn memories_and_records_stay_in_their_root() {
+    let place = Place::new(&["nodes", "nodes/2026", "nodes/2026/01", ".trash"]);
+    let root = place.root();
+    let memories = MemoryFolder::new("memory", &root, MemoryOptions::default()).unwrap();
+    let options = SessionOptions {
+        writable: true,
+        ..SessionOptions::default()
+    };
+    let records = SessionRecords::new("sessions", &root, options).unwrap();
+    let mut stored = 0;
+    place.swap_during(|round| {
+        let id = format!("9f2c4e1ab0d3{round:04}");
+        let text = EXAMPLE.replace("9f2c4e1ab0d37756", &id);
+        let outcome = records.records().unwrap().store(&[text]);
+        stored += usize::from(outcome.is_ok_and(|all| all[0].is_ok()));
+        let _ = records.forget(&[&id]);
+        if let Ok(key) = memories.create(&draft("", "")) {
+            let _ = memories.delete(&key);
+            let _ = memories.purge(&key);
+        }
+    });
+    assert!(stored > 0);
+}
+
+#[test]
+fn a_tag_is_renamed_in_its_root_and_nothing_else_is_indexed() {
+    let place = Place::new(&["sub", "other"]);
+    let options = FolderOptions {
+        writable: true,
+        ..FolderOptions::default()
+    };
+    let source = MarkdownFolder::new("notes", &place.root(), options).unwrap();
+    let engine = Engine::builder(place.place.path().join("index.db"))
+        .source(source)
+        .open()
+        .unwrap();
+    let (me, job) = (Guard::local(), Job::default());
+    engine.sync(&me, &job).unwrap();
+    place.swap_during(|round| {
+        let (from, to) = if round % 2 == 0 {
+            ("old", "new")
+        } else {
+            ("new", "old")
+        };
+        let _ = engine.rename_tag(&me, from, to, &job);
+        let _ = engine.sync(&me, &job);
+    });
+    let answer = engine.search(&me, &ask("foreignword")).unwrap();
+    assert_eq!(answer.total, 0, "{answer:?}");
+}
