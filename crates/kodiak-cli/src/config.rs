@@ -144,7 +144,7 @@ impl Default for Config {
 impl Config {
     /// Reads the config at `path`. A missing file means the default settings.
     pub(crate) fn load(path: &Path) -> anyhow::Result<Self> {
-        match std::fs::read_to_string(path) {
+        match kodiak::files::read_text(path, kodiak::files::SMALL) {
             Ok(text) => Self::parse(&text, path),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(refusal(

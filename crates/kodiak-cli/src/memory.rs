@@ -1,7 +1,6 @@
 //! Memories: the folders they are kept in, and the sources that these are. Used by
 //! `remember`, `article` and `index`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use kodiak::Error;
@@ -38,7 +37,7 @@ pub(crate) fn place(
     if let Some(source) = known {
         // Somebody may have deleted it.
         let folder = &source.path;
-        fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+        kodiak::files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
         return Ok(source.name.clone());
     }
     let folder = match named {
@@ -109,7 +108,7 @@ fn not_memories(config: &Config, name: &str) -> anyhow::Error {
 fn register(context: &Context<'_>, kind: Kind, folder: &Path) -> anyhow::Result<String> {
     let _lock = edit::lock(&context.config_path, "remember")?;
     let config = context.config()?;
-    fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+    kodiak::files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
     let folder = registry::existing_folder(folder)?;
     if let Some(known) = registry::registered_at(&config, &folder) {
         if known.kind == kind {

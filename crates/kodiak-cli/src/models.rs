@@ -356,17 +356,18 @@ impl Memory {
     /// Returns when the installation failed, if that was not long ago. A time
     /// in the future does not count.
     fn recall(&self, now: Timestamp) -> Option<Timestamp> {
-        let then: Timestamp = fs::read_to_string(&self.file).ok()?.trim().parse().ok()?;
+        let then: Timestamp = kodiak::files::read_text(&self.file, 1024)
+            .ok()?
+            .trim()
+            .parse()
+            .ok()?;
         (now - REMEMBERED..=now).contains(&then).then_some(then)
     }
 
     /// Stores that the installation failed at `now`. If the file cannot be
     /// written, the next command simply tries again.
     fn keep(&self, now: Timestamp) {
-        if let Some(folder) = self.file.parent() {
-            let _ = fs::create_dir_all(folder);
-        }
-        let _ = fs::write(&self.file, format!("{now}\n"));
+        let _ = kodiak::files::replace(&self.file, format!("{now}\n").as_bytes());
     }
 
     fn forget(&self) {

@@ -1,7 +1,6 @@
 //! Pages: which sources can be written to, and the note that was meant in one of
 //! them. Used by `page` and `tag`.
 
-use std::fs;
 use std::time::Duration;
 
 use kodiak::access::Guard;
@@ -206,7 +205,7 @@ fn make_workspace(context: &Context<'_>) -> anyhow::Result<String> {
     let _lock = edit::lock(&context.config_path, "page new")?;
     let config = context.config()?;
     let folder = paths::pages_folder(config.pages.as_deref())?;
-    fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
+    kodiak::files::create_folder(&folder).map_err(Error::io("create the folder", &folder))?;
     let folder = registry::existing_folder(&folder)?;
     if let Some(known) = registry::registered_at(&config, &folder) {
         if known.writable {

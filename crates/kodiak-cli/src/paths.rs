@@ -151,6 +151,16 @@ pub(crate) fn home() -> Option<PathBuf> {
     etcetera::home_dir().ok()
 }
 
+/// Returns the folders that the program makes for itself: for its config, its data and
+/// its caches.
+pub(crate) fn own_folders() -> Vec<PathBuf> {
+    let Ok(base) = etcetera::choose_base_strategy() else {
+        return Vec::new();
+    };
+    let folders = [base.config_dir(), base.data_dir(), base.cache_dir()];
+    folders.map(|folder| folder.join(FOLDER)).into()
+}
+
 /// Returns the folder of memories that the environment or else the config names.
 pub(crate) fn named_memory_folder(configured: Option<&Path>) -> Option<PathBuf> {
     let told = std::env::var_os(MEMORY_VARIABLE);

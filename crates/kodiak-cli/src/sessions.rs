@@ -1,7 +1,5 @@
 //! Session records: the source that new ones go to. Used by `ingest`.
 
-use std::fs;
-
 use kodiak::Error;
 
 use crate::config::{Config, Kind, RegisteredSource, edit};
@@ -59,7 +57,7 @@ fn make(context: &Context<'_>) -> anyhow::Result<String> {
         return Ok(source.name.clone());
     }
     let folder = paths::sessions_folder(config.sessions.as_deref())?;
-    fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
+    kodiak::files::create_folder(&folder).map_err(Error::io("create the folder", &folder))?;
     let folder = registry::existing_folder(&folder)?;
     if let Some(known) = registry::registered_at(&config, &folder) {
         return Err(unwritable(&config, &known.name));

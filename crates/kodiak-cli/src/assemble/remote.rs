@@ -4,7 +4,6 @@
 //! embed something. The answer is kept in a file beside the models, so that it is
 //! asked once.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -68,7 +67,7 @@ impl Remote {
 
     /// Returns the number of its dimensions, if it was asked before.
     pub(crate) fn dimensions(&self) -> Option<usize> {
-        let text = fs::read_to_string(self.file.as_ref()?).ok()?;
+        let text = kodiak::files::read_text(self.file.as_ref()?, 1024).ok()?;
         text.trim()
             .parse()
             .ok()
@@ -103,10 +102,7 @@ impl Remote {
         let dimensions = RemoteEmbedder::probe(&self.options).map_err(|error| error.to_string())?;
         if let Some(file) = &self.file {
             // If it cannot be kept, the provider is asked again.
-            let folder = file.parent().map(fs::create_dir_all);
-            if matches!(folder, Some(Ok(()))) {
-                let _ = fs::write(file, format!("{dimensions}\n"));
-            }
+            let _ = kodiak::files::replace(file, format!("{dimensions}\n").as_bytes());
         }
         Ok(dimensions)
     }

@@ -5,8 +5,9 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Client, Entry};
+use kodiak::files;
+
 use crate::failure::refusal;
-use crate::replace::replace;
 
 /// What became of a client's file.
 #[derive(Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         _ => {}
     }
-    match fs::read(path) {
+    match files::read(path, files::SMALL) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
             refusal(
                 format!("{} was left as it is: it is not UTF-8", path.display()),
@@ -85,7 +86,7 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    replace(path, text).map_err(|error| {
+    files::replace_of_others(path, text.as_bytes()).map_err(|error| {
         refusal(
             format!("could not write {}: {error}", path.display()),
             "name another file with --file PATH",
@@ -111,9 +112,7 @@ fn backup(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
         let copy = PathBuf::from(name);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = match options.open(&copy) {
+        let mut file = match files::keep_private(&mut options).open(&copy) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(failed(&copy, error)),

@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use kodiak::Error;
+use kodiak::files;
 use kodiak::store::{WriteLock, wait_for_lock};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, TableLike, Value, value};
 
 use super::{Config, RegisteredSource};
 use crate::assemble::holder;
 use crate::failure::refusal;
-use crate::replace::replace;
 
 /// How long to wait for another process that edits the config.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Waits until no other process edits the config, and locks it.
 pub(crate) fn lock(path: &Path, verb: &str) -> anyhow::Result<WriteLock> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)
+        files::create_folder(folder)
             .with_context(|| format!("could not create the folder {}", folder.display()))?;
     }
     let acquire = || WriteLock::acquire(path, &holder(verb));
@@ -252,7 +252,7 @@ fn rewrite(
     change: impl FnOnce(&mut DocumentMut) -> anyhow::Result<String>,
 ) -> anyhow::Result<()> {
     let target = followed(path);
-    let text = match fs::read_to_string(&target) {
+    let text = match files::read_text(&target, files::SMALL) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         Err(error) => return Err(could_not("read", path, &error)),
@@ -264,7 +264,7 @@ fn rewrite(
     let text = change(&mut document)?;
     // Never writes a config that this program could not read.
     Config::parse(&text, path)?;
-    replace(&target, &text).map_err(|error| could_not("write", path, &error))
+    files::replace(&target, text.as_bytes()).map_err(|error| could_not("write", path, &error))
 }
 
 fn position(sources: &ArrayOfTables, name: &str) -> Option<usize> {

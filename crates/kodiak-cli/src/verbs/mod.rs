@@ -34,6 +34,7 @@ use crate::arguments::{Arguments, ConfigVerb, ModelVerb, NoteVerb, PageVerb, Ver
 use crate::context::Context;
 use crate::interrupt;
 use crate::output::Output;
+use crate::privacy;
 
 /// How a verb ended, if not with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +86,7 @@ pub(crate) fn run(
         _ => false,
     };
     let context = Context::new(output, &arguments.everywhere, writes_config)?;
+    privacy::tighten(&context);
     let usual = match &arguments.verb {
         Verb::Index(_) => Some(KEPT_BY_INDEX),
         Verb::Add(_) => Some(KEPT),

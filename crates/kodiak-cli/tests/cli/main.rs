@@ -7,6 +7,7 @@
 )]
 
 mod arguments;
+mod away;
 mod bear;
 mod broken;
 mod config;
@@ -33,6 +34,7 @@ mod memory;
 mod model;
 mod open;
 mod pages;
+mod privacy;
 mod provider;
 mod queries;
 mod real_model;
