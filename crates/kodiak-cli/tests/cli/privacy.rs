@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 use crate::desk::Desk;
 
+/// The rights of others than the owner.
+const OTHERS: u32 = 0o077;
+
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
@@ -65,7 +68,7 @@ fn what_is_created_can_be_read_by_its_owner_alone() {
             .extension()
             .is_some_and(|extension| extension == "lock");
         assert!(
-            lock || mode(&path) & 0o077 == 0,
+            lock || mode(&path) & OTHERS == 0,
             "{} is {:o}",
             path.display(),
             mode(&path)
@@ -89,7 +92,7 @@ fn an_earlier_installation_is_tightened_once() {
     assert_eq!(said, 2, "{run}");
     let mine = desk.path("data/kodiak/mine");
     for path in own(&desk) {
-        let private = mode(&path) & 0o077 == 0;
+        let private = mode(&path) & OTHERS == 0;
         assert_eq!(private, !path.starts_with(&mine), "{}", path.display());
     }
     let run = desk.run(&["search", "wombat"]);

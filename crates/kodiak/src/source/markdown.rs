@@ -263,10 +263,13 @@ impl MarkdownFolder {
         if !stays_inside(key) {
             return refused("leaves the folder", FileState::default());
         }
-        let metadata = fs::symlink_metadata(self.path_of(key))?;
+        let path = self.path_of(key);
+        let metadata = fs::symlink_metadata(&path)?;
         let state = FileState::of(&metadata);
         if metadata.is_symlink() {
-            return refused("is a link", state);
+            let inside = path.canonicalize()?.starts_with(&self.root);
+            let reason = if inside { "is a link" } else { "leaves the folder" };
+            return refused(reason, state);
         }
         if !metadata.is_file() {
             return refused("is not a file", state);

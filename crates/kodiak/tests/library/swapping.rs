@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use kodiak::source::{
     Draft, FolderOptions, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,
     SessionRecords, Source, WritableSource,
 };
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{RenameFlags, renameat_with};
 
 use crate::collection::ask;
 use crate::sessions::EXAMPLE;
@@ -27,8 +27,9 @@ const LONG: Duration = Duration::from_millis(2_500);
 /// A root with folders and links of the same names, and a folder outside of it.
 struct Place {
     place: tempfile::TempDir,
-    /// Pairs of a folder and of a link that leads out.
-    pairs: Vec<(PathBuf, PathBuf)>,
+    /// Pairs of a folder and of a link that leads out, as names in an open folder: the
+    /// folder above may be a link itself by then.
+    pairs: Vec<(fs::File, PathBuf, PathBuf)>,
 }
 
 impl Place {
@@ -48,9 +49,11 @@ impl Place {
                 fs::write(folder.join(name), "# A\n\ninside #old\n").unwrap();
                 fs::write(outside.join(name), "# A\n\nforeignword #old\n").unwrap();
             }
-            let link = made.root().join(format!(".link-{number}"));
-            symlink(&outside, &link).unwrap();
-            made.pairs.push((folder, link));
+            let (above, name) = (folder.parent().unwrap(), folder.file_name().unwrap());
+            let link = PathBuf::from(format!(".link-{number}"));
+            symlink(&outside, above.join(&link)).unwrap();
+            let above = fs::File::open(above).unwrap();
+            made.pairs.push((above, name.into(), link));
         }
         made
     }
@@ -88,11 +91,12 @@ impl Place {
         let done = AtomicBool::new(false);
         let mut rounds = 0;
         std::thread::scope(|scope| {
-            for (folder, link) in &self.pairs {
+            for (above, folder, link) in &self.pairs {
                 let done = &done;
                 scope.spawn(move || {
                     while !done.load(Ordering::Relaxed) {
-                        exchange(folder, link);
+                        let exchange = RenameFlags::EXCHANGE;
+                        let _ = renameat_with(above, folder, above, link, exchange);
                     }
                 });
             }
@@ -106,10 +110,6 @@ impl Place {
         assert!(rounds > 10, "only {rounds} rounds");
         assert_eq!(self.files_outside(), before);
     }
-}
-
-fn exchange(one: &Path, other: &Path) {
-    let _ = renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE);
 }
 
 fn draft(title: &str, folder: &str) -> Draft {

@@ -484,8 +484,9 @@ impl Source for TranscriptSource {
             return false;
         };
         let there = found.sessions.get(entry_key).and_then(session::version_now);
-        // What cannot be looked at now is not gone.
-        there.is_none() && found.left_out.is_empty()
+        // What cannot be looked at now is not gone. A folder without anything has been
+        // looked at; that its sessions may come back is for retention to consider.
+        there.is_none() && found.left_out.iter().all(|one| one.key == WHOLE)
     }
 
     fn echoes_of(&self, entry_key: &str) -> Vec<String> {

@@ -120,12 +120,12 @@ impl VectorFile {
         let file = match crate::files::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                return Err(damaged(path, "it is not a file"));
+            }
             Err(error) => return Err(Error::io("open", path)(error)),
         };
         let metadata = file.metadata().map_err(Error::io("read", path))?;
-        if !metadata.is_file() {
-            return Err(damaged(path, "it is not a file"));
-        }
         if metadata.len() < format::HEADER as u64 {
             return Err(damaged(path, "it is shorter than its header"));
         }
