@@ -89,6 +89,10 @@ fn create(arguments: &CreateTokenArguments, context: &Context<'_>) -> anyhow::Re
         project,
     };
     let tokens = file()?;
+    if let Some(folder) = tokens.path().parent() {
+        // For its owner alone. If it cannot be created, creating the token says why.
+        let _ = kodiak::files::create_folder(folder);
+    }
     let holder = holder("token create");
     let secret = tokens
         .create(name, grant, now, expires_at, &holder)

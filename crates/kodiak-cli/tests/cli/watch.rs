@@ -75,6 +75,22 @@ fn changes_are_indexed_as_they_come() {
 }
 
 #[test]
+fn a_drive_that_goes_away_keeps_its_notes() {
+    let desk = Desk::new();
+    desk.write("drive/inner/a.md", "# Wombat\n\nThe wombat digs.\n");
+    desk.write("drive/inner/b.md", "# Burrow\n\nA wombat lives there.\n");
+    desk.ok(&["add", "drive"]);
+    let watching = Watching::start(&desk);
+    std::fs::rename(desk.path("drive/inner"), desk.path("unplugged")).unwrap();
+    watching.expect("there are no notes in");
+    assert_eq!(desk.found(&["--no-refresh", "wombat"]).len(), 2);
+    std::fs::rename(desk.path("unplugged"), desk.path("drive/inner")).unwrap();
+    desk.write("drive/new.md", "# New\n\nquokka\n");
+    watching.expect("drive: 3 notes (1 added)");
+    assert_eq!(desk.found(&["wombat"]).len(), 2);
+}
+
+#[test]
 fn another_writer_is_waited_for() {
     let desk = Desk::indexed();
     let watching = Watching::start(&desk);

@@ -268,7 +268,11 @@ impl MarkdownFolder {
         let state = FileState::of(&metadata);
         if metadata.is_symlink() {
             let inside = path.canonicalize()?.starts_with(&self.root);
-            let reason = if inside { "is a link" } else { "leaves the folder" };
+            let reason = if inside {
+                "is a link"
+            } else {
+                "leaves the folder"
+            };
             return refused(reason, state);
         }
         if !metadata.is_file() {

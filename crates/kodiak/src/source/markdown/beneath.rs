@@ -152,8 +152,9 @@ mod unix {
             match openat2(root, inside, FOLDER, Mode::empty(), resolve) {
                 Ok(handle) => return Ok(handle.into()),
                 // An older system, one that forbids the call, or a folder that was
-                // moved in this instant.
-                Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN) => {}
+                // moved in this instant. Whether a link or a file is in the way shows
+                // step by step.
+                Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN | Errno::NOTDIR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
