@@ -64,7 +64,10 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
         Freshness::Changed => {
             output.notice("the file has changed since: this is the indexed text");
         }
-        Freshness::Same | Freshness::Unknown => {}
+        Freshness::Unknown => {
+            output.notice("the file cannot be read at present: this is the indexed text");
+        }
+        Freshness::Same => {}
     }
     around.tell(output);
     let text = printed(&found, arguments.line_numbers, output);

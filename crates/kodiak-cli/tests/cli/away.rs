@@ -76,8 +76,28 @@ fn every_command_keeps_the_notes_and_says_so() {
 fn a_search_says_that_the_drive_is_away() {
     let desk = desk();
     unplug(&desk, true);
-    insta::assert_snapshot!(desk.run(&["search", "wombat"]));
-    insta::assert_snapshot!(desk.run(&["get", "Wombat"]));
+    insta::assert_snapshot!(desk.run(&["search", "wombat"]), @"
+    exit: 0
+    --- stdout
+    1. Wombat
+       drive/a.md:3  #3e1aa4
+       The wombat digs.
+
+    2. Burrow
+       drive/b.md:3  #1ba5f9
+       A wombat lives there.
+    --- stderr
+    2 notes could not be checked and may have changed since they were indexed
+    ");
+    insta::assert_snapshot!(desk.run(&["get", "Wombat"]), @"
+    exit: 0
+    --- stdout
+    # Wombat
+
+    The wombat digs.
+    --- stderr
+    the file cannot be read at present: this is the indexed text
+    ");
 }
 
 #[test]

@@ -101,13 +101,13 @@ impl Place {
                 });
             }
             let started = Instant::now();
-            while started.elapsed() < LONG {
+            // On a busy machine a round takes long.
+            while started.elapsed() < LONG || rounds < 40 {
                 work(rounds);
                 rounds += 1;
             }
             done.store(true, Ordering::Relaxed);
         });
-        assert!(rounds > 10, "only {rounds} rounds");
         assert_eq!(self.files_outside(), before);
     }
 }
@@ -157,7 +157,7 @@ fn pages_stay_in_their_root() {
 
 #[test]
 fn memories_and_records_stay_in_their_root() {
-    let place = Place::new(&["nodes", "nodes/2026", "nodes/2026/01", ".trash"]);
+    let place = Place::new(&["nodes/2026", ".trash"]);
     let root = place.root();
     let memories = MemoryFolder::new("memory", &root, MemoryOptions::default()).unwrap();
     let options = SessionOptions {
