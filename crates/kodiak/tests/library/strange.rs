@@ -28,8 +28,11 @@ use crate::collection::{Collection, ask, sorted};
 /// How long a test waits before something counts as endless.
 const ENDLESS: Duration = Duration::from_mins(2);
 
+/// Makes something at a path.
+type Make = fn(&Path);
+
 /// What may be in the place of a file.
-const STRANGE: [(&str, fn(&Path)); 6] = [
+const STRANGE: [(&str, Make); 6] = [
     ("pipe", |path| {
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     }),
