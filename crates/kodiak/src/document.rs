@@ -233,6 +233,17 @@ pub struct Reference {
     pub lines: Option<LineRange>,
 }
 
+impl Reference {
+    /// Returns a reference to a whole document. Nothing in `target` is taken for
+    /// lines.
+    pub fn whole(target: &str) -> Self {
+        Self {
+            target: target.trim().to_owned(),
+            lines: None,
+        }
+    }
+}
+
 impl FromStr for Reference {
     type Err = Error;
 

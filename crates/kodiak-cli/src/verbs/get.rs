@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
     Ok(Outcome::Done)
 }
 
-/// Prints several notes, which are named exactly: by id, path or address.
+/// Prints several notes. Each is named as a single one is.
 fn several(
     arguments: &GetArguments,
     engine: &Engine,
@@ -83,16 +83,42 @@ fn several(
     output: &Output,
 ) -> anyhow::Result<Outcome> {
     let first = std::iter::once(&arguments.reference);
-    let names: Vec<String> = first.chain(&arguments.more).cloned().collect();
-    let found = engine.observations(&Guard::local(), &names);
-    let found = found.map_err(|error| explain_missing_index(error, config))?;
+    let mut names: Vec<String> = Vec::new();
+    let (mut missing, mut ambiguous) = (Vec::new(), Vec::new());
+    for typed in first.chain(&arguments.more) {
+        let found = match locate(&Guard::local(), engine, typed) {
+            Ok(found) => found,
+            Err(error @ Error::Ambiguous { .. }) => {
+                ambiguous.push((typed, error.into()));
+                continue;
+            }
+            Err(error @ (Error::NoDocument { .. } | Error::BadRange { .. })) => {
+                missing.push((typed, error.into()));
+                continue;
+            }
+            Err(error) => return Err(explain_missing_index(error, config)),
+        };
+        match within(found) {
+            Ok(found) => names.push(unique_name(&found)),
+            Err(error) => missing.push((typed, error)),
+        }
+    }
+    let mut found = engine.observations(&Guard::local(), &names)?;
+    let typed = |list: &[(&String, anyhow::Error)]| -> Vec<String> {
+        list.iter().map(|(typed, _)| (*typed).clone()).collect()
+    };
+    found.missing.extend(typed(&missing));
+    found.ambiguous.extend(typed(&ambiguous));
     if arguments.json {
         output.json(&found)?;
     } else {
         let mut text = String::new();
         for (number, one) in found.observations.iter().enumerate() {
             let gap = if number == 0 { "" } else { "\n" };
-            let head = format!("{} {}/{}", one.id, one.source, one.key);
+            let mut head = format!("{} {}/{}", one.id, one.source, one.key);
+            if let Some([from, to]) = one.lines {
+                let _ = write!(head, ":{from}-{to}");
+            }
             let head = output.painter().paint(DIM, &escaped(&head));
             let _ = writeln!(text, "{gap}{head}\n{}", escaped_lines(one.text.trim_end()));
         }
@@ -100,11 +126,8 @@ fn several(
         let tokens = counted(found.tokens as u64, "token");
         output.notice(&format!("about {tokens}"));
     }
-    for name in &found.missing {
-        output.warning(&format!("there is no note '{}'", escaped(name)));
-    }
-    for name in &found.ambiguous {
-        output.warning(&format!("'{}' means several notes", escaped(name)));
+    for (_, error) in missing.iter().chain(&ambiguous) {
+        output.partial_failure(error);
     }
     Ok(
         match (
@@ -118,9 +141,16 @@ fn several(
     )
 }
 
-/// Finds the note by trying each reading of what was typed: an existing file,
-/// the parsed reference, and the unparsed text, since a title may end like a
-/// line range.
+/// Returns the id of a note that was found, with the lines that were asked for.
+fn unique_name(found: &Found) -> String {
+    let uid = &found.document.uid;
+    match found.asked {
+        Some(_) => format!("{uid}:{}-{}", found.lines.from, found.lines.to),
+        None => uid.clone(),
+    }
+}
+
+/// Finds the note by what was typed: an existing file, or a name as the engine reads it.
 pub(super) fn find(engine: &Engine, config: &Config, typed: &str) -> anyhow::Result<Found> {
     find_within(&Guard::local(), engine, config, typed)
 }
@@ -132,30 +162,22 @@ pub(crate) fn find_within(
     config: &Config,
     typed: &str,
 ) -> anyhow::Result<Found> {
-    let get = |reference: &Reference| engine.get(guard, reference);
-    let whole = Reference {
-        target: typed.trim().to_owned(),
-        lines: None,
-    };
+    let found = locate(guard, engine, typed);
+    within(found.map_err(|error| explain_missing_index(error, config))?)
+}
+
+/// Finds the note among those that the guard admits, also if its lines are beyond its
+/// end.
+fn locate(guard: &Guard, engine: &Engine, typed: &str) -> kodiak::Result<Found> {
     let parsed: kodiak::Result<Reference> = typed.parse();
+    let whole = Reference::whole(typed);
     for reference in parsed.iter().chain([&whole]).filter_map(as_file) {
-        if let Some(found) = look_up(get(&reference), &reference, config)? {
-            return Ok(found);
+        match engine.get(guard, &reference) {
+            Err(Error::NoDocument { .. }) => {}
+            found => return found,
         }
     }
-    // If all readings fail, the error of the likeliest one is reported.
-    let error = match parsed {
-        Ok(reference) => match get(&reference) {
-            Ok(found) => return within(found, &reference),
-            Err(error @ Error::NoDocument { .. }) if reference.lines.is_some() => error,
-            Err(error) => return Err(explain_missing_index(error, config)),
-        },
-        Err(error) => error,
-    };
-    match look_up(get(&whole), &whole, config)? {
-        Some(found) => Ok(found),
-        None => Err(error.into()),
-    }
+    engine.find(guard, typed)
 }
 
 /// Returns a reference by unique id to the note that was typed, found by any of
@@ -166,10 +188,7 @@ pub(super) fn reference(
     typed: &str,
 ) -> anyhow::Result<Reference> {
     let found = find(engine, config, typed)?;
-    Ok(Reference {
-        target: found.document.uid,
-        lines: None,
-    })
+    Ok(Reference::whole(&found.document.uid))
 }
 
 /// Returns the reference with an absolute path, if it names an existing file.
@@ -182,21 +201,9 @@ fn as_file(reference: &Reference) -> Option<Reference> {
     })
 }
 
-fn look_up(
-    found: kodiak::Result<Found>,
-    reference: &Reference,
-    config: &Config,
-) -> anyhow::Result<Option<Found>> {
-    match found {
-        Ok(found) => within(found, reference).map(Some),
-        Err(Error::NoDocument { .. }) => Ok(None),
-        Err(error) => Err(explain_missing_index(error, config)),
-    }
-}
-
 /// Returns the found lines. Fails if they lie beyond the end of the note.
-fn within(found: Found, reference: &Reference) -> anyhow::Result<Found> {
-    match reference.lines {
+fn within(found: Found) -> anyhow::Result<Found> {
+    match found.asked {
         Some(lines) if lines.from > found.line_count => Err(beyond(&found, lines.from)),
         _ => Ok(found),
     }

@@ -202,3 +202,91 @@ fn a_file_that_changed_is_printed_as_it_is_unless_nothing_is_refreshed() {
     let run = desk.ok(&["get", "inbox-zero.md"]);
     assert!(run.stderr.contains("is gone"), "{run}");
 }
+
+/// Every name that means a note alone means it beside another.
+#[test]
+fn several_notes_by_everything_they_go_by() {
+    let desk = Desk::new();
+    desk.write("notes/only.md", "# Mine\n\nfrom notes\n");
+    desk.write("work/only.md", "# Theirs\n\nfrom work\n");
+    desk.write("notes/sub/deep.md", "# Deep thoughts\n\nfour\nfive\n");
+    desk.write("notes/at 9:30.md", "# Standup 9:30\n\ndaily\n");
+    desk.write("work/other.md", "---\ntitle: Other\n---\nother text\n");
+    desk.ok(&["add", "notes"]);
+    desk.ok(&["add", "work"]);
+    let id = |key: &str| {
+        let id = desk.json(&["get", "--json", key])["id"].clone();
+        id.as_str().unwrap().trim_start_matches('#').to_owned()
+    };
+    let (deep, other) = (id("deep.md"), id("other.md"));
+    for (name, text) in [
+        ("kodiak://notes/only.md", "from notes"),
+        ("kodiak://work/only.md", "from work"),
+        ("notes/only.md", "from notes"),
+        ("./work/only.md", "from work"),
+        ("notes/sub/deep.md", "four"),
+        ("sub/deep.md", "four"),
+        ("deep", "four"),
+        ("Deep thoughts", "four"),
+        (&deep, "four"),
+        (&format!("#{deep}"), "four"),
+        ("Standup 9:30", "daily"),
+        ("at 9:30.md", "daily"),
+    ] {
+        for names in [[name, &other], [&other, name]] {
+            let run = desk.ok(&["get", names[0], names[1]]);
+            assert!(run.stdout.contains(text), "{name}: {run}");
+            assert!(run.stdout.contains("other text"), "{name}: {run}");
+            assert_eq!(
+                run.stdout.matches("from ").count(),
+                text.matches("from ").count()
+            );
+        }
+    }
+    let file = desk.path("notes/sub/deep.md");
+    let lines = format!("{}:3", file.to_str().unwrap());
+    let run = desk.ok(&[
+        "get",
+        &format!("{deep}:3-3"),
+        "kodiak://notes/sub/deep.md:4-",
+        &lines,
+    ]);
+    assert_eq!(
+        run.stdout.matches("four").count(),
+        1,
+        "the same lines come once: {run}"
+    );
+    assert!(
+        run.stdout.contains("notes/sub/deep.md:4-4\nfive\n"),
+        "{run}"
+    );
+    assert!(!run.stdout.contains("# Deep"), "{run}");
+    let answer = desk.json(&["get", "--json", "other.md:4", "deep"]);
+    assert_eq!(answer["observations"][0]["text"], "other text\n");
+    assert_eq!(
+        answer["observations"][0]["lines"],
+        serde_json::json!([4, 4])
+    );
+    assert!(answer["observations"][1].get("lines").is_none());
+
+    assert_snapshot!(desk.run(&["get", "deep", "only.md", "deep:99", "zzzz"]), @"
+    exit: 2
+    --- stdout
+    #b8c5ae notes/sub/deep.md
+    # Deep thoughts
+
+    four
+    five
+    --- stderr
+    about 8 tokens
+    warning: line 99 is beyond the end of notes/sub/deep.md, which has 4 lines
+    hint: choose lines from 1 to 4
+    warning: there is no note 'zzzz'
+    hint: run `kodiak search` to find notes and their ids
+    warning: 'only.md' matches 2 notes
+    hint: one of them is #33a619 notes/only.md
+    hint: one of them is #90ef76 work/only.md
+    ");
+    let run = desk.run(&["get", "nothing", "only.md"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run}");
+}

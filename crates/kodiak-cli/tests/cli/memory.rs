@@ -118,6 +118,7 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     --- stderr
     about 24 tokens
     warning: there is no note 'nothing'
+    hint: run `kodiak search` to find notes and their ids
     ");
     let found = desk.json(&["search", "100 requests", "--json"]);
     let hit = &found["hits"][1];

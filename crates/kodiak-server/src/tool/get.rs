@@ -1,6 +1,5 @@
 //! `get`: reads documents, whole or some lines of them.
 
-use kodiak::document::Reference;
 use kodiak::search::{Found, Freshness};
 
 use super::parameter::{Kind, Parameter};
@@ -78,8 +77,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
 }
 
 fn find(call: &Call<'_>, id: &str) -> Result<Found, Refusal> {
-    let reference: Reference = id.parse().map_err(Refusal::from)?;
-    Ok(call.engine.get(call.guard(), &reference)?)
+    Ok(call.engine.find(call.guard(), id)?)
 }
 
 /// Returns a document under a line that says which it is, as far as it fits.

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use kodiak::Error;
-use kodiak::document::{LineRange, Reference};
+use kodiak::document::LineRange;
 use kodiak::search::{Found, Hit, Request};
 use kodiak::store::Filter;
 
@@ -196,11 +196,7 @@ fn bounded(call: &Call<'_>, name: &str) -> Result<Vec<String>, Refusal> {
 }
 
 fn find(call: &Call<'_>, id: &str) -> Result<Found, Refusal> {
-    let reference = Reference {
-        target: id.trim().to_owned(),
-        lines: None,
-    };
-    Ok(call.engine.get(call.guard(), &reference)?)
+    Ok(call.engine.find(call.guard(), id)?)
 }
 
 fn get(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
@@ -266,7 +262,7 @@ fn content(found: &Found, ranges: &[LineRange]) -> String {
         return found.text.clone();
     }
     let mut content = String::new();
-    for (number, line) in (1..).zip(found.text.lines()) {
+    for (number, line) in (found.lines.from..).zip(found.text.lines()) {
         let within = |range: &LineRange| (range.from..=range.to).contains(&number);
         if ranges.iter().any(within) {
             content.push_str(&format!("{number:03}: {line}\n"));

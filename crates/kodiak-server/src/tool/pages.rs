@@ -1,6 +1,5 @@
 //! The pages set: writing notes where Kodiak may write.
 
-use kodiak::document::Reference;
 use kodiak::engine::Saved;
 use kodiak::source::markdown::document_from_text;
 use kodiak::source::{Draft, Holding};
@@ -154,11 +153,8 @@ fn update(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             "give it content, append or title",
         ));
     }
-    let reference = Reference {
-        target: arguments.text("id").unwrap_or_default().trim().to_owned(),
-        lines: None,
-    };
-    let found = call.engine.get(call.guard(), &reference)?;
+    let typed = arguments.text("id").unwrap_or_default();
+    let found = call.engine.find(call.guard(), typed)?;
     let (source, key) = (&found.document.source, &found.document.key);
     let mut saved = Saved {
         key: key.clone(),

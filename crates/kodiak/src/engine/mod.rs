@@ -20,6 +20,7 @@ mod doctor;
 mod documents;
 mod embed;
 mod event;
+mod find;
 mod forgetting;
 mod ingest;
 mod journal;
@@ -262,7 +263,7 @@ impl Engine {
         self.read(|reader| self.router(reader, guard).spelling(word))
     }
 
-    fn router<'a>(&'a self, reader: &'a dyn Reader, guard: &Guard) -> Router<'a> {
+    pub(crate) fn router<'a>(&'a self, reader: &'a dyn Reader, guard: &Guard) -> Router<'a> {
         Router::new(reader, &self.shared.sources, guard.clone())
             .with_deadline(self.shared.deadline)
             .with_tuning(self.tuning)

@@ -1,27 +1,23 @@
 //! Observations: whole documents, many at once.
 //!
-//! The last layer of disclosure. All are found in one query and read in another,
-//! however many they are.
+//! The last layer of disclosure. All are read in one query, however many they are.
 
 use std::collections::HashMap;
 
-use percent_encoding::percent_decode_str;
 use serde::Serialize;
 
 use crate::access::{Capability, Guard};
 use crate::chunk::estimated_tokens;
 use crate::date;
-use crate::document::{Reference, uri};
+use crate::document::{LineRange, uri};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::search::Completeness;
+use crate::search::{Completeness, Excerpt, Named};
 use crate::source::Holding;
-use crate::store::{Filter, Reader, Row, StoredDocument};
+use crate::store::{Filter, Reader, Row, Snapshot, StoredDocument};
 
 /// The fields that hold a summary.
 pub(super) const SUMMARIES: [&str; 2] = ["summary", "description"];
-/// The minimum number of hexadecimal digits that are tried as an id.
-const SHORTEST_PREFIX: usize = 4;
 
 /// Whole documents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -77,58 +73,66 @@ pub struct Observation {
     /// The other fields of its frontmatter, as names and values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<(String, String)>,
-    /// Its text.
+    /// The first and the last line of `text` in its file, if lines were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<[usize; 2]>,
+    /// Its text, or that of the lines asked for.
     pub text: String,
     /// The approximate number of tokens of its text.
     pub tokens: usize,
 }
 
 impl Engine {
-    /// Returns whole documents by their names: ids with or without `#`, own ids of
-    /// memories, paths, or addresses. Unlike [`Engine::get`] it takes names exactly
-    /// and never looks for titles. A name that leads nowhere is no error. If a
-    /// document may have changed since it was indexed, or if there is none, changes
-    /// are looked for first, no longer than the engine's budget.
+    /// Returns documents by their names, as [`Engine::find`] reads them. A name that
+    /// leads nowhere is no error. If a document may have changed since it was indexed, or
+    /// if there is none, changes are looked for first, no longer than the engine's
+    /// budget.
     pub fn observations(&self, guard: &Guard, names: &[String]) -> Result<Observations> {
         guard.require(Capability::Read)?;
         let filter = guard.narrow(&Filter::default());
-        // Each name is tried in one way or in two.
-        let mut tried: Vec<String> = Vec::new();
-        let mut owner: Vec<usize> = Vec::new();
-        for (number, name) in names.iter().enumerate() {
-            for way in ways(name) {
-                tried.push(way);
-                owner.push(number);
-            }
-        }
         let read = || {
             self.read(|reader| {
-                let mut found: Vec<Vec<Row>> = vec![Vec::new(); names.len()];
-                for (number, row) in reader.named(&tried, &filter)? {
-                    let rows = &mut found[owner[number]];
-                    if !rows.contains(&row) {
-                        rows.push(row);
-                    }
-                }
+                let _snapshot = Snapshot::begin(reader)?;
                 let mut answer = Observations::default();
-                let mut wanted: Vec<Row> = Vec::new();
-                for (name, rows) in names.iter().zip(found) {
+                let mut wanted: Vec<(Row, Option<LineRange>)> = Vec::new();
+                let mut typed: Vec<&String> = Vec::new();
+                let found = self.router(reader, guard).named(names)?;
+                for (name, Named { rows, lines }) in names.iter().zip(found) {
                     match rows.as_slice() {
                         [] => answer.missing.push(name.clone()),
-                        [row] if wanted.contains(row) => {}
-                        [row] => wanted.push(*row),
+                        [row] if wanted.contains(&(*row, lines)) => {}
+                        [row] => {
+                            wanted.push((*row, lines));
+                            typed.push(name);
+                        }
                         _ => answer.ambiguous.push(name.clone()),
                     }
                 }
                 let missing = !answer.missing.is_empty();
-                let newer = successors(reader, &wanted, &filter)?;
-                let documents = reader.documents(&wanted)?;
-                for document in &documents {
-                    let fields = reader.fields(document.row)?;
-                    let superseded_by = newer.get(&document.row).cloned();
-                    let observation = Observation::of(document.clone(), fields, superseded_by);
-                    answer.tokens += observation.tokens;
-                    answer.observations.push(observation);
+                let rows: Vec<Row> = wanted.iter().map(|(row, _)| *row).collect();
+                let newer = successors(reader, &rows, &filter)?;
+                let documents = reader.documents(&rows)?;
+                for ((row, lines), name) in wanted.into_iter().zip(typed) {
+                    let Some(document) = documents.iter().find(|one| one.row == row) else {
+                        continue;
+                    };
+                    let excerpt = lines.map(|lines| (lines, Excerpt::of(document, Some(lines))));
+                    if let Some((wanted, excerpt)) = &excerpt
+                        && wanted.from > excerpt.line_count
+                    {
+                        answer.missing.push(name.clone());
+                        continue;
+                    }
+                    let fields = reader.fields(row)?;
+                    let superseded_by = newer.get(&row).cloned();
+                    let mut one = Observation::of(document.clone(), fields, superseded_by);
+                    if let Some((_, excerpt)) = excerpt {
+                        one.lines = Some([excerpt.lines.from, excerpt.lines.to]);
+                        one.tokens = estimated_tokens(&excerpt.text);
+                        one.text = excerpt.text;
+                    }
+                    answer.tokens += one.tokens;
+                    answer.observations.push(one);
                 }
                 Ok((answer, documents, missing))
             })
@@ -136,17 +140,6 @@ impl Engine {
         let (mut answer, completeness) = self.all_refreshed(guard, read)?;
         answer.completeness = completeness;
         Ok(answer)
-    }
-
-    /// Returns the document that a name means, among all that exist for the caller.
-    pub(crate) fn document_named(&self, guard: &Guard, name: &str) -> Result<StoredDocument> {
-        let reference = Reference {
-            target: name.trim().to_owned(),
-            lines: None,
-        };
-        Ok(self
-            .get(&guard.with_all_capabilities(), &reference)?
-            .document)
     }
 
     /// Returns the memory or article that a name means.
@@ -179,6 +172,7 @@ impl Observation {
             session: document.thread.map(|thread| thread.name),
             superseded_by,
             fields,
+            lines: None,
             text: document.body,
         }
     }
@@ -209,21 +203,4 @@ pub(super) fn successors(
     Ok(pairs
         .filter_map(|(older, newer)| Some((older, ids.get(&newer)?.clone())))
         .collect())
-}
-
-/// Returns the ways to read a name: as the beginning of an id, as a key, or both.
-fn ways(name: &str) -> Vec<String> {
-    let name = name.trim();
-    if let Some(address) = name.strip_prefix("kodiak://") {
-        let key = address.split_once('/').map_or("", |(_, key)| key);
-        return vec![percent_decode_str(key).decode_utf8_lossy().into_owned()];
-    }
-    let digits = name.strip_prefix('#').unwrap_or(name);
-    let is_id =
-        digits.len() >= SHORTEST_PREFIX && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match (is_id, name.starts_with('#')) {
-        (true, true) => vec![name.to_owned()],
-        (true, false) => vec![format!("#{digits}"), name.to_owned()],
-        (false, _) => vec![name.to_owned()],
-    }
 }

@@ -1,4 +1,6 @@
-//! Lookup of one document by id, address, path, title or file name.
+//! Lookup of documents by name: an id or its beginning, an address, a path, a title,
+//! an alias or the name of a file, with or without lines. Every command, tool and route
+//! that takes a name reads it here.
 
 use percent_encoding::percent_decode_str;
 
@@ -7,12 +9,16 @@ use super::suggest::similar_names;
 use crate::document::{LineRange, Reference};
 use crate::error::{Error, Result};
 use crate::source::{Source, bear};
-use crate::store::{Filter, Name, Reader, StoredDocument};
+use crate::store::{Filter, Name, Reader, Row, StoredDocument};
 use crate::text::fold_into;
 
 /// The minimum number of hexadecimal digits that are tried as an id. Fewer would
 /// match too many documents.
 const SHORTEST_PREFIX: usize = 4;
+/// The beginning of every address.
+const ADDRESS: &str = "kodiak://";
+/// The fields of the frontmatter that have other names of a note.
+const ALIASES: [&str; 2] = ["aliases", "alias"];
 /// The number of candidates that are listed for an ambiguous name.
 const MAX_CANDIDATES: usize = 8;
 
@@ -30,10 +36,54 @@ pub struct Found {
     pub text: String,
     /// The requested lines, limited to the lines there are.
     pub lines: LineRange,
+    /// The lines that were asked for; all if `None`. They may be beyond its end.
+    pub asked: Option<LineRange>,
     /// The number of lines of the whole document.
     pub line_count: usize,
     /// Whether it has changed since it was indexed.
     pub freshness: Freshness,
+}
+
+/// The documents that a typed name means: none, one, or several if it is ambiguous.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Named {
+    /// The documents.
+    pub(crate) rows: Vec<Row>,
+    /// The lines wanted of it.
+    pub(crate) lines: Option<LineRange>,
+}
+
+/// Lines of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Excerpt {
+    /// Their text.
+    pub(crate) text: String,
+    /// The lines, limited to those there are.
+    pub(crate) lines: LineRange,
+    /// The number of lines of the whole document.
+    pub(crate) line_count: usize,
+}
+
+impl Excerpt {
+    /// Returns some lines of a document, or all of them.
+    pub(crate) fn of(document: &StoredDocument, wanted: Option<LineRange>) -> Self {
+        let whole = format!("{}{}", document.front, document.body);
+        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+        let line_count = lines.len();
+        let wanted = wanted.unwrap_or(LineRange {
+            from: 1,
+            to: usize::MAX,
+        });
+        let to = wanted.to.min(line_count);
+        Self {
+            text: lines.get(wanted.from - 1..to).unwrap_or(&[]).concat(),
+            lines: LineRange {
+                from: wanted.from.min(line_count.max(1)),
+                to,
+            },
+            line_count,
+        }
+    }
 }
 
 /// A name as it is compared: without case, accents and the signs that stand for
@@ -73,6 +123,20 @@ impl Folded {
             _ => Fit::Beginning,
         }
     }
+
+    /// Returns how well this fits a title or the name of a file, the best as 0.
+    fn rank(&self, title: &Self, stem: &Self) -> Option<usize> {
+        if self.0.is_empty() {
+            return None;
+        }
+        match (self.fits(title), self.fits(stem)) {
+            (Fit::Whole, _) => Some(0),
+            (_, Fit::Whole) => Some(1),
+            (Fit::Beginning, _) => Some(2),
+            (_, Fit::Beginning) => Some(3),
+            (Fit::No, Fit::No) => None,
+        }
+    }
 }
 
 /// Returns the name of a file without its folder and its extension.
@@ -106,23 +170,17 @@ impl Lookup<'_> {
     /// names.
     pub(super) fn get(&self, reference: &Reference) -> Result<Found> {
         let document = self.document(reference)?;
-        let whole = format!("{}{}", document.front, document.body);
-        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
-        let line_count = lines.len();
-        let wanted = reference.lines.unwrap_or(LineRange {
-            from: 1,
-            to: usize::MAX,
-        });
-        let to = wanted.to.min(line_count);
-        let text = lines.get(wanted.from - 1..to).unwrap_or(&[]).concat();
+        let Excerpt {
+            text,
+            lines,
+            line_count,
+        } = Excerpt::of(&document, reference.lines);
         let entry = self.store.entry_of(document.row)?;
         Ok(Found {
             fields: self.store.fields(document.row)?,
             text,
-            lines: LineRange {
-                from: wanted.from.min(line_count.max(1)),
-                to,
-            },
+            lines,
+            asked: reference.lines,
             line_count,
             freshness: Freshener::new(self.sources, self.store).of(&document, entry.as_ref())?,
             entry: entry.map_or_else(|| document.key.clone(), |(entry, _)| entry),
@@ -130,10 +188,42 @@ impl Lookup<'_> {
         })
     }
 
+    /// Returns which documents each of these typed names means, with the lines that
+    /// it ends with: a name that means nothing with lines may be a title that ends
+    /// like a line range.
+    pub(super) fn named(&self, typed: &[String]) -> Result<Vec<Named>> {
+        let parsed: Vec<Option<Reference>> = typed.iter().map(|name| name.parse().ok()).collect();
+        let targets: Vec<&str> = parsed.iter().flatten().map(|one| &*one.target).collect();
+        let mut found = self.find_all(&targets)?.into_iter();
+        let mut named: Vec<Named> = Vec::with_capacity(typed.len());
+        for reference in parsed {
+            let lines = reference.as_ref().and_then(|reference| reference.lines);
+            let names = match reference {
+                Some(_) => found.next().unwrap_or_default(),
+                None => Vec::new(),
+            };
+            let rows = names.into_iter().map(|(row, ..)| row).collect();
+            named.push(Named { rows, lines });
+        }
+        let unread = |number: &usize| {
+            let name = &typed[*number];
+            named[*number].rows.is_empty() && name.parse().ok() != Some(Reference::whole(name))
+        };
+        let again: Vec<usize> = (0..typed.len()).filter(unread).collect();
+        let targets: Vec<&str> = again.iter().map(|number| typed[*number].trim()).collect();
+        for (number, names) in again.into_iter().zip(self.find_all(&targets)?) {
+            named[number] = Named {
+                rows: names.into_iter().map(|(row, ..)| row).collect(),
+                lines: None,
+            };
+        }
+        Ok(named)
+    }
+
     /// Returns the only document with this name. None or several are an error.
     fn find_one(&self, target: &str) -> Result<Name> {
         let scope = &self.scope;
-        let mut found = self.find(target)?;
+        let mut found = self.find_all(&[target])?.pop().unwrap_or_default();
         match found.len() {
             1 => Ok(found.remove(0)),
             0 => Err(Error::NoDocument {
@@ -150,14 +240,31 @@ impl Lookup<'_> {
         }
     }
 
-    /// Returns the documents with this name. An address is taken as such; anything
-    /// else is tried as an id, then as a path, then as a title or a file name.
-    fn find(&self, target: &str) -> Result<Vec<Name>> {
+    /// Returns the documents with each of these names. An address is taken as such;
+    /// anything else is tried as an id, then as a path, then as a title or an alias,
+    /// then as something similar to the title or the name of a file.
+    fn find_all(&self, targets: &[&str]) -> Result<Vec<Vec<Name>>> {
+        let mut found = Vec::with_capacity(targets.len());
+        for target in targets {
+            found.push(self.find_exactly(target)?);
+        }
+        let unknown =
+            |number: &usize| found[*number].is_empty() && !targets[*number].starts_with(ADDRESS);
+        let unknown: Vec<usize> = (0..targets.len()).filter(unknown).collect();
+        let names: Vec<&str> = unknown.iter().map(|number| targets[*number]).collect();
+        for (number, names) in unknown.into_iter().zip(self.similarly_named(&names)?) {
+            found[number] = names;
+        }
+        Ok(found)
+    }
+
+    /// Returns the documents with exactly this name, up to the case of a title.
+    fn find_exactly(&self, target: &str) -> Result<Vec<Name>> {
         let (store, scope) = (self.store, &self.scope);
-        if let Some(address) = target.strip_prefix("kodiak://") {
-            let decoded = percent_decode_str(address).decode_utf8_lossy();
-            let (source, key) = decoded.split_once('/').unwrap_or((&decoded, ""));
-            return store.with_path(Some(source), key, scope, MAX_CANDIDATES);
+        if let Some(address) = target.strip_prefix(ADDRESS) {
+            let (source, key) = address.split_once('/').unwrap_or((address, ""));
+            let decoded = |text| percent_decode_str(text).decode_utf8_lossy();
+            return store.with_path(Some(&decoded(source)), &decoded(key), scope, MAX_CANDIDATES);
         }
         if let Some(identifier) = bear::identifier_in(target) {
             return store.with_path(None, &identifier, scope, MAX_CANDIDATES);
@@ -191,7 +298,7 @@ impl Lookup<'_> {
         }
         let found = store.with_title(target, scope, MAX_CANDIDATES)?;
         if found.is_empty() {
-            return self.similarly_named(target);
+            return self.with_alias(target);
         }
         // Titles that differ only by case are found as themselves.
         let (exact, others): (Vec<Name>, Vec<Name>) =
@@ -199,32 +306,47 @@ impl Lookup<'_> {
         Ok(if exact.is_empty() { others } else { exact })
     }
 
-    /// Returns the documents that come closest to a name, whatever its case and
-    /// accents: those with this title, else with this file name, else those whose
-    /// title begins with it, else whose file name does.
-    fn similarly_named(&self, target: &str) -> Result<Vec<Name>> {
-        let wanted = Folded::new(target);
-        if wanted.0.is_empty() {
-            return Ok(Vec::new());
+    /// Returns the documents with this alias in their frontmatter, ignoring ASCII case.
+    fn with_alias(&self, target: &str) -> Result<Vec<Name>> {
+        let mut rows: Vec<Row> = Vec::new();
+        for field in ALIASES {
+            let mut filter = self.scope.clone();
+            filter.fields.push((field.to_owned(), target.to_owned()));
+            rows.extend(self.store.rows(&filter, None, None)?.iter());
         }
-        let mut found: [Vec<Name>; 4] = Default::default();
-        self.store.each_name(&self.scope, &mut |name| {
-            let (_, _, key, title) = &name;
-            let title = wanted.fits(&Folded::new(title));
-            let stem = wanted.fits(&Folded::new(stem(key)));
-            let rank = match (title, stem) {
-                (Fit::Whole, _) => 0,
-                (_, Fit::Whole) => 1,
-                (Fit::Beginning, _) => 2,
-                (_, Fit::Beginning) => 3,
-                (Fit::No, Fit::No) => return,
-            };
-            if found[rank].len() < MAX_CANDIDATES {
-                found[rank].push(name);
-            }
-        })?;
-        let best = found.into_iter().find(|names| !names.is_empty());
-        Ok(best.unwrap_or_default())
+        rows.sort_unstable();
+        rows.dedup();
+        rows.truncate(MAX_CANDIDATES);
+        let documents = self.store.documents(&rows)?.into_iter();
+        Ok(documents
+            .map(|one| (one.row, one.source, one.key, one.title))
+            .collect())
+    }
+
+    /// Returns the documents that come closest to each of these names, whatever its
+    /// case and accents: those with this title, else with this file name, else those
+    /// whose title begins with it, else whose file name does.
+    fn similarly_named(&self, targets: &[&str]) -> Result<Vec<Vec<Name>>> {
+        let wanted: Vec<Folded> = targets.iter().map(|target| Folded::new(target)).collect();
+        let mut found: Vec<[Vec<Name>; 4]> = vec![Default::default(); targets.len()];
+        if wanted.iter().any(|wanted| !wanted.0.is_empty()) {
+            self.store.each_name(&self.scope, &mut |name| {
+                let title = Folded::new(&name.3);
+                let stem = Folded::new(stem(&name.2));
+                for (wanted, found) in wanted.iter().zip(&mut found) {
+                    if let Some(rank) = wanted.rank(&title, &stem)
+                        && found[rank].len() < MAX_CANDIDATES
+                    {
+                        found[rank].push(name.clone());
+                    }
+                }
+            })?;
+        }
+        let best = |ranks: [Vec<Name>; 4]| ranks.into_iter().find(|names| !names.is_empty());
+        Ok(found
+            .into_iter()
+            .map(|ranks| best(ranks).unwrap_or_default())
+            .collect())
     }
 
     /// Returns the ways to read a text as a path, each with its source if known:

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::complete::Completer;
 use super::lexical::LexicalRetriever;
-use super::lookup::{Found, Lookup};
+use super::lookup::{Found, Lookup, Named};
 use super::present::Presenter;
 use super::rerank::Reranking;
 use super::semantic::SemanticRetriever;
@@ -152,6 +152,12 @@ impl<'a> Router<'a> {
         self.guard.require(Capability::Read)?;
         let _snapshot = Snapshot::begin(self.store)?;
         self.lookup().get(reference)
+    }
+
+    /// Returns which documents each of these typed names means.
+    pub(crate) fn named(&self, typed: &[String]) -> Result<Vec<Named>> {
+        self.guard.require(Capability::Read)?;
+        self.lookup().named(typed)
     }
 
     /// Returns the correction of `word` that a search would look for; `None` if it

@@ -52,13 +52,12 @@ pub(super) async fn document(
     }
     let lines = parameters.one("lines")?;
     let lines: Option<LineRange> = lines.map(str::parse).transpose()?;
-    let reference = match lines {
-        Some(_) => Reference { target: id, lines },
-        None => id.parse()?,
-    };
     work(&server, move |engine| {
-        let found = engine.get(&caller.guard, &reference)?;
-        match reference.lines {
+        let found = match lines {
+            Some(_) => engine.get(&caller.guard, &Reference { target: id, lines })?,
+            None => engine.find(&caller.guard, &id)?,
+        };
+        match found.asked {
             Some(lines) if lines.from > found.line_count => Err(malformed(
                 "lines",
                 &format!("within the {} lines that there are", found.line_count),

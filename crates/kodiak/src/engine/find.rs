@@ -1,0 +1,39 @@
+//! Finding documents by what was typed: every command, tool and route that takes a name
+//! comes through here, so that a name means the same everywhere.
+//!
+//! How a name is read is up to `search/lookup.rs`.
+
+use super::Engine;
+use crate::access::Guard;
+use crate::document::Reference;
+use crate::error::{Error, Result};
+use crate::search::Found;
+use crate::store::StoredDocument;
+
+impl Engine {
+    /// Finds the document that a typed name means: an id or its beginning, a path, an
+    /// address, a title or an alias, with or without lines. A title may end like a line
+    /// range, so a name that means nothing with lines is tried without them. Changes are
+    /// looked for as in [`Engine::get`].
+    pub fn find(&self, guard: &Guard, typed: &str) -> Result<Found> {
+        // If both readings fail, the error of the likelier one is reported.
+        let error = match typed.parse::<Reference>() {
+            Ok(reference) => match self.get(guard, &reference) {
+                Err(error @ Error::NoDocument { .. }) if reference.lines.is_some() => error,
+                found => return found,
+            },
+            Err(error) => error,
+        };
+        match self.get(guard, &Reference::whole(typed)) {
+            Err(Error::NoDocument { .. }) => Err(error),
+            found => found,
+        }
+    }
+
+    /// Returns the document that a name means, among all that exist for the caller.
+    /// Nothing in the name is taken for lines: the whole document is meant.
+    pub(crate) fn document_named(&self, guard: &Guard, name: &str) -> Result<StoredDocument> {
+        let found = self.get(&guard.with_all_capabilities(), &Reference::whole(name))?;
+        Ok(found.document)
+    }
+}
