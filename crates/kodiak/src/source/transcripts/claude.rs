@@ -3,8 +3,6 @@
 //! Lines of one `message.id` are one message. What is marked as meta, as a summary
 //! of a compaction, or wrapped in tags by the program was not said by anybody.
 
-use std::collections::VecDeque;
-
 use serde::Deserialize;
 
 use super::json::{Content, Flag, Maybe, Text, record};
@@ -63,8 +61,6 @@ const SILENT: &[&str] = &[
 pub(super) struct Claude {
     /// Whether this is the transcript of a subagent, all of which is a sidechain.
     subagent: bool,
-    /// The prompts that were typed while the agent was busy.
-    waiting: VecDeque<String>,
 }
 
 impl Parser for Claude {
@@ -91,10 +87,7 @@ impl Parser for Claude {
 
 impl Claude {
     pub(super) fn new(subagent: bool) -> Self {
-        Self {
-            subagent,
-            ..Self::default()
-        }
+        Self { subagent }
     }
 
     /// Returns the part of the session that a record belongs to.
@@ -123,6 +116,7 @@ impl Claude {
         }
         let said = said(&message.content.plain());
         if !said.is_empty() {
+            turns.context.waiting.mark_said(&said);
             turns.begin(
                 Role::User,
                 record.uuid.as_str(),
@@ -160,16 +154,17 @@ impl Claude {
     }
 
     /// A prompt that was typed while the agent was busy and then taken back occurs
-    /// nowhere else. Others become records of their own.
-    fn queue(&mut self, record: &Record, turns: &mut Turns<'_>) {
-        let text = record.content.plain();
+    /// nowhere else, and neither does one that waits at the end. Others become records.
+    fn queue(&self, record: &Record, turns: &mut Turns<'_>) {
+        let text = said(&record.content.plain());
+        let waiting = &mut turns.context.waiting;
         match record.operation.as_str() {
-            "enqueue" => self.waiting.push_back(text),
-            "dequeue" => drop(self.waiting.pop_front()),
-            "popAll" => self.waiting.clear(),
+            "enqueue" => waiting.enqueue(&text, record.timestamp.as_str()),
+            "dequeue" => waiting.dequeue(),
+            "popAll" => waiting.clear(),
             "remove" => {
-                let removed = self.waiting.pop_back().unwrap_or_default();
-                let text = said(if text.is_empty() { &removed } else { &text });
+                let removed = waiting.take_back().unwrap_or_default();
+                let text = if text.is_empty() { removed } else { text };
                 if !text.is_empty() {
                     let id = format!("queued-{}", record.timestamp.as_str());
                     turns.begin(Role::User, &id, moment(record.timestamp.as_str()), "");

@@ -26,6 +26,7 @@ mod titles;
 mod tool;
 mod turn;
 mod turns;
+mod waiting;
 
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ use super::lines::{Lines, fingerprint, is_compressed};
 use super::parser::LineFormat;
 use super::turn::{Session, Turn};
 use super::turns::{ResumePoint, Seen, Turns, hide_secrets};
+use super::waiting::was_taken_up;
 use super::{cursor, cursor_tabs, gemini, history, opencode, opencode_files};
 use crate::document::{Version, hex};
 use crate::error::Error;
@@ -166,7 +167,7 @@ fn restore_vanished(kept: &Copy, turns: &mut Vec<Turn>, point: &mut ResumePoint)
     let vanished = kept
         .turns
         .iter()
-        .filter(|turn| !now.contains(turn.id.as_str()));
+        .filter(|turn| !now.contains(turn.id.as_str()) && !was_taken_up(turn, turns));
     let mut all: Vec<Turn> = vanished.cloned().collect();
     if all.is_empty() {
         return;

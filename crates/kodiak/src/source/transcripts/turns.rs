@@ -9,8 +9,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::parser::moment;
 use super::tool::{self, ToolInput};
 use super::turn::{Circumstances, Role, Session, Turn};
+use super::waiting::Waiting;
 use crate::document::Timestamp;
 use crate::project;
 use crate::redact::redact;
@@ -46,6 +48,9 @@ pub(super) struct Context {
     pub(super) says_prompts: bool,
     /// Records with lower numbers repeat those of the parent.
     pub(super) first_ordinal: i64,
+    /// The prompts that wait for the agent.
+    #[serde(skip_serializing_if = "Waiting::is_empty")]
+    pub(super) waiting: Waiting,
     /// The records so far that could not be used.
     #[serde(skip_serializing_if = "LeftOver::is_empty")]
     pub(super) left_over: LeftOver,
@@ -331,6 +336,12 @@ impl<'a> Turns<'a> {
                 context: self.context.clone(),
             },
         };
+        // Those that wait are turns only as long as the file ends here: the point is
+        // before them.
+        for prompt in self.context.waiting.unsaid() {
+            self.begin(Role::User, &prompt.id(), moment(&prompt.at), "");
+            self.text(&prompt.text);
+        }
         // What is said of the session as a whole is the latest.
         let session = self.context.session.clone();
         let mut around = point.context.around.clone();

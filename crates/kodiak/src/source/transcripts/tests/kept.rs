@@ -258,9 +258,10 @@ fn a_copy_of_a_later_format_is_left_alone() {
     desk.write(FILE, said("1", "alpha"));
     desk.documents(Agent::ClaudeCode);
     let copy = all_files(&desk.keep()).remove(0);
-    let text = fs::read_to_string(&copy)
-        .unwrap()
-        .replace("\"format\":2", "\"format\":99");
+    let text = fs::read_to_string(&copy).unwrap();
+    let format = format!("\"format\":{}", keep::FORMAT);
+    assert!(text.contains(&format), "{text}");
+    let text = text.replace(&format, "\"format\":99");
     fs::write(&copy, &text).unwrap();
     let source = desk.source(Agent::ClaudeCode);
     let entry = source.list().unwrap().entries.remove(0);
@@ -270,4 +271,91 @@ fn a_copy_of_a_later_format_is_left_alone() {
     fs::write(&copy, "broken").unwrap();
     assert_eq!(desk.documents(Agent::ClaudeCode).len(), 1);
     assert!(fs::read_to_string(&copy).unwrap().contains("alpha"));
+}
+
+fn queued(operation: &str, at: u32, text: &str) -> String {
+    let content = match text {
+        "" => String::new(),
+        text => format!("\"content\":\"{text}\","),
+    };
+    format!(
+        "{{\"type\":\"queue-operation\",\"operation\":\"{operation}\",{content}\"timestamp\":\"2026-08-22T10:01:{at:02}Z\",\"sessionId\":\"s\"}}\n"
+    )
+}
+
+/// A prompt that waits at the end of the file is there, and once it is taken up, it is
+/// there once: whether the file is read on, read again as a whole, or without copies.
+#[test]
+fn a_waiting_prompt_is_found_and_never_twice() {
+    let texts = |desk: &Desk| -> Vec<String> {
+        let documents = desk.documents(Agent::ClaudeCode).into_iter();
+        documents.map(|document| document.body).collect()
+    };
+    let begin = said("1", "build it") + &answered("2", "building");
+    let stages = [
+        begin.clone() + &queued("enqueue", 1, "then deploy it") + &queued("enqueue", 2, "and rest"),
+        queued("dequeue", 3, "") + &said("3", "then deploy it"),
+        (0..20)
+            .map(|at| said(&format!("more {at}"), "go on") + &answered("4", "deploying"))
+            .collect(),
+        queued("dequeue", 4, ""),
+        said("5", "and rest") + &answered("6", "resting"),
+    ];
+    let waits = ["build it", "building", "then deploy it", "and rest"];
+    let desk = Desk::new();
+    desk.write(FILE, &stages[0]);
+    assert_eq!(texts(&desk), waits);
+    assert_eq!(texts(&desk), waits, "reading again changes nothing");
+    let whole = Desk::new();
+    let mut all = stages[0].clone();
+    for (number, stage) in stages.iter().enumerate().skip(1) {
+        desk.append(FILE, stage);
+        all += stage;
+        let now = texts(&desk);
+        let count = |text: &str| now.iter().filter(|one| *one == text).count();
+        assert_eq!(count("then deploy it"), 1, "{number}: {now:?}");
+        let rests = usize::from(number != 3);
+        assert_eq!(count("and rest"), rests, "{number}: {now:?}");
+        whole.write(FILE, &all);
+        assert_eq!(texts(&whole), now, "{number}");
+    }
+    // A file that was written anew is read as a whole, beside what was kept of it.
+    let desk = Desk::new();
+    desk.write(FILE, &stages[0]);
+    assert_eq!(texts(&desk), waits);
+    desk.write(FILE, said("0", "x") + &stages.concat());
+    let now = texts(&desk);
+    let count = |text: &str| now.iter().filter(|one| *one == text).count();
+    assert_eq!(
+        (count("then deploy it"), count("and rest")),
+        (1, 1),
+        "{now:?}"
+    );
+    // If the original is gone, so is every chance that it is taken up.
+    let desk = Desk::new();
+    let file = desk.write(FILE, &stages[0]);
+    assert_eq!(texts(&desk), waits);
+    fs::remove_file(file).unwrap();
+    assert_eq!(texts(&desk), waits);
+}
+
+#[test]
+fn waiting_prompts_that_are_said_without_being_dequeued_come_once() {
+    let desk = Desk::new();
+    let many: String = (0..30)
+        .map(|at| queued("enqueue", at, &format!("prompt {at}")))
+        .collect();
+    desk.write(FILE, said("1", "build it") + &many + &said("2", "prompt 7"));
+    let key = "AKIAIOSFODNN7EXAMPLE";
+    desk.append(FILE, queued("enqueue", 40, &format!("use {key}")));
+    let documents = desk.documents(Agent::ClaudeCode);
+    let seven = documents
+        .iter()
+        .filter(|one| one.body == "prompt 7")
+        .count();
+    assert_eq!((seven, documents.len()), (1, 32));
+    for file in all_files(&desk.keep()) {
+        let kept = fs::read_to_string(file).unwrap();
+        assert!(kept.contains("prompt 9") && !kept.contains(key), "{kept}");
+    }
 }
