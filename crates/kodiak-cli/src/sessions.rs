@@ -12,8 +12,8 @@ use crate::{paths, registry};
 const NAME: &str = "sessions";
 
 /// Returns the source for new records: the one asked for, else the one named
-/// `sessions`, else the first that takes records in. If none is registered, makes
-/// one.
+/// `sessions`, else the first that takes records in. If none does, makes one beside those
+/// that are only read.
 pub(crate) fn place(context: &Context<'_>, asked: Option<&str>) -> anyhow::Result<String> {
     let config = context.config()?;
     if let Some(name) = asked {
@@ -28,8 +28,7 @@ pub(crate) fn place(context: &Context<'_>, asked: Option<&str>) -> anyhow::Resul
         };
     }
     match chosen(&config) {
-        Some(source) if takes_records(source) => Ok(source.name.clone()),
-        Some(source) => Err(unwritable(&config, &source.name)),
+        Some(source) => Ok(source.name.clone()),
         None => make(context),
     }
 }
@@ -38,14 +37,11 @@ fn takes_records(source: &RegisteredSource) -> bool {
     source.kind == Kind::Sessions && source.writable
 }
 
-/// Returns the source that takes records in, or else the first that could.
+/// Returns the source that takes records in.
 fn chosen(config: &Config) -> Option<&RegisteredSource> {
-    let sources = || config.sources.iter().filter(|it| it.kind == Kind::Sessions);
-    let takes = || sources().filter(|source| takes_records(source));
+    let takes = || config.sources.iter().filter(|it| takes_records(it));
     let named = takes().find(|source| source.name == NAME);
-    named
-        .or_else(|| takes().next())
-        .or_else(|| sources().next())
+    named.or_else(|| takes().next())
 }
 
 /// Makes a folder for records, and registers it.
@@ -53,7 +49,7 @@ fn make(context: &Context<'_>) -> anyhow::Result<String> {
     let _lock = edit::lock(&context.config_path, "ingest")?;
     let config = context.config()?;
     // Another process may have been faster.
-    if let Some(source) = chosen(&config).filter(|source| takes_records(source)) {
+    if let Some(source) = chosen(&config) {
         return Ok(source.name.clone());
     }
     let folder = paths::sessions_folder(config.sessions.as_deref())?;

@@ -172,12 +172,29 @@ fn records_are_written_only_where_that_is_allowed() {
     added [DESK]/brain as 'sessions'
     sessions: 1 note (1 added)
     ");
-    assert_snapshot!(piped(&desk, &["ingest"], &lines()), @"
+    assert_snapshot!(piped(&desk, &["ingest", "--source", "sessions"], &lines()), @"
     exit: 2
     --- stderr
     error: the source 'sessions' is only read: nothing is written to it
     hint: `kodiak ingest` adds records; to allow it, run `kodiak add --sessions [DESK]/brain --writable`
     ");
+    // Without a name they go to another folder, once and again.
+    let dd44 = node("dd44", 1, "Oat bread", &[]).to_string();
+    assert_snapshot!(piped(&desk, &["ingest"], &dd44), @"
+    exit: 0
+    --- stdout
+    dd44
+    --- stderr
+    session records go to [DESK]/data/kodiak/sessions, which is now the source 'sessions-2'
+    ");
+    let ee55 = node("ee55", 1, "Corn bread", &[]).to_string();
+    assert_eq!(piped(&desk, &["ingest"], &ee55).stderr, "");
+    assert!(
+        desk.path("data/kodiak/sessions/nodes/2026/02/ee55-v1.json")
+            .exists()
+    );
+    assert!(!desk.path("brain/nodes/2026/02/ee55-v1.json").exists());
+    assert_eq!(desk.found(&["bread"]).len(), 3);
     desk.ok(&["add", "--sessions", "brain", "--writable"]);
     assert_snapshot!(piped(&desk, &["ingest", "--source", "sessions"], &node("bb22", 1, "Rye bread", &[]).to_string()), @"
     exit: 0
