@@ -258,6 +258,7 @@ pub(crate) fn engine(
         models.drop_after(idle);
     }
     let mut builder = Engine::builder(&context.index_path)
+        .home(paths::home())
         .holder(holder(purpose.verb))
         .patience(purpose.patience)
         .deadline(Duration::from_millis(config.search.deadline_ms))

@@ -284,13 +284,7 @@ fn can_be_run(file: &Path) -> bool {
 
 /// Replaces a leading `~` by the home folder.
 pub(crate) fn expanded(path: &str) -> PathBuf {
-    let rest = path
-        .strip_prefix('~')
-        .filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    match (rest, etcetera::home_dir()) {
-        (Some(rest), Ok(home)) => home.join(rest.trim_start_matches('/')),
-        _ => PathBuf::from(path),
-    }
+    kodiak::project::expanded(path, home().as_deref())
 }
 
 fn given(asked: Option<&OsString>) -> Option<&Path> {

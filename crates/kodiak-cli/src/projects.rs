@@ -1,8 +1,6 @@
-//! Finds the project that somebody names: by its folder, or by the name of that
-//! folder.
+//! Finds the project that a person names: by its folder, or by the end of its path.
 
 use kodiak::access::Guard;
-use kodiak::store::Filter;
 use kodiak::{Engine, project};
 
 use crate::failure::refusal;
@@ -13,32 +11,49 @@ pub(crate) fn present() -> Option<String> {
     Some(root.to_string_lossy().into_owned())
 }
 
-/// Returns the projects that somebody typed, as the index names them. A path of a
-/// folder means the repository that it is in. What the index does not know stays
-/// as it is.
+/// Returns the projects that were typed, as the index names them. A path of a folder
+/// means the repository that it is in. A project that the index does not know stays as
+/// it is.
 pub(crate) fn resolve(typed: &[String], engine: &Engine) -> anyhow::Result<Vec<String>> {
-    typed.iter().map(|name| resolve_one(name, engine)).collect()
+    let mut projects = Vec::new();
+    for typed in typed {
+        projects.extend(resolve_all(typed, engine)?);
+    }
+    Ok(projects)
 }
 
-/// Returns the project that somebody typed, as the index names it.
-pub(crate) fn resolve_one(typed: &str, engine: &Engine) -> anyhow::Result<String> {
-    let path = crate::paths::expanded(typed);
-    let is_path = path.is_absolute() || typed.starts_with('.');
-    if is_path && path.exists() {
-        return Ok(project::of(&path));
-    }
-    let known = match engine.projects(&Guard::local(), &Filter::default()) {
-        Ok(known) => known,
-        Err(kodiak::Error::NoIndex { .. }) => Vec::new(),
-        Err(error) => return Err(error.into()),
-    };
-    let names = known.iter().map(|(name, _)| name.as_str());
-    match project::meant(typed, names).as_slice() {
-        [] => Ok(typed.to_owned()),
-        [only] => Ok((*only).to_owned()),
-        several => Err(refusal(
+/// Returns every spelling that the index has of a project that was typed.
+pub(crate) fn resolve_all(typed: &str, engine: &Engine) -> anyhow::Result<Vec<String>> {
+    let place = place(typed);
+    let wanted = place.as_deref().unwrap_or(typed);
+    let mut known = engine.projects_meant(&Guard::local(), wanted)?;
+    match (known.len(), place) {
+        (0, place) => Ok(vec![place.unwrap_or_else(|| typed.to_owned())]),
+        (1, _) => Ok(known),
+        (_, Some(place)) => {
+            // The one that new memories get comes first.
+            known.sort_by_key(|name| *name != place);
+            Ok(known)
+        }
+        (_, None) => Err(refusal(
             format!("there are several projects called '{typed}'"),
-            format!("name the folder of one: {}", several.join(", ")),
+            format!("name the folder of one: {}", known.join(", ")),
         )),
     }
+}
+
+/// Returns the project that was typed, as the index names it.
+pub(crate) fn resolve_one(typed: &str, engine: &Engine) -> anyhow::Result<String> {
+    let mut all = resolve_all(typed, engine)?;
+    Ok(all.swap_remove(0))
+}
+
+/// Returns the project at a path that was typed, if it is one.
+fn place(typed: &str) -> Option<String> {
+    let path = crate::paths::expanded(typed);
+    let path = match typed.starts_with('.') {
+        true => std::path::absolute(&path).ok()?,
+        false => path,
+    };
+    path.is_absolute().then(|| project::of(&path))
 }

@@ -32,25 +32,52 @@ pub fn of(path: &Path) -> String {
     root.to_string_lossy().into_owned()
 }
 
-/// Returns the known projects that somebody means by `wanted`: the one of exactly
-/// this name, or else all whose last component is this, whatever its case.
-pub fn meant<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let known: Vec<&str> = known.into_iter().collect();
-    if let Some(exact) = known.iter().find(|name| **name == wanted) {
-        return vec![exact];
+/// Returns a path with the folder that a leading `~` stands for, if that is known.
+pub fn expanded(path: &str, home: Option<&Path>) -> PathBuf {
+    let inside = path
+        .strip_prefix('~')
+        .filter(|inside| inside.is_empty() || inside.starts_with('/'));
+    match (inside, home) {
+        (Some(inside), Some(home)) => home.join(inside.trim_start_matches('/')),
+        _ => PathBuf::from(path),
     }
-    let last = |name: &str| {
-        let name = name.trim_end_matches(['/', '\\']);
-        name.rsplit(['/', '\\'])
-            .next()
-            .unwrap_or(name)
-            .to_lowercase()
+}
+
+/// Returns the known projects that `wanted` means: those at this place, however it is
+/// written, or else all whose path ends with it, whatever its case. `home` is the folder
+/// that a leading `~` stands for.
+pub fn meant<'a>(
+    wanted: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    home: Option<&Path>,
+) -> Vec<&'a str> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let wanted = wanted.trim();
+    let path = expanded(wanted, home);
+    let mut places = vec![PathBuf::from(wanted), normalized(&path)];
+    if path.is_absolute() {
+        places.push(PathBuf::from(of(&path)));
+    }
+    // Components are compared, so that a separator at the end does not matter.
+    let is_there = |name: &&&str| {
+        places.contains(&PathBuf::from(name)) || places.contains(&expanded(name, home))
     };
-    let wanted = wanted.to_lowercase();
-    known
-        .into_iter()
-        .filter(|name| last(name) == wanted)
-        .collect()
+    let there: Vec<&str> = known.iter().filter(is_there).copied().collect();
+    if !there.is_empty() || path.is_absolute() {
+        return there;
+    }
+    let lower = |name: &str| {
+        let name = name.trim_end_matches(['/', '\\']).replace('\\', "/");
+        name.to_lowercase()
+    };
+    let wanted = lower(wanted);
+    let end = wanted.trim_start_matches("~/");
+    let ends_so = |name: &&str| {
+        let name = lower(name);
+        let before = name.strip_suffix(end);
+        !end.is_empty() && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    };
+    known.into_iter().filter(ends_so).collect()
 }
 
 /// Returns the root of the main worktree, given a folder whose `.git` is a file.
@@ -157,10 +184,40 @@ mod tests {
     #[test]
     fn the_last_component_is_enough() {
         let known = ["/home/a/src/api", "/home/b/API", "atlas", "/x/atlas"];
-        let meant = |wanted| meant(wanted, known);
+        let meant = |wanted| meant(wanted, known, None);
         assert_eq!(meant("atlas"), ["atlas"]);
+        assert_eq!(meant("src/API/"), ["/home/a/src/api"]);
+        assert_eq!(meant("~/src/api"), ["/home/a/src/api"]);
+        assert!(meant("rc/api").is_empty() && meant("").is_empty() && meant("/").is_empty());
         assert_eq!(meant("api"), ["/home/a/src/api", "/home/b/API"]);
         assert_eq!(meant("/home/b/API"), ["/home/b/API"]);
         assert!(meant("src").is_empty());
+    }
+
+    #[test]
+    fn a_place_is_known_however_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = fs::canonicalize(folder.path()).unwrap();
+        repository(&home.join("src/web"));
+        fs::create_dir_all(home.join("src/web/deep")).unwrap();
+        let (web, api) = (of(&home.join("src/web")), of(&home.join("src/api")));
+        let known = [
+            web.as_str(),
+            api.as_str(),
+            "~/src/api",
+            "/srv/src/api",
+            "notes",
+        ];
+        let meant = |wanted: &str| meant(wanted, known, Some(&home));
+        // That the folder does not exist on this machine makes no difference.
+        for wanted in ["~/src/api", "~/src/api/", "~/src/../src/api", &api] {
+            assert_eq!(meant(wanted), [&api, "~/src/api"], "{wanted}");
+        }
+        for wanted in ["~/src/web", "~/src/web/deep", &format!("{web}/deep/")] {
+            assert_eq!(meant(wanted), [&web], "{wanted}");
+        }
+        assert_eq!(meant("/srv/src/api"), ["/srv/src/api"]);
+        assert!(meant("~/api").is_empty(), "another place of this name");
+        assert_eq!(meant("api").len(), 3);
     }
 }

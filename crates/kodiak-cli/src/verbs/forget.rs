@@ -42,8 +42,8 @@ fn purge(
     let engine = &desk.engine;
     let guard = engine.guard_of_experience(&Guard::local());
     let project = arguments.project.as_deref();
-    let project = project.map(|typed| projects::resolve_one(typed, engine));
-    let project = project.transpose()?;
+    let project = project.map(|typed| projects::resolve_all(typed, engine));
+    let project = project.transpose()?.unwrap_or_default();
     let output = context.output;
     let erased = work(output, |job| {
         let mut erased = 0;
@@ -53,7 +53,7 @@ fn purge(
         if let Some(session) = &arguments.session {
             erased += engine.purge_session(&guard, session, job)?;
         }
-        if let Some(project) = &project {
+        for project in &project {
             erased += engine.purge_project(&guard, project, job)?;
         }
         Ok(erased)

@@ -35,6 +35,7 @@ mod model;
 mod open;
 mod pages;
 mod privacy;
+mod projects;
 mod provider;
 mod queries;
 mod real_model;

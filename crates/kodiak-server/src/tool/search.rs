@@ -119,20 +119,18 @@ pub(super) fn filter(call: &Call<'_>) -> Result<Filter, Refusal> {
     })
 }
 
-/// Returns the projects that a name means: the one of this name, or those whose
-/// last component it is. A name that nothing has is an error.
+/// Returns the projects that a name means. A name that nothing has is an error.
 pub(super) fn projects(call: &Call<'_>, name: &str) -> Result<Vec<String>, Refusal> {
+    let meant = call.engine.projects_meant(call.guard(), name)?;
+    if !meant.is_empty() {
+        return Ok(meant);
+    }
     let everything = Filter::default();
     let known = match call.engine.projects(call.guard(), &everything) {
         Err(Error::NoIndex { .. }) => Vec::new(),
         known => known?,
     };
-    let names = known.iter().map(|(name, _)| name.as_str());
-    let meant = kodiak::project::meant(name, names);
-    if meant.is_empty() {
-        return Err(unknown_project(name, &known));
-    }
-    Ok(meant.into_iter().map(str::to_owned).collect())
+    Err(unknown_project(name, &known))
 }
 
 fn unknown_project(name: &str, known: &[(String, u64)]) -> Refusal {

@@ -48,6 +48,7 @@ impl EngineBuilder {
                 models: Arc::new(NoModel),
                 holder: format!("process {}", std::process::id()),
                 patience: PATIENCE,
+                home: None,
                 deadline: DEADLINE,
                 refresh: REFRESH,
                 cache,
@@ -125,6 +126,13 @@ impl EngineBuilder {
     #[must_use]
     pub fn holder(mut self, holder: impl Into<String>) -> Self {
         self.shared.holder = holder.into();
+        self
+    }
+
+    /// Sets the folder that a leading `~` in the name of a project stands for.
+    #[must_use]
+    pub fn home(mut self, home: Option<PathBuf>) -> Self {
+        self.shared.home = home;
         self
     }
 

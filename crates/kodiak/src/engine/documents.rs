@@ -7,6 +7,7 @@ use super::{Engine, Job};
 use crate::access::{Capability, Guard};
 use crate::document::{Timestamp, uri};
 use crate::error::{Error, Result};
+use crate::project;
 use crate::source::Draft;
 use crate::store::{Filter, StoredDocument};
 
@@ -71,6 +72,19 @@ impl Engine {
         guard.require(Capability::Search)?;
         let filter = guard.narrow(filter);
         self.read(|reader| reader.projects(&filter))
+    }
+
+    /// Returns the projects that a typed name means, as the index has them, among those
+    /// that exist for the caller: those at this place, or else those whose path ends
+    /// with the name.
+    pub fn projects_meant(&self, guard: &Guard, typed: &str) -> Result<Vec<String>> {
+        let known = match self.projects(guard, &Filter::default()) {
+            Err(Error::NoIndex { .. }) => Vec::new(),
+            known => known?,
+        };
+        let names = known.iter().map(|(name, _)| name.as_str());
+        let meant = project::meant(typed, names, self.shared.home.as_deref());
+        Ok(meant.into_iter().map(str::to_owned).collect())
     }
 
     /// Saves a new document into a source and indexes it. A caller that is

@@ -97,6 +97,8 @@ struct Shared {
     models: Arc<dyn Models>,
     holder: String,
     patience: Duration,
+    /// The folder that a leading `~` in the name of a project stands for.
+    home: Option<PathBuf>,
     deadline: Duration,
     /// How long a search looks for changes.
     refresh: Duration,

@@ -137,16 +137,12 @@ pub(super) fn meant(
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let known = match engine.projects(guard, &Filter::default()) {
-        Err(kodiak::Error::NoIndex { .. }) => Vec::new(),
-        known => known?,
-    };
     let mut projects = Vec::new();
     for name in names {
-        let found = kodiak::project::meant(name, known.iter().map(|(known, _)| known.as_str()));
+        let found = engine.projects_meant(guard, name)?;
         match found.as_slice() {
             [] => projects.push(name.clone()),
-            found => projects.extend(found.iter().map(|&one| one.to_owned())),
+            _ => projects.extend(found),
         }
     }
     Ok(projects)

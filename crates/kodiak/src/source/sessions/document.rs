@@ -144,14 +144,7 @@ fn list<T>(items: &[T], part: impl Fn(&T) -> &String) -> Value {
 
 /// Returns the project that a node names: that of the path, or the name as it is.
 fn located(written: &str, home: Option<&Path>) -> String {
-    let inside = written.strip_prefix("~/");
-    let path = match (inside, home) {
-        (Some(inside), Some(home)) => home.join(inside),
-        _ => match (written, home) {
-            ("~", Some(home)) => home.to_owned(),
-            _ => Path::new(written).to_owned(),
-        },
-    };
+    let path = project::expanded(written, home);
     if path.is_absolute() {
         return project::of(&path);
     }
