@@ -218,7 +218,7 @@ fn every_route_but_health_needs_a_token() {
         let refused = served.send(method, path, &[], "");
         assert_eq!(
             (refused.status, refused.code().as_str()),
-            (401, "token_required"),
+            (401, "token-required"),
             "{path}"
         );
         assert!(
@@ -235,11 +235,11 @@ fn every_route_but_health_needs_a_token() {
         status.head.contains("cache-control: no-store"),
         "{status:?}"
     );
-    assert_eq!(served.get("/no/such/route", &token).code(), "no_route");
+    assert_eq!(served.get("/no/such/route", &token).code(), "no-route");
     let wrong = served.get("/api/search", &token);
     assert_eq!(
         (wrong.status, wrong.code().as_str()),
-        (405, "method_not_allowed")
+        (405, "method-not-allowed")
     );
     // One that is revoked is refused at once.
     desk.ok(&["token", "revoke", "laptop"]);

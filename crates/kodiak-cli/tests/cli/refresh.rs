@@ -64,7 +64,7 @@ fn a_search_answers_while_another_process_writes() {
     desk.write("notes/new.md", "quokka");
     let answer = answer(&desk, "quokka OR ramen");
     assert_eq!(answer["complete"], false, "{answer}");
-    let codes = serde_json::json!(["changes_not_indexed"]);
+    let codes = serde_json::json!(["changes-not-indexed"]);
     assert_eq!(answer["incomplete"], codes, "{answer}");
     assert!(!answer["hits"].as_array().unwrap().is_empty());
     let run = desk.ok(&["search", "ramen"]);
@@ -78,7 +78,7 @@ fn a_search_answers_while_another_process_writes() {
 fn a_search_can_be_told_not_to_look() {
     let desk = desk();
     desk.write("notes/new.md", "quokka");
-    let off = serde_json::json!(["changes_not_looked_for"]);
+    let off = serde_json::json!(["changes-not-looked-for"]);
     let answer = desk.json(&["search", "--json", "--no-refresh", "quokka"]);
     assert_eq!(answer["hits"], serde_json::json!([]));
     assert_eq!(answer["incomplete"], off);
@@ -101,7 +101,7 @@ fn an_index_that_cannot_be_written_still_answers() {
     desk.write("notes/new.md", "quokka");
     let answer = answer(&desk, "ramen OR quokka");
     assert!(!answer["hits"].as_array().unwrap().is_empty(), "{answer}");
-    let codes = serde_json::json!(["changes_not_indexed"]);
+    let codes = serde_json::json!(["changes-not-indexed"]);
     assert_eq!(answer["incomplete"], codes, "{answer}");
 }
 

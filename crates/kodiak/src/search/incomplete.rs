@@ -85,14 +85,14 @@ impl Incomplete {
     /// Returns a stable name of this kind of reason, for programs to act on.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::ChangesNotLookedFor(_) => "changes_not_looked_for",
-            Self::ChangesNotIndexed { .. } => "changes_not_indexed",
-            Self::SourceUnreadable { .. } => "source_unreadable",
-            Self::EntriesUnreadable { .. } => "entries_unreadable",
-            Self::SourceNeverSynced { .. } => "source_never_synced",
-            Self::QueryTruncated => "query_truncated",
-            Self::PrefixTooShort => "prefix_too_short",
-            Self::FullTextFailed => "full_text_failed",
+            Self::ChangesNotLookedFor(_) => "changes-not-looked-for",
+            Self::ChangesNotIndexed { .. } => "changes-not-indexed",
+            Self::SourceUnreadable { .. } => "source-unreadable",
+            Self::EntriesUnreadable { .. } => "entries-unreadable",
+            Self::SourceNeverSynced { .. } => "source-never-synced",
+            Self::QueryTruncated => "query-truncated",
+            Self::PrefixTooShort => "prefix-too-short",
+            Self::FullTextFailed => "full-text-failed",
             Self::Deadline => "deadline",
             Self::Busy => "busy",
         }
@@ -266,7 +266,7 @@ mod tests {
         });
         completeness.add(Incomplete::Deadline);
         let json = serde_json::to_value(&completeness).unwrap();
-        let codes = ["changes_not_indexed", "deadline"];
+        let codes = ["changes-not-indexed", "deadline"];
         let expected = serde_json::json!({"complete": false, "incomplete": codes});
         assert_eq!(json, expected);
     }

@@ -246,7 +246,7 @@ fn a_missing_folder_deletes_nothing() {
     let answer = search(&engine, "bread");
     assert_eq!(paths(&answer), ["a.md"]);
     let codes = answer.completeness.codes();
-    assert_eq!(codes, ["source_unreadable"], "{answer:?}");
+    assert_eq!(codes, ["source-unreadable"], "{answer:?}");
     std::fs::rename(&aside, notes.root()).unwrap();
     assert_found(&engine, "bread", &["a.md"]);
 }
@@ -294,7 +294,7 @@ fn fifty_searches_at_once_find_what_was_written_before_them() {
                         assert_eq!(answer.total, round + 1, "{answer:?}");
                         complete.fetch_add(1, Ordering::Relaxed);
                     } else {
-                        assert_eq!(answer.completeness.codes(), ["changes_not_indexed"]);
+                        assert_eq!(answer.completeness.codes(), ["changes-not-indexed"]);
                     }
                 });
             }
@@ -451,7 +451,7 @@ fn a_source_that_cannot_look_quickly_is_not_complete() {
     let answer = search(&engine, "bread");
     assert_eq!(
         answer.completeness.codes(),
-        ["changes_not_looked_for"],
+        ["changes-not-looked-for"],
         "{answer:?}"
     );
 }
@@ -469,7 +469,7 @@ fn an_index_of_the_format_before_is_searched_as_it_is() {
     notes.write("b.md", "bread");
     let answer = search(&patient(&notes), "bread");
     assert_eq!(paths(&answer), ["a.md"]);
-    assert_eq!(answer.completeness.codes(), ["changes_not_looked_for"]);
+    assert_eq!(answer.completeness.codes(), ["changes-not-looked-for"]);
     // The next writer migrates it.
     drop(SqliteWriter::open(&notes.index_path(), "test").unwrap());
     synced(&notes);

@@ -28,7 +28,7 @@ fn web_pages_of_others_are_refused() {
             let refused = served.send("GET", path, &[("Host", host)], "");
             assert_eq!(
                 (refused.status, refused.code().as_str()),
-                (403, "host_not_allowed")
+                (403, "host-not-allowed")
             );
         }
     }
@@ -59,7 +59,7 @@ fn web_pages_of_others_are_refused() {
             let refused = served.send(method, path, &headers, "{}");
             assert_eq!(
                 (refused.status, refused.code().as_str()),
-                (403, "origin_not_allowed")
+                (403, "origin-not-allowed")
             );
             assert!(!refused.head.contains("access-control"), "{refused:?}");
         }
@@ -126,7 +126,7 @@ fn malformed_requests_are_refused() {
         let refused = send("/api/search", body);
         let shown: String = body.chars().take(60).collect();
         assert_eq!(refused.status, 400, "{shown}: {refused:?}");
-        assert_eq!(refused.code(), "bad_request", "{shown}");
+        assert_eq!(refused.code(), "bad-request", "{shown}");
     }
     for body in [
         "",
@@ -163,7 +163,7 @@ fn malformed_requests_are_refused() {
         }
     }
     let plain = served.send("POST", "/api/search", &[("Authorization", &bearer)], "{}");
-    assert_eq!((plain.status, plain.code().as_str()), (415, "not_json"));
+    assert_eq!((plain.status, plain.code().as_str()), (415, "not-json"));
     for (method, params) in [
         ("no/such/method", json!({})),
         ("tools/call", json!({"name": "rm"})),
