@@ -317,6 +317,8 @@ struct ProgramModels {
     dimensions: Option<usize>,
     /// The provider to ask, if the model is not on this machine.
     remote: Option<Remote>,
+    /// Whether no model may be fetched.
+    is_offline: bool,
     /// The embedders by model key, kept so that a model is loaded only once, each
     /// with its last use.
     made: Mutex<HashMap<String, Made>>,
@@ -332,6 +334,7 @@ impl ProgramModels {
             usual: Usual::of(context, config),
             dimensions: config.model.dimensions,
             remote: Remote::new(context, config),
+            is_offline: context.is_offline(config),
             made: Mutex::default(),
         }
     }
@@ -427,8 +430,13 @@ impl Models for ProgramModels {
             reason,
         };
         let Some(serving) = serving else {
+            let usual = self.usual.as_ref().map(Usual::name);
+            let name = usual.as_ref().unwrap_or(name);
+            let folder = self.folder.as_ref().ok().filter(|_| self.remote.is_none());
+            let lasting =
+                folder.and_then(|folder| models::lasting_absence(folder, name, self.is_offline));
             let reason = "nothing is embedded yet; run `kodiak index`";
-            return Err(absence(name, reason.to_owned()));
+            return Err(absence(name, lasting.unwrap_or_else(|| reason.to_owned())));
         };
         let absence = |reason: String| absence(&serving.name, reason);
         let asked = self.remote.as_ref();
@@ -475,6 +483,7 @@ mod tests {
             usual: None,
             dimensions: None,
             remote: None,
+            is_offline: true,
             made: Mutex::default(),
         };
         let used = models.made(model.clone());

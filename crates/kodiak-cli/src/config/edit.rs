@@ -16,9 +16,9 @@ use kodiak::files;
 use kodiak::store::{WriteLock, wait_for_lock};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, TableLike, Value, value};
 
-use super::{Config, RegisteredSource};
+use super::{Config, NOT_VALID, RegisteredSource, keys};
 use crate::assemble::holder;
-use crate::failure::refusal;
+use crate::failure::{message, refusal};
 
 /// How long to wait for another process that edits the config.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -144,11 +144,25 @@ pub(crate) fn set(path: &Path, key: &str, text: &str) -> anyhow::Result<()> {
     }
     let typed: Option<Value> = text.trim().parse().ok();
     let tried = typed.map(|value| set_value(path, key, value));
-    match tried {
+    let set = match tried {
         Some(Ok(())) => Ok(()),
         Some(Err(error)) => set_value(path, key, text.into()).map_err(|_| error),
         None => set_value(path, key, text.into()),
-    }
+    };
+    set.map_err(|error| wrong_value(key, text, error))
+}
+
+/// Returns the error that a setting cannot have a value, which is not one of the file:
+/// that was right before, and is unchanged.
+fn wrong_value(key: &str, text: &str, error: anyhow::Error) -> anyhow::Error {
+    let said = message(&error);
+    let Some((_, reason)) = said.split_once(NOT_VALID) else {
+        return error;
+    };
+    refusal(
+        format!("{key} cannot be '{text}': {}", keys::allowed(reason)),
+        "the config is unchanged; `kodiak config show` prints what is in effect",
+    )
 }
 
 fn set_value(path: &Path, key: &str, value: Value) -> anyhow::Result<()> {

@@ -67,6 +67,21 @@ pub(super) fn explained(message: &str) -> String {
     }
 }
 
+/// Returns the parser's message about a value as what the value must be.
+pub(super) fn allowed(message: &str) -> String {
+    let Some((_, expected)) = message.rsplit_once("expected ") else {
+        return message.to_owned();
+    };
+    let expected = match expected {
+        "usize" | "u64" | "u32" | "u16" | "u8" => "a whole number".to_owned(),
+        "f64" | "f32" => "a number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        "a string" => "a text".to_owned(),
+        names => names.replace('`', "'"),
+    };
+    format!("it must be {expected}")
+}
+
 /// Returns the names in backticks.
 fn quoted(text: &str) -> Vec<String> {
     let parts = text.split('`').skip(1).step_by(2);
@@ -125,6 +140,30 @@ mod tests {
         assert_eq!(meant("search.limt"), Some("search.limit"));
         assert_eq!(meant("deadline_ms"), Some("search.deadline_ms"));
         assert_eq!(meant("zebra"), None);
+    }
+
+    #[test]
+    fn values_are_described_for_people() {
+        for (said, told) in [
+            (
+                "invalid type: string \"five\", expected usize",
+                "it must be a whole number",
+            ),
+            (
+                "unknown variant `sum`, expected `convex` or `rrf`",
+                "it must be 'convex' or 'rrf'",
+            ),
+            (
+                "invalid type: integer `1`, expected a boolean",
+                "it must be true or false",
+            ),
+            (
+                "search.limit must be at least 1",
+                "search.limit must be at least 1",
+            ),
+        ] {
+            assert_eq!(allowed(said), told);
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::arguments::BrainArguments;
 use crate::assemble::Purpose;
 use crate::config::Config;
 use crate::context::{Context, explain_missing_index};
+use crate::failure::refusal;
 use crate::output::brain;
 use crate::output::phrases::counted;
 use crate::places::Places;
@@ -62,7 +63,7 @@ pub(super) fn run(arguments: &BrainArguments, context: &Context<'_>) -> anyhow::
     } else {
         engine.brain(&guard, &request)
     };
-    let answer = answer.map_err(|error| explain_missing_index(error, &config))?;
+    let answer = answer.map_err(|error| explain_missing_sessions(error, &config))?;
     print(answer, arguments, &config, context)
 }
 
@@ -118,6 +119,17 @@ fn print(
     Ok(Outcome::of_finding(!answer.hits.is_empty()))
 }
 
+/// Says how sessions are added where nothing is registered: notes would not help.
+fn explain_missing_sessions(error: kodiak::Error, config: &Config) -> anyhow::Error {
+    match error {
+        kodiak::Error::NoIndex { .. } if config.sources.is_empty() => refusal(
+            "there are no session records yet",
+            "run `kodiak add --sessions FOLDER`, or pass records to `kodiak ingest`",
+        ),
+        error => explain_missing_index(error, config),
+    }
+}
+
 /// Returns the line above sessions that may not be what was asked for.
 fn heading(answer: &mut BrainAnswer) -> Option<String> {
     let beyond = answer.beyond_threshold().map(|said| format!("{said}:"));
@@ -136,7 +148,7 @@ fn statements(
     let output = context.output;
     let config = context.config()?;
     let found = engine.statements(&Guard::local(), which, filter, &Job::default());
-    let mut found = found.map_err(|error| explain_missing_index(error, &config))?;
+    let mut found = found.map_err(|error| explain_missing_sessions(error, &config))?;
     let all = found.len();
     found.truncate(limit);
     if arguments.json {

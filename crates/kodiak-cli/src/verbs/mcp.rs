@@ -172,5 +172,6 @@ fn sets(names: &[String]) -> anyhow::Result<Vec<ToolSet>> {
 /// Has Bear create a note.
 fn create_note(note: &NewNote) -> Result<(), String> {
     let address = assemble::url_to_create(&note.title, &note.tags, &note.content);
-    opener::open(&address).map_err(|error| failure::message(&error))
+    let opened = opener::open(&address, "");
+    opened.map_err(|error| failure::message(&error))
 }

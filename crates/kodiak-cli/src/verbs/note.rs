@@ -36,7 +36,11 @@ pub(super) fn create(arguments: &NewNoteArguments, output: &Output) -> anyhow::R
         return Err(refusal("the note has no title", "type some words"));
     }
     let text = typed_text(&arguments.text)?;
-    opener::open(&assemble::url_to_create(&title, &arguments.tags, &text))?;
+    let address = assemble::url_to_create(&title, &arguments.tags, &text);
+    opener::open(
+        &address,
+        "`kodiak page new` writes a page as a file anywhere",
+    )?;
     output.notice(&format!("Bear has been asked to create \"{title}\""));
     Ok(Outcome::Done)
 }

@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::R
         ));
     };
     if let Some(address) = assemble::url(registered.kind, key) {
-        opener::open(&address)?;
+        opener::open(&address, "`kodiak get` prints a note anywhere")?;
         return Ok(Outcome::Done);
     }
     if registered.kind == Kind::Transcripts {

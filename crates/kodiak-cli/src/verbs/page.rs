@@ -300,8 +300,9 @@ fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result
             created_at: page.created_at.map(kodiak::date::format),
             updated_at: kodiak::date::format(page.updated_at),
         });
-        context.output.json(&listed.collect::<Vec<_>>())?;
-        return Ok(Outcome::Done);
+        let listed: Vec<_> = listed.collect();
+        context.output.json(&listed)?;
+        return Ok(Outcome::of_finding(!listed.is_empty()));
     }
     if pages.is_empty() {
         context.output.notice("there are no pages");
@@ -355,8 +356,9 @@ fn list_trash(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::
             title: one.title,
             deleted_at: one.deleted_at.map(kodiak::date::format),
         });
-        context.output.json(&listed.collect::<Vec<_>>())?;
-        return Ok(Outcome::Done);
+        let listed: Vec<_> = listed.collect();
+        context.output.json(&listed)?;
+        return Ok(Outcome::of_finding(!listed.is_empty()));
     }
     if trash.is_empty() {
         context.output.notice("the trash is empty");

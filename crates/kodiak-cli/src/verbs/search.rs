@@ -28,12 +28,6 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     printing::check(&arguments.printing)?;
     let mut filter = filter(arguments)?;
     let query = arguments.query.join(" ");
-    if arguments.query.is_empty() && filter.is_empty() && arguments.folder.is_none() {
-        return Err(refusal(
-            "there is nothing to search for",
-            "type some words, or a filter such as --tag; `kodiak search --help` shows examples",
-        ));
-    }
     let mut notices = Vec::new();
     let mut everything = Filter::default();
     if let Some(typed) = &arguments.folder {

@@ -42,18 +42,19 @@ pub(super) fn run(arguments: &SourcesArguments, context: &Context<'_>) -> anyhow
             .sources
             .iter()
             .map(|source| format!("{}\n", source.name));
-        context.output.answer(&names.collect::<String>())?;
-        return Ok(Outcome::Done);
+        let names: String = names.collect();
+        context.output.answer(&names)?;
+        return Ok(Outcome::of_finding(!names.is_empty()));
     }
     let listed = list(context)?;
     if arguments.json {
         context.output.json(&listed)?;
-        return Ok(Outcome::Done);
+        return Ok(Outcome::of_finding(!listed.is_empty()));
     }
     if listed.is_empty() {
         context.output.notice("no source is registered yet");
         context.output.hint("run `kodiak add FOLDER`");
-        return Ok(Outcome::Done);
+        return Ok(Outcome::Nothing);
     }
     let mut rows = vec![
         ["name", "kind", "notes", "indexed", "path"]

@@ -44,8 +44,9 @@ fn list(arguments: &ListTagsArguments, context: &Context<'_>) -> anyhow::Result<
             tag: one.tag,
             documents: one.documents,
         });
-        context.output.json(&listed.collect::<Vec<_>>())?;
-        return Ok(Outcome::Done);
+        let listed: Vec<_> = listed.collect();
+        context.output.json(&listed)?;
+        return Ok(Outcome::of_finding(!listed.is_empty()));
     }
     if tags.is_empty() {
         context.output.notice("no note has a tag");

@@ -150,8 +150,9 @@ fn list(arguments: &ListTokensArguments, context: &Context<'_>) -> anyhow::Resul
     let tokens = file()?.list().map_err(|error| explained(&error))?;
     if arguments.json {
         let listed = tokens.iter().map(|token| Listed::of(token, None, now));
-        context.output.json(&listed.collect::<Vec<_>>())?;
-        return Ok(Outcome::Done);
+        let listed: Vec<_> = listed.collect();
+        context.output.json(&listed)?;
+        return Ok(Outcome::of_finding(!listed.is_empty()));
     }
     if tokens.is_empty() {
         context.output.notice("there is no token");

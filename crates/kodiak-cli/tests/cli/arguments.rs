@@ -35,8 +35,8 @@ fn a_mistyped_option_is_an_error_with_a_tip() {
     assert_snapshot!(desk.run(&["search"]), @"
     exit: 2
     --- stderr
-    error: there is nothing to search for
-    hint: type some words, or a filter such as --tag; `kodiak search --help` shows examples
+    error: there is no index at [DESK]/data/kodiak/index.db yet
+    hint: run `kodiak add FOLDER`, or search a folder with `kodiak search … --in FOLDER`
     ");
     for arguments in [
         &["search", "x", "-n", "0"][..],

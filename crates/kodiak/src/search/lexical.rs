@@ -158,7 +158,8 @@ impl LexicalRetriever<'_> {
         filter: &Filter,
         limits: Limits,
     ) -> Result<LexicalCandidates> {
-        let wanted = request.query.trim() == "*" || !request.filter.is_empty();
+        let asked_for_all = matches!(request.query.trim(), "" | "*");
+        let wanted = asked_for_all || !request.filter.is_empty();
         Ok(LexicalCandidates {
             matches: if wanted {
                 self.store.newest(filter, None, limits.fetched)?

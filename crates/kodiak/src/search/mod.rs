@@ -81,7 +81,7 @@ pub(crate) use workers::Workers;
 use crate::error::Result;
 use crate::rank::evidence::QueryWords;
 use crate::rank::spelling::SHORTEST_COMPLETED;
-use crate::store::{Filter, Snapshot};
+use crate::store::{Coverage, Filter, Snapshot};
 use candidate::{Ranked, join};
 use inspect::Inspection;
 use lexical::LexicalCandidates;
@@ -112,7 +112,7 @@ struct Searching<'a> {
 struct Outcome {
     ranked: Ranked,
     retrievers: Retrievers,
-    /// The share of chunks with embeddings; 0 if semantic search did not run.
+    /// The share of chunks with embeddings; 0 if they were not compared.
     embedded: f64,
 }
 
@@ -171,6 +171,10 @@ impl<'a> Searching<'a> {
         } else {
             Vec::new()
         };
+        let embedded = match outcome.retrievers.semantic {
+            Some(_) => outcome.embedded,
+            None => self.embedded(),
+        };
         drop(snapshot);
         Ok(Answer {
             query: self.request.query.clone(),
@@ -178,7 +182,7 @@ impl<'a> Searching<'a> {
             completed: plan.completed,
             intent: plan.intent,
             retrievers: outcome.retrievers,
-            embedded: outcome.embedded,
+            embedded,
             completeness: unrefreshed(&self.notices),
             notices: Notices(self.notices),
             total: outcome.ranked.total - shown.gone,
@@ -427,6 +431,16 @@ impl<'a> Searching<'a> {
             self.notices.push(Notice::PartlyEmbedded { percent });
         }
         Ok(())
+    }
+
+    /// Returns the share of embedded chunks where no meanings were compared. It only
+    /// informs, so a failure to count is no failure of the search.
+    fn embedded(&self) -> f64 {
+        let store = self.router.store;
+        match store.serving() {
+            Ok(Some(_)) => store.coverage(&self.filter).map_or(0.0, Coverage::share),
+            _ => 0.0,
+        }
     }
 
     /// Returns the number of documents that the filter admits.

@@ -11,6 +11,10 @@ use crate::text::fold_into;
 
 /// The lowest Dice coefficient at which a name is suggested.
 const LEAST_ALIKE: f64 = 0.25;
+/// The number of shared bigrams below which a name must be much more similar: two
+/// letters in common are chance.
+const FEW_SHARED: u32 = 3;
+const ALIKE_WITH_FEW: f64 = 0.5;
 /// The number of characters of a text that are compared.
 const MAX_NAME_CHARACTERS: usize = 200;
 
@@ -97,10 +101,11 @@ impl Wanted {
     }
 
     /// Returns the Dice coefficient of the text and a name: twice the number of
-    /// shared bigrams, divided by the number of all bigrams.
+    /// shared bigrams, divided by the number of all bigrams. It is 0 for names that
+    /// share hardly any.
     fn likeness(&mut self, name: &str) -> f64 {
         self.comparison += 1;
-        let (mut shared, mut all) = (0, 0);
+        let (mut shared, mut all) = (0_u32, 0);
         let Self {
             pairs,
             comparison,
@@ -115,7 +120,11 @@ impl Wanted {
                 shared += 1;
             }
         });
-        2.0 * f64::from(shared) / (pairs.len() + all).max(1) as f64
+        let likeness = 2.0 * f64::from(shared) / (pairs.len() + all).max(1) as f64;
+        if shared < FEW_SHARED && likeness < ALIKE_WITH_FEW {
+            return 0.0;
+        }
+        likeness
     }
 }
 
@@ -155,5 +164,11 @@ mod tests {
         assert!(wanted.likeness("meeting notes") < LEAST_ALIKE);
         assert!(wanted.likeness("so so so so so so so") < 0.4);
         assert!(Wanted::new("?!").pairs.is_empty());
+        let mut wanted = Wanted::new("quokka");
+        for name in ["ok", "Quiz", "okay.md", "kayak"] {
+            assert!(wanted.likeness(name) < LEAST_ALIKE, "{name}");
+        }
+        assert!(wanted.likeness("Quokas") > LEAST_ALIKE);
+        assert!(Wanted::new("okk").likeness("ok") > LEAST_ALIKE);
     }
 }

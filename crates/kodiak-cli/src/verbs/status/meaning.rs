@@ -15,6 +15,8 @@ use crate::output::phrases::{counted, size};
 /// The state of the embeddings, as `--json` prints it.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Embeddings {
+    /// Whether searches compare meanings. Otherwise the config names no model.
+    enabled: bool,
     /// The model that searches use.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<Model>,
@@ -64,9 +66,12 @@ impl Embeddings {
         status: &kodiak::engine::Status,
     ) -> anyhow::Result<Self> {
         let serving = status.serving.as_ref();
-        let mut state = Self::default();
+        let mut state = Self {
+            enabled: config.model().is_some(),
+            ..Self::default()
+        };
         for (model, vectors) in &status.embeddings.models {
-            let installed = models::is_available(context, config, &model.key)?;
+            let installed = models::is_installed(context, config, &model.key)?;
             let answers = serving.is_some_and(|one| one.key == model.key);
             let revision = model.key.rsplit('@').next().unwrap_or_default().to_owned();
             let model = Model {
@@ -104,14 +109,22 @@ impl Embeddings {
 
     /// Renders a summary on one line.
     pub(super) fn line(&self) -> String {
+        let embedded = format!(
+            "{} of {} embedded",
+            share(self.embedded, self.chunks),
+            counted(self.chunks, "chunk")
+        );
         match &self.model {
+            None if !self.enabled => "semantic search: off".to_owned(),
+            Some(model) if !self.enabled => format!(
+                "semantic search: off; {embedded} with {}",
+                escaped(&model.name)
+            ),
             None => "semantic search: nothing is embedded yet".to_owned(),
             Some(model) => format!(
-                "semantic search: {} ({} dimensions), {} of {} embedded{}",
+                "semantic search: {} ({} dimensions), {embedded}{}",
                 escaped(&model.name),
                 model.dimensions,
-                share(self.embedded, self.chunks),
-                counted(self.chunks, "chunk"),
                 if model.installed {
                     ""
                 } else {
@@ -124,10 +137,12 @@ impl Embeddings {
     /// Renders the whole state.
     pub(super) fn render(&self) -> String {
         let mut text = String::new();
-        for (model, what) in [
-            (&self.model, "in use"),
-            (&self.next, "in use once complete"),
-        ] {
+        let in_use = if self.enabled {
+            "in use"
+        } else {
+            "not in use: semantic search is off"
+        };
+        for (model, what) in [(&self.model, in_use), (&self.next, "in use once complete")] {
             if let Some(model) = model {
                 let _ = writeln!(
                     text,
@@ -173,7 +188,7 @@ impl Embeddings {
 
     /// Tells whether `kodiak index` would embed something.
     pub(super) fn is_behind(&self) -> bool {
-        self.model.is_some() && self.embedded < self.chunks
+        self.enabled && self.model.is_some() && self.embedded < self.chunks
     }
 }
 

@@ -96,9 +96,6 @@ fn request(asked: Asked) -> Result<Request, Refused> {
         }
     }
     let (after, before) = period(asked.after.as_deref(), asked.before.as_deref())?;
-    // With a filter, even one that admits everything, an empty query finds the
-    // newest; without one it finds nothing.
-    let after = after.or(Some(kodiak::Timestamp::MIN).filter(|_| asked.query.trim().is_empty()));
     let tags = asked.tags.iter();
     Ok(Request {
         query: asked.query,
