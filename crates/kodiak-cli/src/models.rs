@@ -384,8 +384,7 @@ impl Memory {
     /// in the future does not count.
     fn recall(&self, now: Timestamp) -> Option<Failed> {
         let text = kodiak::files::read_text(&self.file, 4096).ok()?;
-        let (at, reason) = text.trim().split_once('
-').unwrap_or((text.trim(), ""));
+        let (at, reason) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
         let at: Timestamp = at.trim().parse().ok()?;
         let reason = reason.trim().to_owned();
         let lately = (now - REMEMBERED..=now).contains(&at);
@@ -397,9 +396,7 @@ impl Memory {
     fn keep(&self, now: Timestamp, reason: &str) {
         let reason: String = reason.split_whitespace().collect::<Vec<_>>().join(" ");
         let reason = &reason[..reason.floor_char_boundary(2_000)];
-        let _ = kodiak::files::replace(&self.file, format!("{now}
-{reason}
-").as_bytes());
+        let _ = kodiak::files::replace(&self.file, format!("{now}\n{reason}\n").as_bytes());
     }
 
     fn forget(&self) {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use kodiak::search::{Duplicate, Hit};
+use kodiak::source::markdown::path_in;
 
 use crate::assemble;
 use crate::config::{Config, Kind};
@@ -43,7 +44,7 @@ impl Places {
     /// and the source is registered.
     pub(crate) fn file_at(&self, source: &str, path: &str) -> Option<PathBuf> {
         match self.roots.get(source)? {
-            (Kind::Markdown | Kind::Memory | Kind::Article, root) => Some(root.join(path)),
+            (Kind::Markdown | Kind::Memory | Kind::Article, root) => Some(path_in(root, path)),
             // The file of a session is not named by the keys in it.
             (Kind::Bear | Kind::Sessions | Kind::Transcripts, _) => None,
         }
@@ -52,7 +53,7 @@ impl Places {
     /// Returns the absolute path of a file inside a source, if it is registered.
     pub(crate) fn inside(&self, source: &str, path: &str) -> Option<PathBuf> {
         let (_, root) = self.roots.get(source)?;
-        Some(root.join(path))
+        Some(path_in(root, path))
     }
 
     /// Returns the address that opens a hit in the application it is from.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use kodiak::access::Guard;
-use kodiak::source::markdown::document_from_text;
+use kodiak::source::markdown::{document_from_text, path_in};
 use kodiak::source::{Draft, Trashed};
 use kodiak::store::Filter;
 use kodiak::{Error, Reference};
@@ -75,7 +75,7 @@ fn create(arguments: &NewPageArguments, context: &Context<'_>) -> anyhow::Result
 
 fn file_of(desk: &Desk, source: &str, key: &str) -> PathBuf {
     let root = desk.config.source(source).map(|source| source.path.clone());
-    root.unwrap_or_default().join(key)
+    path_in(&root.unwrap_or_default(), key)
 }
 
 fn edit(arguments: &EditArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {

@@ -147,16 +147,14 @@ fn the_status_tells_what_changed_and_what_was_left_out() {
     exit: 0
     --- stdout
     index: [DESK]/data/kodiak/index.db ([SIZE], format 4)
-    43 notes, 1930 distinct words
-    semantic search: nothing is embedded yet
+    44 notes, 1930 distinct words
+    semantic search: off
 
-    notes: 43 notes, indexed just now
+    notes: 44 notes, indexed just now
       [DESK]/notes
       since then: 1 new, 1 changed, 1 gone
       skipped: 1 file, binary
         binary.md
-      skipped: 1 file, not valid UTF-8
-        latin.md
       problem: 1 file, frontmatter could not be read: unclosed bracket '[' at line 2, column 7
         broken.md
     --- stderr
@@ -165,7 +163,7 @@ fn the_status_tells_what_changed_and_what_was_left_out() {
     assert_snapshot!(desk.run(&["status", "--json"]), @r#"
     exit: 0
     --- stdout
-    {"index":"[DESK]/data/kodiak/index.db","exists":true,"bytes":[SIZE],"documents":43,"words":1930,"format":4,"semantic":null,"embeddings":{"chunks":69,"embedded":0,"sources":[{"name":"notes","chunks":69,"embedded":0}],"failures":[],"cache":null},"sources":[{"name":"notes","path":"[DESK]/notes","registered":true,"documents":43,"indexed_at":"[TIME]","new":1,"changed":1,"gone":1,"skipped":[{"reason":"binary","count":1,"files":["binary.md"]},{"reason":"not valid UTF-8","count":1,"files":["latin.md"]}],"problems":[{"reason":"frontmatter could not be read: unclosed bracket '[' at line 2, column 7","count":1,"files":["broken.md"]}]}]}
+    {"index":"[DESK]/data/kodiak/index.db","exists":true,"bytes":[SIZE],"documents":44,"words":1930,"format":4,"semantic":null,"embeddings":{"enabled":false,"chunks":70,"embedded":0,"sources":[{"name":"notes","chunks":70,"embedded":0}],"failures":[],"cache":null},"sources":[{"name":"notes","path":"[DESK]/notes","registered":true,"documents":44,"indexed_at":"[TIME]","new":1,"changed":1,"gone":1,"skipped":[{"reason":"binary","count":1,"files":["binary.md"]}],"problems":[{"reason":"frontmatter could not be read: unclosed bracket '[' at line 2, column 7","count":1,"files":["broken.md"]}]}]}
     "#);
     fs::rename(desk.path("notes"), desk.path("unplugged")).unwrap();
     let run = desk.ok(&["status"]);

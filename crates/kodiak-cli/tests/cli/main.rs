@@ -16,6 +16,7 @@ mod crowd;
 mod denied;
 mod desk;
 mod dialect;
+mod encodings;
 mod eval;
 mod formats;
 mod get;

@@ -8,6 +8,7 @@
 pub(super) mod beneath;
 mod compose;
 pub(super) mod files;
+mod keys;
 mod locate;
 mod look;
 pub(super) mod names;
@@ -27,9 +28,13 @@ use ignore::overrides::{Override, OverrideBuilder};
 use crate::document::{Document, Timestamp, Version};
 use crate::error::{Error, Result};
 
+use super::decode::{Decoded, decoded};
 pub use super::note::document_from_text;
 use super::{Entry, Known, Listing, Located, Look, Presence, Reading, Source, WritableSource};
 use beneath::Folder;
+pub use keys::path_in;
+use keys::path_of_key;
+pub(super) use keys::readable;
 pub(super) use version::FileState;
 
 /// The default size limit of files: 10 MiB.
@@ -101,7 +106,8 @@ impl MarkdownFolder {
     /// Returns the path of a document's file. For any key it is a path inside
     /// the folder: components that would lead out are dropped.
     pub fn path_of(&self, key: &str) -> PathBuf {
-        let parts = Path::new(key).components();
+        let path = path_of_key(key);
+        let parts = path.components();
         let inside = parts.filter(|part| matches!(part, Component::Normal(_)));
         inside.fold(self.root.clone(), |path, part| path.join(part))
     }
@@ -205,6 +211,8 @@ pub(super) struct LookedAt {
     too_fresh: bool,
     /// Its text, or the reason why it is not indexed.
     pub(super) content: Result<String, String>,
+    /// Whether writing its text would leave its encoding as it is.
+    is_utf8: bool,
 }
 
 impl LookedAt {
@@ -258,6 +266,7 @@ impl MarkdownFolder {
                 too_fresh: state.is_fresh(),
                 state,
                 content: Err(reason.to_owned()),
+                is_utf8: false,
             })
         };
         if !stays_inside(key) {
@@ -279,9 +288,9 @@ impl MarkdownFolder {
             return refused("is not a file", state);
         }
         let (folder, name) = divided(key);
-        match Folder::open(&self.root, folder) {
+        match Folder::open(&self.root, &folder) {
             Err(error) if beneath::is_link(&error) => refused("leaves the folder", state),
-            folder => self.read_in(&folder?, name),
+            folder => self.read_in(&folder?, &name),
         }
     }
 
@@ -291,15 +300,17 @@ impl MarkdownFolder {
         // Before reading, so that a write during reading shows as a change
         // later.
         let state = FileState::of(&file.metadata()?);
+        let content = self.content(file, state.size)?;
         Ok(LookedAt {
             too_fresh: state.is_fresh(),
             state,
-            content: self.content(file, state.size)?,
+            is_utf8: content.as_ref().is_ok_and(|decoded| decoded.is_utf8),
+            content: content.map(|decoded| decoded.text),
         })
     }
 
     /// Reads a file of about this size, if it is text.
-    fn content(&self, file: File, size: u64) -> io::Result<Result<String, String>> {
+    fn content(&self, file: File, size: u64) -> io::Result<Result<Decoded, String>> {
         let limit = self.options.max_bytes;
         let too_large = || Ok(Err(format!("larger than {}", exact_size(limit))));
         if size > limit {
@@ -310,10 +321,7 @@ impl MarkdownFolder {
         if bytes.len() as u64 > limit {
             return too_large();
         }
-        if bytes.contains(&0) {
-            return Ok(Err("binary".to_owned()));
-        }
-        Ok(String::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned()))
+        Ok(decoded(bytes).ok_or_else(|| "binary".to_owned()))
     }
 }
 
@@ -360,10 +368,11 @@ pub(super) fn require_folder(path: &Path) -> Result<()> {
 }
 
 /// Divides a key into the path of its folder and the name of its file.
-pub(super) fn divided(key: &str) -> (&Path, &Path) {
-    let path = Path::new(key);
+pub(super) fn divided(key: &str) -> (PathBuf, PathBuf) {
+    let path = path_of_key(key);
+    let folder = path.parent().unwrap_or(Path::new(""));
     let name = path.file_name().unwrap_or_default();
-    (path.parent().unwrap_or(Path::new("")), Path::new(name))
+    (folder.to_owned(), PathBuf::from(name))
 }
 
 /// Tells whether a key is a plain path downwards.

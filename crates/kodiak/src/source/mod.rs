@@ -8,6 +8,7 @@
 
 pub mod bear;
 mod database;
+mod decode;
 mod draft;
 mod fields;
 mod forgetful;

@@ -11,6 +11,7 @@ use crate::document::{Document, Markup, Thread, Timestamp};
 
 use super::fields::{list_in, take_date, take_list, take_string, take_text};
 use super::frontmatter;
+use super::markdown::readable;
 use super::speaker::speaker;
 
 /// Makes a document of a file's text. Every text gives a document; problems are
@@ -102,7 +103,7 @@ pub(super) fn divide_name(key: &str) -> (&str, &str) {
 fn name_title(stem: &str, key: &str) -> String {
     [stem, key]
         .into_iter()
-        .map(|name| name.trim().nfc().collect::<String>())
+        .map(|name| readable(name).trim().nfc().collect::<String>())
         .find(|title| !title.is_empty())
         .unwrap_or_else(|| "untitled".to_owned())
 }

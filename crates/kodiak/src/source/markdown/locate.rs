@@ -4,11 +4,12 @@
 //! folders on the way to it are read.
 
 use std::collections::HashSet;
-use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 
 use super::rules::Rules;
+use super::keys::key_of;
 use super::walk::takes;
 use super::{FileState, MarkdownFolder, require_folder};
 use crate::error::Result;
@@ -77,8 +78,9 @@ impl MarkdownFolder {
 
     /// Returns the key of a file in this folder, whether it exists or not.
     fn key_in_folder(&self, file: &Path) -> Option<String> {
-        let inside = file.strip_prefix(&self.root).ok()?.to_str()?;
-        (!inside.is_empty()).then(|| inside.replace(MAIN_SEPARATOR, "/"))
+        file.strip_prefix(&self.root).ok()?;
+        let key = key_of(&self.root, file)?;
+        (!key.is_empty()).then(|| key.into_owned())
     }
 }
 

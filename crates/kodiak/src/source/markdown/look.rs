@@ -16,6 +16,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
+use super::keys::path_of_key;
 use super::rules::IGNORE_FILES;
 use super::version::{FileState, FolderStates};
 use super::walk::{Scope, Walked, parent_of};
@@ -232,7 +233,7 @@ impl MarkdownFolder {
         let mut new: Vec<Entry> = Vec::new();
         for key in relisted.files.drain() {
             // A file that vanished since it was found counts as gone.
-            let metadata = fs::symlink_metadata(self.root.join(&key));
+            let metadata = fs::symlink_metadata(self.root.join(path_of_key(&key)));
             if let Ok(metadata) = metadata.as_ref()
                 && metadata.is_file()
             {
@@ -256,11 +257,11 @@ impl MarkdownFolder {
         let mut known = files.known.clone();
         known.sort_by_key(|file| files.folder(file));
         for group in known.chunk_by(|one, other| files.folder(one) == files.folder(other)) {
-            let path = self.root.join(files.folder(&group[0]));
+            let path = self.root.join(path_of_key(files.folder(&group[0])));
             let states = FolderStates::open(&path, group.len());
             for file in group {
                 let known = files.entry(file);
-                match self.check(known, states.of(files.name(file))) {
+                match self.check(known, states.of(&path_of_key(files.name(file)))) {
                     Checked::Same => {}
                     Checked::Changed(entry) => found.entries.push(entry),
                     Checked::Gone => found.gone.push(known.key.to_owned()),
@@ -288,7 +289,7 @@ impl MarkdownFolder {
         // A file that could not be read has no version. Only trying shows
         // whether it can be read now.
         let unread = known.skipped && !known.version.is_known();
-        if unread && files::open(self.root.join(known.key)).is_err() {
+        if unread && files::open(self.root.join(path_of_key(known.key))).is_err() {
             return Checked::Unreadable;
         }
         Checked::Changed(Entry {
@@ -403,7 +404,7 @@ impl<'a> Relisted<'a> {
     fn must_check(&mut self, known: KnownEntry<'_>, look: &mut Look) -> bool {
         let key = known.key;
         // What could not be listed has a name that leads to no file.
-        let nameless = key.ends_with('/') || key.contains('\u{fffd}');
+        let nameless = key.ends_with('/') || (!cfg!(unix) && key.contains('\u{fffd}'));
         if self.nothing {
             look.unreadable += usize::from(nameless);
             return !nameless;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::beneath::{self, Folder};
 use super::files::{Temporary, Turn, move_without_overwriting};
+use super::keys::path_of_key;
 use super::{
     MarkdownFolder, compose, divided, exact_size, names, not_there, require_folder, stays_inside,
 };
@@ -76,7 +77,7 @@ impl WritableSource for MarkdownFolder {
             }
             self.require_listed(&new, &self.path_of(&new))?;
             let here = &folder_open;
-            let moved = move_without_overwriting(here, old_name, here, Path::new(&name));
+            let moved = move_without_overwriting(here, &old_name, here, Path::new(&name));
             if moved.map_err(Error::io("move", &path))? {
                 return Ok(new);
             }
@@ -98,7 +99,7 @@ impl WritableSource for MarkdownFolder {
 
     fn purge(&self, key: &str) -> Result<()> {
         let mut files: Vec<(Folder, PathBuf)> = match self.existing_file(key) {
-            Ok(_) => vec![(self.open_folder(key)?, divided(key).1.to_owned())],
+            Ok(_) => vec![(self.open_folder(key)?, divided(key).1)],
             Err(Error::NoDocument { .. }) => Vec::new(),
             Err(error) => return Err(error),
         };
@@ -174,7 +175,7 @@ impl MarkdownFolder {
             return Ok(());
         }
         self.require_size(key, &text)?;
-        let metadata = folder.open_file(name).and_then(|file| file.metadata());
+        let metadata = folder.open_file(&name).and_then(|file| file.metadata());
         let permissions = metadata.map_err(Error::io("read", &path))?.permissions();
         if permissions.readonly() {
             let denied = std::io::Error::from(ErrorKind::PermissionDenied);
@@ -184,7 +185,7 @@ impl MarkdownFolder {
         // Checked again, now that only the rename is left: others than this
         // program do not wait for their turn.
         match self.text_in(&folder, key) {
-            Ok(now) if unchanged(&now) => temporary.replace(name),
+            Ok(now) if unchanged(&now) => temporary.replace(&name),
             Ok(_) => Err(conflict()),
             Err(error) => Err(error),
         }
@@ -225,27 +226,35 @@ impl MarkdownFolder {
     fn write_new(&self, key: &str, text: &str) -> Result<bool> {
         self.require_size(key, text)?;
         let folder = self.make_folder(key)?;
-        Temporary::write(&folder, text, None)?.place(divided(key).1)
+        Temporary::write(&folder, text, None)?.place(&divided(key).1)
     }
 
     /// Returns the text of a note whose folder is open.
     fn text_in(&self, folder: &Folder, key: &str) -> Result<String> {
         let name = divided(key).1;
-        let file = self.read_in(folder, name).map_err(|error| {
+        let file = self.read_in(folder, &name).map_err(|error| {
             if error.kind() == ErrorKind::NotFound {
                 return not_there(key);
             }
-            Error::io("read", folder.path().join(name))(error)
+            Error::io("read", folder.path().join(&name))(error)
         })?;
-        file.content.map_err(|detail| Error::BadKey {
+        let refused = |detail: String| Error::BadKey {
             key: key.to_owned(),
             detail,
-        })
+        };
+        let is_utf8 = file.is_utf8;
+        let text = file.content.map_err(refused)?;
+        if !is_utf8 {
+            let detail = "its file is not UTF-8 and would be rewritten in another encoding; \
+                          convert it to UTF-8 first";
+            return Err(refused(detail.to_owned()));
+        }
+        Ok(text)
     }
 
     /// Opens the folder of an existing file.
     pub(in crate::source) fn open_folder(&self, key: &str) -> Result<Folder> {
-        let opened = Folder::open(&self.root, divided(key).0);
+        let opened = Folder::open(&self.root, &divided(key).0);
         opened.map_err(|error| self.not_opened(key, error))
     }
 
@@ -293,9 +302,9 @@ impl MarkdownFolder {
 
     /// Opens the folder for a file, and creates it if it is missing.
     pub(in crate::source) fn make_folder(&self, key: &str) -> Result<Folder> {
-        let path = self.root.join(key);
+        let path = self.root.join(path_of_key(key));
         self.require_inside(key, &path)?;
-        Folder::create(&self.root, divided(key).0).map_err(|error| match error.kind() {
+        Folder::create(&self.root, &divided(key).0).map_err(|error| match error.kind() {
             _ if beneath::is_link(&error) => self.not_opened(key, error),
             ErrorKind::NotADirectory => self.not_opened(key, error),
             _ => Error::io("create the folder", self.root.join(divided(key).0))(error),

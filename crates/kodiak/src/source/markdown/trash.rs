@@ -4,14 +4,17 @@
 //! is never listed. If another note with this path was deleted before, a number
 //! is appended to the name.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::beneath::Folder;
 use super::files::move_without_overwriting;
+use super::keys::{key_of, path_of_key};
 use super::{FileState, MarkdownFolder, divided, names, not_there, require_folder, stays_inside};
 use crate::error::{Error, Result};
 use crate::source::Trashed;
+use crate::source::decode::decoded;
 use crate::source::note::document_from_text;
 
 /// The folder of deleted notes. It is hidden, so that it is never listed.
@@ -23,15 +26,15 @@ impl MarkdownFolder {
         let path = self.existing_file(key)?;
         let (from, name) = (self.open_folder(key)?, divided(key).1);
         let to = self.make_folder(&format!("{TRASH}/{key}"))?;
-        let mut place = name.to_owned();
+        let mut place = name.clone();
         let mut number = 1_u64;
         loop {
-            let moved = move_without_overwriting(&from, name, &to, &place);
+            let moved = move_without_overwriting(&from, &name, &to, &place);
             if moved.map_err(Error::io("move", &path))? {
                 return Ok(());
             }
             number += 1;
-            place = with_suffix(name, &format!(".~{number}~"));
+            place = with_suffix(&name, &format!(".~{number}~"));
         }
     }
 
@@ -66,8 +69,7 @@ impl MarkdownFolder {
     }
 
     fn trashed_at(&self, trash: &Path, path: &Path) -> Option<Trashed> {
-        let inside = path.strip_prefix(trash).ok()?.to_str()?;
-        let name = inside.replace(std::path::MAIN_SEPARATOR, "/");
+        let name = key_of(trash, path)?.into_owned();
         let (key, _) = divide_number(&name);
         // Such as what a killed process has left behind.
         if names::is_hidden(key) {
@@ -75,11 +77,13 @@ impl MarkdownFolder {
         }
         let (folder, file) = divided(&name);
         let folder = Folder::open(&self.root, &Path::new(TRASH).join(folder)).ok()?;
-        let file = folder.open_file(file).ok()?;
+        let file = folder.open_file(&file).ok()?;
         let metadata = file.metadata().ok()?;
         // A longer one was not written by this program.
         let text = crate::files::read_from(file, self.options.max_bytes).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
+        let text = decoded(text)
+            .map(|decoded| decoded.text)
+            .unwrap_or_default();
         let state = FileState::of(&metadata);
         Some(Trashed {
             title: document_from_text(&self.name, key, &text, 0).title,
@@ -99,12 +103,12 @@ impl MarkdownFolder {
             return Err(not_there(wanted));
         };
         let trashed = format!("{TRASH}/{}", found.name);
-        let from = self.root.join(&trashed);
+        let from = self.root.join(path_of_key(&trashed));
         self.require_inside(&found.key, &from)?;
         let in_trash = self.open_folder(&trashed)?;
         let to = self.make_folder(&found.key)?;
         let (old, new) = (divided(&trashed).1, divided(&found.key).1);
-        let moved = move_without_overwriting(&in_trash, old, &to, new);
+        let moved = move_without_overwriting(&in_trash, &old, &to, &new);
         if !moved.map_err(Error::io("move", &from))? {
             return Err(Error::KeyTaken {
                 key: found.key.clone(),
@@ -115,7 +119,7 @@ impl MarkdownFolder {
         while let Some((folder, _)) = inside.rsplit_once('/') {
             let (above, name) = divided(folder);
             let removed =
-                Folder::open(&self.root, above).and_then(|above| above.remove_folder(name));
+                Folder::open(&self.root, &above).and_then(|above| above.remove_folder(&name));
             if removed.is_err() {
                 break;
             }
@@ -130,17 +134,17 @@ impl MarkdownFolder {
             return Ok(None);
         }
         let first = format!("{TRASH}/{key}");
-        self.require_inside(key, &self.root.join(&first))?;
+        self.require_inside(key, &self.root.join(path_of_key(&first)))?;
         let (inside, name) = divided(&first);
-        let (Some(name), Ok(folder)) = (name.to_str(), Folder::open(&self.root, inside)) else {
+        let Ok(folder) = Folder::open(&self.root, &inside) else {
             return Ok(None);
         };
+        let name_of = |path: &Path| key_of(Path::new(""), path).map(Cow::into_owned);
+        let name = name_of(&name).unwrap_or_default();
         let is_version = |file: &str| file == name || divide_number(file).0 == name;
         let names = folder.names().map_err(Error::io("read", folder.path()))?;
-        let names = names
-            .into_iter()
-            .filter(|name| name.to_str().is_some_and(is_version));
-        let names = names.map(PathBuf::from);
+        let names = names.into_iter().map(PathBuf::from);
+        let names = names.filter(|file| name_of(file).is_some_and(|file| is_version(&file)));
         let names = names.filter(|name| folder.is_file(name)).collect();
         Ok(Some((folder, names)))
     }

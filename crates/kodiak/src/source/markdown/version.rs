@@ -115,7 +115,7 @@ impl<'a> FolderStates<'a> {
     }
 
     /// Returns the state of the file with this name; `None` if it is not a file.
-    pub(super) fn of(&self, name: &str) -> io::Result<Option<FileState>> {
+    pub(super) fn of(&self, name: &Path) -> io::Result<Option<FileState>> {
         #[cfg(unix)]
         if let Some(folder) = &self.folder {
             use rustix::fs::{AtFlags, FileType, statat};
@@ -211,13 +211,13 @@ mod tests {
         let expected = FileState::of(&fs::symlink_metadata(&path).unwrap());
         for files in [1, 1_000] {
             let states = FolderStates::open(folder.path(), files);
-            assert_eq!(states.of("note.md").unwrap(), Some(expected));
-            assert!(states.of("missing.md").is_err());
+            assert_eq!(states.of(Path::new("note.md")).unwrap(), Some(expected));
+            assert!(states.of(Path::new("missing.md")).is_err());
         }
         fs::create_dir(folder.path().join("folder.md")).unwrap();
         for files in [1, 1_000] {
             let states = FolderStates::open(folder.path(), files);
-            assert_eq!(states.of("folder.md").unwrap(), None);
+            assert_eq!(states.of(Path::new("folder.md")).unwrap(), None);
         }
     }
 

@@ -4,7 +4,6 @@
 //! folder. A look walks with a [`Scope`], by the same rules, and only lists the
 //! folders in it.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
@@ -16,6 +15,7 @@ use std::time::Instant;
 use ignore::overrides::Override;
 use ignore::{DirEntry, Match, WalkBuilder, WalkState};
 
+use super::keys::{key_of, path_of_key};
 use super::rules::{RuleFile, Rules};
 use super::version::FileState;
 use super::{MarkdownFolder, unreadable};
@@ -162,17 +162,16 @@ impl Trail {
             return true;
         }
         if !is_folder {
-            let key = key_of(&self.root, entry.path());
+            let Some(key) = key_of(&self.root, entry.path()) else {
+                // A name that is not text is left out of the listing.
+                return takes(&self.chosen, entry);
+            };
             let listed = parent_of(&key).is_some_and(|parent| scope.lists(parent));
             if !listed || !takes(&self.chosen, entry) {
                 return false;
             }
-            if entry.path().to_str().is_some() {
-                lock(&self.files).insert(key.into_owned());
-                return false;
-            }
-            // A name that is not text is left out of the listing.
-            return true;
+            lock(&self.files).insert(key.into_owned());
+            return false;
         }
         let key = folder_key(&self.root, entry.path());
         lock(&self.folders).insert(key.clone());
@@ -187,8 +186,8 @@ impl Trail {
     }
 
     fn record(&self, key: &str, path: &Path, rules: &[RuleFile]) {
-        // A name that is not text cannot be looked up again.
-        if path.to_str().is_none() {
+        // A name that has no key cannot be looked up again.
+        if key_of(&self.root, path).is_none() {
             return;
         }
         let folder = fs::symlink_metadata(path).ok().map(|metadata| Container {
@@ -267,19 +266,18 @@ impl MarkdownFolder {
         };
         let mut listing = listed.into_inner().unwrap_or_else(PoisonError::into_inner);
         let unread = trail.rules.take_problems().into_iter();
-        listing
-            .left_out
-            .extend(unread.map(|(path, reason)| LeftOut {
-                // Like a folder: no note may have this name.
-                key: format!("{}/", key_of(&self.root, &path)),
-                reason,
-            }));
+        let unread = unread.filter_map(|(path, reason)| {
+            // Like a folder: no note may have this name.
+            let key = format!("{}/", key_of(&self.root, &path)?);
+            Some(LeftOut { key, reason })
+        });
+        listing.left_out.extend(unread);
         (listing, walked)
     }
 
     /// Returns the present version of a container, or `None` if it is gone.
     pub(super) fn container_version(&self, key: &str) -> Option<Version> {
-        let metadata = fs::symlink_metadata(self.root.join(key)).ok()?;
+        let metadata = fs::symlink_metadata(self.root.join(path_of_key(key))).ok()?;
         let state = FileState::of(&metadata);
         let is_folder = key.is_empty() || key.ends_with('/');
         match is_folder {
@@ -290,13 +288,16 @@ impl MarkdownFolder {
     }
 
     fn add(&self, file: &DirEntry, listing: &mut Listing) {
-        let key = key_of(&self.root, file.path());
-        if file.path().to_str().is_none() {
+        let Some(key) = key_of(&self.root, file.path()) else {
+            let inside = file.path().strip_prefix(&self.root);
+            let inside = inside.unwrap_or(file.path()).to_string_lossy();
             listing.left_out.push(LeftOut {
-                key: key.into_owned(),
-                reason: "its name is not valid UTF-8".to_owned(),
+                key: inside.replace(MAIN_SEPARATOR, "/"),
+                reason: "its name is not valid Unicode".to_owned(),
             });
-        } else if let Ok(metadata) = file.metadata() {
+            return;
+        };
+        if let Ok(metadata) = file.metadata() {
             // A file that vanished since it was found counts as gone.
             let state = FileState::of(&metadata);
             listing.entries.push(Entry {
@@ -316,7 +317,7 @@ impl MarkdownFolder {
             return None;
         }
         Some(LeftOut {
-            key: format!("{}/", key_of(&self.root, path)),
+            key: format!("{}/", key_of(&self.root, path)?),
             reason: error
                 .io_error()
                 .map_or_else(|| "could not be read".to_owned(), unreadable),
@@ -383,26 +384,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the key of a path under the root. Invalid UTF-8 is replaced.
-fn key_of<'a>(root: &Path, path: &'a Path) -> Cow<'a, str> {
-    // Comparing component by component takes longer than reading a folder.
-    let inside = match (root.to_str(), path.to_str()) {
-        (Some(root), Some(path)) if path.starts_with(root) => {
-            let inside = &path[root.len()..];
-            Cow::Borrowed(inside.strip_prefix(MAIN_SEPARATOR).unwrap_or(inside))
-        }
-        _ => path.strip_prefix(root).unwrap_or(path).to_string_lossy(),
-    };
-    if MAIN_SEPARATOR == '/' {
-        return inside;
-    }
-    Cow::Owned(inside.replace(MAIN_SEPARATOR, "/"))
-}
-
 fn folder_key(root: &Path, path: &Path) -> String {
     match key_of(root, path) {
-        key if key.is_empty() => String::new(),
-        key => format!("{key}/"),
+        Some(key) if key.is_empty() => String::new(),
+        Some(key) => format!("{key}/"),
+        None => format!("{}/", path.to_string_lossy()),
     }
 }
 

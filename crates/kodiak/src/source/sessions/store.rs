@@ -53,7 +53,7 @@ impl SessionRecords {
                 continue;
             }
             let folder = self.folder.open_folder(&entry.key)?;
-            match folder.remove_file(divided(&entry.key).1) {
+            match folder.remove_file(&divided(&entry.key).1) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     let path = self.folder.path_of(&entry.key);
                     return Err(Error::io("erase", path)(error));
@@ -100,7 +100,7 @@ impl SessionRecords {
         let text = format!("{}\n", text.trim());
         let temporary = Temporary::write(&folder, &text, None)?;
         // A link or a folder may have the name.
-        if folder.has(name) || !temporary.place(name)? {
+        if folder.has(&name) || !temporary.place(&name)? {
             return Err(taken());
         }
         stored.new = true;
