@@ -3,6 +3,7 @@
 //! Everything that a source yields is a [`Document`], whatever it was made
 //! from. Everything after the source knows only documents.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -14,6 +15,9 @@ use crate::error::{Error, Result};
 
 /// Seconds since 1970-01-01 UTC.
 pub type Timestamp = i64;
+
+/// The fields of the frontmatter that have other names of a document.
+pub(crate) const ALIASES: [&str; 2] = ["aliases", "alias"];
 
 /// The minimum number of hexadecimal digits shown of an id.
 pub const SHORTEST_ID: usize = 6;
@@ -190,9 +194,35 @@ impl Document {
         DocumentId::new(&self.source, &self.key)
     }
 
+    /// Returns its title and its aliases, as they are searched.
+    pub fn titles(&self) -> Cow<'_, str> {
+        let mut aliases = ALIASES.iter().filter_map(|name| {
+            let mut fields = self.fields.iter();
+            fields.find(|(known, _)| known.eq_ignore_ascii_case(name))
+        });
+        let Some(first) = aliases.next() else {
+            return Cow::Borrowed(&self.title);
+        };
+        let mut titles = self.title.clone();
+        for (_, value) in std::iter::once(first).chain(aliases) {
+            push_texts(value, &mut titles);
+        }
+        Cow::Owned(titles)
+    }
+
     /// Returns the number of lines in the file before the body.
     pub fn front_lines(&self) -> usize {
         newlines(&self.front)
+    }
+}
+
+/// Adds a value, or the elements of a list, each after a space.
+fn push_texts(value: &Value, text: &mut String) {
+    match value {
+        Value::Null | Value::Object(_) => {}
+        Value::Array(values) => values.iter().for_each(|value| push_texts(value, text)),
+        Value::String(value) => text.extend([" ", value]),
+        other => text.extend([" ", &other.to_string()]),
     }
 }
 

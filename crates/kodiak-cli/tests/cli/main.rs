@@ -6,6 +6,7 @@
     reason = "a helper that cannot do its work ends the test"
 )]
 
+mod aliases;
 mod arguments;
 mod away;
 mod bear;

@@ -55,7 +55,8 @@ impl Analyzer {
 
     pub(crate) fn analysis_of(&mut self, document: &Document) -> Analysis {
         let tags = document.tags.join(" ");
-        let texts = [document.title.as_str(), &document.body, &tags];
+        let titles = document.titles();
+        let texts = [&*titles, &document.body, &tags];
         let found;
         let lines = match &document.lines {
             Some(lines) if lines.fit(&document.body) => lines,

@@ -46,8 +46,9 @@ pub struct Answer {
     /// Whether a hit contains every informative word of the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contained: Option<bool>,
-    /// The number of hits that are probably relevant; absent where relevance
-    /// is not judged.
+    /// The number of hits worth a look: those of at least
+    /// [`RELEVANT`](crate::rank::relevance::RELEVANT), if the query is probably answered
+    /// at all; absent where relevance is not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relevant: Option<usize>,
     /// The time the search took, in milliseconds.
@@ -136,7 +137,7 @@ pub struct Hit {
     /// be compared between queries. Absent where relevance is not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relevance: Option<f64>,
-    /// Whether it is probably relevant; true where relevance is not judged.
+    /// Whether it is worth a look; true where relevance is not judged.
     #[serde(skip)]
     pub probable: bool,
     /// The cosine between the query and its nearest chunk, if known.

@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 
 use super::freshness::{Freshener, Freshness};
 use super::suggest::similar_names;
-use crate::document::{LineRange, Reference};
+use crate::document::{ALIASES, LineRange, Reference};
 use crate::error::{Error, Result};
 use crate::source::{Source, bear};
 use crate::store::{Filter, Name, Reader, Row, StoredDocument};
@@ -17,8 +17,6 @@ use crate::text::fold_into;
 const SHORTEST_PREFIX: usize = 4;
 /// The beginning of every address.
 const ADDRESS: &str = "kodiak://";
-/// The fields of the frontmatter that have other names of a note.
-const ALIASES: [&str; 2] = ["aliases", "alias"];
 /// The number of candidates that are listed for an ambiguous name.
 const MAX_CANDIDATES: usize = 8;
 

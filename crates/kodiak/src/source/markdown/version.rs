@@ -10,6 +10,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::document::{Timestamp, Version};
 
+/// The number of how files are read. Another number has all of them read again, such as
+/// those that could not be read before.
+const READING: u64 = 1;
+
 /// The time after a change during which a file may change again without its
 /// times moving: they are as coarse as the system's clock tick.
 const TOO_FRESH_NS: i64 = 50_000_000;
@@ -48,17 +52,18 @@ impl FileState {
     /// not read, so for such a file the limit is part of the version.
     pub(in crate::source) fn version(&self, max_bytes: u64) -> Version {
         let numbers = [
+            READING,
             self.size,
             self.modified_ns as u64,
             self.changed_ns as u64,
             self.file,
             max_bytes,
         ];
-        let mut bytes = [0; 40];
+        let mut bytes = [0; 48];
         for (part, number) in bytes.chunks_exact_mut(8).zip(numbers) {
             part.copy_from_slice(&number.to_le_bytes());
         }
-        let length = if self.size > max_bytes { 40 } else { 32 };
+        let length = if self.size > max_bytes { 48 } else { 40 };
         Version::of(&bytes[..length])
     }
 

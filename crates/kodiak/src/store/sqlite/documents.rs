@@ -188,7 +188,7 @@ fn insert_full_text(
         .prepare_cached(
             "INSERT INTO documents_fts (rowid, title, body, tags) VALUES (?1, ?2, ?3, ?4)",
         )?
-        .execute(params![row, document.title, document.body, tags])
+        .execute(params![row, document.titles(), document.body, tags])
         .map(drop)
 }
 

@@ -63,6 +63,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0003_entries.sql"),
     include_str!("migrations/0004_containers.sql"),
     include_str!("migrations/0005_links.sql"),
+    include_str!("migrations/0006_aliases.sql"),
 ];
 
 /// The mark of an index: "Kodi" in ASCII.

@@ -1,0 +1,65 @@
+//! The other names of a note, as Obsidian writes them.
+
+use crate::desk::Desk;
+
+#[test]
+fn aliases_are_found_like_titles() {
+    let desk = Desk::new();
+    desk.write(
+        "notes/gtd.md",
+        "---\naliases: [Getting Things Done, \"Allen method\"]\n---\n# GTD\n\nInbox first.\n",
+    );
+    desk.write(
+        "notes/ml.md",
+        "---\nAlias: Machine Learning\n---\n# ML\n\nGradients.\n",
+    );
+    desk.write(
+        "notes/list.md",
+        "---\naliases:\n  - Tonkotsu\n---\n# Ramen\n\nBones.\n",
+    );
+    for number in 0..5 {
+        let text = format!("# Diary {number}\n\nToday things were getting done, by any method.\n");
+        desk.write(&format!("notes/diary-{number}.md"), text);
+    }
+    desk.ok(&["add", "notes", "--writable"]);
+    for (query, path) in [
+        ("getting things done", "gtd.md"),
+        ("Getting Things", "gtd.md"),
+        ("allen", "gtd.md"),
+        ("machine learning", "ml.md"),
+        ("tonkotsu", "list.md"),
+        ("title:tonkotsu", "list.md"),
+        ("tonkotus", "list.md"),
+        ("gtd", "gtd.md"),
+    ] {
+        let found = desk.found(&[query]);
+        assert_eq!(
+            found.first().map(String::as_str),
+            Some(path),
+            "{query}: {found:?}"
+        );
+    }
+    assert_eq!(desk.run(&["search", "tag:tonkotsu"]).code, Some(1));
+    for (name, text) in [
+        ("Getting Things Done", "Inbox"),
+        ("getting things done", "Inbox"),
+        ("Allen method:6", "Inbox"),
+        ("machine learning", "Gradients"),
+        ("Tonkotsu", "Bones"),
+    ] {
+        let run = desk.ok(&["get", name]);
+        assert!(run.stdout.contains(text), "{name}: {run}");
+        let run = desk.ok(&["get", name, "diary-1.md"]);
+        assert!(run.stdout.contains(text), "{name}: {run}");
+    }
+    // One that was taken away is not found any more, and the counts agree.
+    desk.configure("refresh_ms", 60_000);
+    desk.write(
+        "notes/list.md",
+        "---\naliases: [Shoyu]\n---\n# Ramen\n\nBones.\n",
+    );
+    assert_eq!(desk.found(&["shoyu"]), ["list.md"]);
+    assert_eq!(desk.run(&["search", "tonkotsu", "--exact"]).code, Some(1));
+    assert_eq!(desk.run(&["get", "tonkotsu"]).code, Some(2));
+    desk.ok(&["doctor"]);
+}
