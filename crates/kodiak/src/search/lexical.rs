@@ -150,8 +150,8 @@ impl LexicalRetriever<'_> {
         bm25
     }
 
-    /// Lists the documents that pass the filter, newest first. Without a filter,
-    /// only the query `*` lists anything.
+    /// Lists the documents that pass the filter, newest first. Without a filter, a query
+    /// that has signs but no words lists nothing, unless it is `*`.
     pub(super) fn list(
         &self,
         request: &Request,

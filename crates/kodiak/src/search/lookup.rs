@@ -137,6 +137,11 @@ impl Folded {
     }
 }
 
+/// Returns the rows of named documents.
+fn rows(found: Vec<Name>) -> Vec<Row> {
+    found.into_iter().map(|(row, ..)| row).collect()
+}
+
 /// Returns the name of a file without its folder and its extension.
 fn stem(key: &str) -> &str {
     let name = key.rsplit('/').next().unwrap_or(key);
@@ -193,29 +198,27 @@ impl Lookup<'_> {
         let parsed: Vec<Option<Reference>> = typed.iter().map(|name| name.parse().ok()).collect();
         let targets: Vec<&str> = parsed.iter().flatten().map(|one| &*one.target).collect();
         let mut found = self.find_all(&targets)?.into_iter();
-        let mut named: Vec<Named> = Vec::with_capacity(typed.len());
+        let mut all: Vec<Named> = Vec::with_capacity(typed.len());
         for reference in parsed {
-            let lines = reference.as_ref().and_then(|reference| reference.lines);
-            let names = match reference {
-                Some(_) => found.next().unwrap_or_default(),
-                None => Vec::new(),
-            };
-            let rows = names.into_iter().map(|(row, ..)| row).collect();
-            named.push(Named { rows, lines });
+            let found = reference.as_ref().and_then(|_| found.next());
+            all.push(Named {
+                rows: rows(found.unwrap_or_default()),
+                lines: reference.and_then(|reference| reference.lines),
+            });
         }
         let unread = |number: &usize| {
             let name = &typed[*number];
-            named[*number].rows.is_empty() && name.parse().ok() != Some(Reference::whole(name))
+            all[*number].rows.is_empty() && name.parse().ok() != Some(Reference::whole(name))
         };
         let again: Vec<usize> = (0..typed.len()).filter(unread).collect();
         let targets: Vec<&str> = again.iter().map(|number| typed[*number].trim()).collect();
-        for (number, names) in again.into_iter().zip(self.find_all(&targets)?) {
-            named[number] = Named {
-                rows: names.into_iter().map(|(row, ..)| row).collect(),
+        for (number, found) in again.into_iter().zip(self.find_all(&targets)?) {
+            all[number] = Named {
+                rows: rows(found),
                 lines: None,
             };
         }
-        Ok(named)
+        Ok(all)
     }
 
     /// Returns the only document with this name. None or several are an error.

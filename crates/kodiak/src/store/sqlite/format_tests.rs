@@ -422,3 +422,51 @@ fn the_first_sync_after_a_migration_reads_all_and_rewrites_nothing() {
     assert_eq!(rows(&writer), (3, vec!["Ben".to_owned(); 3]));
     assert!(crate::sync::changes(&source, &*writer).unwrap().is_empty());
 }
+
+#[test]
+fn aliases_of_an_earlier_format_are_searched_after_the_next_sync() {
+    use crate::source::MarkdownFolder;
+    use crate::source::markdown::FolderOptions;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.db");
+    write_format(&path, 2);
+    let notes = folder.path().join("notes");
+    std::fs::create_dir(&notes).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    for (number, (key, title, body)) in NOTES.iter().enumerate() {
+        let aliases = if number == 0 {
+            "Aliases: [Tonkotsu]\n"
+        } else {
+            ""
+        };
+        let text = format!("---\ntitle: {title}\n{aliases}---\n{body}");
+        std::fs::write(notes.join(key), &text).unwrap();
+        let hash = blake3::hash(text.as_bytes());
+        connection
+            .execute(
+                "UPDATE documents SET hash = ?2 WHERE key = ?1",
+                params![key, hash.as_bytes()],
+            )
+            .unwrap();
+    }
+    connection
+        .execute("INSERT INTO fields VALUES (1, 'Aliases', 'Tonkotsu')", [])
+        .unwrap();
+    drop(connection);
+    let source = MarkdownFolder::new("notes", &notes, FolderOptions::default()).unwrap();
+    let mut writer = SqliteWriter::open(&path, "test").unwrap();
+    assert_eq!(writer.version().unwrap(), MIGRATIONS.len() as u32);
+    assert!(writer.fields(1).unwrap().is_empty());
+    let report = crate::sync::sync(&mut writer, &source, &Cancel::new(), &mut |_| {}).unwrap();
+    // What has no aliases is not stored again.
+    assert_eq!((report.seen, report.updated), (3, 1), "{report:?}");
+    drop(writer);
+    assert_eq!(
+        found(&search(&path, "tonkotsu", Mode::Lexical)),
+        ["ramen.md"]
+    );
+    assert_eq!(
+        found(&search(&path, "title:tonkotsu", Mode::Lexical)),
+        ["ramen.md"]
+    );
+}
