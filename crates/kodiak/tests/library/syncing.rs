@@ -35,7 +35,7 @@ fn every_kind_of_change_is_noticed_once() {
         ("sub/b.md", "banana"),
         ("c.txt", "cherry"),
     ]);
-    notes.write("bad.md", [0xff, 0xfe, 0x00, 0x01]);
+    notes.write("bad.md", [0x00, 0x01, 0xff, 0xfe]);
     notes.write(".gitignore", "ignored.md\n");
     notes.write("ignored.md", "secret");
     assert_eq!(changes(notes.sync()), report(4, 3, 0, 0, 1));

@@ -19,9 +19,10 @@ pub(super) fn key_of<'a>(root: &Path, path: &'a Path) -> Option<Cow<'a, str>> {
         (Some(root), Some(path)) if path.starts_with(root) => {
             let inside = &path[root.len()..];
             let inside = inside.strip_prefix(MAIN_SEPARATOR).unwrap_or(inside);
-            match inside.contains(MARK) {
-                true => Cow::Owned(escaped(inside.as_bytes())),
-                false => Cow::Borrowed(inside),
+            if inside.contains(MARK) {
+                Cow::Owned(escaped(inside.as_bytes()))
+            } else {
+                Cow::Borrowed(inside)
             }
         }
         _ => Cow::Owned(key_of_bytes(path.strip_prefix(root).unwrap_or(path))?),
@@ -34,9 +35,10 @@ pub(super) fn key_of<'a>(root: &Path, path: &'a Path) -> Option<Cow<'a, str>> {
 
 /// Returns the path from the root that a key is for.
 pub(super) fn path_of_key(key: &str) -> Cow<'_, Path> {
-    match key.contains(MARK) {
-        true => Cow::Owned(unescaped(key)),
-        false => Cow::Borrowed(Path::new(key)),
+    if key.contains(MARK) {
+        Cow::Owned(unescaped(key))
+    } else {
+        Cow::Borrowed(Path::new(key))
     }
 }
 
@@ -59,6 +61,10 @@ pub(in crate::source) fn readable(key: &str) -> Cow<'_, str> {
 }
 
 #[cfg(unix)]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "other systems have names without a key"
+)]
 fn key_of_bytes(inside: &Path) -> Option<String> {
     Some(escaped(inside.as_os_str().as_encoded_bytes()))
 }
@@ -127,7 +133,8 @@ fn is_byte(digits: &str) -> bool {
     matches!(digits.as_bytes(), [b'8'..=b'9' | b'A'..=b'F', low] if upper(*low))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;

@@ -77,7 +77,7 @@ impl Parser for Claude {
             "assistant" => self.assistant(&record, turns),
             "summary" => set(&mut turns.context.session.title, &record.summary),
             "ai-title" => set(&mut turns.context.session.title, &record.ai_title),
-            "queue-operation" => self.queue(&record, turns),
+            "queue-operation" => queue(&record, turns),
             kind if SILENT.contains(&kind) => {}
             kind => return Seen::Unknown(kind.to_owned()),
         }
@@ -152,27 +152,27 @@ impl Claude {
             }
         }
     }
+}
 
-    /// A prompt that was typed while the agent was busy and then taken back occurs
-    /// nowhere else, and neither does one that waits at the end. Others become records.
-    fn queue(&self, record: &Record, turns: &mut Turns<'_>) {
-        let text = said(&record.content.plain());
-        let waiting = &mut turns.context.waiting;
-        match record.operation.as_str() {
-            "enqueue" => waiting.enqueue(&text, record.timestamp.as_str()),
-            "dequeue" => waiting.dequeue(),
-            "popAll" => waiting.clear(),
-            "remove" => {
-                let removed = waiting.take_back().unwrap_or_default();
-                let text = if text.is_empty() { removed } else { text };
-                if !text.is_empty() {
-                    let id = format!("queued-{}", record.timestamp.as_str());
-                    turns.begin(Role::User, &id, moment(record.timestamp.as_str()), "");
-                    turns.text(&text);
-                }
+/// A prompt that was typed while the agent was busy and then taken back occurs
+/// nowhere else, and neither does one that waits at the end. Others become records.
+fn queue(record: &Record, turns: &mut Turns<'_>) {
+    let text = said(&record.content.plain());
+    let waiting = &mut turns.context.waiting;
+    match record.operation.as_str() {
+        "enqueue" => waiting.enqueue(&text, record.timestamp.as_str()),
+        "dequeue" => waiting.dequeue(),
+        "popAll" => waiting.clear(),
+        "remove" => {
+            let removed = waiting.take_back().unwrap_or_default();
+            let text = if text.is_empty() { removed } else { text };
+            if !text.is_empty() {
+                let id = format!("queued-{}", record.timestamp.as_str());
+                turns.begin(Role::User, &id, moment(record.timestamp.as_str()), "");
+                turns.text(&text);
             }
-            _ => {}
         }
+        _ => {}
     }
 }
 

@@ -142,11 +142,7 @@ impl SqliteStore {
             let values = vec![source.to_owned().into(), key];
             return self.names("d.source = ? AND d.key = ?", values, filter, limit);
         }
-        let exact = {
-            // With the sources named, the index over both serves.
-            let exact = "d.source IN (SELECT name FROM sources) AND d.key = ?";
-            self.names(exact, vec![key.clone()], filter, limit)?
-        };
+        let exact = self.names("d.key = ?", vec![key.clone()], filter, limit)?;
         if !exact.is_empty() {
             return Ok(exact);
         }
