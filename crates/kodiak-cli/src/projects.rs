@@ -51,9 +51,10 @@ pub(crate) fn resolve_one(typed: &str, engine: &Engine) -> anyhow::Result<String
 /// Returns the project at a path that was typed, if it is one.
 fn place(typed: &str) -> Option<String> {
     let path = crate::paths::expanded(typed);
-    let path = match typed.starts_with('.') {
-        true => std::path::absolute(&path).ok()?,
-        false => path,
+    let path = if typed.starts_with('.') {
+        std::path::absolute(&path).ok()?
+    } else {
+        path
     };
     path.is_absolute().then(|| project::of(&path))
 }
