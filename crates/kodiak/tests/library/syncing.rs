@@ -50,7 +50,7 @@ fn every_kind_of_change_is_noticed_once() {
     assert_eq!(notes.found("secret"), [] as [&str; 0]);
     // What could not be read can be read now, and the other way round.
     notes.write("bad.md", "elderberry");
-    notes.write("d.md", [0xff, 0xfe]);
+    notes.write("d.md", [0x00, 0xff]);
     assert_eq!(changes(notes.sync()), report(4, 1, 0, 1, 1));
     assert_eq!(notes.found("elderberry"), ["bad.md"]);
     assert_eq!(notes.sync().documents, 3);
