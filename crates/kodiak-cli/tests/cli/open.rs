@@ -146,7 +146,7 @@ fn without_bear_no_note_is_created() {
     exit: 2
     --- stderr
     error: notes of Bear can only be opened and created on macOS: there is no `open` for its addresses
-    hint: `kodiak get` prints a note anywhere
+    hint: `kodiak page new` writes a page as a file anywhere
     ");
     // Another program of this name is not asked.
     desk.client("xdg-open", WRITE_DOWN);
