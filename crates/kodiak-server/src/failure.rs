@@ -37,6 +37,8 @@ impl Refusal {
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
+        // Where files are on the server's machine is not for callers.
+        let error = error.without_folders();
         let step = step(&error);
         Self::new(error.to_string().lines().next().unwrap_or_default(), step)
     }

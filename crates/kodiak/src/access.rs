@@ -40,6 +40,9 @@ impl Capability {
 pub struct Guard {
     held: Vec<Capability>,
     scope: Scope,
+    /// What is counted and compared for the caller. It is wider than the scope where
+    /// a method looks only among some of what exists for the caller.
+    view: Scope,
 }
 
 impl Guard {
@@ -54,6 +57,7 @@ impl Guard {
         Self {
             held: capabilities.into_iter().collect(),
             scope: Scope::default(),
+            view: Scope::default(),
         }
     }
 
@@ -63,15 +67,28 @@ impl Guard {
         Self {
             held: Capability::ALL.to_vec(),
             scope: self.scope.clone(),
+            view: self.view.clone(),
+        }
+    }
+
+    /// Returns a guard that looks only among these sources, with numbers that count
+    /// all that exists for the caller.
+    #[must_use]
+    pub(crate) fn among(&self, sources: Vec<String>) -> Self {
+        Self {
+            held: self.held.clone(),
+            scope: self.scope.clone().of_sources(sources),
+            view: self.view.clone(),
         }
     }
 
     /// Restricts the guard: only these sources exist for the caller.
     #[must_use]
     pub fn within(self, sources: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let sources = sources.into_iter().map(Into::into);
+        let sources: Vec<String> = sources.into_iter().map(Into::into).collect();
         Self {
-            scope: self.scope.of_sources(sources.collect()),
+            scope: self.scope.of_sources(sources.clone()),
+            view: self.view.of_sources(sources),
             held: self.held,
         }
     }
@@ -80,8 +97,10 @@ impl Guard {
     /// caller, and what has no project does not.
     #[must_use]
     pub fn in_project(self, project: impl Into<String>) -> Self {
+        let project = project.into();
         Self {
-            scope: self.scope.of_project(project.into()),
+            scope: self.scope.of_project(project.clone()),
+            view: self.view.of_project(project),
             held: self.held,
         }
     }
@@ -89,6 +108,11 @@ impl Guard {
     /// Returns the project that the caller is restricted to.
     pub fn project(&self) -> Option<&str> {
         self.scope.project()
+    }
+
+    /// Returns what is counted and compared for the caller.
+    pub(crate) fn view(&self) -> &Scope {
+        &self.view
     }
 
     /// Tells whether everything exists for the caller.
@@ -103,6 +127,7 @@ impl Guard {
         Self {
             held: held.filter(|one| other.held.contains(one)).collect(),
             scope: self.scope.and(&other.scope),
+            view: self.view.and(&other.view),
         }
     }
 

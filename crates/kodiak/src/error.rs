@@ -372,6 +372,38 @@ pub enum BearProblem {
 }
 
 impl Error {
+    /// Returns the error without the folders of the files that it names, for a caller
+    /// that must not learn where they are.
+    #[must_use]
+    pub fn without_folders(mut self) -> Self {
+        match &mut self {
+            Self::Io { path, .. }
+            | Self::Database { path, .. }
+            | Self::Corrupt { path, .. }
+            | Self::Cache { path, .. }
+            | Self::NoIndex { path }
+            | Self::NotOurs { path }
+            | Self::NewerIndex { path, .. }
+            | Self::WordsSettled { path }
+            | Self::Locked { path, .. }
+            | Self::FolderMissing { path }
+            | Self::NotAFolder { path }
+            | Self::Bear { path, .. }
+            | Self::Watch { path, .. }
+            | Self::ModelFiles { path, .. }
+            | Self::VectorFile { path, .. }
+            | Self::Conflict { path, .. } => {
+                *path = path.file_name().map(PathBuf::from).unwrap_or_default();
+            }
+            Self::SourceEmpty { location } => {
+                let end = location.trim_end_matches('/').rsplit('/').next();
+                *location = end.unwrap_or_default().to_owned();
+            }
+            _ => {}
+        }
+        self
+    }
+
     /// Tells whether it went wrong because the location is read-only.
     pub fn is_read_only(&self) -> bool {
         use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};

@@ -58,7 +58,7 @@ impl Engine {
         };
         let mut answer = self.brain_answer(&request.query, found_by, found)?;
         if compared {
-            answer.threshold = self.threshold_in_use(threshold)?;
+            answer.threshold = self.threshold_in_use(guard, threshold)?;
         }
         // A caller of limited sight must not learn what others have asked.
         if let Some(log) = self
@@ -117,7 +117,7 @@ impl Engine {
             kinds: vec![KIND.to_owned()],
             ..filter.clone()
         });
-        let said = self.read(|reader| said(reader, which, &filter))?;
+        let said = self.read_as(guard, |reader| said(reader, which, &filter))?;
         let texts: Vec<&str> = said.iter().map(|one| one.text.as_str()).collect();
         let vectors = self.vectors_of_texts(&texts, |_| true, job);
         let mut found: Vec<Group> = groups(&texts, vectors.as_ref())
@@ -152,12 +152,12 @@ impl Engine {
     }
 
     /// Returns the distance that counts: the one asked for, or that of the model.
-    fn threshold_in_use(&self, asked: Option<f64>) -> Result<Option<f64>> {
+    fn threshold_in_use(&self, guard: &Guard, asked: Option<f64>) -> Result<Option<f64>> {
         if asked.is_some() {
             return Ok(asked);
         }
         let set = self.tuning.minimum_similarity;
-        let (embedder, _) = self.read(|reader| Ok(self.for_queries(reader)))?;
+        let (embedder, _) = self.read_as(guard, |reader| Ok(self.for_queries(reader)))?;
         let of_model = embedder.map(|embedder| embedder.minimum_similarity());
         Ok(of_model.map(|minimum| rounded(1.0 - f64::from(set.unwrap_or(minimum)))))
     }

@@ -60,6 +60,7 @@ impl EngineBuilder {
                 workers: Arc::new(Workers::for_this_machine()),
                 refresher: Refresher::default(),
                 looks: Looks::default(),
+                tallies: Arc::default(),
             },
             tuning: Tuning::default(),
             reranker: None,

@@ -58,7 +58,7 @@ impl Engine {
     pub fn list(&self, guard: &Guard, filter: &Filter, limit: usize) -> Result<Vec<Summary>> {
         guard.require(Capability::Read)?;
         let filter = guard.narrow(filter);
-        self.read(|reader| {
+        self.read_as(guard, |reader| {
             let newest = reader.newest(&filter, None, limit)?;
             let rows: Vec<_> = newest.best.iter().map(|found| found.row).collect();
             let documents = reader.documents(&rows)?;
@@ -71,7 +71,7 @@ impl Engine {
     pub fn projects(&self, guard: &Guard, filter: &Filter) -> Result<Vec<(String, u64)>> {
         guard.require(Capability::Search)?;
         let filter = guard.narrow(filter);
-        self.read(|reader| reader.projects(&filter))
+        self.read_as(guard, |reader| reader.projects(&filter))
     }
 
     /// Returns the projects that a typed name means, as the index has them, among those

@@ -71,7 +71,7 @@ use crate::rank::Tuning;
 use crate::rerank::Reranker;
 use crate::search::{Answer, Found, Notice, Request, Router, Workers};
 use crate::source::Source;
-use crate::store::{EmbeddingCache, Reader, Store, Writer};
+use crate::store::{EmbeddingCache, Reader, ScopedReader, Store, Tallies, Writer};
 use crate::tombstones::Tombstones;
 
 /// An index with its sources and its model. It is cheap to clone, and clones
@@ -118,6 +118,8 @@ struct Shared {
     refresher: Refresher,
     /// The looks for changes that searches share.
     looks: Looks,
+    /// What is counted for callers of a limited scope.
+    tallies: Arc<Tallies>,
 }
 
 /// A source that is registered but could not be opened.
@@ -158,7 +160,7 @@ impl Engine {
     pub fn search(&self, guard: &Guard, request: &Request) -> Result<Answer> {
         guard.require(Capability::Search)?;
         let started = Instant::now();
-        let mut answer = self.read(|reader| {
+        let mut answer = self.read_as(guard, |reader| {
             let mut answer = self.refreshed(reader, guard, request, || {
                 self.search_as_is(reader, guard, request)
             })?;
@@ -241,7 +243,7 @@ impl Engine {
     ) -> Result<Answer> {
         guard.require(Capability::Search)?;
         guard.require(Capability::Read)?;
-        self.read(|reader| {
+        self.read_as(guard, |reader| {
             self.refreshed(reader, guard, request, || {
                 self.router(reader, guard).similar(reference, request)
             })
@@ -254,7 +256,7 @@ impl Engine {
     pub fn get(&self, guard: &Guard, reference: &Reference) -> Result<Found> {
         guard.require(Capability::Read)?;
         self.get_refreshed(guard, reference, |reference| {
-            self.read(|reader| self.router(reader, guard).get(reference))
+            self.read_as(guard, |reader| self.router(reader, guard).get(reference))
         })
     }
 
@@ -262,7 +264,7 @@ impl Engine {
     /// it would use the word as typed.
     pub fn spelling(&self, guard: &Guard, word: &str) -> Result<Option<String>> {
         guard.require(Capability::Search)?;
-        self.read(|reader| self.router(reader, guard).spelling(word))
+        self.read_as(guard, |reader| self.router(reader, guard).spelling(word))
     }
 
     pub(crate) fn router<'a>(&'a self, reader: &'a dyn Reader, guard: &Guard) -> Router<'a> {
@@ -315,6 +317,21 @@ impl Engine {
         })
     }
 
+    /// Runs `work` with a reader from the pool for which only the guard's scope
+    /// exists.
+    pub(crate) fn read_as<T>(
+        &self,
+        guard: &Guard,
+        work: impl FnOnce(&dyn Reader) -> Result<T>,
+    ) -> Result<T> {
+        let view = guard.view();
+        if view.is_everything() {
+            return self.read(work);
+        }
+        let tallies = Arc::clone(&self.shared.tallies);
+        self.read(|reader| work(&ScopedReader::new(reader, view.clone(), tallies)))
+    }
+
     /// Runs `work` while nobody else writes: after the earlier requests of this
     /// process, and once no other process writes.
     fn write<T>(
@@ -344,16 +361,17 @@ impl Engine {
     pub(crate) fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
         let shared = &self.shared;
         let found = shared.sources.iter().find(|source| source.name() == name);
+        // A caller that is restricted to a project may begin to remember in it.
+        let exists = |source: &dyn Source| {
+            guard.admits(name)
+                && (source.memories().is_some()
+                    || !self.existing(guard, std::iter::once(name)).is_empty())
+        };
         match found {
-            Some(source) if guard.admits(name) => Ok(&**source),
+            Some(source) if exists(&**source) => Ok(&**source),
             _ => Err(Error::UnknownSource {
                 name: name.to_owned(),
-                known: shared
-                    .sources
-                    .iter()
-                    .map(|source| source.name().to_owned())
-                    .filter(|name| guard.admits(name))
-                    .collect(),
+                known: self.names(guard),
             }),
         }
     }

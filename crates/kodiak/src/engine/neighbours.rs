@@ -21,7 +21,7 @@ impl Engine {
     pub fn neighbours(&self, guard: &Guard, found: &Found, count: usize) -> Result<Neighbours> {
         guard.require(Capability::Read)?;
         let row = found.document.row;
-        self.read(|reader| {
+        self.read_as(guard, |reader| {
             let threads = reader.threads_of(&[row])?;
             let Some(thread) = threads.into_iter().find(|thread| thread.contains(&row)) else {
                 return Ok(Neighbours::default());
@@ -30,19 +30,9 @@ impl Engine {
                 .iter()
                 .position(|one| *one == row)
                 .unwrap_or_default();
-            let admitted = |document: &StoredDocument| {
-                let project = guard.project();
-                guard.admits(&document.source)
-                    && project.is_none_or(|held| document.project.as_deref() == Some(held))
-            };
-            let read = |rows: &[i64]| -> Result<Vec<StoredDocument>> {
-                let mut documents = reader.documents(rows)?;
-                documents.retain(admitted);
-                Ok(documents)
-            };
             Ok(Neighbours {
-                before: read(&thread[at.saturating_sub(count)..at])?,
-                after: read(&thread[at + 1..thread.len().min(at + 1 + count)])?,
+                before: reader.documents(&thread[at.saturating_sub(count)..at])?,
+                after: reader.documents(&thread[at + 1..thread.len().min(at + 1 + count)])?,
             })
         })
     }

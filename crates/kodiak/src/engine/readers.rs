@@ -14,7 +14,7 @@ const MAX_IDLE: usize = 8;
 /// opened.
 #[derive(Default)]
 pub(super) struct Readers {
-    idle: Mutex<Vec<Box<dyn Reader>>>,
+    idle: Mutex<Vec<Box<dyn Reader + Send>>>,
 }
 
 impl Readers {
@@ -50,7 +50,7 @@ impl Readers {
 
     /// Takes a reader that still reads the index at its path. Another file may
     /// have replaced it.
-    fn idle(&self) -> Option<Box<dyn Reader>> {
+    fn idle(&self) -> Option<Box<dyn Reader + Send>> {
         loop {
             let reader = self.lock().pop()?;
             if reader.is_current() {
@@ -59,7 +59,7 @@ impl Readers {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Box<dyn Reader>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Box<dyn Reader + Send>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

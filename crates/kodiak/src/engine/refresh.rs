@@ -242,6 +242,11 @@ impl Engine {
                 continue;
             }
             if let Err(error) = self.refresh_one(&**source, first, deadline, &mut lacking) {
+                let error = if filter.scope.is_everything() {
+                    error
+                } else {
+                    error.without_folders()
+                };
                 lacking.push(if error.concerns_source() {
                     Incomplete::SourceUnreadable {
                         source: name.to_owned(),
@@ -250,6 +255,10 @@ impl Engine {
                     not_looked_for(&error.to_string())
                 });
             }
+        }
+        if filter.scope.project().is_some() {
+            lacking.retain_mut(is_of_project);
+            lacking.dedup();
         }
         lacking
     }
@@ -318,6 +327,20 @@ impl Engine {
         let left = sync::refresh(&mut *writer, &source, look, deadline);
         shared.refresher.keep(writer);
         left
+    }
+}
+
+/// Reports whether a caller that is restricted to a project may learn of a reason.
+/// What is unreadable may be of any project, and so may changes that are left: these
+/// are then changes that were not looked for.
+fn is_of_project(reason: &mut Incomplete) -> bool {
+    let late = Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime);
+    match reason {
+        Incomplete::ChangesNotIndexed { .. } | Incomplete::ChangesNotLookedFor(_) => {
+            *reason = late;
+            true
+        }
+        _ => false,
     }
 }
 

@@ -22,7 +22,8 @@ const PART: usize = 256;
 /// The state of an index and its sources.
 #[derive(Debug)]
 pub struct Status {
-    /// The path of the index.
+    /// The path of the index; only the name of its file for a caller that does not
+    /// see everything.
     pub index: PathBuf,
     /// Its format; `None` if there is no index yet.
     pub format: Option<u32>,
@@ -30,8 +31,7 @@ pub struct Status {
     pub bytes: u64,
     /// The number of documents that can be found.
     pub documents: u64,
-    /// The number of distinct words for spelling corrections; 0 for a caller that
-    /// does not see everything.
+    /// The number of distinct words for spelling corrections.
     pub words: u64,
     /// The model whose vectors are used for searching.
     pub serving: Option<Serving>,
@@ -93,7 +93,7 @@ impl Engine {
     /// versions of entries, not their content.
     pub fn status(&self, guard: &Guard) -> Result<Status> {
         guard.require(Capability::Search)?;
-        match self.read(|reader| self.status_of(guard, reader)) {
+        match self.read_as(guard, |reader| self.status_of(guard, reader)) {
             Err(Error::NoIndex { .. }) => Ok(self.without_index(guard)),
             other => other,
         }
@@ -102,12 +102,12 @@ impl Engine {
     /// Returns what the index has of its sources. The sources are not accessed.
     pub fn indexed_sources(&self, guard: &Guard) -> Result<Vec<SourceStatus>> {
         guard.require(Capability::Search)?;
-        self.read(|reader| in_scope(guard, reader))
+        self.read_as(guard, |reader| reader.sources())
     }
 
     fn without_index(&self, guard: &Guard) -> Status {
         Status {
-            index: self.path().to_owned(),
+            index: self.shown_path(guard),
             format: None,
             bytes: 0,
             documents: 0,
@@ -123,8 +123,16 @@ impl Engine {
         }
     }
 
+    fn shown_path(&self, guard: &Guard) -> PathBuf {
+        let path = self.path();
+        if guard.sees_everything() {
+            return path.to_owned();
+        }
+        path.file_name().map(PathBuf::from).unwrap_or_default()
+    }
+
     fn status_of(&self, guard: &Guard, reader: &dyn Reader) -> Result<Status> {
-        let mut indexed = in_scope(guard, reader)?;
+        let mut indexed = reader.sources()?;
         // What is counted for the whole index would tell of what is out of scope.
         let whole = guard.sees_everything();
         let mut sources = Vec::new();
@@ -132,26 +140,32 @@ impl Engine {
             let at = indexed.iter().position(|source| source.name == name);
             let known = at.map(|at| indexed.remove(at));
             let compared = guard.project().is_none().then_some(reader);
-            sources.push(self.state(name, known, compared));
+            let mut state = self.state(name, known, compared);
+            if !whole {
+                state.location.clear();
+                state.changes = state
+                    .changes
+                    .map(|found| found.map_err(Error::without_folders));
+            }
+            sources.push(state);
         }
         for left in indexed {
-            sources.push(self.state(left.name.clone(), Some(left), None));
+            let mut state = self.state(left.name.clone(), Some(left), None);
+            if !whole {
+                state.location.clear();
+            }
+            sources.push(state);
         }
         self.count_secrets(guard, reader, &mut sources)?;
         let documents = sources.iter().map(|source| source.documents).sum();
-        let mut embeddings = reader.embedding_status()?;
-        embeddings.sources.retain(|(name, _)| guard.admits(name));
-        if guard.project().is_some() {
-            embeddings = EmbeddingStatus::default();
-        }
         Ok(Status {
-            index: self.path().to_owned(),
+            index: self.shown_path(guard),
             format: Some(reader.format()?),
             bytes: if whole { size_on_disk(self.path()) } else { 0 },
             documents,
-            words: if whole { reader.vocabulary_size()? } else { 0 },
+            words: reader.vocabulary_size()?,
             serving: reader.serving()?,
-            embeddings,
+            embeddings: reader.embedding_status()?,
             cache: self.cache_status().filter(|_| whole),
             sources,
         })
@@ -232,23 +246,6 @@ impl Engine {
             problems: known.problems,
         }
     }
-}
-
-/// Returns what the index has of the sources that exist for the caller. For one
-/// that is restricted to a project, only the documents of the project count.
-fn in_scope(guard: &Guard, reader: &dyn Reader) -> Result<Vec<SourceStatus>> {
-    let mut sources = reader.sources()?;
-    sources.retain(|source| guard.admits(&source.name));
-    if guard.project().is_some() {
-        let counts = reader.document_counts(&guard.narrow(&Filter::default()))?;
-        for source in &mut sources {
-            source.documents = counts.get(&source.name).copied().unwrap_or_default();
-            source.skipped.clear();
-            source.problems.clear();
-        }
-        sources.retain(|source| source.documents > 0);
-    }
-    Ok(sources)
 }
 
 /// Returns the size of an index and its log.

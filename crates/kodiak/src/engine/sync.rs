@@ -4,7 +4,7 @@ use super::{Engine, Event, Job};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
 use crate::source::{Forgetful, Source};
-use crate::store::Writer;
+use crate::store::{Filter, Writer};
 use crate::sync::{self, Progress, Report};
 
 /// The result of syncing several sources.
@@ -158,10 +158,28 @@ impl Engine {
         }
     }
 
-    /// Returns the names of all registered sources that the guard admits.
+    /// Returns the names of all registered sources that exist for the caller: those
+    /// that the guard admits and, if it is restricted to a project, that have a
+    /// document of the project.
     pub(super) fn names(&self, guard: &Guard) -> Vec<String> {
-        let names = self.shared.names.iter();
-        names.filter(|name| guard.admits(name)).cloned().collect()
+        self.existing(guard, self.shared.names.iter().map(String::as_str))
+    }
+
+    /// Returns which of these sources exist for the caller.
+    pub(crate) fn existing<'a>(
+        &self,
+        guard: &Guard,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Vec<String> {
+        let admitted = names.filter(|name| guard.admits(name));
+        let mut admitted: Vec<String> = admitted.map(str::to_owned).collect();
+        if guard.project().is_some() && !admitted.is_empty() {
+            // Without an index, there is no document of the project.
+            let known = self.read_as(guard, |reader| reader.locations(&Filter::default()));
+            let known = known.unwrap_or_default();
+            admitted.retain(|name| known.iter().any(|(known, _)| known == name));
+        }
+        admitted
     }
 
     pub(super) fn sync_named(

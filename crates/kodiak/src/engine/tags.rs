@@ -68,7 +68,8 @@ impl Engine {
     pub fn tags(&self, guard: &Guard, filter: &Filter) -> Result<Vec<TagCount>> {
         guard.require(Capability::Read)?;
         let filter = guard.narrow(filter);
-        let tags = self.read(|reader| reader.tags(&filter))?.into_iter();
+        let tags = self.read_as(guard, |reader| reader.tags(&filter))?;
+        let tags = tags.into_iter();
         Ok(tags
             .map(|(tag, documents)| TagCount { tag, documents })
             .collect())

@@ -35,7 +35,9 @@ impl Engine {
         let writable = self.writable(guard, source)?;
         if guard.project().is_some() {
             let scope = guard.narrow(&Filter::default());
-            let known = self.read(|reader| reader.with_path(Some(source), key, &scope, 1))?;
+            let known = self.read_as(guard, |reader| {
+                reader.with_path(Some(source), key, &scope, 1)
+            })?;
             if known.is_empty() {
                 return Err(Error::NoDocument {
                     reference: key.to_owned(),
@@ -80,10 +82,8 @@ impl Engine {
             return Vec::new();
         }
         let sources = self.shared.sources.iter();
-        sources
-            .filter(|source| guard.admits(source.name()) && source.writable().is_some())
-            .map(|source| source.name().to_owned())
-            .collect()
+        let sources = sources.filter(|source| source.writable().is_some());
+        self.existing(guard, sources.map(|source| source.name()))
     }
 
     /// Brings the index up to date with files of `source` that were written,

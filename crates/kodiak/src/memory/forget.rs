@@ -44,7 +44,7 @@ impl Engine {
         guard.require(Capability::Write)?;
         let mut sources = self.memory_sources(guard, Holding::Memories);
         sources.extend(self.memory_sources(guard, Holding::Articles));
-        let memories = guard.clone().within(sources);
+        let memories = guard.among(sources);
         let mut meant: Vec<(String, String)> = Vec::new();
         for name in names {
             for one in self.documents_meant(&memories, name)? {
@@ -56,7 +56,7 @@ impl Engine {
         // All are read before the first is moved: another file may get its id then.
         let mut documents = Vec::new();
         for (source, key) in meant {
-            documents.extend(self.read(|reader| {
+            documents.extend(self.read_as(guard, |reader| {
                 let found = reader.with_path(Some(&source), &key, &Filter::default(), 1)?;
                 let rows: Vec<Row> = found.iter().map(|(row, ..)| *row).collect();
                 let entries = rows.iter().map(|row| reader.entry_of(*row));
@@ -94,7 +94,7 @@ impl Engine {
         let mut sources = self.memory_sources(guard, Holding::Memories);
         sources.extend(self.memory_sources(guard, Holding::Articles));
         sources.extend(self.session_sources(guard));
-        guard.clone().within(sources)
+        guard.among(sources)
     }
 
     /// Moves memories that were written before a moment to the trash, unless they are

@@ -68,9 +68,7 @@ impl Engine {
 
     fn sources_of_kinds(&self, guard: &Guard, kinds: &[&str]) -> Vec<String> {
         let sources = self.all_sources().iter();
-        sources
-            .filter(|source| kinds.contains(&source.kind()) && guard.admits(source.name()))
-            .map(|source| source.name().to_owned())
-            .collect()
+        let sources = sources.filter(|source| kinds.contains(&source.kind()));
+        self.existing(guard, sources.map(|source| source.name()))
     }
 }

@@ -91,7 +91,7 @@ impl Engine {
         guard.require(Capability::Read)?;
         let filter = guard.narrow(&Filter::default());
         let read = || {
-            self.read(|reader| {
+            self.read_as(guard, |reader| {
                 let _snapshot = Snapshot::begin(reader)?;
                 let mut answer = Observations::default();
                 let mut wanted: Vec<(Row, Option<LineRange>)> = Vec::new();
@@ -146,7 +146,7 @@ impl Engine {
     pub(super) fn memory_named(&self, guard: &Guard, name: &str) -> Result<StoredDocument> {
         let mut sources = self.memory_sources(guard, Holding::Memories);
         sources.extend(self.memory_sources(guard, Holding::Articles));
-        self.document_named(&guard.clone().within(sources), name)
+        self.document_named(&guard.among(sources), name)
     }
 }
 

@@ -172,7 +172,7 @@ impl Engine {
         Ok(Remembered {
             indexed,
             secrets_left_out: left_out,
-            ..self.remembered(&memory.source, key, &memory.text)
+            ..self.remembered(guard, &memory.source, key, &memory.text)
         })
     }
 
@@ -289,7 +289,7 @@ impl Engine {
         existing.extend(self.or_nothing(|reader| containing_all(reader, memory, &filter))?);
         let same = existing.iter().find(|one| said.is(&said_by(one, stemming)));
         if let Some(same) = same {
-            return Ok(Some(self.known(memory, same, 1.0)));
+            return Ok(Some(self.known(guard, memory, same, 1.0)));
         }
         if memory.force {
             return Ok(None);
@@ -308,7 +308,7 @@ impl Engine {
                 best = Some((similarity, one));
             }
         }
-        Ok(best.map(|(similarity, one)| self.known(memory, one, similarity)))
+        Ok(best.map(|(similarity, one)| self.known(guard, memory, one, similarity)))
     }
 
     /// Returns the memories that are most similar by words and, with a model, by
@@ -333,7 +333,7 @@ impl Engine {
         };
         // Who may write learns of a duplicate also without being allowed to search.
         let guard = guard.with_all_capabilities();
-        self.or_nothing(|reader| {
+        self.or_nothing_as(&guard, |reader| {
             let hits = self.search_as_is(reader, &guard, &request)?.hits;
             let ids: Vec<String> = hits.into_iter().map(|hit| hit.id).collect();
             let rows: Vec<Row> = reader
@@ -352,18 +352,24 @@ impl Engine {
         })
     }
 
-    fn known(&self, memory: &Memory, existing: &Existing, similarity: f64) -> Remembered {
+    fn known(
+        &self,
+        guard: &Guard,
+        memory: &Memory,
+        existing: &Existing,
+        similarity: f64,
+    ) -> Remembered {
         Remembered {
             deduplicated: true,
             similarity: Some((similarity * 10_000.0).round() / 10_000.0),
             indexed: true,
-            ..self.remembered(&memory.source, existing.key.clone(), &existing.body)
+            ..self.remembered(guard, &memory.source, existing.key.clone(), &existing.body)
         }
     }
 
-    fn remembered(&self, source: &str, key: String, text: &str) -> Remembered {
+    fn remembered(&self, guard: &Guard, source: &str, key: String, text: &str) -> Remembered {
         let uid = DocumentId::new(source, &key).hex();
-        let short = self.or_nothing(|reader| {
+        let short = self.or_nothing_as(guard, |reader| {
             let named = reader.with_id_prefix(&uid, &Filter::default(), 1)?;
             let rows: Vec<Row> = named.iter().map(|(row, ..)| *row).collect();
             Ok(reader.documents(&rows)?.pop().map(|found| found.short_id))
@@ -380,6 +386,18 @@ impl Engine {
             indexed: false,
             tokens: estimated_tokens(text),
             secrets_left_out: 0,
+        }
+    }
+
+    /// Reads what exists for a caller; without an index there is nothing.
+    fn or_nothing_as<T: Default>(
+        &self,
+        guard: &Guard,
+        work: impl FnOnce(&dyn Reader) -> Result<T>,
+    ) -> Result<T> {
+        match self.read_as(guard, work) {
+            Err(Error::NoIndex { .. }) => Ok(T::default()),
+            other => other,
         }
     }
 

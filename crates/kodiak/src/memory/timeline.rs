@@ -106,7 +106,7 @@ impl Engine {
             Some(name) => Some(self.document_named(guard, name)?),
             None => None,
         };
-        self.read(|reader| {
+        self.read_as(guard, |reader| {
             let list = || listed(reader, guard, request, &filter, anchor.as_ref());
             if !request.refresh {
                 return list();

@@ -54,6 +54,9 @@ pub(super) struct Comparison {
     queries: Vec<Vec<f32>>,
     /// The share of the centroid in a document's similarity.
     centroid_weight: f32,
+    /// Whether centroids are computed from the exact vectors. The index has rounded
+    /// ones, and when it takes in a document depends on all others.
+    exact_centroids: bool,
     /// The nearest unmerged chunk of each document that has any.
     unmerged: HashMap<Row, Unmerged>,
 }
@@ -78,6 +81,7 @@ impl Comparison {
             vectors,
             queries,
             centroid_weight: centroid_weight as f32,
+            exact_centroids: store.scope().is_some(),
             unmerged: HashMap::new(),
         };
         if !comparison.queries.is_empty() {
@@ -201,7 +205,13 @@ impl Comparison {
     /// Returns the cosine between the query and the centroid of a chunk's document.
     fn centroid_similarity(&self, store: &dyn Reader, chunk: &NearestChunk) -> Result<f32> {
         // For a document with unmerged chunks, the index has the old sum.
-        let centroid = if self.unmerged.contains_key(&chunk.row) {
+        let centroid = if self.exact_centroids {
+            let vectors = store.vectors_of(chunk.row)?;
+            if vectors.len() < 2 {
+                return Ok(chunk.similarity);
+            }
+            centroid(&vectors)
+        } else if self.unmerged.contains_key(&chunk.row) {
             centroid(&store.vectors_of(chunk.row)?)
         } else if let Some(sum) = self.vectors.sum_of(chunk.row) {
             normalised(sum)

@@ -237,12 +237,8 @@ impl Completer<'_> {
 
     /// Limits a short beginning that was typed as such, if it has many completions.
     fn limit(&self, clause: &mut Clause, folded: &str, completing: &mut Completing) -> Result<()> {
-        let Speller { store, filter, .. } = self.speller;
-        // The number of all terms must not tell a caller about what is outside its
-        // scope.
-        if filter.scope.is_everything()
-            && store.terms_beginning(folded, u64::MAX, FEW + 1)?.len() <= FEW
-        {
+        let store = self.speller.store;
+        if store.terms_beginning(folded, u64::MAX, FEW + 1)?.len() <= FEW {
             return Ok(());
         }
         let mut among = self.best_terms(folded)?;

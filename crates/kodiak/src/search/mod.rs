@@ -144,7 +144,7 @@ impl Outcome {
 
 impl<'a> Searching<'a> {
     fn answer(mut self) -> Result<Answer> {
-        let store = self.router.store;
+        let store = self.router.store();
         let snapshot = Snapshot::begin(store)?;
         let speller = self.router.speller(&self.filter);
         let mut plan =
@@ -166,7 +166,7 @@ impl<'a> Searching<'a> {
         let uncertainty = self.uncertainty(&plan, &outcome, &shown);
         self.notices.extend(uncertainty.map(Notice::Uncertain));
         let suggestions = if shown.found_nothing() && !self.is_begun() {
-            let (store, sources) = (self.router.store, self.router.sources);
+            let (store, sources) = (self.router.store(), self.router.sources);
             suggest::suggestions(store, sources, &self.request.query, &self.filter)?
         } else {
             Vec::new()
@@ -204,13 +204,13 @@ impl<'a> Searching<'a> {
 
     /// Makes hits of the best candidates and judges them.
     fn show(&mut self, plan: &Plan, outcome: &Outcome) -> Result<Presented> {
-        let sources = self.router.store.incomplete_sources(&self.filter)?;
+        let sources = self.router.store().incomplete_sources(&self.filter)?;
         let incomplete = sources.into_iter();
         self.notices
             .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
         let terms = self.judged_terms(plan, outcome);
         let judge = self.judge(plan, outcome, terms.as_ref())?;
-        let mut presenter = self.router.presenter(self.request, &self.filter);
+        let mut presenter = self.router.presenter(self.request);
         // A listing is not an answer that one of several copies gives.
         presenter.collapse &= plan.route != Route::Listing;
         let shown = presenter.present(&outcome.ranked, judge)?;
@@ -223,7 +223,7 @@ impl<'a> Searching<'a> {
             required, excluded, ..
         } = &plan.query;
         Supersession {
-            store: self.router.store,
+            store: self.router.store(),
             filter: &self.filter,
             limit: self.request.limit,
             moves: plan.route != Route::Listing,
@@ -334,7 +334,7 @@ impl<'a> Searching<'a> {
 
     /// Ranks lexical candidates, the best of them after a closer look.
     fn inspect(&self, mut found: LexicalCandidates) -> Result<Outcome> {
-        let (store, query) = (self.router.store, &self.request.query);
+        let (store, query) = (self.router.store(), &self.request.query);
         let inspection = Inspection::of(store, query, &found.terms, 1.0);
         let most = inspection.depth().min(INSPECTED);
         let inspected = inspection.inspect(&found.best_rows(most))?;
@@ -384,7 +384,7 @@ impl<'a> Searching<'a> {
         pending: Available<Pending>,
         plan: &Plan,
     ) -> Result<Waited<'a>> {
-        let store = self.router.store;
+        let store = self.router.store();
         let pending = match pending {
             Ok(pending) => pending,
             Err(absence) => {
@@ -424,7 +424,7 @@ impl<'a> Searching<'a> {
     /// Records in the outcome which model ran and the share of embedded chunks.
     fn note_model(&mut self, outcome: &mut Outcome, semantic: &SemanticCandidates) -> Result<()> {
         outcome.retrievers.semantic = Some(semantic.model.clone());
-        outcome.embedded = self.router.store.coverage(&self.filter)?.share();
+        outcome.embedded = self.router.store().coverage(&self.filter)?.share();
         if outcome.embedded < 1.0 {
             // Rounded down, so that 100 % always means all.
             let percent = (outcome.embedded * 100.0).floor() as u8;
@@ -436,7 +436,7 @@ impl<'a> Searching<'a> {
     /// Returns the share of embedded chunks where no meanings were compared. It only
     /// informs, so a failure to count is no failure of the search.
     fn embedded(&self) -> f64 {
-        let store = self.router.store;
+        let store = self.router.store();
         match store.serving() {
             Ok(Some(_)) => store.coverage(&self.filter).map_or(0.0, Coverage::share),
             _ => 0.0,
@@ -448,7 +448,7 @@ impl<'a> Searching<'a> {
         if let Some(&known) = self.searched.get() {
             return Ok(known);
         }
-        let store = self.router.store;
+        let store = self.router.store();
         let counted = if self.filter.is_empty()
             && let Ok(corpus) = store.corpus()
         {
@@ -467,7 +467,7 @@ impl<'a> Searching<'a> {
         found: LexicalCandidates,
         semantic: SemanticCandidates,
     ) -> Result<Outcome> {
-        let store = self.router.store;
+        let store = self.router.store();
         let mut outcome = Outcome {
             ranked: Ranked::semantic(Vec::new(), 0.0),
             retrievers: Retrievers {

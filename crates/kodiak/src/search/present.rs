@@ -15,7 +15,7 @@ use crate::date;
 use crate::document::{newlines, uri};
 use crate::error::{Error, Result};
 use crate::source::{Source, sessions};
-use crate::store::{ChunkSpan, Expression, Filter, LinkMatch, Phrase, Reader, Row, StoredDocument};
+use crate::store::{ChunkSpan, Filter, LinkMatch, Phrase, Reader, Row, StoredDocument};
 use crate::text::Stemming;
 
 /// Turns ranked documents into hits.
@@ -23,7 +23,6 @@ pub(super) struct Presenter<'a> {
     pub(super) store: &'a dyn Reader,
     pub(super) sources: &'a [Box<dyn Source>],
     pub(super) request: &'a Request,
-    pub(super) filter: &'a Filter,
     /// Whether copies of a hit become part of it.
     pub(super) collapse: bool,
 }
@@ -69,8 +68,11 @@ impl Presenter<'_> {
             Terms::Literal(needles) => Finder::literal(needles),
         };
         let shares_terms = judge.as_ref().is_some_and(|judge| judge.judges_by(&finder));
-        let terms = self.explained_terms(&ranked.terms)?;
-        let linked = self.explained_links(&terms)?;
+        let terms: &[PlannedTerm] = match &ranked.terms {
+            Terms::Planned(terms) => terms,
+            Terms::Literal(_) => &[],
+        };
+        let linked = self.explained_links(terms)?;
         let mut hits: Vec<Hit> = Vec::new();
         let mut originals = Originals::new(stemming);
         let (mut gone, mut changed, mut unknown) = (0, 0, 0);
@@ -200,33 +202,6 @@ impl Presenter<'_> {
         }
     }
 
-    /// Returns the terms that explanations list. If the caller may not see
-    /// everything, their document frequencies are counted within the scope.
-    fn explained_terms(&self, terms: &Terms) -> Result<Vec<PlannedTerm>> {
-        let Terms::Planned(terms) = terms else {
-            return Ok(Vec::new());
-        };
-        let mut terms = terms.clone();
-        if self.request.explain && !self.filter.scope.is_everything() {
-            let scope = self.filter.scope_only();
-            for term in &mut terms {
-                let phrase = Expression::Phrase(Phrase {
-                    text: term.term.clone(),
-                    prefix: term.prefix,
-                    weight: 1.0,
-                    ..Phrase::default()
-                });
-                term.documents = match self.store.count(&phrase, &scope) {
-                    Ok(documents) => documents,
-                    // A count beyond the scope must not leak.
-                    Err(Error::Database { .. }) => return Ok(Vec::new()),
-                    Err(error) => return Err(error),
-                };
-            }
-        }
-        Ok(terms)
-    }
-
     /// Returns where the links with these terms lead to, for explanations.
     fn explained_links(&self, terms: &[PlannedTerm]) -> Result<Vec<LinkMatch>> {
         if !self.request.explain {
@@ -238,7 +213,7 @@ impl Presenter<'_> {
             ..Phrase::default()
         });
         let phrases: Vec<Phrase> = phrases.collect();
-        match self.store.linked(&phrases, self.filter) {
+        match self.store.linked(&phrases, &Filter::default()) {
             Err(Error::Database { .. }) => Ok(Vec::new()),
             other => other,
         }

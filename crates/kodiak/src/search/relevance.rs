@@ -71,7 +71,7 @@ impl<'a> Searching<'a> {
             return None;
         }
         // A semantic search answers even if the terms cannot be read.
-        let (store, tuning) = (self.router.store, &self.router.tuning);
+        let (store, tuning) = (self.router.store(), &self.router.tuning);
         let corpus = store.corpus().ok()?;
         let planned = terms::plan(store, &plan.query, corpus, tuning).ok()?;
         Some(Terms::Planned(planned.terms))
@@ -108,7 +108,7 @@ impl<'a> Searching<'a> {
             documents: self.searched()?,
         };
         let terms = terms.unwrap_or(&outcome.ranked.terms);
-        let stemming = self.router.store.stemming();
+        let stemming = self.router.store().stemming();
         let judge = Judge::new(terms, words, &self.router.tuning, stemming);
         Ok(judge.map(|judge| Judge {
             model,

@@ -86,7 +86,7 @@ impl Searching<'_> {
             .iter()
             .map(|one| one.row)
             .collect();
-        let documents = ranked.inspected.documents(self.router.store, &rows)?;
+        let documents = ranked.inspected.documents(self.router.store(), &rows)?;
         Ok(documents.into_iter().map(|one| (one.row, one)).collect())
     }
 
@@ -104,7 +104,7 @@ impl Searching<'_> {
                 continue;
             };
             let span = match &candidate.chunk {
-                Some(chunk) => self.router.store.span_of(chunk.chunk)?,
+                Some(chunk) => self.router.store().span_of(chunk.chunk)?,
                 None => None,
             };
             let chunk = span.and_then(|span| document.body.get(span.range));

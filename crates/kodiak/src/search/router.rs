@@ -21,12 +21,12 @@ use crate::error::Result;
 use crate::rank::Tuning;
 use crate::rerank::Reranker;
 use crate::source::Source;
-use crate::store::{Filter, Reader, Snapshot};
+use crate::store::{Filter, Reader, ScopedReader, Snapshot};
 
 /// The single way into the index, for the terminal, servers and all others.
 #[derive(Debug)]
 pub struct Router<'a> {
-    pub(super) store: &'a dyn Reader,
+    store: View<'a>,
     pub(super) sources: &'a [Box<dyn Source>],
     pub(super) guard: Guard,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
@@ -36,6 +36,23 @@ pub struct Router<'a> {
     pub(super) tuning: Tuning,
     workers: Arc<Workers>,
     cancel: Option<Cancel>,
+}
+
+/// What a router reads from.
+enum View<'a> {
+    /// All that the reader has.
+    Whole(&'a dyn Reader),
+    /// What the guard admits.
+    Scoped(ScopedReader<'a>),
+}
+
+impl std::fmt::Debug for View<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Whole(_) => "Whole",
+            Self::Scoped(_) => "Scoped",
+        })
+    }
 }
 
 impl std::fmt::Debug for dyn Source {
@@ -57,10 +74,18 @@ impl std::fmt::Debug for dyn Reader + '_ {
 }
 
 impl<'a> Router<'a> {
-    /// Creates a router over `store` that allows what `guard` allows. It searches
+    /// Creates a router over `store` that allows what `guard` allows, and to which
+    /// nothing outside of its scope exists. It searches
     /// lexically only until it is given an embedder. Each hit is checked against
     /// its source if that is among `sources`.
     pub fn new(store: &'a dyn Reader, sources: &'a [Box<dyn Source>], guard: Guard) -> Self {
+        let view = guard.view();
+        let is_within = view.is_everything() || store.scope() == Some(view);
+        let store = if is_within {
+            View::Whole(store)
+        } else {
+            View::Scoped(ScopedReader::new(store, view.clone(), Arc::default()))
+        };
         Self {
             store,
             sources,
@@ -150,7 +175,7 @@ impl<'a> Router<'a> {
     /// Finds a document by id, address, path or title.
     pub fn get(&self, reference: &Reference) -> Result<Found> {
         self.guard.require(Capability::Read)?;
-        let _snapshot = Snapshot::begin(self.store)?;
+        let _snapshot = Snapshot::begin(self.store())?;
         self.lookup().get(reference)
     }
 
@@ -178,6 +203,15 @@ impl<'a> Router<'a> {
         speller.suggestion(word)
     }
 
+    /// Returns what is read from: for a guard that does not see everything, as if
+    /// there were nothing outside of its scope.
+    pub(super) fn store(&self) -> &dyn Reader {
+        match &self.store {
+            View::Whole(store) => *store,
+            View::Scoped(store) => store,
+        }
+    }
+
     /// Returns until when a search that began at `started` waits for the model;
     /// `None` if that is beyond the range of the clock.
     pub(super) fn deadline(&self, started: Instant) -> Option<Instant> {
@@ -186,15 +220,15 @@ impl<'a> Router<'a> {
 
     pub(super) fn speller<'b>(&'b self, filter: &'b Filter) -> Speller<'b> {
         Speller {
-            store: self.store,
+            store: self.store(),
             filter,
             embedder: self.embedder.as_deref(),
         }
     }
 
-    pub(super) fn lookup(&self) -> Lookup<'a> {
+    pub(super) fn lookup(&self) -> Lookup<'_> {
         Lookup {
-            store: self.store,
+            store: self.store(),
             sources: self.sources,
             scope: self.guard.narrow(&Filter::default()),
         }
@@ -202,14 +236,14 @@ impl<'a> Router<'a> {
 
     pub(super) fn lexical(&self) -> LexicalRetriever<'_> {
         LexicalRetriever {
-            store: self.store,
+            store: self.store(),
             tuning: &self.tuning,
         }
     }
 
     pub(super) fn semantic(&self) -> SemanticRetriever<'_> {
         SemanticRetriever {
-            store: self.store,
+            store: self.store(),
             tuning: &self.tuning,
             embedder: self.embedder.as_ref(),
             absence: self.absence.as_deref(),
@@ -227,16 +261,11 @@ impl<'a> Router<'a> {
         })
     }
 
-    pub(super) fn presenter<'b>(
-        &'b self,
-        request: &'b Request,
-        filter: &'b Filter,
-    ) -> Presenter<'b> {
+    pub(super) fn presenter<'b>(&'b self, request: &'b Request) -> Presenter<'b> {
         Presenter {
-            store: self.store,
+            store: self.store(),
             sources: self.sources,
             request,
-            filter,
             collapse: !request.all_copies,
         }
     }

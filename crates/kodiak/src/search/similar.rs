@@ -29,13 +29,13 @@ impl Router<'_> {
         self.guard.require(Capability::Search)?;
         self.guard.require(Capability::Read)?;
         let filter = self.guard.narrow(&request.filter);
-        let _snapshot = Snapshot::begin(self.store)?;
+        let _snapshot = Snapshot::begin(self.store())?;
         let started = Instant::now();
         let mut notices = Vec::new();
         let document = self.lookup().document(reference)?;
         // The document itself is among the candidates.
         let mut limits = Limits::of(request.limit.saturating_add(1), &self.tuning);
-        let presenter = self.presenter(request, &filter);
+        let presenter = self.presenter(request);
         let ranked = self.rank_similar(&document, &filter, limits)?;
         let mut outcome = ranked.collect(&mut notices);
         let mut shown = presenter.present(&outcome.ranked, None)?;
@@ -105,24 +105,24 @@ impl Router<'_> {
         filter: &Filter,
         limits: Limits,
     ) -> Result<Option<Outcome>> {
-        let mut vectors = self.store.vectors_of(document.row)?;
+        let mut vectors = self.store().vectors_of(document.row)?;
         vectors.truncate(SIMILAR_CHUNKS);
         let Some(centroid) = centroid(&vectors) else {
             return Ok(None);
         };
-        let Some(index) = self.store.vectors()? else {
+        let Some(index) = self.store().vectors()? else {
             return Ok(None);
         };
         let rows = if filter.is_empty() {
             None
         } else {
-            Some(self.store.rows(filter, None, None)?)
+            Some(self.store().rows(filter, None, None)?)
         };
         let model = index.serving().name.clone();
         let weight = self.tuning.centroid_weight;
-        let comparison = Comparison::new(self.store, index, vec![centroid], weight)?;
+        let comparison = Comparison::new(self.store(), index, vec![centroid], weight)?;
         let near = comparison.nearest(
-            self.store,
+            self.store(),
             None,
             rows.as_ref(),
             limits.fetched,
@@ -138,7 +138,7 @@ impl Router<'_> {
                 semantic: Some(model),
                 reranker: None,
             },
-            embedded: self.store.coverage(filter)?.share(),
+            embedded: self.store().coverage(filter)?.share(),
         }))
     }
 
@@ -165,7 +165,7 @@ impl Router<'_> {
     /// Returns the document's words with the highest tf-idf: frequent here and
     /// rare elsewhere.
     fn informative_words(&self, document: &StoredDocument) -> Result<Vec<Clause>> {
-        let corpus = self.store.corpus()?;
+        let corpus = self.store().corpus()?;
         let mut counts: HashMap<String, f64> = HashMap::new();
         for (text, weight) in [
             (&document.title, SIMILAR_TITLE_WEIGHT),
@@ -180,7 +180,7 @@ impl Router<'_> {
         }
         let mut weighed = Vec::with_capacity(counts.len());
         for (word, count) in counts {
-            let documents = self.store.word_frequency(&word)?;
+            let documents = self.store().word_frequency(&word)?;
             // A word in this document alone leads to no other.
             if documents > 1 {
                 let weight = idf(documents, corpus) * count.ln_1p();

@@ -148,11 +148,7 @@ impl Speller<'_> {
 
     /// Tells whether any document that the caller may see contains this word.
     pub(super) fn is_known(&self, folded: &str) -> Result<bool> {
-        if self.store.word_frequency(folded)? == 0 {
-            return Ok(false);
-        }
-        let scope = self.filter.scope_only();
-        Ok(scope.is_empty() || self.store.any_matches(&expression(folded), &scope)?)
+        Ok(self.store.word_frequency(folded)? > 0)
     }
 
     /// Returns where this word, or another form of it, occurs in the documents that

@@ -133,7 +133,7 @@ impl Searching<'_> {
                 ..Phrase::default()
             }));
         }
-        let store = self.router.store;
+        let store = self.router.store();
         // If the documents cannot be counted, nothing is certain.
         !phrases.is_empty()
             && store

@@ -10,6 +10,7 @@ mod known;
 pub mod lock;
 mod moment;
 mod reader;
+mod scoped;
 pub mod sqlite;
 mod vector_index;
 pub mod vectors;
@@ -22,6 +23,7 @@ pub(crate) use known::Indexed;
 pub use lock::{WriteLock, wait_for_lock};
 pub use moment::{Moment, Stretch};
 pub use reader::{Reader, Revision, Snapshot};
+pub(crate) use scoped::{ScopedReader, Tallies};
 pub use sqlite::{
     EmbeddingStatus, EntryRow, EntryState, Finding, KnownDocument, Pending, SqliteIndex,
     SqliteStore, SqliteWriter,
@@ -43,6 +45,17 @@ pub type Row = i64;
 
 /// The number, source, key and title of a document: enough to name it.
 pub type Name = (Row, String, String, String);
+
+/// What tells one content of a document from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// The number of the document.
+    pub row: Row,
+    /// All 32 digits of its id.
+    pub uid: String,
+    /// The BLAKE3 hash of what was indexed of it.
+    pub hash: [u8; 32],
+}
 
 /// A word of the vocabulary that is similar to another.
 #[derive(Clone, Debug, PartialEq, Eq)]

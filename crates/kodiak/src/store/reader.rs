@@ -12,8 +12,8 @@ use super::moment::{Moment, Stretch};
 use super::vectors::Bitmap;
 use super::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, LinkMatch, Matches, Name, Phrase, Row, Serving, SimilarWord, SourceStatus,
-    StoredDocument, VectorIndex,
+    Fingerprint, KnownDocument, LinkMatch, Matches, Name, Phrase, Row, Scope, Serving, SimilarWord,
+    SourceStatus, StoredDocument, VectorIndex,
 };
 use crate::cancel::Interrupt;
 use crate::document::Version;
@@ -36,7 +36,7 @@ pub struct Revision {
 
 /// An index, open for reading. Every method reads committed data. A
 /// [`Snapshot`] makes several calls read the same state.
-pub trait Reader: Send {
+pub trait Reader {
     /// Begins a snapshot: everything read until [`Reader::end_snapshot`] comes
     /// from one state of the index. Prefer [`Snapshot`], which cannot be left
     /// open by mistake.
@@ -56,6 +56,18 @@ pub trait Reader: Send {
     /// that is interrupted fails.
     fn interrupt(&self) -> Option<Interrupt> {
         None
+    }
+
+    /// Returns the scope that everything read is restricted to, if there is one.
+    fn scope(&self) -> Option<&Scope> {
+        None
+    }
+
+    /// Returns what identifies the state of the documents that are read, the same
+    /// for all readers of the index. It differs after every change to what a document
+    /// contains or belongs to. Returns `None` if the store does not know.
+    fn state(&self) -> Result<Option<Vec<u8>>> {
+        Ok(None)
     }
 
     /// Returns the format of the index.
@@ -205,6 +217,22 @@ pub trait Reader: Send {
     /// are left out.
     fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>>;
 
+    /// Returns the fingerprint of every document that meets `filter`.
+    fn fingerprints(&self, filter: &Filter) -> Result<Vec<Fingerprint>> {
+        let rows = self.newest(filter, None, usize::MAX)?.best;
+        let rows: Vec<Row> = rows.into_iter().map(|found| found.row).collect();
+        let mut fingerprints = Vec::with_capacity(rows.len());
+        for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
+            let documents = self.documents(rows)?.into_iter();
+            fingerprints.extend(documents.map(|document| Fingerprint {
+                row: document.row,
+                uid: document.uid,
+                hash: document.hash,
+            }));
+        }
+        Ok(fingerprints)
+    }
+
     /// Returns the key of the entry that yielded a document and the version in
     /// which it was indexed, or nothing if there is no such document.
     fn entry_of(&self, row: Row) -> Result<Option<(String, Version)>>;
@@ -351,6 +379,16 @@ pub trait Reader: Send {
     /// model in use. If all chunks of the index have one, it may count all of
     /// them, since the share is the same.
     fn coverage(&self, filter: &Filter) -> Result<Coverage>;
+
+    /// Reports whether a chunk that `filter` admits has a vector of the model in use.
+    fn any_embedded(&self, filter: &Filter) -> Result<bool> {
+        for row in self.rows(filter, None, None)?.iter() {
+            if !self.vectors_of(row)?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 
     /// Returns the vector of a chunk by the model in use, or `None` if the
     /// chunk is gone.

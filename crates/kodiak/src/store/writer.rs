@@ -16,7 +16,7 @@ use crate::error::Result;
 /// An index that can be opened for reading and for writing.
 pub trait Store: std::fmt::Debug + Send + Sync {
     /// Opens the index for reading. Never waits.
-    fn reader(&self) -> Result<Box<dyn Reader>>;
+    fn reader(&self) -> Result<Box<dyn Reader + Send>>;
 
     /// Opens the index for writing, and creates or upgrades it as needed. Fails
     /// with [`Error::Locked`](crate::Error::Locked) while somebody else writes.

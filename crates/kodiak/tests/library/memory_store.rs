@@ -171,7 +171,7 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
-    fn reader(&self) -> Result<Box<dyn Reader>> {
+    fn reader(&self) -> Result<Box<dyn Reader + Send>> {
         self.published()?;
         Ok(Box::new(self.open()))
     }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 
-use super::rules::Rules;
 use super::keys::key_of;
+use super::rules::Rules;
 use super::walk::takes;
 use super::{FileState, MarkdownFolder, require_folder};
 use crate::error::Result;

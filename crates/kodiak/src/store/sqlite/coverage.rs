@@ -54,6 +54,25 @@ impl SqliteStore {
         })
     }
 
+    /// Reports whether a chunk that `filter` admits has a vector of the model in use.
+    pub fn any_embedded(&self, filter: &Filter) -> Result<bool> {
+        let Some(model) = self.serving_model()? else {
+            return Ok(false);
+        };
+        let (condition, values) = conditions(filter);
+        self.with(|connection| {
+            // In this order the first document usually answers.
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT EXISTS (SELECT 1 FROM documents AS d
+                 CROSS JOIN chunks AS c ON c.document = d.id
+                 CROSS JOIN embeddings AS e ON e.chunk = c.id AND e.model = {}
+                 WHERE {condition})",
+                model.number
+            ))?;
+            statement.query_row(params_from_iter(values), |row| row.get(0))
+        })
+    }
+
     /// Returns how many chunks have a vector of the model with this key.
     pub fn coverage_by(&self, model: &str) -> Result<Coverage> {
         if !self.knows_meaning()? {

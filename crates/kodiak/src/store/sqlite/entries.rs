@@ -19,6 +19,9 @@ use crate::source::KnownEntry;
 /// The number of documents whose entries are most likely to have changed.
 const NEWEST: usize = 1_000;
 
+/// The name of the count of documents that changed around their texts.
+pub(super) const TOUCHED: &str = "touched";
+
 /// The number of an entry in one index.
 pub type EntryRow = i64;
 
@@ -240,7 +243,7 @@ impl SqliteWriter {
     pub fn touch(&mut self, entry: EntryRow, document: &Document) -> Result<()> {
         let thread = document.thread.as_ref();
         self.with(|connection| {
-            connection
+            let changed = connection
                 .prepare_cached(
                     "UPDATE documents SET entry = ?3, created_at = ?4, updated_at = ?5,
                         markup = ?6, thread = ?7, position = ?8, author = ?9, project = ?10
@@ -260,6 +263,14 @@ impl SqliteWriter {
                     document.author,
                     document.project,
                 ])?;
+            if changed > 0 {
+                connection
+                    .prepare_cached(
+                        "INSERT INTO meta (key, value) VALUES (?1, '1')
+                         ON CONFLICT (key) DO UPDATE SET value = value + 1",
+                    )?
+                    .execute([TOUCHED])?;
+            }
             Ok(())
         })
     }

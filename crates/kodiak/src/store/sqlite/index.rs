@@ -45,7 +45,7 @@ impl SqliteIndex {
 }
 
 impl Store for SqliteIndex {
-    fn reader(&self) -> Result<Box<dyn Reader>> {
+    fn reader(&self) -> Result<Box<dyn Reader + Send>> {
         Ok(Box::new(SqliteStore::open(&self.path)?))
     }
 

@@ -4,12 +4,13 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params, params_from_iter};
 
 use super::SqliteStore;
+use super::entries::TOUCHED;
 use super::filter::conditions;
 use super::memory::list;
 use crate::document::{Markup, SHORTEST_ID, Thread, Version};
 use crate::error::Result;
 use crate::rank::Corpus;
-use crate::store::{Filter, Name, Row, SourceStatus, StoredDocument};
+use crate::store::{Filter, Fingerprint, Name, Row, SourceStatus, StoredDocument};
 
 impl SqliteStore {
     /// Returns the size of the collection. FTS5 keeps these totals in one
@@ -67,6 +68,50 @@ impl SqliteStore {
             )?;
             let documents = statement.query_map([list(rows)], stored_document)?;
             documents.collect()
+        })
+    }
+
+    /// Returns the fingerprint of every document that meets `filter`.
+    pub fn fingerprints(&self, filter: &Filter) -> Result<Vec<Fingerprint>> {
+        let (condition, values) = conditions(filter);
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT d.id, d.uid, d.hash FROM documents AS d WHERE {condition}"
+            ))?;
+            let rows = statement.query_map(params_from_iter(values), |row| {
+                Ok(Fingerprint {
+                    row: row.get(0)?,
+                    uid: row.get(1)?,
+                    hash: fixed(row.get_ref(2)?.as_blob()?),
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Returns what identifies the state of the documents. The full text keeps count
+    /// of what is written to it, and `touch` of the documents that changed around
+    /// their texts.
+    pub fn state(&self) -> Result<Option<Vec<u8>>> {
+        self.with(|connection| {
+            let mut records =
+                connection.prepare_cached("SELECT block FROM documents_fts_data WHERE id = ?1")?;
+            let mut state = Vec::new();
+            // The totals, and the structure with its counters.
+            for record in [1, 10] {
+                let block: Option<Vec<u8>> =
+                    records.query_row([record], |row| row.get(0)).optional()?;
+                let block = block.unwrap_or_default();
+                state.extend(block.len().to_le_bytes());
+                state.extend(block);
+            }
+            let mut named = connection.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
+            for name in ["generation", TOUCHED] {
+                let value: Option<String> = named.query_row([name], |row| row.get(0)).optional()?;
+                state.extend(value.unwrap_or_default().into_bytes());
+                state.push(0);
+            }
+            Ok(Some(state))
         })
     }
 

@@ -13,8 +13,8 @@ use crate::source::KnownEntry;
 use crate::store::vectors::Bitmap;
 use crate::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, LinkMatch, Matches, Name, Phrase, Reader, Revision, Row, Serving, SimilarWord,
-    SourceStatus, StoredDocument, Stretch, VectorIndex,
+    Fingerprint, KnownDocument, LinkMatch, Matches, Name, Phrase, Reader, Revision, Row, Serving,
+    SimilarWord, SourceStatus, StoredDocument, Stretch, VectorIndex,
 };
 use crate::text::Stemming;
 
@@ -63,6 +63,9 @@ impl Reader for SqliteStore {
 
     forward! {
         revision() -> Result<Revision>;
+        state() -> Result<Option<Vec<u8>>>;
+        fingerprints(filter: &Filter) -> Result<Vec<Fingerprint>>;
+        any_embedded(filter: &Filter) -> Result<bool>;
         stemming() -> Stemming;
         corpus() -> Result<Corpus>;
         word_frequency(word: &str) -> Result<u64>;

@@ -59,7 +59,7 @@ fn documents() -> impl Strategy<Value = Vec<(String, String, String)>> {
     prop::collection::vec((text(0..4), text(0..12), text(0..3)), 1..8)
 }
 
-fn fill(store: &dyn Store, documents: &[(String, String, String)]) -> Box<dyn Reader> {
+fn fill(store: &dyn Store, documents: &[(String, String, String)]) -> Box<dyn Reader + Send> {
     write(store, |writer| {
         for (number, (title, body, tag)) in documents.iter().enumerate() {
             let mut document = note(&format!("{number}.md"), title, body);
