@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use kodiak::access::{Capability, Guard};
+use kodiak::embed::Embedder;
 use kodiak::engine::EngineBuilder;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{MarkdownFolder, MemoryFolder, MemoryOptions};
@@ -79,13 +80,34 @@ impl Desk {
     /// Returns an engine like [`Desk::indexed`] that also has the memories of the
     /// folder `memory`.
     pub(crate) fn with_memory(&self, folders: &[&str]) -> Engine {
+        self.with_memory_and(folders, None)
+    }
+
+    /// Returns an engine like [`Desk::with_memory`] with a model, if one is given.
+    /// Everything is embedded then.
+    pub(crate) fn with_memory_and(
+        &self,
+        folders: &[&str],
+        model: Option<Arc<dyn Embedder>>,
+    ) -> Engine {
         let memory = MemoryFolder::new("memory", &self.path("memory"), MemoryOptions::default());
-        let engine = self
+        // Every look for changes ends, so that no answer depends on the time.
+        let mut builder = self
             .builder(folders)
             .source(memory.unwrap())
-            .open()
-            .unwrap();
+            .refresh(Duration::from_mins(10))
+            .deadline(Duration::from_mins(10));
+        let embeds = model.is_some();
+        if let Some(model) = model {
+            builder = builder.model(model);
+        }
+        let engine = builder.open().unwrap();
         engine.sync(&Guard::local(), &Job::default()).unwrap();
+        if embeds {
+            engine
+                .embed(&Guard::local(), None, &Job::default())
+                .unwrap();
+        }
         engine
     }
 
@@ -148,4 +170,23 @@ fn copy(from: &Path, to: &Path) {
 fn age(path: &Path) {
     let file = fs::File::options().append(true).open(path).unwrap();
     file.set_modified(SystemTime::UNIX_EPOCH + MOMENT).unwrap();
+}
+
+/// Returns an answer without the moments at which something was indexed and how long
+/// it took.
+pub(crate) fn timeless(text: &str) -> String {
+    let mut left = text;
+    let mut kept = String::with_capacity(text.len());
+    let marks = ["indexed 2", "indexed_at\":\"2", "took_ms\":"];
+    while let Some((at, mark)) = marks
+        .iter()
+        .filter_map(|mark| Some((left.find(mark)?, *mark)))
+        .min()
+    {
+        let end = at + mark.len();
+        kept.push_str(&left[..end]);
+        let moment = |sign: char| sign.is_ascii_digit() || "-:TZ".contains(sign);
+        left = left[end..].trim_start_matches(moment);
+    }
+    kept + left
 }

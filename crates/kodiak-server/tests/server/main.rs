@@ -16,5 +16,6 @@ mod protocol;
 mod scope;
 mod tokens;
 mod tools;
+mod two_worlds;
 mod typing;
 mod wire;

@@ -1,0 +1,431 @@
+//! Two worlds that differ only outside of a scope give the same answers, to the
+//! byte, whatever a caller of that scope asks and by whatever way.
+//!
+//! The notes are generated. What is outside has words that begin like those inside,
+//! share their stems or are a letter away, the same tags in other spellings, the same
+//! titles and threads.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::{Arc, LazyLock};
+
+use kodiak::access::Guard;
+use kodiak::embed::{Embedder, OnnxEmbedder};
+use kodiak::memory::TimelineRequest;
+use kodiak::model::install_from_folder;
+use kodiak::search::{Mode, Request};
+use kodiak::store::Filter;
+use kodiak::{Cancel, Engine, Reference};
+use kodiak_server::Server;
+use kodiak_server::http::{HttpOptions, Limits, listen};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::desk::{Desk, call_with, reader, timeless, writer};
+
+const INSIDE: [&str; 24] = [
+    "bread", "rising", "kettle", "harbour", "compiler", "orchard", "lantern", "violin", "walnut",
+    "garden", "bicycle", "pepper", "window", "river", "letter", "market", "planet", "summer",
+    "winter", "engine", "copper", "silver", "meadow", "anchor",
+];
+
+const OUTSIDE: [&str; 24] = [
+    "breads", "risen", "kettles", "harbinger", "compiling", "orchid", "lanterns", "violence",
+    "walrus", "gardener", "bicycles", "peppery", "widow", "rivet", "latter", "marker", "planer",
+    "simmer", "winner", "engines", "coppice", "sliver", "shadow", "quokka",
+];
+
+const TAGS: [&str; 4] = ["food", "travel/sea", "work", "home"];
+
+/// A seeded choice.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = self.0.wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % sides
+    }
+
+    fn one<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.roll(words.len())]
+    }
+
+    fn words(&mut self, words: &[&str], count: usize) -> String {
+        let chosen: Vec<&str> = (0..count).map(|_| self.one(words)).collect();
+        chosen.join(" ")
+    }
+}
+
+/// Returns a note of these words.
+fn note(dice: &mut Dice, words: &[&str], project: &str, upper: bool) -> String {
+    let mut tag = dice.one(&TAGS).to_owned();
+    if upper {
+        tag.make_ascii_uppercase();
+    }
+    let title = dice.words(words, 2);
+    let paragraphs = 1 + dice.roll(3);
+    let body: Vec<String> = (0..paragraphs)
+        .map(|_| {
+            let count = 4 + dice.roll(30);
+            dice.words(words, count)
+        })
+        .collect();
+    format!(
+        "---\nproject: {project}\ntags: [{tag}]\n---\n# {title}\n\n{}\n",
+        body.join(".\n\n")
+    )
+}
+
+/// Writes the same inside, and an outside that the seed decides about.
+fn world(outside: Option<u64>) -> Desk {
+    let desk = Desk::new();
+    let mut dice = Dice(7);
+    for number in 0..16 {
+        let text = note(&mut dice, &INSIDE, "/work/atlas", false);
+        desk.write(&format!("work/{number}.md"), &text);
+    }
+    for number in 0..4 {
+        let text = dice.words(&INSIDE, 8);
+        let memory = format!("---\nid: own{number}\nproject: /work/atlas\n---\n{text}.\n");
+        desk.write(&format!("memory/own{number}.md"), &memory);
+    }
+    let Some(seed) = outside else {
+        return desk;
+    };
+    let mut dice = Dice(seed);
+    let both: Vec<&str> = INSIDE.into_iter().chain(OUTSIDE).collect();
+    for number in 0..10 + dice.roll(30) {
+        let text = note(&mut dice, &both, "/work/hidden", true);
+        desk.write(&format!("secrets/{number}.md"), &text);
+        // Before, between and after those inside.
+        desk.write(&format!("work/{number}-hidden.md"), &text);
+    }
+    for number in 0..dice.roll(6) {
+        let text = dice.words(&both, 8);
+        let memory = format!("---\nid: other{number}\nproject: /work/hidden\n---\n{text}.\n");
+        desk.write(&format!("memory/other{number}.md"), &memory);
+    }
+    desk
+}
+
+fn tiny() -> Arc<dyn Embedder> {
+    static TINY: LazyLock<(TempDir, Arc<OnnxEmbedder>)> = LazyLock::new(|| {
+        let place = tempfile::tempdir().unwrap();
+        let written = place.path().join("written");
+        tiny_model::write(&written).unwrap();
+        let installed = install_from_folder(&written, None, &place.path().join("models"));
+        (place, Arc::new(OnnxEmbedder::new(installed.unwrap())))
+    });
+    TINY.1.clone()
+}
+
+/// A world, with everything that a caller may ask.
+struct Asked {
+    desk: Desk,
+    engine: Engine,
+    guard: Guard,
+    said: Vec<(String, String)>,
+}
+
+impl Asked {
+    fn new(desk: Desk, engine: Engine, guard: Guard) -> Self {
+        let said = Vec::new();
+        Self {
+            desk,
+            engine,
+            guard,
+            said,
+        }
+    }
+
+    fn note(&mut self, asked: String, said: &str) {
+        let home = self.desk.path("").display().to_string();
+        assert!(!said.contains(home.trim_end_matches('/')), "{asked}: {said}");
+        self.said.push((asked, timeless(said)));
+    }
+
+    fn search(&mut self, request: &Request) {
+        let found = self.engine.search(&self.guard, request).unwrap();
+        let said = serde_json::to_string(&found).unwrap();
+        self.note(format!("search {request:?}"), &said);
+    }
+
+    /// Searches for words and parts of words, in every mode.
+    fn searches(&mut self, modes: &[Mode]) {
+        let mut dice = Dice(3);
+        let words: Vec<&str> = INSIDE.into_iter().chain(OUTSIDE).collect();
+        let unknown = ["zzyzx", "*", "", "\"bread rising\"", "tag:food", "title:bread -kettle"];
+        let mut queries: Vec<String> = unknown.map(str::to_owned).to_vec();
+        for word in &words {
+            let mut swapped: Vec<char> = word.chars().collect();
+            let at = 1 + dice.roll(swapped.len() - 2);
+            swapped.swap(at, at + 1);
+            queries.push((*word).to_owned());
+            queries.push(swapped.into_iter().collect());
+            queries.push(word[..1 + dice.roll(word.len() - 1)].to_owned());
+            queries.push(format!("{}*", &word[..2]));
+            let count = 2 + dice.roll(4);
+            queries.push(dice.words(&words, count));
+        }
+        for (number, query) in queries.into_iter().enumerate() {
+            self.search(&Request {
+                mode: modes[number % modes.len()],
+                explain: true,
+                as_you_type: number % 3 == 1,
+                limit: 1 + dice.roll(30),
+                ..Request::new(query.clone())
+            });
+            let spelt = self.engine.spelling(&self.guard, &query).unwrap();
+            self.note(format!("spelling {query}"), &format!("{spelt:?}"));
+        }
+    }
+
+    /// Walks over the beginnings of ids and of names.
+    fn names(&mut self) {
+        let beginnings = (0..256_u32).map(|number| format!("{number:02x}00"));
+        let ids = (0..16).map(|digit: u32| format!("#{digit:x}{digit:x}{digit:x}{digit:x}"));
+        let files = ["0.md", "0-hidden.md", "own1", "other1", "secrets/0.md", "work/1.md"];
+        let files = files.into_iter().map(str::to_owned);
+        let listed = self.engine.list(&self.guard, &Filter::default(), 100).unwrap();
+        let own: Vec<String> = listed.iter().map(|one| format!("#{}", one.id)).collect();
+        self.note("list".to_owned(), &format!("{listed:?}"));
+        for name in beginnings.step_by(16).chain(ids).chain(files).chain(own) {
+            let reference = Reference {
+                target: name.clone(),
+                lines: None,
+            };
+            let found = self.engine.get(&self.guard, &reference);
+            let found = found.map(|found| {
+                let id = found.document.short_id;
+                (id, found.text, found.fields, found.document.tags)
+            });
+            self.note(format!("get {name}"), &worded(found));
+            let similar = self.engine.similar(&self.guard, &reference, &Request::new(""));
+            let similar = match similar {
+                Ok(found) => serde_json::to_string(&found).unwrap(),
+                failed => worded(failed),
+            };
+            self.note(format!("similar {name}"), &similar);
+            let request = TimelineRequest {
+                around: Some(name.clone()),
+                context: 4,
+                limit: 5,
+                ..TimelineRequest::default()
+            };
+            let timeline = self.engine.timeline(&self.guard, &request);
+            self.note(format!("timeline {name}"), &worded(timeline));
+            let named = self.engine.observations(&self.guard, &[name.clone()]);
+            self.note(format!("observations {name}"), &worded(named));
+        }
+        let status = self.engine.status(&self.guard).unwrap();
+        let documents = (status.documents, status.words, status.bytes, status.serving);
+        self.note("status".to_owned(), &format!("{documents:?}"));
+        let tags = self.engine.tags(&self.guard, &Filter::default()).unwrap();
+        self.note("tags".to_owned(), &format!("{tags:?}"));
+    }
+
+    fn server(&self, guard: Guard) -> Server {
+        let mut options = self.desk.options(guard);
+        options.memory_source = Some("memory".to_owned());
+        Server::new(self.engine.clone(), options)
+    }
+
+    /// Asks for resources and completions, and calls tools with names that are not
+    /// in the scope.
+    fn tools(&mut self) {
+        let server = self.server(self.guard.clone());
+        let (caller, cancel) = (server.caller(), Cancel::new());
+        let resources = server.resources(&caller, &cancel);
+        self.note("resources".to_owned(), &format!("{resources:?}"));
+        for text in ["", "s", "w", "work", "secrets", "0", "own", "other", "b"] {
+            let read = server.resource(&caller, &format!("kodiak://work/{text}"), &cancel);
+            self.note(format!("resource {text}"), &format!("{read:?}"));
+            for (variable, source) in [("source", None), ("key", Some("secrets")), ("key", None)] {
+                let completed = server.complete(&caller, variable, text, source, &cancel);
+                self.note(format!("complete {text}"), &format!("{completed:?}"));
+            }
+        }
+        let offered: Vec<_> = server.tools(&caller).iter().map(|tool| tool.name).collect();
+        self.note("tools".to_owned(), &format!("{offered:?}"));
+        for (name, arguments) in [
+            ("status", json!({})),
+            ("timeline", json!({})),
+            ("search", json!({"query": "bread", "sources": ["secrets"]})),
+            ("search", json!({"query": "bread", "sources": ["nothing"]})),
+            ("search", json!({"query": "bread", "project": "hidden"})),
+            ("search", json!({"query": "bread", "tags": ["FOOD"]})),
+            ("timeline", json!({"sources": ["secrets"]})),
+            ("brain_query", json!({"query": "bread rising"})),
+            ("recall_memory", json!({"query": "bread rising"})),
+            ("search_memories", json!({"query": "harbour kettle"})),
+            ("get_observations", json!({"ids": ["other1", "own1"]})),
+            ("page_create", json!({"title": "a", "content": "b", "source": "secrets"})),
+            ("page_update", json!({"id": "secrets/0.md", "append": "b"})),
+            ("page_update", json!({"id": "work/0-hidden.md", "append": "b"})),
+            ("tag_rename", json!({"from": "quokka", "to": "b"})),
+            ("remember", json!({"text": "", "supersedes": ["other1"]})),
+            ("remember", json!({"text": "a b c", "supersedes": ["other1"]})),
+        ] {
+            let asked = format!("{name} {arguments}");
+            let arguments = arguments.as_object().unwrap().clone();
+            let said = call_with(&server, name, arguments);
+            let said = said.map(|said| (said.text, said.structured.map(|it| it.to_string())));
+            self.note(asked, &format!("{said:?}"));
+        }
+    }
+
+    /// Calls every route.
+    fn routes(&mut self) {
+        let server = self.server(self.guard.clone());
+        let options = HttpOptions {
+            address: ([127, 0, 0, 1], 0).into(),
+            tokens: None,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            limits: Limits::default(),
+        };
+        let listening = listen(&server, options).unwrap();
+        let address = listening.address();
+        let (end, ended) = tokio::sync::oneshot::channel::<()>();
+        let serving = std::thread::spawn(move || {
+            listening.serve_until(async {
+                let _ = ended.await;
+            })
+        });
+        let search = |query: &str| json!({"query": query, "explain": true, "limit": 40});
+        for (route, body) in [
+            ("GET /api/status", Value::Null),
+            ("GET /api/timeline", Value::Null),
+            ("GET /api/timeline?source=secrets", Value::Null),
+            ("GET /api/documents/0.md", Value::Null),
+            ("GET /api/documents/0-hidden.md", Value::Null),
+            ("GET /api/documents/secrets%2F0.md", Value::Null),
+            ("POST /api/search", search("bread rising")),
+            ("POST /api/search", search("breads ketle")),
+            ("POST /api/search", search("quokka")),
+            ("POST /api/search", json!({"query": "qu", "as_you_type": true})),
+            ("POST /api/search", json!({"query": "bread", "sources": ["secrets"]})),
+            ("POST /api/search", json!({"query": "bread", "projects": ["hidden"]})),
+        ] {
+            let body = if body.is_null() {
+                String::new()
+            } else {
+                body.to_string()
+            };
+            let request = format!(
+                "{route} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+                 Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            );
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            let (head, said) = answer.split_once("\r\n\r\n").unwrap();
+            let status = head.lines().next().unwrap_or_default();
+            self.note(format!("{route} {body}"), &format!("{status} {said}"));
+        }
+        drop(end);
+        serving.join().unwrap().unwrap();
+    }
+}
+
+fn worded<T: std::fmt::Debug>(found: kodiak::Result<T>) -> String {
+    match found {
+        Ok(found) => format!("{found:?}"),
+        // What is suggested is said as well.
+        Err(error) => format!("{error:?}"),
+    }
+}
+
+/// Asks both worlds the same and compares the answers.
+fn compare(model: bool, ask: impl Fn(&mut Asked), guard: impl Fn() -> Guard) {
+    let answers = [Some(1), Some(20), None].map(|outside| {
+        let desk = world(outside);
+        let folders: &[&str] = match outside {
+            Some(_) => &["work", "secrets"],
+            None => &["work"],
+        };
+        // Of what is in the same source, a caller of that source sees everything.
+        let sees_source = guard().project().is_none();
+        if sees_source {
+            let entries = std::fs::read_dir(desk.path("work")).unwrap();
+            for entry in entries.map(Result::unwrap) {
+                if entry.file_name().to_string_lossy().contains("hidden") {
+                    std::fs::remove_file(entry.path()).unwrap();
+                }
+            }
+        }
+        let engine = desk.with_memory_and(folders, model.then(tiny));
+        let mut asked = Asked::new(desk, engine, guard());
+        ask(&mut asked);
+        asked.said
+    });
+    let [one, other, alone] = answers;
+    assert!(one.len() > 10);
+    for other in [&other, &alone] {
+        assert_eq!(one.len(), other.len());
+        for ((asked, one), (_, other)) in one.iter().zip(other) {
+            let pairs = one.bytes().zip(other.bytes());
+            let same = pairs.take_while(|(one, other)| one == other).count();
+            let from = one.floor_char_boundary(same.saturating_sub(200));
+            assert!(
+                one == other,
+                "the worlds differ: {asked}\n{}\n{}",
+                &one[from..one.floor_char_boundary(same + 200)],
+                &other[from..other.floor_char_boundary(same + 200)]
+            );
+        }
+    }
+}
+
+fn of_source() -> Guard {
+    writer().within(["work"])
+}
+
+fn of_project() -> Guard {
+    writer().in_project("/work/atlas")
+}
+
+fn of_both() -> Guard {
+    reader().within(["work", "memory"]).in_project("/work/atlas")
+}
+
+#[test]
+fn words_are_counted_inside() {
+    let modes = [Mode::Auto, Mode::Lexical, Mode::Like];
+    compare(false, |asked| asked.searches(&modes), of_source);
+    compare(false, |asked| asked.searches(&modes), of_project);
+}
+
+#[test]
+fn meanings_are_compared_inside() {
+    let modes = [Mode::Hybrid, Mode::Semantic, Mode::Auto];
+    compare(true, |asked| asked.searches(&modes), of_source);
+    compare(true, |asked| asked.searches(&modes), of_project);
+}
+
+#[test]
+fn names_lead_nowhere_outside() {
+    for guard in [of_source, of_project, of_both] {
+        compare(true, Asked::names, guard);
+    }
+}
+
+#[test]
+fn tools_and_routes_answer_as_if_there_were_no_outside() {
+    for guard in [of_source, of_project, of_both] {
+        compare(false, Asked::tools, guard);
+        compare(false, Asked::routes, guard);
+    }
+}
+
+/// Otherwise the tests above would prove nothing.
+#[test]
+#[should_panic(expected = "the worlds differ")]
+fn without_a_scope_the_worlds_differ() {
+    compare(false, |asked| asked.searches(&[Mode::Lexical]), || {
+        reader().within(["work", "secrets"])
+    });
+}
