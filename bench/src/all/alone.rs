@@ -169,8 +169,9 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
             let (answer, used) = cpu_ms(|| words.search(request));
             Ok((answer?, used))
         };
-        warm(kind, &texts, "CPU", report, search)?;
+        warm("warm search", kind, &texts, "CPU", report, search)?;
     }
+    in_scope(&store, &texts, report)?;
     let detail = "of a process that searches by word";
     peak("warm search, peak memory", detail, report);
 
@@ -220,6 +221,7 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
         Ok((answer, used))
     };
     warm(
+        "warm search",
         Kind::Hybrid,
         &texts,
         "CPU of the process, the model aside",
@@ -237,6 +239,31 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
     Ok(())
 }
 
+/// Searches as a caller for which only some sources exist. All are among them, so
+/// that as many documents are ranked as without a scope: what a scope costs is the
+/// difference. Must take at most twice as long.
+fn in_scope(store: &SqliteStore, texts: &[String], report: &mut Report) -> Result<()> {
+    let sources = store.sources()?.into_iter().map(|source| source.name);
+    let sources: Vec<String> = sources.collect();
+    ensure!(
+        !sources.is_empty(),
+        "the index has no source to restrict to"
+    );
+    let scoped = Router::new(store, &[], Guard::local().within(sources));
+    let (first, used) = cpu_ms(|| scoped.search(&Request::new("first")));
+    first?;
+    let detail = "CPU, what is in the scope is counted once for each state of the index";
+    report.add("first search in a scope", used, "ms", detail);
+    for kind in Kind::BY_WORD {
+        let search = |request: &Request| {
+            let (answer, used) = cpu_ms(|| scoped.search(request));
+            Ok((answer?, used))
+        };
+        warm("warm search in a scope", kind, texts, "CPU", report, search)?;
+    }
+    Ok(())
+}
+
 /// Reads the index, so that the system keeps it in memory as far as possible.
 /// Filling a large index may have evicted its beginning, and the time of the disk
 /// is not that of a search.
@@ -249,6 +276,7 @@ fn read_once(index: &Path) -> Result<()> {
 
 /// Runs different queries of a kind. The first ones warm up and do not count.
 fn warm(
+    what: &str,
     kind: Kind,
     texts: &[String],
     clock: &str,
@@ -282,7 +310,7 @@ fn warm(
     let count = times.len();
     let worst = times.iter().copied().fold(0.0, f64::max);
     report.add(
-        format!("warm search: {}", kind.name()),
+        format!("{what}: {}", kind.name()),
         median(times),
         "ms",
         format!("{clock}, median of {count}, worst {worst:.2}, {found} found something, such as {example}"),

@@ -15,7 +15,7 @@ use kodiak::memory::TimelineRequest;
 use kodiak::model::install_from_folder;
 use kodiak::search::{Mode, Request};
 use kodiak::store::Filter;
-use kodiak::{Cancel, Engine, Reference};
+use kodiak::{Cancel, Engine, Job, Reference};
 use kodiak_server::Server;
 use kodiak_server::http::{HttpOptions, Limits, listen};
 use serde_json::{Value, json};
@@ -30,9 +30,30 @@ const INSIDE: [&str; 24] = [
 ];
 
 const OUTSIDE: [&str; 24] = [
-    "breads", "risen", "kettles", "harbinger", "compiling", "orchid", "lanterns", "violence",
-    "walrus", "gardener", "bicycles", "peppery", "widow", "rivet", "latter", "marker", "planer",
-    "simmer", "winner", "engines", "coppice", "sliver", "shadow", "quokka",
+    "breads",
+    "risen",
+    "kettles",
+    "harbinger",
+    "compiling",
+    "orchid",
+    "lanterns",
+    "violence",
+    "walrus",
+    "gardener",
+    "bicycles",
+    "peppery",
+    "widow",
+    "rivet",
+    "latter",
+    "marker",
+    "planer",
+    "simmer",
+    "winner",
+    "engines",
+    "coppice",
+    "sliver",
+    "shadow",
+    "quokka",
 ];
 
 const TAGS: [&str; 4] = ["food", "travel/sea", "work", "home"];
@@ -71,8 +92,11 @@ fn note(dice: &mut Dice, words: &[&str], project: &str, upper: bool) -> String {
             dice.words(words, count)
         })
         .collect();
+    let kind = dice.one(&["note", "session"]);
+    let thread = dice.one(&["one", "two"]);
     format!(
-        "---\nproject: {project}\ntags: [{tag}]\n---\n# {title}\n\n{}\n",
+        "---\nproject: {project}\nkind: {kind}\nthread: {thread}\ntags: [{tag}]\n---\n\
+         # {title}\n\n{}\n",
         body.join(".\n\n")
     )
 }
@@ -101,9 +125,18 @@ fn world(outside: Option<u64>) -> Desk {
         // Before, between and after those inside.
         desk.write(&format!("work/{number}-hidden.md"), &text);
     }
+    // Copies of what is inside.
+    for number in [3, 4] {
+        let text = std::fs::read_to_string(desk.path(&format!("work/{number}.md"))).unwrap();
+        let text = text.replace("/work/atlas", "/work/hidden");
+        desk.write(&format!("secrets/copy{number}.md"), &text);
+        desk.write(&format!("work/0-hidden{number}.md"), &text);
+    }
     for number in 0..dice.roll(6) {
         let text = dice.words(&both, 8);
-        let memory = format!("---\nid: other{number}\nproject: /work/hidden\n---\n{text}.\n");
+        let memory = format!(
+            "---\nid: other{number}\nproject: /work/hidden\nsupersedes: [own{number}]\n---\n{text}.\n"
+        );
         desk.write(&format!("memory/other{number}.md"), &memory);
     }
     desk
@@ -141,7 +174,10 @@ impl Asked {
 
     fn note(&mut self, asked: String, said: &str) {
         let home = self.desk.path("").display().to_string();
-        assert!(!said.contains(home.trim_end_matches('/')), "{asked}: {said}");
+        assert!(
+            !said.contains(home.trim_end_matches('/')),
+            "{asked}: {said}"
+        );
         self.said.push((asked, timeless(said)));
     }
 
@@ -155,7 +191,14 @@ impl Asked {
     fn searches(&mut self, modes: &[Mode]) {
         let mut dice = Dice(3);
         let words: Vec<&str> = INSIDE.into_iter().chain(OUTSIDE).collect();
-        let unknown = ["zzyzx", "*", "", "\"bread rising\"", "tag:food", "title:bread -kettle"];
+        let unknown = [
+            "zzyzx",
+            "*",
+            "",
+            "\"bread rising\"",
+            "tag:food",
+            "title:bread -kettle",
+        ];
         let mut queries: Vec<String> = unknown.map(str::to_owned).to_vec();
         for word in &words {
             let mut swapped: Vec<char> = word.chars().collect();
@@ -185,9 +228,19 @@ impl Asked {
     fn names(&mut self) {
         let beginnings = (0..256_u32).map(|number| format!("{number:02x}00"));
         let ids = (0..16).map(|digit: u32| format!("#{digit:x}{digit:x}{digit:x}{digit:x}"));
-        let files = ["0.md", "0-hidden.md", "own1", "other1", "secrets/0.md", "work/1.md"];
+        let files = [
+            "0.md",
+            "0-hidden.md",
+            "own1",
+            "other1",
+            "secrets/0.md",
+            "work/1.md",
+        ];
         let files = files.into_iter().map(str::to_owned);
-        let listed = self.engine.list(&self.guard, &Filter::default(), 100).unwrap();
+        let listed = self
+            .engine
+            .list(&self.guard, &Filter::default(), 100)
+            .unwrap();
         let own: Vec<String> = listed.iter().map(|one| format!("#{}", one.id)).collect();
         self.note("list".to_owned(), &format!("{listed:?}"));
         for name in beginnings.step_by(16).chain(ids).chain(files).chain(own) {
@@ -201,7 +254,9 @@ impl Asked {
                 (id, found.text, found.fields, found.document.tags)
             });
             self.note(format!("get {name}"), &worded(found));
-            let similar = self.engine.similar(&self.guard, &reference, &Request::new(""));
+            let similar = self
+                .engine
+                .similar(&self.guard, &reference, &Request::new(""));
             let similar = match similar {
                 Ok(found) => serde_json::to_string(&found).unwrap(),
                 failed => worded(failed),
@@ -260,18 +315,28 @@ impl Asked {
             ("recall_memory", json!({"query": "bread rising"})),
             ("search_memories", json!({"query": "harbour kettle"})),
             ("get_observations", json!({"ids": ["other1", "own1"]})),
-            ("page_create", json!({"title": "a", "content": "b", "source": "secrets"})),
+            (
+                "page_create",
+                json!({"title": "a", "content": "b", "source": "secrets"}),
+            ),
             ("page_update", json!({"id": "secrets/0.md", "append": "b"})),
-            ("page_update", json!({"id": "work/0-hidden.md", "append": "b"})),
+            (
+                "page_update",
+                json!({"id": "work/0-hidden.md", "append": "b"}),
+            ),
             ("tag_rename", json!({"from": "quokka", "to": "b"})),
             ("remember", json!({"text": "", "supersedes": ["other1"]})),
-            ("remember", json!({"text": "a b c", "supersedes": ["other1"]})),
+            (
+                "remember",
+                json!({"text": "a b c", "supersedes": ["other1"]}),
+            ),
         ] {
             let asked = format!("{name} {arguments}");
             let arguments = arguments.as_object().unwrap().clone();
             let said = call_with(&server, name, arguments);
-            let said = said.map(|said| (said.text, said.structured.map(|it| it.to_string())));
-            self.note(asked, &format!("{said:?}"));
+            let said = said.map(|said| (said.text, said.structured.unwrap_or_default()));
+            let (text, structured) = said.unwrap_or_default();
+            self.note(asked, &format!("{text}\n{structured}"));
         }
     }
 
@@ -304,9 +369,18 @@ impl Asked {
             ("POST /api/search", search("bread rising")),
             ("POST /api/search", search("breads ketle")),
             ("POST /api/search", search("quokka")),
-            ("POST /api/search", json!({"query": "qu", "as_you_type": true})),
-            ("POST /api/search", json!({"query": "bread", "sources": ["secrets"]})),
-            ("POST /api/search", json!({"query": "bread", "projects": ["hidden"]})),
+            (
+                "POST /api/search",
+                json!({"query": "qu", "as_you_type": true}),
+            ),
+            (
+                "POST /api/search",
+                json!({"query": "bread", "sources": ["secrets"]}),
+            ),
+            (
+                "POST /api/search",
+                json!({"query": "bread", "projects": ["hidden"]}),
+            ),
         ] {
             let body = if body.is_null() {
                 String::new()
@@ -339,9 +413,23 @@ fn worded<T: std::fmt::Debug>(found: kodiak::Result<T>) -> String {
     }
 }
 
-/// Asks both worlds the same and compares the answers.
+/// Changes the inside of a world in one way, and its outside in another.
+fn change(desk: &Desk, outside: Option<u64>) {
+    let mut dice = Dice(11);
+    let text = note(&mut dice, &INSIDE, "/work/atlas", false);
+    desk.write("work/2.md", &text.replace("kettle", "teapot"));
+    std::fs::remove_file(desk.path("work/5.md")).unwrap();
+    if let Some(seed) = outside {
+        let text = note(&mut Dice(seed), &OUTSIDE, "/work/hidden", true);
+        desk.write("secrets/2.md", &text.replace("quokka", "teaspoon"));
+        desk.write("secrets/new.md", &text);
+        std::fs::remove_file(desk.path("secrets/3.md")).unwrap();
+    }
+}
+
+/// Asks three worlds the same and compares the answers.
 fn compare(model: bool, ask: impl Fn(&mut Asked), guard: impl Fn() -> Guard) {
-    let answers = [Some(1), Some(20), None].map(|outside| {
+    let answers = [Some(20), Some(1), None].map(|outside| {
         let desk = world(outside);
         let folders: &[&str] = match outside {
             Some(_) => &["work", "secrets"],
@@ -360,6 +448,15 @@ fn compare(model: bool, ask: impl Fn(&mut Asked), guard: impl Fn() -> Guard) {
         let engine = desk.with_memory_and(folders, model.then(tiny));
         let mut asked = Asked::new(desk, engine, guard());
         ask(&mut asked);
+        change(&asked.desk, outside);
+        asked.engine.sync(&Guard::local(), &Job::default()).unwrap();
+        for query in ["kettle", "teapot", "tea", "teapto", "bread rising"] {
+            asked.search(&Request {
+                explain: true,
+                as_you_type: query == "tea",
+                ..Request::new(query)
+            });
+        }
         asked.said
     });
     let [one, other, alone] = answers;
@@ -389,7 +486,9 @@ fn of_project() -> Guard {
 }
 
 fn of_both() -> Guard {
-    reader().within(["work", "memory"]).in_project("/work/atlas")
+    reader()
+        .within(["work", "memory"])
+        .in_project("/work/atlas")
 }
 
 #[test]
@@ -425,7 +524,9 @@ fn tools_and_routes_answer_as_if_there_were_no_outside() {
 #[test]
 #[should_panic(expected = "the worlds differ")]
 fn without_a_scope_the_worlds_differ() {
-    compare(false, |asked| asked.searches(&[Mode::Lexical]), || {
-        reader().within(["work", "secrets"])
-    });
+    compare(
+        false,
+        |asked| asked.searches(&[Mode::Lexical]),
+        || reader().within(["work", "secrets"]),
+    );
 }

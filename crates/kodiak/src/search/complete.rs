@@ -194,7 +194,7 @@ impl Completer<'_> {
             let term = term_of(folded, store.stemming());
             store.document_frequencies(&[term.as_str()])?[0]
         };
-        if documents == 0 || (filter.is_empty() && column.is_none()) {
+        if documents == 0 || (store.is_within(filter) && column.is_none()) {
             return Ok(documents > 0);
         }
         let word = Expression::Phrase(Phrase {
@@ -212,7 +212,7 @@ impl Completer<'_> {
     /// documents have a word.
     fn completions(&self, clause: &Clause, folded: &str) -> Result<Vec<(String, u64)>> {
         let Speller { store, filter, .. } = self.speller;
-        if filter.is_empty() && clause.column.is_none() {
+        if store.is_within(filter) && clause.column.is_none() {
             return store.words_beginning(folded, COMPLETIONS);
         }
         let beginning = Clause {
@@ -279,7 +279,11 @@ impl Completer<'_> {
     /// common, without the word itself.
     fn best_terms(&self, folded: &str) -> Result<Vec<Completion>> {
         let Speller { store, filter, .. } = self.speller;
-        let most = if filter.is_empty() { FEW } else { FEW_FILTERED };
+        let most = if store.is_within(filter) {
+            FEW
+        } else {
+            FEW_FILTERED
+        };
         let own = term_of(folded, store.stemming());
         let terms = store.terms_beginning(folded, MAX_DOCUMENTS, 2 * most)?;
         // A query stems its words, so that only a stem of itself can be looked for.

@@ -449,7 +449,7 @@ impl<'a> Searching<'a> {
             return Ok(known);
         }
         let store = self.router.store();
-        let counted = if self.filter.is_empty()
+        let counted = if store.is_within(&self.filter)
             && let Ok(corpus) = store.corpus()
         {
             corpus.documents

@@ -1,6 +1,9 @@
 //! The filter that limits a search before anything is ranked.
 
+use std::sync::Arc;
+
 use super::Row;
+use super::vectors::Bitmap;
 use crate::document::Timestamp;
 
 /// Limits on the documents that a search may find. Empty lists and `None` set
@@ -43,22 +46,38 @@ pub struct Filter {
 pub struct Scope {
     sources: Option<Vec<String>>,
     project: Option<String>,
+    members: Members,
 }
+
+/// The documents of a scope in one state of the index, if they were looked up. Two
+/// scopes are the same whether they were or not.
+#[derive(Clone, Debug, Default)]
+struct Members(Option<Arc<Bitmap>>);
+
+impl PartialEq for Members {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Members {}
 
 impl Scope {
     /// Returns the scope with only these sources.
     pub(crate) fn of_sources(self, sources: Vec<String>) -> Self {
         Self {
             sources: Some(sources),
-            ..self
+            project: self.project,
+            members: Members::default(),
         }
     }
 
     /// Returns the scope with only the documents of this project.
     pub(crate) fn of_project(self, project: String) -> Self {
         Self {
+            sources: self.sources,
             project: Some(project),
-            ..self
+            members: Members::default(),
         }
     }
 
@@ -83,6 +102,16 @@ impl Scope {
         Self {
             sources,
             project: self.project.clone().or_else(|| other.project.clone()),
+            members: Members::default(),
+        }
+    }
+
+    /// Returns the scope with its documents, which spares a store to look them up
+    /// for every query.
+    pub(crate) fn with_members(&self, members: Arc<Bitmap>) -> Self {
+        Self {
+            members: Members(Some(members)),
+            ..self.clone()
         }
     }
 
@@ -113,6 +142,13 @@ impl Filter {
     /// Tells whether the filter sets no limit.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Returns the documents that the filter admits, if it has only a scope whose
+    /// documents are known.
+    pub(crate) fn members(&self) -> Option<&Arc<Bitmap>> {
+        let members = self.scope.members.0.as_ref()?;
+        (*self == self.scope_only()).then_some(members)
     }
 
     /// Returns a filter with only the scope of this one: everything the caller

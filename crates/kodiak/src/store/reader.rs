@@ -63,6 +63,15 @@ pub trait Reader {
         None
     }
 
+    /// Reports whether every document that is read meets `filter`.
+    fn is_within(&self, filter: &Filter) -> bool {
+        *filter
+            == Filter {
+                scope: self.scope().cloned().unwrap_or_default(),
+                ..Filter::default()
+            }
+    }
+
     /// Returns what identifies the state of the documents that are read, the same
     /// for all readers of the index. It differs after every change to what a document
     /// contains or belongs to. Returns `None` if the store does not know.

@@ -12,8 +12,7 @@
 mod tallies;
 mod tally;
 
-use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -42,6 +41,10 @@ pub(crate) struct ScopedReader<'a> {
     tallies: Arc<Tallies>,
     /// The tally, with the state of the index that it was taken in.
     tally: RefCell<Option<(Revision, Arc<Tally>)>>,
+    /// The number of snapshots that are open.
+    snapshots: Cell<usize>,
+    /// Whether the tally is that of the open snapshot, in which nothing changes.
+    is_settled: Cell<bool>,
 }
 
 impl<'a> ScopedReader<'a> {
@@ -52,29 +55,39 @@ impl<'a> ScopedReader<'a> {
             scope,
             tallies,
             tally: RefCell::new(None),
+            snapshots: Cell::new(0),
+            is_settled: Cell::new(false),
         }
     }
 
     /// Returns what is counted in the scope.
     fn tally(&self) -> Result<Arc<Tally>> {
-        let revision = local(self.inner.revision())?;
-        if let Some((known, tally)) = &*self.tally.borrow()
-            && *known == revision
-        {
+        let known = self.tally.borrow().clone();
+        if let (Some((_, tally)), true) = (&known, self.is_settled.get()) {
             return Ok(Arc::clone(tally));
         }
-        let tally = local(self.tallies.get(self.inner, &self.scope))?;
-        *self.tally.borrow_mut() = Some((revision, Arc::clone(&tally)));
+        let revision = local(self.inner.revision())?;
+        let tally = match known {
+            Some((known, tally)) if known == revision => tally,
+            _ => {
+                let tally = local(self.tallies.get(self.inner, &self.scope))?;
+                self.tally.replace(Some((revision, Arc::clone(&tally))));
+                tally
+            }
+        };
+        self.is_settled.set(self.snapshots.get() > 0);
         Ok(tally)
     }
 
     /// Returns the filter restricted to the scope.
-    fn within<'f>(&self, filter: &'f Filter) -> Cow<'f, Filter> {
-        if filter.scope == self.scope {
-            return Cow::Borrowed(filter);
-        }
-        Cow::Owned(Filter {
-            scope: filter.scope.and(&self.scope),
+    fn within(&self, filter: &Filter) -> Result<Filter> {
+        let scope = if filter.scope.is_everything() || filter.scope == self.scope {
+            self.scope.with_members(self.tally()?.members())
+        } else {
+            filter.scope.and(&self.scope)
+        };
+        Ok(Filter {
+            scope,
             ..filter.clone()
         })
     }
@@ -120,7 +133,7 @@ macro_rules! forward {
 macro_rules! narrow {
     ($($name:ident ( $($before:ident : $first:ty,)* [filter] $(, $after:ident : $then:ty)* ) -> $result:ty;)*) => {
         $(fn $name(&self, $($before: $first,)* filter: &Filter, $($after: $then),*) -> $result {
-            local(self.inner.$name($($before,)* &self.within(filter), $($after),*))
+            local(self.inner.$name($($before,)* &self.within(filter)?, $($after),*))
         })*
     };
 }
@@ -128,6 +141,20 @@ macro_rules! narrow {
 impl Reader for ScopedReader<'_> {
     fn scope(&self) -> Option<&Scope> {
         Some(&self.scope)
+    }
+
+    fn begin_snapshot(&self) -> Result<()> {
+        local(self.inner.begin_snapshot())?;
+        self.snapshots.set(self.snapshots.get() + 1);
+        Ok(())
+    }
+
+    fn end_snapshot(&self) -> Result<()> {
+        self.snapshots.set(self.snapshots.get().saturating_sub(1));
+        if self.snapshots.get() == 0 {
+            self.is_settled.set(false);
+        }
+        local(self.inner.end_snapshot())
     }
 
     fn is_current(&self) -> bool {
@@ -198,7 +225,7 @@ impl Reader for ScopedReader<'_> {
     }
 
     fn tags(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
-        let mut tags = local(self.inner.tags(&self.within(filter)))?;
+        let mut tags = local(self.inner.tags(&self.within(filter)?))?;
         for (tag, _) in &mut tags {
             Self::respell(tag);
         }
@@ -217,7 +244,7 @@ impl Reader for ScopedReader<'_> {
 
     fn locations(&self, filter: &Filter) -> Result<Vec<(String, String)>> {
         let mut existing = Vec::new();
-        for (name, location) in local(self.inner.locations(&self.within(filter)))? {
+        for (name, location) in local(self.inner.locations(&self.within(filter)?))? {
             if self.has_source(&name)? {
                 existing.push((name, location));
             }
@@ -231,7 +258,7 @@ impl Reader for ScopedReader<'_> {
         if self.scope.project().is_some() {
             return Ok(Vec::new());
         }
-        local(self.inner.incomplete_sources(&self.within(filter)))
+        local(self.inner.incomplete_sources(&self.within(filter)?))
     }
 
     fn sources(&self) -> Result<Vec<SourceStatus>> {
@@ -337,8 +364,6 @@ impl Reader for ScopedReader<'_> {
     }
 
     forward! {
-        begin_snapshot() -> Result<()>;
-        end_snapshot() -> Result<()>;
         format() -> Result<u32>;
         revision() -> Result<Revision>;
         state() -> Result<Option<Vec<u8>>>;
@@ -364,3 +389,6 @@ impl Reader for ScopedReader<'_> {
         span_of(chunk: i64) -> Result<Option<ChunkSpan>>;
     }
 }
+
+#[cfg(test)]
+mod tests;

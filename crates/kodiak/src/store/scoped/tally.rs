@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Bound;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -14,6 +15,7 @@ use crate::analysis::terms::{COLUMNS, DocumentTerms, TermIndexer};
 use crate::document::SHORTEST_ID;
 use crate::error::Result;
 use crate::rank::Corpus;
+use crate::store::vectors::Bitmap;
 use crate::store::{Fingerprint, Reader, Row, StoredDocument};
 
 /// The number of documents that are held in memory at once while they are counted.
@@ -23,6 +25,8 @@ const AT_ONCE: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     documents: FxHashMap<Row, Counted>,
+    /// The same documents, for queries.
+    members: Arc<Bitmap>,
     uids: BTreeSet<String>,
     /// The number of documents of each source.
     sources: BTreeMap<String, u64>,
@@ -110,6 +114,11 @@ impl Tally {
         self.sources.get(source).copied().unwrap_or_default()
     }
 
+    /// Returns the documents of the scope.
+    pub(super) fn members(&self) -> Arc<Bitmap> {
+        Arc::clone(&self.members)
+    }
+
     /// Reports whether a document is in the scope.
     pub(super) fn contains(&self, row: Row) -> bool {
         self.documents.contains_key(&row)
@@ -185,12 +194,15 @@ impl Tally {
         if difference.gone.len() > difference.kept {
             // Most names would stay without a document.
             *self = Self::default();
-            return self.add_all(&difference.all, reader);
+            self.add_all(&difference.all, reader)?;
+        } else {
+            for row in &difference.gone {
+                self.subtract(*row);
+            }
+            self.add_all(&difference.added, reader)?;
         }
-        for row in &difference.gone {
-            self.subtract(*row);
-        }
-        self.add_all(&difference.added, reader)
+        self.members = Arc::new(self.documents.keys().copied().collect());
+        Ok(())
     }
 
     fn add_all(&mut self, rows: &[Row], reader: &dyn Reader) -> Result<()> {
@@ -223,6 +235,21 @@ impl Tally {
             words,
         };
         self.documents.insert(document.row, counted);
+    }
+
+    /// Counts an empty document with this id.
+    #[cfg(test)]
+    pub(super) fn count_as(&mut self, row: Row, uid: &str) {
+        let counted = Counted {
+            uid: uid.to_owned(),
+            hash: [0; 32],
+            source: String::new(),
+            length: 0,
+            terms: Box::default(),
+            words: Box::default(),
+        };
+        self.uids.insert(uid.to_owned());
+        self.documents.insert(row, counted);
     }
 
     fn subtract(&mut self, row: Row) {

@@ -49,7 +49,8 @@ impl SqliteStore {
         let mut sql = String::from(
             "SELECT rowid, kodiak_rank(documents_fts, ?1) FROM documents_fts WHERE documents_fts MATCH ?2",
         );
-        if !filter.is_empty() {
+        let members = filter.members().cloned();
+        if members.is_none() && !filter.is_empty() {
             let (condition, more) = conditions(filter);
             // The plus keeps FTS5 from running the whole match once per id.
             sql.push_str(&format!(
@@ -61,12 +62,15 @@ impl SqliteStore {
         // What is found by links alone must not be found twice.
         let mut unseen = found_by_links(expression, &rendered.linkable, &parameters.linked);
         let mut best = Best::new(limit);
-        self.with(|connection| {
+        self.ranking.admit(members);
+        let ranked = self.with(|connection| {
             let ranking = Some(&self.ranking);
             best_of(connection, &sql, values, &mut best, ranking, |row| {
                 unseen.remove(&row);
             })
-        })?;
+        });
+        self.ranking.admit(None);
+        ranked?;
         if !unseen.is_empty() {
             let rows: Vec<Row> = unseen.into_iter().collect();
             for row in self.admitted(&rows, filter)? {
@@ -109,14 +113,53 @@ impl SqliteStore {
 
     /// Returns the number of documents that match `expression` and `filter`.
     pub fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64> {
+        if let Some(members) = filter.members() {
+            let mut count = 0;
+            self.each_match(expression, |row| {
+                count += u64::from(members.contains(row));
+                ControlFlow::Continue(())
+            })?;
+            return Ok(count);
+        }
         let (from, values) = self.matching(expression, filter)?;
         self.value(&format!("SELECT count(*) {from}"), values)
     }
 
     /// Tells whether any document matches `expression` and `filter`.
     pub fn any_matches(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
+        if let Some(members) = filter.members() {
+            let mut any = false;
+            self.each_match(expression, |row| {
+                any = members.contains(row);
+                if any {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            })?;
+            return Ok(any);
+        }
         let (from, values) = self.matching(expression, filter)?;
         self.value(&format!("SELECT EXISTS (SELECT 1 {from})"), values)
+    }
+
+    /// Calls `visit` with every document that matches `expression` until it breaks
+    /// off.
+    pub(super) fn each_match(
+        &self,
+        expression: &Expression,
+        mut visit: impl FnMut(Row) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let (from, values) = self.matching(expression, &Filter::default())?;
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&format!("SELECT rowid {from}"))?;
+            let mut rows = statement.query(params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                if visit(row.get(0)?).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Returns the clauses that select the documents that match `expression` and
@@ -233,9 +276,13 @@ fn best_of(
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params_from_iter(values))?;
     while let Some(row) = rows.next()? {
+        // A document that is not admitted has no score.
+        let Some(score) = row.get(1)? else {
+            continue;
+        };
         let found = Match {
             row: row.get(0)?,
-            score: row.get(1)?,
+            score,
             coverage: ranking.map_or(0.0, RankChannel::coverage),
         };
         seen(found.row);

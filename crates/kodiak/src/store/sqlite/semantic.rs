@@ -1,6 +1,7 @@
 //! Semantic retrieval: the model in use, its vectors, and the documents that a
 //! search may find.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, params, params_from_iter};
@@ -223,6 +224,9 @@ impl SqliteStore {
         required: Option<&Expression>,
         excluded: Option<&Expression>,
     ) -> Result<Bitmap> {
+        if let Some(members) = filter.members() {
+            return self.members_matching(members, required, excluded);
+        }
         let (mut condition, mut values) = conditions(filter);
         for (expression, how) in [(required, "IN"), (excluded, "NOT IN")] {
             if let Some(expression) = expression {
@@ -239,6 +243,35 @@ impl SqliteStore {
             let rows = statement.query_map(params_from_iter(values), |row| row.get::<_, Row>(0))?;
             rows.collect()
         })
+    }
+
+    /// Returns which of these documents match `required`, but not `excluded`.
+    fn members_matching(
+        &self,
+        members: &Bitmap,
+        required: Option<&Expression>,
+        excluded: Option<&Expression>,
+    ) -> Result<Bitmap> {
+        let matching = |expression: &Expression, within: &Bitmap| -> Result<Bitmap> {
+            let mut found = Bitmap::new();
+            self.each_match(expression, |row| {
+                if within.contains(row) {
+                    found.insert(row);
+                }
+                ControlFlow::Continue(())
+            })?;
+            Ok(found)
+        };
+        let found = match required {
+            Some(required) => matching(required, members)?,
+            None => members.clone(),
+        };
+        let Some(excluded) = excluded else {
+            return Ok(found);
+        };
+        let unwanted = matching(excluded, &found)?;
+        let wanted = found.iter().filter(|&row| !unwanted.contains(row));
+        Ok(wanted.collect())
     }
 }
 

@@ -9,12 +9,13 @@
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::ffi;
 
 use crate::rank::{Bm25, Field, TermMatches};
+use crate::store::vectors::Bitmap;
 use crate::store::{LinkMatch, Row};
 
 /// The channel between the rank function and the code that collects the best rows.
@@ -31,9 +32,25 @@ struct Values {
     /// The passage coverage of the last row with an exact score. SQL functions
     /// return one value, and the score is that value.
     coverage: AtomicU64,
+    /// The documents that are ranked; `None` for all. Others have no score.
+    admitted: Mutex<Option<Arc<Bitmap>>>,
+}
+
+impl Values {
+    fn admits(&self, row: i64) -> bool {
+        let admitted = self.admitted.lock();
+        let admitted = admitted.unwrap_or_else(PoisonError::into_inner);
+        admitted.as_ref().is_none_or(|rows| rows.contains(row))
+    }
 }
 
 impl RankChannel {
+    /// Sets the documents that are ranked; `None` for all.
+    pub(in crate::store::sqlite) fn admit(&self, rows: Option<Arc<Bitmap>>) {
+        let admitted = self.0.admitted.lock();
+        *admitted.unwrap_or_else(PoisonError::into_inner) = rows;
+    }
+
     /// Lowers the threshold to 0: all rows are competitive.
     pub(in crate::store::sqlite) fn lower(&self) {
         self.set(0.0);
@@ -143,7 +160,8 @@ pub(super) unsafe extern "C" fn rank(
     // SAFETY: FTS5 passes the result for the duration of the call.
     unsafe {
         match scored {
-            Ok(Some(score)) => ffi::sqlite3_result_double(result, score),
+            Ok(Some(Some(score))) => ffi::sqlite3_result_double(result, score),
+            Ok(Some(None)) => ffi::sqlite3_result_null(result),
             Ok(None) | Err(_) => ffi::sqlite3_result_error_code(result, ffi::SQLITE_ERROR),
         }
     }
@@ -209,16 +227,20 @@ unsafe fn ranking_of<'a>(
     }
 }
 
+/// Returns the score of a row, or no score if the row is not admitted.
 unsafe fn score(
     api: &ffi::Fts5ExtensionApi,
     row: *mut ffi::Fts5Context,
     count: c_int,
     values: *mut *mut ffi::sqlite3_value,
-) -> Option<f64> {
+) -> Option<Option<f64>> {
     // SAFETY: as in `rank`. The user data is the channel that `register`
     // passed.
     unsafe {
         let channel = &*api.xUserData?(row).cast::<Values>();
+        if !channel.admits(api.xRowid?(row)) {
+            return Some(None);
+        }
         let threshold = f64::from_bits(channel.threshold.load(Ordering::Relaxed));
         let ranking = ranking_of(api, row, count, values)?;
         ranking.look(api, row)?;
@@ -237,7 +259,7 @@ unsafe fn score(
         })?;
         let coverage = scored.coverage.to_bits();
         channel.coverage.store(coverage, Ordering::Relaxed);
-        Some(scored.score)
+        Some(Some(scored.score))
     }
 }
 

@@ -1,0 +1,170 @@
+//! Tests that what is counted in a scope is what an index of the scope alone would
+//! count, before and after changes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::access::Guard;
+use crate::analysis::AnalyzedDocument;
+use crate::document::Document;
+use crate::store::{SqliteStore, SqliteWriter};
+
+/// Texts in several scripts, with words that share stems and beginnings.
+const TEXTS: [&str; 8] = [
+    "running runs",
+    "the runner ran",
+    "数据库 database",
+    "ภาษาไทย",
+    "bread and breads",
+    "Über-coolness v2 2024",
+    "",
+    "compile compiler compiling",
+];
+
+/// A document: the number of its source, of itself, and of its texts.
+type Planned = (usize, usize, [usize; 3]);
+
+fn document((source, key, texts): &Planned) -> Document {
+    let [title, body, tag] = texts.map(|text| TEXTS[text]);
+    Document {
+        source: ["inside", "outside"][*source].into(),
+        key: format!("{key}.md"),
+        kind: "note".into(),
+        title: title.into(),
+        body: format!("{body} {title} {body}"),
+        tags: tag.split_whitespace().map(str::to_owned).collect(),
+        hash: *blake3::hash(format!("{texts:?}").as_bytes()).as_bytes(),
+        updated_at: 1_000,
+        ..Document::default()
+    }
+}
+
+fn write(path: &Path, documents: &[Planned], removed: &[Planned]) {
+    let mut writer = SqliteWriter::open(path, "test").unwrap();
+    writer.begin().unwrap();
+    for planned in documents {
+        let analyzed = AnalyzedDocument::new(document(planned));
+        writer.put(&analyzed).unwrap();
+    }
+    for planned in removed {
+        let Document { source, key, .. } = document(planned);
+        writer.remove(&source, &key).unwrap();
+    }
+    writer.commit().unwrap();
+}
+
+/// Returns everything that is counted.
+fn counted(reader: &dyn Reader) -> String {
+    let corpus = reader.corpus().unwrap();
+    let mut said = format!("{corpus:?} {}", reader.vocabulary_size().unwrap());
+    for prefix in ["", "r", "ru", "b", "comp", "数", "ภ", "q"] {
+        let words = reader.words_beginning(prefix, 9).unwrap();
+        let terms = reader.terms_beginning(prefix, 2, 9).unwrap();
+        said.push_str(&format!("\n{prefix} {words:?} {terms:?}"));
+    }
+    let terms = ["run", "bread", "breads", "数据", "compil", "v2", "none"];
+    let frequencies = reader.document_frequencies(&terms).unwrap();
+    said.push_str(&format!("\n{frequencies:?}"));
+    for word in ["runing", "bred", "bread", "none"] {
+        let mut near = reader.similar_words(word, 2).unwrap();
+        near.sort_by(|one, other| one.word.cmp(&other.word));
+        let frequency = reader.word_frequency(word).unwrap();
+        said.push_str(&format!("\n{word} {frequency} {near:?}"));
+    }
+    said
+}
+
+fn inside() -> Scope {
+    Guard::local().within(["inside"]).view().clone()
+}
+
+/// Keeps the last document with each name.
+fn distinct(documents: &[Planned]) -> Vec<Planned> {
+    let named = documents.iter().map(|one| ((one.0, one.1), *one));
+    named.collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_scope_is_counted_as_if_it_were_alone(
+        first in prop::collection::vec((0..2_usize, 0..6_usize, [0..8_usize, 0..8, 0..8]), 1..12),
+        second in prop::collection::vec((0..2_usize, 0..6_usize, [0..8_usize, 0..8, 0..8]), 0..6),
+        gone in 0..4_usize,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let (all, alone) = (folder.path().join("all.db"), folder.path().join("alone.db"));
+        let tallies = Arc::new(Tallies::default());
+        let of_scope = |documents: &[Planned]| -> Vec<Planned> {
+            documents.iter().copied().filter(|one| one.0 == 0).collect()
+        };
+        let removed: Vec<Planned> = distinct(&first).into_iter().take(gone).collect();
+        for (documents, removed) in [(&first, &Vec::new()), (&second, &removed)] {
+            write(&all, documents, removed);
+            write(&alone, &of_scope(documents), &of_scope(removed));
+            let (all, alone) = (SqliteStore::open(&all).unwrap(), SqliteStore::open(&alone).unwrap());
+            let scoped = ScopedReader::new(&all, inside(), Arc::clone(&tallies));
+            prop_assert_eq!(counted(&scoped), counted(&alone));
+        }
+    }
+}
+
+#[test]
+fn a_tally_is_kept_until_the_documents_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.db");
+    write(&path, &[(0, 1, [0, 0, 0]), (1, 1, [1, 1, 1])], &[]);
+    let tallies = Arc::new(Tallies::default());
+    let taken = || {
+        // Another connection has other revisions of the same state.
+        let store = SqliteStore::open(&path).unwrap();
+        let scoped = ScopedReader::new(&store, inside(), Arc::clone(&tallies));
+        scoped.tally().unwrap()
+    };
+    let first = taken();
+    assert!(Arc::ptr_eq(&first, &taken()));
+    // What changes outside leaves it as it is.
+    write(&path, &[(1, 2, [3, 3, 3])], &[]);
+    assert!(Arc::ptr_eq(&first, &taken()));
+    write(&path, &[(0, 2, [3, 3, 3])], &[]);
+    let second = taken();
+    assert!(!Arc::ptr_eq(&first, &second));
+    assert_eq!(
+        (first.corpus().documents, second.corpus().documents),
+        (1, 2)
+    );
+    // A document that comes into the scope though its text stays.
+    let mut writer = SqliteWriter::open(&path, "test").unwrap();
+    writer.begin().unwrap();
+    let entry = writer.entry_states("outside").unwrap()["1.md"].row.unwrap();
+    let mut document = document(&(1, 1, [1, 1, 1]));
+    document.project = Some("atlas".to_owned());
+    writer.touch(entry, &document).unwrap();
+    writer.commit().unwrap();
+    drop(writer);
+    let store = SqliteStore::open(&path).unwrap();
+    let atlas = Guard::local().in_project("atlas").view().clone();
+    let scoped = ScopedReader::new(&store, atlas, tallies);
+    assert_eq!(scoped.corpus().unwrap().documents, 1);
+    assert_eq!(
+        scoped.sources().unwrap().len(),
+        0,
+        "it was never registered"
+    );
+    assert_eq!(scoped.documents_of_source("outside").unwrap(), 1);
+}
+
+#[test]
+fn an_id_is_as_short_as_the_scope_allows() {
+    let mut tally = Tally::default();
+    assert_eq!(tally.short_id("abcdef0011"), "abcdef");
+    for (row, uid) in [(1, "abcdef0011"), (2, "abcdef0022"), (3, "123456789a")] {
+        tally.count_as(row, uid);
+    }
+    let short = ["abcdef0011", "abcdef0022", "123456789a"].map(|uid| tally.short_id(uid));
+    assert_eq!(short, ["abcdef001", "abcdef002", "123456"]);
+}
