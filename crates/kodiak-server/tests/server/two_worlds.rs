@@ -206,7 +206,7 @@ impl Asked {
             swapped.swap(at, at + 1);
             queries.push((*word).to_owned());
             queries.push(swapped.into_iter().collect());
-            queries.push(word[..1 + dice.roll(word.len() - 1)].to_owned());
+            queries.push(word[..=dice.roll(word.len() - 1)].to_owned());
             queries.push(format!("{}*", &word[..2]));
             let count = 2 + dice.roll(4);
             queries.push(dice.words(&words, count));
@@ -270,7 +270,9 @@ impl Asked {
             };
             let timeline = self.engine.timeline(&self.guard, &request);
             self.note(format!("timeline {name}"), &worded(timeline));
-            let named = self.engine.observations(&self.guard, &[name.clone()]);
+            let named = self
+                .engine
+                .observations(&self.guard, std::slice::from_ref(&name));
             self.note(format!("observations {name}"), &worded(named));
         }
         let status = self.engine.status(&self.guard).unwrap();

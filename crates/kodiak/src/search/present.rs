@@ -130,7 +130,7 @@ impl Presenter<'_> {
                         &document,
                         candidate,
                         span.as_ref(),
-                        &terms,
+                        terms,
                         &linked,
                         stemming,
                     );

@@ -110,7 +110,7 @@ impl<'a> ScopedReader<'a> {
 
     /// Spells tags as every document may: the index keeps one spelling of a tag,
     /// which a document outside of the scope may have chosen.
-    fn respell(tag: &mut String) {
+    fn respell(tag: &mut str) {
         tag.make_ascii_lowercase();
     }
 }
@@ -219,7 +219,7 @@ impl Reader for ScopedReader<'_> {
         documents.retain(|document| tally.contains(document.row));
         for document in &mut documents {
             document.short_id = tally.short_id(&document.uid);
-            document.tags.iter_mut().for_each(Self::respell);
+            document.tags.iter_mut().for_each(|tag| Self::respell(tag));
         }
         Ok(documents)
     }

@@ -155,7 +155,12 @@ pub(super) unsafe extern "C" fn rank(
     let scored = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: FTS5 passes its own API and row for the duration of the call, and
         // `count` values.
-        unsafe { score(&*api, row, count, values) }
+        unsafe {
+            if is_admitted(&*api, row) == Some(false) {
+                return Some(None);
+            }
+            score(&*api, row, count, values).map(Some)
+        }
     }));
     // SAFETY: FTS5 passes the result for the duration of the call.
     unsafe {
@@ -227,20 +232,25 @@ unsafe fn ranking_of<'a>(
     }
 }
 
-/// Returns the score of a row, or no score if the row is not admitted.
+/// Reports whether a row is ranked.
+unsafe fn is_admitted(api: &ffi::Fts5ExtensionApi, row: *mut ffi::Fts5Context) -> Option<bool> {
+    // SAFETY: as in `rank`. The user data is the channel that `register` passed.
+    unsafe {
+        let channel = &*api.xUserData?(row).cast::<Values>();
+        Some(channel.admits(api.xRowid?(row)))
+    }
+}
+
 unsafe fn score(
     api: &ffi::Fts5ExtensionApi,
     row: *mut ffi::Fts5Context,
     count: c_int,
     values: *mut *mut ffi::sqlite3_value,
-) -> Option<Option<f64>> {
+) -> Option<f64> {
     // SAFETY: as in `rank`. The user data is the channel that `register`
     // passed.
     unsafe {
         let channel = &*api.xUserData?(row).cast::<Values>();
-        if !channel.admits(api.xRowid?(row)) {
-            return Some(None);
-        }
         let threshold = f64::from_bits(channel.threshold.load(Ordering::Relaxed));
         let ranking = ranking_of(api, row, count, values)?;
         ranking.look(api, row)?;
@@ -259,7 +269,7 @@ unsafe fn score(
         })?;
         let coverage = scored.coverage.to_bits();
         channel.coverage.store(coverage, Ordering::Relaxed);
-        Some(Some(scored.score))
+        Some(scored.score)
     }
 }
 
