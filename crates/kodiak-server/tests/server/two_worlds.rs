@@ -121,6 +121,7 @@ fn world(outside: Option<u64>) -> Desk {
     let both: Vec<&str> = INSIDE.into_iter().chain(OUTSIDE).collect();
     for number in 0..10 + dice.roll(30) {
         let text = note(&mut dice, &both, "/work/hidden", true);
+        let text = format!("{text}\nSee [[0|quokka walrus]] and [a violence](1.md).\n");
         desk.write(&format!("secrets/{number}.md"), &text);
         // Before, between and after those inside.
         desk.write(&format!("work/{number}-hidden.md"), &text);

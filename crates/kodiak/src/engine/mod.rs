@@ -361,10 +361,12 @@ impl Engine {
     pub(crate) fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
         let shared = &self.shared;
         let found = shared.sources.iter().find(|source| source.name() == name);
-        // A caller that is restricted to a project may begin to remember in it.
+        // A caller that is restricted to a project may begin to remember and to write
+        // pages in it.
         let exists = |source: &dyn Source| {
             guard.admits(name)
                 && (source.memories().is_some()
+                    || name == writing::PAGES
                     || !self.existing(guard, std::iter::once(name)).is_empty())
         };
         match found {

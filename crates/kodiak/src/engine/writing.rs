@@ -14,6 +14,9 @@ use crate::source::{Draft, Forgetful, WritableSource};
 use crate::store::{Filter, Writer};
 use crate::sync;
 
+/// The source that pages of a project may begin in, whether or not it has any.
+pub(super) const PAGES: &str = "pages";
+
 impl Engine {
     /// Returns a source that may be written to, if the guard allows that.
     pub(super) fn writable(&self, guard: &Guard, source: &str) -> Result<&dyn WritableSource> {
@@ -83,7 +86,14 @@ impl Engine {
         }
         let sources = self.shared.sources.iter();
         let sources = sources.filter(|source| source.writable().is_some());
-        self.existing(guard, sources.map(|source| source.name()))
+        let sources: Vec<&str> = sources.map(|source| source.name()).collect();
+        let existing = self.existing(guard, sources.iter().copied());
+        let open = |name: &&str| {
+            let begins = *name == PAGES && guard.admits(name);
+            begins || existing.iter().any(|existing| existing == name)
+        };
+        let open = sources.into_iter().filter(open);
+        open.map(str::to_owned).collect()
     }
 
     /// Brings the index up to date with files of `source` that were written,

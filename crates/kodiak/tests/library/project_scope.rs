@@ -180,3 +180,44 @@ fn what_is_written_in_a_scope_stays_in_it() {
     let after = fs::read_to_string(folder.path().join("notes/b.md")).unwrap();
     assert_eq!(after, before);
 }
+
+#[test]
+fn a_source_exists_if_it_has_a_document_of_the_project() {
+    let folder = TempDir::new().unwrap();
+    let source = |name: &str| {
+        let root = folder.path().join(name);
+        fs::create_dir(&root).unwrap();
+        let text = "---\nproject: /src/web\n---\n# A note\n";
+        fs::write(root.join("a.md"), text).unwrap();
+        let options = FolderOptions {
+            writable: true,
+            ..FolderOptions::default()
+        };
+        MarkdownFolder::new(name, &root, options).unwrap()
+    };
+    let engine = Engine::builder(folder.path().join("index.db"))
+        .source(source("notes"))
+        .source(source("pages"))
+        .open()
+        .unwrap();
+    let job = Job::default();
+    engine.sync(&Guard::local(), &job).unwrap();
+    let guard = Guard::local().in_project("/src/api");
+    // Pages of a project may begin in the source of pages, and nowhere else.
+    assert_eq!(engine.writable_sources(&guard), ["pages"]);
+    let draft = Draft {
+        title: "First".to_owned(),
+        ..Draft::default()
+    };
+    let refused = engine.create(&guard, "notes", &draft, &job).unwrap_err();
+    let never = engine.create(&guard, "never", &draft, &job).unwrap_err();
+    for (error, expected) in [(refused, "notes"), (never, "never")] {
+        let Error::UnknownSource { name, known } = error else {
+            panic!("{error}");
+        };
+        assert_eq!((name.as_str(), known.len()), (expected, 0));
+    }
+    engine.create(&guard, "pages", &draft, &job).unwrap();
+    let web = Guard::local().in_project("/src/web");
+    assert_eq!(engine.writable_sources(&web), ["notes", "pages"]);
+}
