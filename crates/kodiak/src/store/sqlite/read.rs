@@ -89,19 +89,23 @@ impl SqliteStore {
         })
     }
 
-    /// Returns what identifies the state of the documents. The full text keeps count
-    /// of what is written to it, and `touch` of the documents that changed around
-    /// their texts.
+    /// Returns what identifies the state of the documents, or `None` if the full text
+    /// cannot be read.
     pub fn state(&self) -> Result<Option<Vec<u8>>> {
+        // Documents are read without the full text, too.
+        Ok(self.counters().ok())
+    }
+
+    /// Returns what differs after every change. The full text keeps count of what is
+    /// written to it, and `touch` of the documents that changed around their texts.
+    fn counters(&self) -> Result<Vec<u8>> {
         self.with(|connection| {
             let mut records =
                 connection.prepare_cached("SELECT block FROM documents_fts_data WHERE id = ?1")?;
             let mut state = Vec::new();
             // The totals, and the structure with its counters.
             for record in [1, 10] {
-                let block: Option<Vec<u8>> =
-                    records.query_row([record], |row| row.get(0)).optional()?;
-                let block = block.unwrap_or_default();
+                let block: Vec<u8> = records.query_row([record], |row| row.get(0))?;
                 state.extend(block.len().to_le_bytes());
                 state.extend(block);
             }
@@ -111,7 +115,7 @@ impl SqliteStore {
                 state.extend(value.unwrap_or_default().into_bytes());
                 state.push(0);
             }
-            Ok(Some(state))
+            Ok(state)
         })
     }
 
