@@ -63,7 +63,7 @@ impl Desk {
     /// Finds the note that was typed, in the sources that can be written to.
     pub(crate) fn find(&self, output: &Output, typed: &str) -> anyhow::Result<StoredDocument> {
         let names = self.writable();
-        let guard = Guard::local().within(names.iter());
+        let guard = Guard::local().among(names.iter());
         let look = || find_within(&guard, &self.engine, &self.config, typed);
         let error = match look() {
             Ok(found) => return Ok(found.document),

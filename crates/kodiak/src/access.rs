@@ -71,13 +71,14 @@ impl Guard {
         }
     }
 
-    /// Returns a guard that looks only among these sources, with numbers that count
-    /// all that exists for the caller.
+    /// Returns a guard that looks only among these sources. Unlike with
+    /// [`Guard::within`], what is counted is everything that exists for the caller.
     #[must_use]
-    pub(crate) fn among(&self, sources: Vec<String>) -> Self {
+    pub fn among(&self, sources: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let sources = sources.into_iter().map(Into::into);
         Self {
             held: self.held.clone(),
-            scope: self.scope.clone().of_sources(sources),
+            scope: self.scope.clone().of_sources(sources.collect()),
             view: self.view.clone(),
         }
     }

@@ -283,7 +283,7 @@ fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result
         ..Filter::default()
     };
     let limit = arguments.limit as usize;
-    let guard = Guard::local().within(filter.sources.iter());
+    let guard = Guard::local().among(filter.sources.iter());
     let pages = match desk.engine.list(&guard, &filter, limit) {
         Err(Error::NoIndex { .. }) => Vec::new(),
         pages => pages?,
