@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::search::{Answer, Mode, Request, Router};
-use kodiak::store::{Reader, SqliteStore, SqliteWriter};
+use kodiak::store::{Filter, Reader, SqliteStore, SqliteWriter};
 use kodiak::sync::HeldWriter;
 use kodiak::sync::{EmbeddingProgress, backfill};
 use kodiak::{Cancel, Stop};
@@ -243,8 +243,9 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
 /// that as many documents are ranked as without a scope: what a scope costs is the
 /// difference. Must take at most twice as long.
 fn in_scope(store: &SqliteStore, texts: &[String], report: &mut Report) -> Result<()> {
-    let sources = store.sources()?.into_iter().map(|source| source.name);
-    let sources: Vec<String> = sources.collect();
+    // Documents that were given to the library are of a source that is not registered.
+    let counts = Reader::document_counts(store, &Filter::default())?;
+    let sources: Vec<String> = counts.into_keys().collect();
     ensure!(
         !sources.is_empty(),
         "the index has no source to restrict to"
