@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::analysis::terms::{COLUMNS, DocumentTerms, TermIndexer};
-use crate::document::SHORTEST_ID;
+use crate::document::{ALIASES, SHORTEST_ID};
 use crate::error::Result;
 use crate::rank::Corpus;
 use crate::store::vectors::Bitmap;
@@ -209,15 +209,16 @@ impl Tally {
         let mut indexer = TermIndexer::new(reader.stemming());
         for rows in rows.chunks(AT_ONCE) {
             for document in reader.documents(rows)? {
-                self.add(&document, &mut indexer);
+                let titles = titles_of(&document, reader)?;
+                self.add(&document, &titles, &mut indexer);
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, document: &StoredDocument, indexer: &mut TermIndexer) {
+    fn add(&mut self, document: &StoredDocument, titles: &str, indexer: &mut TermIndexer) {
         let tags = document.tags.join(" ");
-        let found = indexer.index([&document.title, &document.body, &tags]);
+        let found = indexer.index([titles, &document.body, &tags]);
         let length = length_of(&found);
         let terms = found.terms.iter().map(|term| self.terms.add(term));
         let terms = terms.collect();
@@ -280,6 +281,17 @@ impl Difference {
     pub(super) fn is_empty(&self) -> bool {
         self.gone.is_empty() && self.added.is_empty()
     }
+}
+
+/// Returns the title of a document and its aliases, as they are indexed.
+fn titles_of(document: &StoredDocument, reader: &dyn Reader) -> Result<String> {
+    let mut titles = document.title.clone();
+    for (name, value) in reader.fields(document.row)? {
+        if ALIASES.contains(&name.to_ascii_lowercase().as_str()) {
+            titles.extend([" ", &value]);
+        }
+    }
+    Ok(titles)
 }
 
 /// Returns the number of positions in a document, as the full text counts them: an

@@ -36,6 +36,9 @@ fn document((source, key, texts): &Planned) -> Document {
         title: title.into(),
         body: format!("{body} {title} {body}"),
         tags: tag.split_whitespace().map(str::to_owned).collect(),
+        fields: [("Aliases".to_owned(), vec![tag, body].into())]
+            .into_iter()
+            .collect(),
         hash: *blake3::hash(format!("{texts:?}").as_bytes()).as_bytes(),
         updated_at: 1_000,
         ..Document::default()

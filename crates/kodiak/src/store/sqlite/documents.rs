@@ -44,9 +44,10 @@ impl SqliteWriter {
         self.counts.add(&analysis.terms, 1);
         let row = self.next_row;
         self.next_row += 1;
+        let titles = document.titles();
         let replay = Replay {
             stemming: self.stemming(),
-            texts: [&document.title, &document.body, &analysis.tags],
+            texts: [&titles, &document.body, &analysis.tags],
             terms: &analysis.terms,
         };
         self.set_triggers(false)?;
