@@ -10,6 +10,7 @@ mod clock;
 mod clusters;
 mod crash;
 mod embed;
+mod embed_order;
 mod folder;
 mod memory;
 mod mix;
@@ -130,6 +131,8 @@ enum What {
     },
     /// Embed texts of about 200 tokens, and compare with onnxruntime if it is installed.
     Embed(embed::Options),
+    /// Ask judged queries while a folder of notes is being embedded.
+    EmbedOrder(embed_order::Options),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -181,6 +184,7 @@ fn main() -> anyhow::Result<()> {
             vectors::alone(task, &path, count, &mut report)?;
         }
         What::Embed(options) => embed::measure(&options, &mut report)?,
+        What::EmbedOrder(options) => embed_order::measure(&options, &mut report)?,
     }
     report.print(arguments.json)
 }

@@ -40,6 +40,7 @@ pub use error::Refusal;
 pub use evaluation::{Evaluation, Models, Options};
 pub use event::{Event, Listener};
 pub use figures::Figures;
+pub use notes::{EmbeddedRow, answered_while_embedding};
 pub use recalling::{Asked, RecallFigures, RecallRow, compare_recall};
 pub use relevance::{RelevanceFigures, RelevanceRow};
 pub use variant::names_and_values;

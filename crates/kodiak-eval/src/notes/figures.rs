@@ -143,7 +143,7 @@ impl Asked {
 }
 
 impl Counts {
-    fn of(asked: &[Asked]) -> Self {
+    pub(super) fn of(asked: &[Asked]) -> Self {
         let count = |wanted: &dyn Fn(&Asked) -> bool| asked.iter().filter(|it| wanted(it)).count();
         let judged = asked.iter().any(|it| it.relevant.is_some());
         let denied = count(&|it| it.is_among(RIGHT) && it.is_empty());

@@ -2,11 +2,12 @@
 //! denies that it did, and refuses questions that no note answers.
 //!
 //! `queries` reads the files of queries, `folder` the notes, and `sample` draws small
-//! collections from them. `run` asks the queries as a user would, `figures` holds what
-//! was found, and `table` lays it out.
+//! collections from them. `run` asks the queries as a user would, `progress` asks them
+//! while notes are embedded, `figures` holds what was found, and `table` lays it out.
 
 mod figures;
 mod folder;
+mod progress;
 mod queries;
 mod run;
 mod sample;
@@ -15,6 +16,7 @@ mod table;
 use anyhow::Result;
 
 pub(super) use figures::NotesRow;
+pub use progress::{EmbeddedRow, answered_while_embedding};
 pub(super) use table::render;
 
 use super::error::refusal;
