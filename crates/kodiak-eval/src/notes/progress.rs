@@ -65,15 +65,19 @@ pub fn answered_while_embedding(
         budget: AtomicU64::new(u64::MAX),
         run: Mutex::default(),
     });
-    let all = Interrupted::new(&judged, &metered, &tempfile::tempdir_in(scratch)?)?;
-    all.embed_until(u64::MAX)?;
+    let place = tempfile::tempdir_in(scratch)?;
+    Interrupted::new(&judged, &metered, &place)?.embed_until(u64::MAX)?;
     let work = metered.spent.swap(0, Ordering::Relaxed);
     let place = tempfile::tempdir_in(scratch)?;
     let stepwise = Interrupted::new(&judged, &metered, &place)?;
     let mut rows = Vec::new();
     for &percent in percentages {
         let whole = percent >= 100;
-        stepwise.embed_until(if whole { u64::MAX } else { work * percent / 100 })?;
+        stepwise.embed_until(if whole {
+            u64::MAX
+        } else {
+            work * percent / 100
+        })?;
         rows.push(stepwise.row(&judged, percent)?);
     }
     Ok(rows)

@@ -208,6 +208,8 @@ impl fmt::Display for Notice {
             Self::SemanticUnavailable(absence) => {
                 write!(formatter, "notes were searched by words only: {absence}")
             }
+            Self::PartlyEmbedded { percent: 0 } => formatter
+                .write_str("almost none of the text is embedded yet; it is found by words only"),
             Self::PartlyEmbedded { percent } => write!(
                 formatter,
                 "{percent} % of the text is embedded so far; the rest is found by words only"

@@ -9,6 +9,7 @@ pub mod filter;
 mod known;
 pub mod lock;
 mod moment;
+mod pending;
 mod reader;
 mod scoped;
 pub mod sqlite;
@@ -22,11 +23,12 @@ pub use filter::{Filter, Scope};
 pub(crate) use known::Indexed;
 pub use lock::{WriteLock, wait_for_lock};
 pub use moment::{Moment, Stretch};
+pub use pending::{Pending, PendingSize, Place};
 pub use reader::{Reader, Revision, Snapshot};
 pub(crate) use scoped::{ScopedReader, Tallies};
 pub use sqlite::{
-    EmbeddingStatus, EntryRow, EntryState, Finding, KnownDocument, Pending, SqliteIndex,
-    SqliteStore, SqliteWriter,
+    EmbeddingStatus, EntryRow, EntryState, Finding, KnownDocument, SqliteIndex, SqliteStore,
+    SqliteWriter,
 };
 pub use vector_index::{ModelNumber, VectorIndex};
 pub use writer::{ChunkText, Store, Unchunked, VectorsByHash, Writer};

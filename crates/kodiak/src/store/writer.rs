@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use super::{EntryRow, ModelNumber, Pending, Reader, Row, WriteLock};
+use super::{EntryRow, ModelNumber, Pending, PendingSize, Place, Reader, Row, WriteLock};
 use crate::analysis::chunk::Chunk;
 use crate::analysis::{AnalyzedDocument, Analyzer};
 use crate::document::{Document, Markup, Version};
@@ -170,10 +170,27 @@ pub trait Writer: Send {
     /// others.
     fn serve(&mut self, model: ModelNumber) -> Result<()>;
 
-    /// Returns every chunk that has no vector of this model: the first one of
-    /// every document, then the others, each time those of the newest documents
-    /// first.
-    fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>>;
+    /// Returns the next chunks that have no vector of this model, at most
+    /// `limit`, in the order of [`Place::key`]: after this place, or from the
+    /// beginning. There are fewer only where none follow.
+    fn pending(
+        &self,
+        model: ModelNumber,
+        after: Option<Place>,
+        limit: usize,
+    ) -> Result<Vec<Pending>>;
+
+    /// Returns the first `limit` of the chunks that were stored after the one
+    /// with this number and have no vector of this model, in the order of
+    /// [`Place::key`]. Must be quick if there are few.
+    fn pending_since(&self, model: ModelNumber, chunk: i64, limit: usize) -> Result<Vec<Pending>>;
+
+    /// Returns the number of the newest chunk; 0 if there is none. Numbers grow
+    /// until the index is emptied.
+    fn newest_chunk(&self) -> Result<i64>;
+
+    /// Returns how much has no vector of this model. May read every chunk.
+    fn pending_size(&self, model: ModelNumber) -> Result<PendingSize>;
 
     /// Returns the parts of the embedded text of each of these chunks, or
     /// `None` for one that is gone or has changed.

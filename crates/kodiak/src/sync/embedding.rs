@@ -1,35 +1,42 @@
 //! The backfill: gives every chunk a vector, as far as time allows.
 //!
-//! Cached vectors are stored at once. The rest is embedded in groups, newest
-//! documents first. `drive` calls the embedder and decides about retries. The
-//! write lock is released while a model works, because that takes minutes where
-//! writing takes milliseconds. New vectors go to the cache at once, so a
-//! process that dies loses only the calls in progress, and the next one
+//! Cached vectors are stored at once. The rest is embedded in groups, in the order
+//! of the store: the first chunks of all documents before the depths of long ones,
+//! newest documents first. `walk` reads that order page by page, and puts first
+//! what was written while a model works. `drive` calls the embedder and decides
+//! about retries. The write lock is released while a model works, because that
+//! takes minutes where writing takes milliseconds. New vectors go to the cache at
+//! once, so a process that dies loses only the calls in progress, and the next one
 //! continues from there.
 
 mod drive;
+mod walk;
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use super::access::{WriteAccess, writing};
 pub(crate) use drive::Drive;
 use drive::Outcome;
+use walk::{Next, Walk};
 
 use crate::analysis::chunk;
 use crate::cancel::Cancel;
 use crate::embed::{EmbedError, Embedder, Identity};
 use crate::error::{Error, Result};
-use crate::store::{ChunkText, EmbeddingCache, Pending, Writer};
+use crate::store::{ChunkText, EmbeddingCache, ModelNumber, Pending, Writer};
 
 /// The minimum number of texts embedded between two writes: a second or two of
 /// work for a local model.
 const GROUP: usize = 48;
 /// The number of documents that are chunked again in one transaction.
 const RECHUNKED_BATCH: usize = 500;
-/// The number of cached vectors that are stored in one transaction.
-const CACHED_BATCH: usize = 2_000;
+/// The number of pending chunks that are read at a time, and of cached vectors
+/// that are stored in one transaction.
+const PAGE: usize = 2_000;
+
+/// The bytes of title and headings, which are embedded with every chunk.
+const OVERHEAD: u64 = 32;
 
 /// The result of a backfill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,18 +123,21 @@ pub(super) fn restore(
     cache: &EmbeddingCache,
 ) -> Result<usize> {
     let model = writer.put_model(identity)?;
-    let pending = writer.pending(model)?;
-    let mut restored = 0;
-    for batch in pending.chunks(CACHED_BATCH) {
+    let (mut restored, mut after) = (0, None);
+    loop {
+        let page = writer.pending(model, after, PAGE)?;
         // Chunks that the cache does not have are embedded after the rebuild,
         // which also repairs the cache.
-        let Ok((known, _)) = split_cached(identity, cache, batch) else {
-            break;
+        let Ok((known, _)) = split_cached(identity, cache, &page) else {
+            return Ok(restored);
         };
         restored += known.len();
         writer.put_vectors(model, &known)?;
+        match page.last() {
+            Some(last) if page.len() == PAGE => after = Some(last.place),
+            _ => return Ok(restored),
+        }
     }
-    Ok(restored)
 }
 
 /// Chunks the documents that an earlier version indexed without chunks or
@@ -177,70 +187,200 @@ struct Backfill<'a> {
 
 type Vectors = Vec<(Pending, Vec<f32>)>;
 
+/// How a walk over the pending chunks ended.
+enum Ended {
+    /// Nothing was pending.
+    Empty,
+    /// It reached the end.
+    Walked,
+    /// The index has changed so much that the order is another.
+    Outdated,
+    /// The time was up, or the run was cancelled.
+    Over,
+    /// The embedder failed in a way that is no text's fault.
+    Stopped(EmbedError),
+}
+
+/// What was said about the progress of a walk, and what is done since.
+#[derive(Default)]
+struct Told {
+    found: bool,
+    chunks: usize,
+    bytes: u64,
+}
+
 impl Backfill<'_> {
     fn run(
         &mut self,
         access: &dyn WriteAccess,
         progress: &mut dyn FnMut(EmbeddingProgress),
     ) -> Result<()> {
-        // Others may write between batches, so the pending chunks are read
+        // Others may write between groups, so the pending chunks are walked
         // again until there are none.
         loop {
-            let mut pending = self.pending(access)?;
-            self.take_cached(access, &mut pending)?;
-            if pending.is_empty() {
-                return self.finish(access);
-            }
             let before = self.report.embedded + self.failed.len();
-            let stopped = self.embed_all(access, &pending, progress)?;
-            let is_over = stopped.is_some() || self.drive.is_over();
-            // After cancelling, nobody needs the embedder's message.
-            if !self.drive.cancel.is_cancelled() {
-                self.report.stopped = stopped.map(|error| error.to_string());
-            }
-            if is_over || self.report.embedded + self.failed.len() == before {
-                self.report.left = self.pending(access)?.len();
-                return if self.report.left == 0 {
-                    self.finish(access)
-                } else {
-                    writing(access, |writer| writer.refresh_vectors())
-                };
+            match self.walk(access, progress)? {
+                Ended::Empty => return self.finish(access),
+                Ended::Outdated => {}
+                Ended::Walked if self.report.embedded + self.failed.len() > before => {}
+                ended => {
+                    // After cancelling, nobody needs the embedder's message.
+                    if let Ended::Stopped(error) = ended
+                        && !self.drive.cancel.is_cancelled()
+                    {
+                        self.report.stopped = Some(error.to_string());
+                    }
+                    self.report.left = self.count_pending(access)?;
+                    return if self.report.left == 0 {
+                        self.finish(access)
+                    } else {
+                        writing(access, |writer| writer.refresh_vectors())
+                    };
+                }
             }
         }
     }
 
-    /// Returns the chunks that lack a vector and have not failed in this run.
-    fn pending(&self, access: &dyn WriteAccess) -> Result<Vec<Pending>> {
-        let mut pending = in_transaction(access, |writer| {
-            // The number of the model, which another process may have changed.
+    /// Embeds one group after another, from the beginning of the order to its end.
+    fn walk(
+        &mut self,
+        access: &dyn WriteAccess,
+        progress: &mut dyn FnMut(EmbeddingProgress),
+    ) -> Result<Ended> {
+        let mut walk = Walk::new(self.drive.group_size(GROUP));
+        let mut told = Told::default();
+        let mut ended = Ended::Empty;
+        loop {
+            let (group, urgent) = match walk.next(self, access)? {
+                Next::End if walk.is_outdated() => return Ok(Ended::Outdated),
+                Next::End => return Ok(ended),
+                Next::Group(group) => (group, false),
+                Next::Urgent(group) => (group, true),
+            };
+            ended = Ended::Walked;
+            if self.drive.is_over() {
+                return Ok(Ended::Over);
+            }
+            if !told.found && walk.is_last_page() {
+                self.tell_found(&mut told, &group, &walk, progress);
+            }
+            match self.embed_group(access, &group)? {
+                None => {}
+                Some(broken @ EmbedError::Broken { .. }) => return Err(broken.into()),
+                Some(stopped) => return Ok(Ended::Stopped(stopped)),
+            }
+            if urgent {
+                continue;
+            }
+            told.chunks += group.len();
+            told.bytes += bytes(&group);
+            if !told.found {
+                // Newly written chunks are in the first group, and must not wait
+                // for what may take seconds if very much is pending.
+                if self.drive.is_over() {
+                    return Ok(Ended::Over);
+                }
+                self.restore_cached(access)?;
+                let size = self.in_model(access, |writer, model| writer.pending_size(model))?;
+                progress(EmbeddingProgress::Found {
+                    chunks: told.chunks + size.chunks,
+                    bytes: told.bytes + size.bytes + OVERHEAD * size.chunks as u64,
+                });
+                told.found = true;
+            }
+            progress(EmbeddingProgress::Done {
+                chunks: told.chunks,
+                bytes: told.bytes,
+            });
+        }
+    }
+
+    /// Tells how much is to be done, where all of it is known.
+    fn tell_found(
+        &self,
+        told: &mut Told,
+        group: &[Pending],
+        walk: &Walk,
+        progress: &mut dyn FnMut(EmbeddingProgress),
+    ) {
+        let ahead = walk.ahead();
+        progress(EmbeddingProgress::Found {
+            chunks: group.len() + ahead.iter().map(Vec::len).sum::<usize>(),
+            bytes: bytes(group) + ahead.iter().map(|one| bytes(one)).sum::<u64>(),
+        });
+        told.found = true;
+    }
+
+    /// Runs `work` in a transaction, with the number of the model, which another
+    /// process may have changed.
+    fn in_model<T>(
+        &self,
+        access: &dyn WriteAccess,
+        work: impl FnOnce(&mut dyn Writer, ModelNumber) -> Result<T>,
+    ) -> Result<T> {
+        in_transaction(access, |writer| {
             let model = writer.put_model(self.drive.embedder.identity())?;
-            writer.pending(model)
-        })?;
-        pending.retain(|pending| !self.failed.contains(&pending.hash));
-        Ok(pending)
+            work(writer, model)
+        })
     }
 
-    fn take_cached(&mut self, access: &dyn WriteAccess, pending: &mut Vec<Pending>) -> Result<()> {
-        let identity = self.drive.embedder.identity();
-        let mut unknown = Vec::new();
-        for batch in pending.chunks(CACHED_BATCH) {
-            if self.drive.cancel.is_cancelled() {
-                unknown.extend(batch);
-                continue;
+    /// Returns the number of chunks that lack a vector and have not failed in this
+    /// run.
+    fn count_pending(&self, access: &dyn WriteAccess) -> Result<usize> {
+        self.in_model(access, |writer, model| {
+            if self.failed.is_empty() {
+                return Ok(writer.pending_size(model)?.chunks);
             }
-            let (known, rest) = self.split_cached(batch);
-            unknown.extend(rest);
-            if known.is_empty() {
-                continue;
+            let (mut count, mut after) = (0, None);
+            loop {
+                let page = writer.pending(model, after, PAGE)?;
+                let failed = |one: &&Pending| self.failed.contains(&one.hash);
+                count += page.len() - page.iter().filter(failed).count();
+                match page.last() {
+                    Some(last) if page.len() == PAGE => after = Some(last.place),
+                    _ => return Ok(count),
+                }
             }
-            self.report.cached += known.len();
-            in_transaction(access, |writer| {
-                let model = writer.put_model(identity)?;
-                writer.put_vectors(model, &known)
-            })?;
+        })
+    }
+
+    /// Returns the chunks that have not failed in this run.
+    fn without_failed(&self, mut pending: Vec<Pending>) -> Vec<Pending> {
+        pending.retain(|pending| !self.failed.contains(&pending.hash));
+        pending
+    }
+
+    /// Stores every cached vector, so that nothing waits for a model that needs none.
+    fn restore_cached(&mut self, access: &dyn WriteAccess) -> Result<()> {
+        let mut after = None;
+        while self.cache.is_some() && !self.drive.is_over() {
+            let page = self.in_model(access, |writer, model| writer.pending(model, after, PAGE))?;
+            let last = page.last().map(|last| last.place);
+            let full = page.len() == PAGE;
+            self.take_cached(access, page)?;
+            if !full {
+                break;
+            }
+            after = last;
         }
-        *pending = unknown;
         Ok(())
+    }
+
+    /// Stores the cached vectors of chunks and returns the other chunks.
+    fn take_cached(
+        &mut self,
+        access: &dyn WriteAccess,
+        pending: Vec<Pending>,
+    ) -> Result<Vec<Pending>> {
+        if self.drive.cancel.is_cancelled() {
+            return Ok(pending);
+        }
+        let (known, rest) = self.split_cached(&pending);
+        if !known.is_empty() {
+            self.report.cached += known.len();
+            self.in_model(access, |writer, model| writer.put_vectors(model, &known))?;
+        }
+        Ok(rest)
     }
 
     /// Separates the chunks whose vectors are cached from the others. A cache
@@ -255,44 +395,6 @@ impl Backfill<'_> {
             }
         }
         (Vec::new(), pending.to_vec())
-    }
-
-    /// Embeds one group after another until all are done or the run is over.
-    /// Returns the embedder's failure if that ended the run without being an
-    /// error.
-    fn embed_all(
-        &mut self,
-        access: &dyn WriteAccess,
-        pending: &[Pending],
-        progress: &mut dyn FnMut(EmbeddingProgress),
-    ) -> Result<Option<EmbedError>> {
-        let bytes = |pending: &[Pending]| -> u64 {
-            // Title and headings are embedded too.
-            pending.iter().map(|one| one.bytes as u64 + 32).sum()
-        };
-        progress(EmbeddingProgress::Found {
-            chunks: pending.len(),
-            bytes: bytes(pending),
-        });
-        let (mut chunks, mut done) = (0, 0);
-        for group in by_text(pending).chunks(self.drive.group_size(GROUP)) {
-            if self.drive.is_over() {
-                break;
-            }
-            let group = group.concat();
-            match self.embed_group(access, &group)? {
-                None => {}
-                Some(broken @ EmbedError::Broken { .. }) => return Err(broken.into()),
-                Some(stopped) => return Ok(Some(stopped)),
-            }
-            chunks += group.len();
-            done += bytes(&group);
-            progress(EmbeddingProgress::Done {
-                chunks,
-                bytes: done,
-            });
-        }
-        Ok(None)
     }
 
     /// Embeds chunks and stores the outcomes. Chunks with the same text must be
@@ -361,9 +463,7 @@ impl Backfill<'_> {
         if vectors.is_empty() && failures.is_empty() {
             return Ok(());
         }
-        let identity = self.drive.embedder.identity();
-        in_transaction(access, |writer| {
-            let model = writer.put_model(identity)?;
+        self.in_model(access, |writer, model| {
             writer.put_vectors(model, &vectors)?;
             writer.put_failures(model, &failures)
         })?;
@@ -382,10 +482,7 @@ impl Backfill<'_> {
         let serving = |writer: &mut dyn Writer| writer.reader().serving();
         let serving = writing(access, serving)?.map(|serving| serving.key);
         if serving != Some(identity.key()) {
-            in_transaction(access, |writer| {
-                let model = writer.put_model(identity)?;
-                writer.serve(model)
-            })?;
+            self.in_model(access, |writer, model| writer.serve(model))?;
         }
         writing(access, |writer| writer.refresh_vectors())
     }
@@ -407,22 +504,7 @@ fn split_cached(
     Ok((known, rest))
 }
 
-/// Groups chunks by their text, in the order in which each text first occurs,
-/// so that each text is embedded once.
-fn by_text(pending: &[Pending]) -> Vec<Vec<Pending>> {
-    let mut groups: Vec<Vec<Pending>> = Vec::new();
-    let mut known = HashMap::new();
-    for one in pending {
-        match known.entry(one.hash) {
-            Entry::Occupied(group) => {
-                let group: &mut Vec<Pending> = &mut groups[*group.get()];
-                group.push(*one);
-            }
-            Entry::Vacant(new) => {
-                new.insert(groups.len());
-                groups.push(vec![*one]);
-            }
-        }
-    }
-    groups
+/// Returns the bytes that are embedded of chunks.
+fn bytes(pending: &[Pending]) -> u64 {
+    pending.iter().map(|one| one.bytes as u64 + OVERHEAD).sum()
 }

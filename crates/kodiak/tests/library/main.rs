@@ -18,6 +18,7 @@ mod demanded;
 mod duplicates;
 mod embedders;
 mod embedding;
+mod embedding_order;
 mod engine;
 mod forgetting;
 mod guard;

@@ -1,5 +1,5 @@
-//! Writing chunks and their vectors: which chunks lack a vector, and which
-//! could not be embedded.
+//! Writing chunks and their vectors, and which chunks could not be embedded.
+//! `pending` reads which lack a vector.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -10,21 +10,10 @@ use crate::date;
 use crate::document::Markup;
 use crate::embed::Identity;
 use crate::error::Result;
-use crate::store::{ChunkText, ModelNumber, Row, Unchunked, VectorsByHash};
+use crate::store::{ChunkText, ModelNumber, Pending, Row, Unchunked, VectorsByHash};
 
 /// The number of vectors that are checked at a time.
 const CORRECTED_BATCH: usize = 1_000;
-
-/// A chunk that has no vector yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pending {
-    /// Its number.
-    pub chunk: i64,
-    /// The hash of its embedded text.
-    pub hash: [u8; 16],
-    /// The length of its text in bytes.
-    pub bytes: usize,
-}
 
 impl SqliteWriter {
     /// Adds a model to the index. The first model is used for searching at
@@ -62,29 +51,6 @@ impl SqliteWriter {
             connection.execute("DELETE FROM embeddings WHERE model = ?1", [model])?;
             connection.execute("DELETE FROM embedding_failures WHERE model = ?1", [model])?;
             Ok(())
-        })
-    }
-
-    /// Returns every chunk that has no vector of this model: the first one of
-    /// every document, so that all are soon found by meaning, then the others,
-    /// each time those of the newest documents first.
-    pub fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>> {
-        self.with(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT c.id, c.text_hash, c.end_byte - c.start_byte
-                 FROM chunks AS c JOIN documents AS d ON d.id = c.document
-                 WHERE d.deleted_at IS NULL AND NOT EXISTS
-                     (SELECT 1 FROM embeddings AS e WHERE e.chunk = c.id AND e.model = ?1)
-                 ORDER BY c.ordinal > 0, d.updated_at DESC, c.document, c.ordinal",
-            )?;
-            let rows = statement.query_map([model], |row| {
-                Ok(Pending {
-                    chunk: row.get(0)?,
-                    hash: row.get(1)?,
-                    bytes: row.get(2)?,
-                })
-            })?;
-            rows.collect()
         })
     }
 

@@ -18,6 +18,7 @@ mod index;
 mod lexical;
 mod links;
 mod memory;
+mod pending;
 mod read;
 mod reader;
 mod semantic;
@@ -50,7 +51,6 @@ use fts5::RankChannel;
 
 pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
-pub use embeddings::Pending;
 pub use entries::{EntryRow, EntryState, KnownDocument};
 pub use index::SqliteIndex;
 use vector_file::OpenVectors;

@@ -7,7 +7,8 @@ use crate::document::{Document, Version};
 use crate::embed::Identity;
 use crate::error::Result;
 use crate::store::{
-    ChunkText, EntryRow, ModelNumber, Pending, Reader, Row, Unchunked, VectorsByHash, Writer,
+    ChunkText, EntryRow, ModelNumber, Pending, PendingSize, Place, Reader, Row, Unchunked,
+    VectorsByHash, Writer,
 };
 
 /// Forwards each method to the writer's own of the same name.
@@ -28,8 +29,25 @@ impl Writer for SqliteWriter {
         SqliteWriter::analyzer(self)
     }
 
-    fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>> {
-        SqliteWriter::pending(self, model)
+    fn pending(
+        &self,
+        model: ModelNumber,
+        after: Option<Place>,
+        limit: usize,
+    ) -> Result<Vec<Pending>> {
+        SqliteWriter::pending(self, model, after, limit)
+    }
+
+    fn pending_since(&self, model: ModelNumber, chunk: i64, limit: usize) -> Result<Vec<Pending>> {
+        SqliteWriter::pending_since(self, model, chunk, limit)
+    }
+
+    fn newest_chunk(&self) -> Result<i64> {
+        SqliteWriter::newest_chunk(self)
+    }
+
+    fn pending_size(&self, model: ModelNumber) -> Result<PendingSize> {
+        SqliteWriter::pending_size(self, model)
     }
 
     fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>> {

@@ -7,8 +7,8 @@ use kodiak::analysis::{AnalyzedDocument, Analyzer};
 use kodiak::chunk::Chunk;
 use kodiak::embed::Identity;
 use kodiak::store::{
-    ChunkText, EntryRow, ModelNumber, Pending, Reader, Row, Serving, Store, Unchunked,
-    VectorsByHash, Writer,
+    ChunkText, EntryRow, ModelNumber, Pending, PendingSize, Place, Reader, Row, Serving, Store,
+    Unchunked, VectorsByHash, Writer,
 };
 use kodiak::{Document, Error, Result, Version};
 
@@ -53,6 +53,30 @@ impl MemoryWriter {
 
     fn state(&self) -> Result<Arc<State>> {
         self.reader.state()
+    }
+
+    /// Every chunk without a vector of this model, in the order of embedding.
+    fn all_pending(&self, model: ModelNumber) -> Result<Vec<Pending>> {
+        let state = self.state()?;
+        let mut pending = Vec::new();
+        for (&document, indexed) in &state.documents {
+            for (ordinal, (chunk, span, hash)) in (0..).zip(&indexed.chunks) {
+                if state.embedding(*chunk, model).is_none() {
+                    pending.push(Pending {
+                        chunk: *chunk,
+                        hash: *hash,
+                        bytes: span.range.len(),
+                        place: Place {
+                            updated_at: indexed.document.updated_at,
+                            document,
+                            ordinal,
+                        },
+                    });
+                }
+            }
+        }
+        pending.sort_by_key(|one| one.place.key());
+        Ok(pending)
     }
 }
 
@@ -293,22 +317,39 @@ impl Writer for MemoryWriter {
         })
     }
 
-    fn pending(&self, model: ModelNumber) -> Result<Vec<Pending>> {
+    fn pending(
+        &self,
+        model: ModelNumber,
+        after: Option<Place>,
+        limit: usize,
+    ) -> Result<Vec<Pending>> {
+        let mut pending = self.all_pending(model)?;
+        pending.retain(|one| after.is_none_or(|after| one.place.key() > after.key()));
+        pending.truncate(limit);
+        Ok(pending)
+    }
+
+    fn pending_since(&self, model: ModelNumber, chunk: i64, limit: usize) -> Result<Vec<Pending>> {
+        let mut pending = self.all_pending(model)?;
+        pending.retain(|one| one.chunk > chunk);
+        pending.sort_by_key(|one| one.chunk);
+        pending.truncate(limit);
+        pending.sort_by_key(|one| one.place.key());
+        Ok(pending)
+    }
+
+    fn newest_chunk(&self) -> Result<i64> {
         let state = self.state()?;
-        let mut newest_first: Vec<&Indexed> = state.documents.values().collect();
-        newest_first.sort_by_key(|indexed| std::cmp::Reverse(indexed.document.updated_at));
-        let first = newest_first.iter().filter_map(|one| one.chunks.first());
-        let others = newest_first
-            .iter()
-            .flat_map(|one| one.chunks.iter().skip(1));
-        let chunks = first.chain(others);
-        let lacking = chunks.filter(|(chunk, ..)| state.embedding(*chunk, model).is_none());
-        let pending = lacking.map(|(chunk, place, hash)| Pending {
-            chunk: *chunk,
-            hash: *hash,
-            bytes: place.range.len(),
-        });
-        Ok(pending.collect())
+        let chunks = state.documents.values().flat_map(|one| &one.chunks);
+        Ok(chunks.map(|(chunk, ..)| *chunk).max().unwrap_or(0))
+    }
+
+    fn pending_size(&self, model: ModelNumber) -> Result<PendingSize> {
+        let pending = self.all_pending(model)?;
+        Ok(PendingSize {
+            chunks: pending.len(),
+            bytes: pending.iter().map(|one| one.bytes as u64).sum(),
+        })
     }
 
     fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>> {

@@ -1,5 +1,7 @@
 //! Models, vectors and how much is embedded.
 
+use std::collections::HashSet;
+
 use kodiak::Stop;
 use kodiak::embed::Identity;
 use kodiak::store::vectors::Bitmap;
@@ -28,9 +30,32 @@ fn vector_of(pending: &Pending, dimensions: usize) -> Vec<f32> {
     normalised(numbers.collect()).unwrap()
 }
 
+/// Every chunk that lacks a vector, in pages of any size.
+fn waiting(writer: &dyn Writer, model: ModelNumber) -> Vec<Pending> {
+    let all = writer.pending(model, None, usize::from(u16::MAX)).unwrap();
+    for page in [1, 2, all.len().max(1), all.len() + 1] {
+        let (mut read, mut after) = (Vec::new(), None);
+        loop {
+            let next = writer.pending(model, after, page).unwrap();
+            assert!(next.len() <= page);
+            read.extend_from_slice(&next);
+            match next.last() {
+                Some(last) if next.len() == page => after = Some(last.place),
+                _ => break,
+            }
+        }
+        assert_eq!(read, all, "pages of {page}");
+    }
+    let size = writer.pending_size(model).unwrap();
+    let bytes: usize = all.iter().map(|one| one.bytes).sum();
+    assert_eq!((size.chunks, size.bytes), (all.len(), bytes as u64));
+    assert!(all.is_sorted_by(|one, next| one.place.key() < next.place.key()));
+    all
+}
+
 /// Gives every chunk that lacks one a vector; returns how many did.
 fn embed(writer: &mut dyn Writer, model: ModelNumber, dimensions: usize) -> usize {
-    let pending = writer.pending(model).unwrap();
+    let pending = waiting(writer, model);
     let vectors = pending.iter().map(|it| (*it, vector_of(it, dimensions)));
     let vectors: Vec<_> = vectors.collect();
     writer.put_vectors(model, &vectors).unwrap();
@@ -81,7 +106,7 @@ fn chunks_wait_for_their_vectors() {
                 .unwrap()
                 .is_empty()
         );
-        let pending = writer.pending(model).unwrap();
+        let pending = waiting(&*writer, model);
         assert!(pending.len() > 3, "{pending:?}");
         // The first ones come first, then the others of the newest documents, in
         // order.
@@ -89,10 +114,10 @@ fn chunks_wait_for_their_vectors() {
         let known = rows(reader);
         let newest = ["chat", "short.md", "long.md"];
         let hashes = newest.map(|key| reader.chunk_hashes_of(known[key]).unwrap());
-        let waiting: Vec<_> = pending.iter().map(|one| one.hash).collect();
+        let hashed: Vec<_> = pending.iter().map(|one| one.hash).collect();
         let first = hashes.iter().map(|all| all[0]);
         let others = hashes.iter().flat_map(|all| all[1..].iter().copied());
-        assert_eq!(waiting, first.chain(others).collect::<Vec<_>>());
+        assert_eq!(hashed, first.chain(others).collect::<Vec<_>>());
         assert!(hashes.iter().any(|all| all.len() > 1));
         assert!(
             reader
@@ -133,12 +158,76 @@ fn chunks_wait_for_their_vectors() {
         writer.put_vectors(model, &vectors).unwrap();
         let failures = [gone, another].map(|it| (it, "lost".to_owned()));
         writer.put_failures(model, &failures).unwrap();
-        assert_eq!(writer.pending(model).unwrap(), pending);
+        assert_eq!(waiting(&*writer, model), pending);
         assert_eq!(writer.reader().serving().unwrap(), None);
         assert!(writer.reader().vectors().unwrap().is_none());
         writer.commit().unwrap();
         let status = store.reader().unwrap().embedding_status().unwrap();
         assert!(status.failures.is_empty());
+    });
+}
+
+#[test]
+fn breadth_comes_before_depth() {
+    on_each(|store| {
+        let section = "These words fill a section. ".repeat(40);
+        let long: String = (0..12)
+            .map(|number| format!("# Part {number}\n\n{section}\n\n"))
+            .collect();
+        // Some are of the same moment, as those of an import are.
+        let notes = [("a", 1), ("b", 2), ("c", 2), ("d", 2), ("e", 3)];
+        let model = write(store, |writer| {
+            for (key, updated_at) in notes {
+                let mut note = note(&format!("{key}.md"), key, &format!("{key} {long}"));
+                note.updated_at = updated_at;
+                put(writer, note);
+            }
+            let mut short = note("short.md", "Short", "Few words.");
+            short.updated_at = 1;
+            put(writer, short);
+            writer.put_model(&identity("tiny", 4)).unwrap()
+        });
+        let (order, newest) = write(store, |writer| {
+            (waiting(writer, model), writer.newest_chunk().unwrap())
+        });
+        let known = rows(&*store.reader().unwrap());
+        let places: Vec<(&str, u32)> = order
+            .iter()
+            .map(|one| {
+                let mut known = known.iter();
+                let (key, _) = known.find(|(_, row)| **row == one.place.document).unwrap();
+                (key.as_str(), one.place.ordinal)
+            })
+            .collect();
+        let first: HashSet<&str> = places[..6].iter().map(|(key, _)| *key).collect();
+        assert_eq!(first.len(), 6, "{places:?}");
+        assert!(places[..6].iter().all(|(_, ordinal)| *ordinal == 0));
+        assert_eq!(places[0], ("e.md", 0));
+        assert_eq!(places[6], ("e.md", 1));
+        assert_eq!(places[11..13], [("e.md", 2), ("e.md", 3)]);
+        // What is stored later is asked for by itself, and has its place in the order.
+        write(store, |writer| {
+            assert_eq!(writer.pending_since(model, newest, 9).unwrap(), []);
+            let mut late = note("late.md", "Late", &format!("late {long}"));
+            late.updated_at = 9;
+            put(writer, late);
+        });
+        write(store, |writer| {
+            let late = writer.pending_since(model, newest, 99).unwrap();
+            assert!(late.len() >= 12, "{late:?}");
+            assert!(late.iter().all(|one| one.chunk > newest));
+            assert_eq!(writer.pending_since(model, newest, 3).unwrap().len(), 3);
+            let last = writer.newest_chunk().unwrap();
+            assert_eq!(late.iter().map(|one| one.chunk).max(), Some(last));
+            let order = waiting(writer, model);
+            assert_eq!((order[0], order[7]), (late[0], late[1]));
+            // A vector takes a chunk out of both.
+            let vectors = [late[0], late[2]].map(|one| (one, vector_of(&one, 4)));
+            writer.put_vectors(model, &vectors).unwrap();
+            assert_eq!(waiting(writer, model).len(), order.len() - 2);
+            let left = writer.pending_since(model, newest, 99).unwrap();
+            assert_eq!((left.len(), left[0]), (late.len() - 2, late[1]));
+        });
     });
 }
 
@@ -150,7 +239,7 @@ fn coverage_and_failures_are_counted() {
         assert_eq!(reader.coverage(&Filter::default()).unwrap(), coverage(0, 0));
         let (model, pending) = write(store, |writer| {
             let model = writer.put_model(&identity("tiny", 4)).unwrap();
-            (model, writer.pending(model).unwrap())
+            (model, waiting(writer, model))
         });
         let all = pending.len() as u64;
         let failed = |at: usize, reason: &str| (pending[at], reason.to_owned());
@@ -228,7 +317,7 @@ fn another_model_takes_over_once_it_serves() {
         assert_eq!(reader.embedding_status().unwrap().models.len(), 1);
         assert_eq!(reader.coverage_by("first@1").unwrap().embedded, 0);
         let writer = store.writer("test").unwrap();
-        assert!(writer.pending(second).unwrap().is_empty());
+        assert!(waiting(&*writer, second).is_empty());
     });
 }
 
@@ -264,7 +353,7 @@ fn the_nearest_documents_are_found() {
         write(store, |writer| {
             fill(writer);
             let model = writer.put_model(&identity("tiny", 4)).unwrap();
-            let pending = writer.pending(model).unwrap();
+            let pending = waiting(writer, model);
             // The first two are the short documents' only chunks.
             let direction = |at: usize| unit(at.min(3));
             let vectors = pending.iter().zip(0..);
