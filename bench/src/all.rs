@@ -27,7 +27,7 @@ use crate::picture::save;
 use alone::{Task, start};
 use findings::{Column, Findings, say, thousands};
 use program::Program;
-use queries::Kind;
+pub(crate) use queries::Kind;
 use texts::Texts;
 
 /// The maximum number of documents that are written as files.

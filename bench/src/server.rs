@@ -3,13 +3,15 @@
 //! it is gone with its parent.
 //!
 //! `http` is a client of one connection, `load` has many of them; `stdio` is a server
-//! over standard input and output, `crowd` has many of them, and `alone` one. What is
+//! over standard input and output, `crowd` has many of them, and `alone` one;
+//! `reembedding` has many clients beside a process that embeds. What is
 //! required and does not hold is collected, and ends the run with an error.
 
 mod alone;
 mod crowd;
 mod http;
 mod load;
+mod reembedding;
 mod stdio;
 
 use std::path::{Path, PathBuf};
@@ -52,6 +54,10 @@ pub(crate) struct Options {
     /// other clients if absent.
     #[arg(long)]
     notes: Option<usize>,
+    /// A folder of notes to embed again while clients search; it is only read. Needs a
+    /// model.
+    #[arg(long, requires = "model")]
+    folder: Option<PathBuf>,
     /// Measure only this; may be repeated.
     #[arg(long, value_enum)]
     only: Vec<Part>,
@@ -62,6 +68,8 @@ pub(crate) struct Options {
 enum Part {
     /// Many clients over HTTP.
     Load,
+    /// Many clients over HTTP while a folder is embedded again.
+    Reembedding,
     /// The first call of a server.
     FirstCall,
     /// Idle servers.
@@ -151,6 +159,11 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     if options.wants(Part::Load) {
         let place = filled(options, options.documents, "none")?;
         load::measure(&place, options, report, &mut broken)?;
+    }
+    if let Some(folder) = &options.folder
+        && options.wants(Part::Reembedding)
+    {
+        reembedding::measure(folder, options, report, &mut broken)?;
     }
     if [Part::FirstCall, Part::Idle, Part::Orphan].map(|part| options.wants(part)) != [false; 3] {
         let notes = options.notes.unwrap_or(options.documents);

@@ -65,8 +65,8 @@ impl Client {
     }
 
     /// Searches, and returns the status of the response.
-    pub(super) fn search(&mut self, query: &str) -> Result<u16> {
-        let body = serde_json::json!({"query": query, "mode": "lexical"}).to_string();
+    pub(super) fn search(&mut self, query: &str, mode: &str) -> Result<u16> {
+        let body = serde_json::json!({"query": query, "mode": mode}).to_string();
         let request = format!(
             "POST /api/search HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             self.address,

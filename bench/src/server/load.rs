@@ -11,6 +11,8 @@ use super::{Broken, Options, Place, percentile};
 use crate::report::Report;
 use crate::zipf::Generator;
 
+/// The mode of the searches that need no model.
+const LEXICAL: &str = "lexical";
 /// The number of searches of the client that is alone.
 const ALONE: usize = 300;
 /// The connections of an overload: more than can work and wait, and fewer than a
@@ -21,13 +23,27 @@ const GLANCE: Duration = Duration::from_millis(500);
 
 /// What came of the requests of many clients.
 #[derive(Debug, Default)]
-struct Outcome {
+pub(super) struct Outcome {
     /// The times of the answers in milliseconds.
-    times: Vec<f64>,
+    pub(super) times: Vec<f64>,
     /// How many responses had each status other than 200.
-    refused: BTreeMap<u16, usize>,
+    pub(super) refused: BTreeMap<u16, usize>,
     /// What went wrong otherwise.
-    failures: Vec<String>,
+    pub(super) failures: Vec<String>,
+}
+
+/// Many clients that search.
+pub(super) struct Load<'a> {
+    pub(super) address: &'a str,
+    pub(super) queries: &'a [String],
+    /// How they search.
+    pub(super) mode: &'a str,
+    /// How many there are.
+    pub(super) clients: usize,
+    /// The time between two requests of each.
+    pub(super) interval: Duration,
+    /// How long they go on.
+    pub(super) stage: Duration,
 }
 
 pub(super) fn measure(
@@ -53,7 +69,7 @@ pub(super) fn measure(
     let mut times = Vec::new();
     for number in 0..ALONE {
         let started = Instant::now();
-        client.search(&queries[number % queries.len()])?;
+        client.search(&queries[number % queries.len()], LEXICAL)?;
         times.push(started.elapsed().as_secs_f64() * 1e3);
     }
     let alone = percentile(&mut times, 95);
@@ -70,13 +86,15 @@ pub(super) fn measure(
             place.run(&["index", "--rebuild", "--no-semantic"])
         });
         let watching = scope.spawn(move || watch(served, stage));
-        let outcome = run(
-            &served.address,
-            &queries,
+        let load = Load {
+            address: &served.address,
+            queries: &queries,
+            mode: LEXICAL,
             clients,
-            Duration::from_secs(1),
+            interval: Duration::from_secs(1),
             stage,
-        );
+        };
+        let outcome = load.run();
         let rebuilt = rebuilding.join().unwrap_or_else(|_| Ok(()));
         (
             rebuilt.map(|()| outcome),
@@ -135,7 +153,15 @@ fn overload(
     let stage = Duration::from_secs(options.overload_seconds);
     let rate = 10 * options.clients;
     let interval = Duration::from_secs_f64(CONNECTIONS as f64 / rate as f64);
-    let mut outcome = run(&served.address, queries, CONNECTIONS, interval, stage);
+    let load = Load {
+        address: &served.address,
+        queries,
+        mode: LEXICAL,
+        clients: CONNECTIONS,
+        interval,
+        stage,
+    };
+    let mut outcome = load.run();
     let what = |row: &str| format!("{rate} requests a second: {row}");
     let answers = outcome.times.len();
     let per_second = answers as f64 / stage.as_secs_f64();
@@ -185,56 +211,57 @@ fn watch(served: &Served, stage: Duration) -> Vec<f64> {
     seen
 }
 
-/// Has many clients search, each in this interval. One that is late does not wait.
-fn run(
-    address: &str,
-    queries: &[String],
-    clients: usize,
-    interval: Duration,
-    stage: Duration,
-) -> Outcome {
-    let outcome = Mutex::new(Outcome::default());
-    let started = Instant::now();
-    std::thread::scope(|scope| {
-        for client in 0..clients {
-            let outcome = &outcome;
-            scope.spawn(move || {
-                let offset = interval.mul_f64(client as f64 / clients as f64);
-                let mut own = Outcome::default();
-                let mut connection = None;
-                for number in 0_u32.. {
-                    let due = offset + interval * number;
-                    if due >= stage {
-                        break;
+impl Load<'_> {
+    /// Has the clients search. One that is late does not wait.
+    pub(super) fn run(&self) -> Outcome {
+        let outcome = Mutex::new(Outcome::default());
+        let started = Instant::now();
+        std::thread::scope(|scope| {
+            for client in 0..self.clients {
+                let outcome = &outcome;
+                scope.spawn(move || {
+                    let own = self.run_one(client, started);
+                    if let Ok(mut all) = outcome.lock() {
+                        all.times.extend(own.times);
+                        all.failures.extend(own.failures);
+                        for (status, count) in own.refused {
+                            *all.refused.entry(status).or_default() += count;
+                        }
                     }
-                    std::thread::sleep(due.saturating_sub(started.elapsed()));
-                    if started.elapsed() >= stage {
-                        break;
-                    }
-                    let query = &queries[(client + number as usize) % queries.len()];
-                    own.search(address, &mut connection, query);
-                }
-                if let Ok(mut all) = outcome.lock() {
-                    all.times.extend(own.times);
-                    all.failures.extend(own.failures);
-                    for (status, count) in own.refused {
-                        *all.refused.entry(status).or_default() += count;
-                    }
-                }
-            });
+                });
+            }
+        });
+        outcome.into_inner().unwrap_or_default()
+    }
+
+    fn run_one(&self, client: usize, started: Instant) -> Outcome {
+        let offset = self.interval.mul_f64(client as f64 / self.clients as f64);
+        let mut own = Outcome::default();
+        let mut connection = None;
+        for number in 0_u32.. {
+            let due = offset + self.interval * number;
+            if due >= self.stage {
+                break;
+            }
+            std::thread::sleep(due.saturating_sub(started.elapsed()));
+            if started.elapsed() >= self.stage {
+                break;
+            }
+            let query = &self.queries[(client + number as usize) % self.queries.len()];
+            own.search(self.address, &mut connection, query, self.mode);
         }
-    });
-    outcome.into_inner().unwrap_or_default()
+        own
+    }
 }
 
 impl Outcome {
-    fn search(&mut self, address: &str, connection: &mut Option<Client>, query: &str) {
+    fn search(&mut self, address: &str, connection: &mut Option<Client>, query: &str, mode: &str) {
         let started = Instant::now();
         let searched = match connection.take() {
             Some(client) => Ok(client),
             None => Client::connect(address),
         };
-        let searched = searched.and_then(|mut client| Ok((client.search(query)?, client)));
+        let searched = searched.and_then(|mut client| Ok((client.search(query, mode)?, client)));
         match searched {
             Ok((200, client)) => {
                 self.times.push(started.elapsed().as_secs_f64() * 1e3);

@@ -27,7 +27,7 @@ pub(crate) use access::KeptWriter;
 pub use access::{HeldWriter, WriteAccess};
 use changes::{Candidate, compare, require_entries};
 pub use changes::{Changes, changes};
-pub(crate) use embedding::Drive;
+pub(crate) use embedding::embed_recent;
 pub use embedding::{EmbeddingProgress, EmbeddingReport, backfill};
 use queue::{Closing, ReadingQueue};
 pub(crate) use refresh::{certain_changes, refresh};

@@ -29,9 +29,9 @@ const POOLED_OUTPUT: &str = "sentence_embedding";
 
 /// A model in a folder, loaded when first used.
 ///
-/// Documents are embedded one at a time, each on one core; callers with many
-/// texts embed from several threads. A query gets all cores, because its
-/// latency matters more than its cost.
+/// Documents are embedded one at a time, each on one core at low priority;
+/// callers with many texts embed from several threads. A query gets all cores,
+/// because its latency matters more than its cost.
 pub struct OnnxEmbedder {
     model: InstalledModel,
     /// The loaded model. A failure is kept and returned to every caller, so
@@ -101,7 +101,7 @@ impl OnnxEmbedder {
         let dimensions = self.model.identity.dimensions;
         let (prefix, cores) = match role {
             Role::Query => (&settings.query_prefix, Cores::All),
-            Role::Document => (&settings.document_prefix, Cores::One),
+            Role::Document => (&settings.document_prefix, Cores::Spare),
         };
         let tokens = runtime.encode(prefix, text)?;
         // A graph cannot run on an empty input. A text that is spelt out letter

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::backfills::Backfills;
 use super::looks::Looks;
 use super::models::{Models, NoModel, OneModel};
 use super::queue::WriteQueue;
@@ -58,6 +59,7 @@ impl EngineBuilder {
                 readers: Readers::default(),
                 queue: WriteQueue::default(),
                 workers: Arc::new(Workers::for_this_machine()),
+                backfills: Backfills::default(),
                 refresher: Refresher::default(),
                 looks: Looks::default(),
                 tallies: Arc::default(),

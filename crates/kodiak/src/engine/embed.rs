@@ -7,7 +7,9 @@ use super::{Engine, Event, Job};
 use crate::access::{Capability, Guard};
 use crate::error::Result;
 use crate::store::{WriteLock, Writer};
-use crate::sync::{EmbeddingProgress, EmbeddingReport, KeptWriter, WriteAccess, backfill};
+use crate::sync::{
+    EmbeddingProgress, EmbeddingReport, KeptWriter, WriteAccess, backfill, embed_recent,
+};
 
 /// Write access in short turns, between which others may write.
 struct Turns<'a> {
@@ -41,6 +43,13 @@ impl Engine {
         Ok(self.shared.store.embedding_holder())
     }
 
+    /// Returns whether a search embeds candidates that have no vector yet. While a
+    /// backfill runs, it leaves them to that.
+    pub(super) fn embeds_candidates(&self) -> bool {
+        let shared = &*self.shared;
+        !shared.backfills.is_running(&*shared.store)
+    }
+
     /// Embeds every chunk that lacks a vector, for at most `within`. Returns
     /// `None` if no model is configured. Others may write in the meantime. The
     /// next call continues with what is left.
@@ -54,27 +63,12 @@ impl Engine {
         job: &Job<'_>,
     ) -> Result<Option<EmbeddingReport>> {
         guard.require(Capability::Admin)?;
-        self.embed_pending(within, job)
-    }
-
-    /// Embeds what was just written, if that takes no longer than `within`. What is
-    /// left, or fails, is left to the next call of [`Engine::embed`].
-    pub(crate) fn embed_soon(&self, within: Duration, job: &Job<'_>) {
-        if matches!(self.shared.models.for_documents(), Ok(Some(_))) {
-            let _ = self.embed_pending(Some(within), job);
-        }
-    }
-
-    fn embed_pending(
-        &self,
-        within: Option<Duration>,
-        job: &Job<'_>,
-    ) -> Result<Option<EmbeddingReport>> {
         let model = match self.shared.models.for_documents() {
             Ok(Some(model)) => model,
             Ok(None) => return Ok(None),
             Err(absence) => return Err(absence.into()),
         };
+        let _running = self.shared.backfills.begin();
         let until = within.and_then(|within| Instant::now().checked_add(within));
         let mut cache = self.cache(job);
         let name = &model.identity().name;
@@ -88,13 +82,8 @@ impl Engine {
                 EmbeddingProgress::Done { chunks, bytes } => Event::Embedded { chunks, bytes },
             });
         };
-        let turns = Turns {
-            engine: self,
-            job,
-            kept: KeptWriter::default(),
-        };
         backfill(
-            &turns,
+            &self.turns(job),
             &*model,
             cache.as_mut(),
             until,
@@ -102,5 +91,25 @@ impl Engine {
             &mut progress,
         )
         .map(Some)
+    }
+
+    /// Embeds what was just written, if that takes no longer than `within`. What is
+    /// left, or fails, is left to the next call of [`Engine::embed`].
+    pub(crate) fn embed_soon(&self, within: Duration, job: &Job<'_>) {
+        let Ok(Some(model)) = self.shared.models.for_documents() else {
+            return;
+        };
+        let _running = self.shared.backfills.begin();
+        let until = Instant::now().checked_add(within);
+        let (turns, mut cache) = (self.turns(job), self.cache(job));
+        let _ = embed_recent(&turns, &*model, cache.as_mut(), until, job.cancel());
+    }
+
+    fn turns<'a>(&'a self, job: &'a Job<'a>) -> Turns<'a> {
+        Turns {
+            engine: self,
+            job,
+            kept: KeptWriter::default(),
+        }
     }
 }

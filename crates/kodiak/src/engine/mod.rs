@@ -14,6 +14,7 @@
 //! * `sync`, `embed`, `documents`, `pages`, `tags`, `brain`, `ingest`, `status` and
 //!   `doctor` contain the methods.
 
+mod backfills;
 mod brain;
 mod builder;
 mod doctor;
@@ -57,6 +58,7 @@ pub use status::{CacheStatus, SourceState, Status};
 pub use sync::{SourceFailure, SyncReport};
 pub use tags::{Left, TagCount, TagRenaming};
 
+use backfills::Backfills;
 use looks::Looks;
 use queue::{WriteQueue, patiently};
 use readers::Readers;
@@ -113,6 +115,8 @@ struct Shared {
     readers: Readers,
     queue: WriteQueue,
     workers: Arc<Workers>,
+    /// The embedding that runs, here or elsewhere.
+    backfills: Backfills,
     /// Dropped after the readers: the connection that closes last empties the
     /// write-ahead log, and a reader cannot do that.
     refresher: Refresher,
@@ -272,6 +276,7 @@ impl Engine {
             .with_deadline(self.shared.deadline)
             .with_tuning(self.tuning)
             .with_workers(Arc::clone(&self.shared.workers))
+            .embedding_candidates(self.embeds_candidates())
             .with_reranker(self.reranker.clone())
             .cancelled_by(self.cancel.clone())
     }

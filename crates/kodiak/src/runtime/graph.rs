@@ -8,9 +8,12 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rten::{Dimension, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value, ValueOrView};
+use rten::{
+    Dimension, Model, ModelOptions, NodeId, RunError, RunOptions, ThreadPool, Value, ValueOrView,
+};
 use rten_tensor::Layout;
 
+use super::priority::with_low_priority;
 use super::{Cores, Tokens, wire};
 
 /// The output of a model for one text or pair.
@@ -30,13 +33,18 @@ enum Input {
     TokenTypes,
 }
 
+/// Thread pools of one thread each.
+type Pools = Mutex<Vec<Arc<ThreadPool>>>;
+
 /// A graph that is ready to run, from any number of threads at once.
 pub(super) struct Graph {
     model: Model,
     inputs: Vec<(NodeId, Input)>,
     output: NodeId,
     /// Idle thread pools of one thread each.
-    idle: Mutex<Vec<Arc<ThreadPool>>>,
+    idle: Pools,
+    /// Those whose threads have a low priority.
+    idle_spare: Pools,
 }
 
 impl Graph {
@@ -79,6 +87,7 @@ impl Graph {
             inputs,
             output,
             idle: Mutex::default(),
+            idle_spare: Mutex::default(),
         })
     }
 
@@ -113,40 +122,46 @@ impl Graph {
         }
         let [value] = match cores {
             Cores::All => self.model.run_n(inputs, [self.output], None),
-            Cores::One => {
-                let pool = self.take_pool();
-                let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&pool)));
-                let result = self.model.run_n(inputs, [self.output], Some(options));
-                self.idle
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(pool);
-                result
+            Cores::One => self.run_alone(inputs, &self.idle, one_thread),
+            Cores::Spare => {
+                self.run_alone(inputs, &self.idle_spare, || with_low_priority(one_thread))
             }
         }
         .map_err(|error| error.to_string())?;
         read(value)
     }
 
-    /// Returns a thread pool for one run. Runs that shared a pool would wait
+    /// Runs the graph on an idle pool or a new one. Runs that shared a pool would wait
     /// for each other.
-    fn take_pool(&self) -> Arc<ThreadPool> {
-        self.idle
-            .lock()
+    fn run_alone(
+        &self,
+        inputs: Vec<(NodeId, ValueOrView<'_>)>,
+        idle: &Pools,
+        new: impl FnOnce() -> ThreadPool,
+    ) -> Result<[Value; 1], RunError> {
+        let taken = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let pool = taken.unwrap_or_else(|| Arc::new(new()));
+        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&pool)));
+        let result = self.model.run_n(inputs, [self.output], Some(options));
+        idle.lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .pop()
-            .unwrap_or_else(|| Arc::new(ThreadPool::with_num_threads(1)))
+            .push(pool);
+        result
     }
 
     /// Returns the largest number of simultaneous runs so far. Only valid while
     /// none is running.
     #[cfg(test)]
     pub(super) fn most_runs_at_once(&self) -> usize {
-        self.idle
+        self.idle_spare
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .len()
     }
+}
+
+fn one_thread() -> ThreadPool {
+    ThreadPool::with_num_threads(1)
 }
 
 /// Takes the numbers out of an output.

@@ -3,12 +3,14 @@
 //! This module turns text into a model's raw numbers: `tokens` encodes a text
 //! or a pair of texts, `graph` runs the model. `vocabulary` looks words up
 //! without loading anything. `wire` checks a file before it
-//! is loaded, and `isolation` turns a panic in third-party code into an error.
+//! is loaded, `isolation` turns a panic in third-party code into an error, and
+//! `priority` lets work in the background give way.
 //! The caller interprets the numbers: `embed` makes vectors of them, `rerank`
 //! reads a score.
 
 mod graph;
 mod isolation;
+mod priority;
 mod tokens;
 mod vocabulary;
 mod wire;
@@ -23,6 +25,7 @@ pub use vocabulary::Vocabulary;
 
 use graph::Graph;
 use isolation::isolated;
+pub(crate) use priority::lower_priority;
 use tokens::Encoder;
 
 /// What to load, and with which limits.
@@ -45,6 +48,8 @@ pub enum Cores {
     /// One core: the cheapest per text, for callers that run other texts in
     /// parallel.
     One,
+    /// One core at low priority, for work that must not slow down others.
+    Spare,
     /// All cores: the fastest, for a caller that waits.
     All,
 }
@@ -134,7 +139,7 @@ impl Runtime {
         run(|| self.graph.run(tokens, cores))
     }
 
-    /// Returns the largest number of simultaneous runs on one core so far. Only
+    /// Returns the largest number of simultaneous runs on spare cores so far. Only
     /// valid while none is running.
     #[cfg(test)]
     pub(crate) fn most_runs_at_once(&self) -> usize {

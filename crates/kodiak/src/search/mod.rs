@@ -488,18 +488,11 @@ impl<'a> Searching<'a> {
         } = semantic;
         let most = plan.limits.candidates;
         let mut candidates = join(store, &matches.best, chunks, &comparison, most)?;
-        if let Some(embedder) = self.router.embedder.as_deref()
+        if let Some(tools) = self.router.candidate_embedder()
             && outcome.embedded < 1.0
         {
             let (hits, deadline) = (plan.limits.hits, self.router.deadline(self.started));
-            unembedded::embed(
-                store,
-                embedder,
-                &comparison,
-                &mut candidates,
-                hits,
-                deadline,
-            )?;
+            unembedded::embed(store, tools, &comparison, &mut candidates, hits, deadline)?;
         }
         let scoring = Scoring {
             store,

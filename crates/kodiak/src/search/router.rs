@@ -35,6 +35,8 @@ pub struct Router<'a> {
     deadline: Duration,
     pub(super) tuning: Tuning,
     workers: Arc<Workers>,
+    /// Whether candidates without a vector are embedded.
+    embeds_candidates: bool,
     cancel: Option<Cancel>,
 }
 
@@ -96,6 +98,7 @@ impl<'a> Router<'a> {
             deadline: DEADLINE,
             tuning: Tuning::default(),
             workers: Arc::new(Workers::for_this_machine()),
+            embeds_candidates: true,
             cancel: None,
         }
     }
@@ -147,6 +150,13 @@ impl<'a> Router<'a> {
     #[must_use]
     pub(crate) fn with_workers(mut self, workers: Arc<Workers>) -> Self {
         self.workers = workers;
+        self
+    }
+
+    /// Sets whether searches embed candidates that have no vector yet.
+    #[must_use]
+    pub(crate) fn embedding_candidates(mut self, embeds: bool) -> Self {
+        self.embeds_candidates = embeds;
         self
     }
 
@@ -251,6 +261,12 @@ impl<'a> Router<'a> {
             workers: &self.workers,
             cancel: self.cancel.as_ref(),
         }
+    }
+
+    /// Returns what embeds candidates without a vector, if they are embedded.
+    pub(super) fn candidate_embedder(&self) -> Option<(&Arc<dyn Embedder>, &Workers)> {
+        let embedder = self.embedder.as_ref()?;
+        self.embeds_candidates.then_some((embedder, &*self.workers))
     }
 
     pub(super) fn reranking(&self) -> Option<Reranking<'_>> {

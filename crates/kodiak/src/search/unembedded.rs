@@ -5,17 +5,23 @@
 //! note that was found by its words has no similarity, and fusion ranks it below
 //! all that have one. Its first chunk is enough to place it: title and opening tell
 //! what it is about. The vector serves this search only.
+//!
+//! Many searches at once must not embed beside each other: they use threads of the
+//! shared pool that no query needs.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::candidate::Candidate;
 use super::compare::{Comparison, NearestChunk};
+use super::workers::{Queries, Workers};
 use crate::analysis::chunk::ChunkOptions;
-use crate::cancel::Cancel;
-use crate::embed::Embedder;
+use crate::cancel::Stop;
+use crate::embed::{Embedder, Role};
 use crate::error::Result;
 use crate::store::{Reader, Row, StoredDocument};
-use crate::sync::Drive;
 
 /// The longest time that this may add to a search: what a person hardly notices.
 const LONGEST: Duration = Duration::from_millis(200);
@@ -27,10 +33,10 @@ const NO_CHUNK: i64 = -1;
 
 /// Embeds the first chunk of candidates that are among the `most` best of lexical
 /// retrieval and have no vector, until `deadline` at the latest. A failure of the
-/// model leaves them as they are.
+/// model leaves them as they are, and so does a pool without a free thread.
 pub(super) fn embed(
     store: &dyn Reader,
-    embedder: &dyn Embedder,
+    (embedder, workers): (&Arc<dyn Embedder>, &Workers),
     comparison: &Comparison,
     candidates: &mut [Candidate],
     most: usize,
@@ -38,39 +44,71 @@ pub(super) fn embed(
 ) -> Result<()> {
     let among_best = |one: &Candidate| one.evidence.lexical_rank.is_some_and(|rank| rank <= most);
     let wanted = |one: &Candidate| one.chunk.is_none() && among_best(one);
-    let mut rows: Vec<Row> = Vec::new();
     let mut best: Vec<&Candidate> = candidates.iter().filter(|one| wanted(one)).collect();
     best.sort_by_key(|one| one.evidence.lexical_rank);
-    rows.extend(best.iter().map(|one| one.row));
+    let rows: Vec<Row> = best.iter().map(|one| one.row).collect();
     if rows.is_empty() || !embedder.is_local() {
         return Ok(());
     }
     let documents = store.documents(&rows)?;
-    let texts: Vec<(Row, String)> = documents.iter().filter_map(first_chunk).collect();
     let until = Instant::now() + LONGEST;
-    let drive = Drive {
-        embedder,
-        until: Some(deadline.map_or(until, |deadline| deadline.min(until))),
-        cancel: &Cancel::new(),
-    };
-    let borrowed: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
-    drive.run(&borrowed, &mut |outcomes| {
-        for (at, outcome) in outcomes {
-            let Ok(vector) = outcome else { continue };
-            let row = texts[at].0;
-            if let Some(candidate) = candidates.iter_mut().find(|one| one.row == row) {
-                let similarity = comparison.similarity(&vector);
-                candidate.compared(NearestChunk {
-                    row,
-                    chunk: NO_CHUNK,
-                    similarity,
-                    centroid_similarity: similarity,
-                    vector,
-                });
+    let until = deadline.map_or(until, |deadline| deadline.min(until));
+    let batch = Arc::new(Batch {
+        embedder: Arc::clone(embedder),
+        texts: documents.iter().filter_map(first_chunk).collect(),
+        next: AtomicUsize::new(0),
+        stop: Stop::at(Some(until)),
+    });
+    let (sender, receiver) = channel();
+    for _ in 0..batch.texts.len() {
+        let (batch, sender) = (Arc::clone(&batch), sender.clone());
+        if !workers.offer(move |queries| batch.embed(queries, &sender)) {
+            break;
+        }
+    }
+    drop(sender);
+    // Ends with the time, or when no thread works on the texts any more.
+    while let Ok((row, vector)) =
+        receiver.recv_timeout(until.saturating_duration_since(Instant::now()))
+    {
+        if let Some(candidate) = candidates.iter_mut().find(|one| one.row == row) {
+            let similarity = comparison.similarity(&vector);
+            candidate.compared(NearestChunk {
+                row,
+                chunk: NO_CHUNK,
+                similarity,
+                centroid_similarity: similarity,
+                vector,
+            });
+        }
+    }
+    batch.stop.cancel.cancel();
+    Ok(())
+}
+
+/// Texts that several threads embed, each text once.
+struct Batch {
+    embedder: Arc<dyn Embedder>,
+    texts: Vec<(Row, String)>,
+    /// The first text that no thread has taken yet.
+    next: AtomicUsize,
+    stop: Stop,
+}
+
+impl Batch {
+    /// Embeds one text after another, until the time is up or a query needs the thread.
+    fn embed(&self, queries: &Queries, sender: &Sender<(Row, Vec<f32>)>) {
+        while !self.stop.is_reached() && !queries.wait() {
+            let next = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some((row, text)) = self.texts.get(next) else {
+                return;
+            };
+            if let Ok(vector) = self.embedder.embed_one(text, Role::Document) {
+                // After the time is up nobody listens any more.
+                let _ = sender.send((*row, vector));
             }
         }
-    });
-    Ok(())
+    }
 }
 
 /// Returns the embedded text of a document's first chunk, if it has one.

@@ -1,7 +1,9 @@
 //! A bounded thread pool that all semantic searches of a process share.
 //!
 //! Ten impatient callers must not run a model ten times at once. Jobs wait in a
-//! queue of limited length; a job that does not fit is refused at once.
+//! queue of limited length; a job that does not fit is refused at once. Queries come
+//! first: what only improves an answer gets a thread that has nothing else to do, or
+//! none, and gives it back when a query waits.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,6 +14,13 @@ use std::thread;
 const WAITING_PER_THREAD: usize = 32;
 
 type Job = Box<dyn FnOnce() + Send>;
+
+/// A job that waits for a thread.
+struct Waiting {
+    job: Job,
+    /// Whether a thread was free when it came.
+    offered: bool,
+}
 
 /// A bounded thread pool. Threads start when they are first needed and end with
 /// the pool. A job that never ends keeps its thread; dropping the pool does not
@@ -30,7 +39,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<Job>,
+    waiting: VecDeque<Waiting>,
     threads: usize,
     idle: usize,
     closed: bool,
@@ -56,7 +65,7 @@ impl Shared {
     fn run(&self) {
         let mut state = self.lock();
         loop {
-            if let Some(job) = state.waiting.pop_front() {
+            if let Some(Waiting { job, .. }) = state.waiting.pop_front() {
                 drop(state);
                 // The caller notices a panic by its closed channel.
                 let _ = catch_unwind(AssertUnwindSafe(job));
@@ -104,11 +113,38 @@ impl Workers {
     /// Queues a job. Returns false if the queue is full or no thread can run it.
     pub(crate) fn submit(&self, job: impl FnOnce() + Send + 'static) -> bool {
         let most_threads = self.most_threads();
-        let mut state = self.shared.lock();
+        let state = self.shared.lock();
         if state.waiting.len() >= WAITING_PER_THREAD * most_threads {
             return false;
         }
-        state.waiting.push_back(Box::new(job));
+        let job = Box::new(job);
+        self.queue(
+            state,
+            Waiting {
+                job,
+                offered: false,
+            },
+        )
+    }
+
+    /// Runs a job at once on a thread that has nothing to do. Returns false if there
+    /// is none. The job is told whether others wait for its thread, and should end if
+    /// they do.
+    pub(crate) fn offer(&self, job: impl FnOnce(&Queries) + Send + 'static) -> bool {
+        let most_threads = self.most_threads();
+        let queries = Queries(Arc::clone(&self.shared));
+        let state = self.shared.lock();
+        let free = state.idle + most_threads.saturating_sub(state.threads);
+        if free <= state.waiting.len() {
+            return false;
+        }
+        let job = Box::new(move || job(&queries));
+        self.queue(state, Waiting { job, offered: true })
+    }
+
+    fn queue(&self, mut state: MutexGuard<'_, State>, waiting: Waiting) -> bool {
+        let most_threads = self.most_threads();
+        state.waiting.push_back(waiting);
         if state.idle < state.waiting.len() && state.threads < most_threads {
             let shared = Arc::clone(&self.shared);
             let started = thread::Builder::new()
@@ -126,6 +162,16 @@ impl Workers {
         }
         self.shared.work.notify_one();
         true
+    }
+}
+
+/// The jobs that wait because no thread was free.
+pub(crate) struct Queries(Arc<Shared>);
+
+impl Queries {
+    /// Reports whether a job waits.
+    pub(super) fn wait(&self) -> bool {
+        self.0.lock().waiting.iter().any(|one| !one.offered)
     }
 }
 
@@ -189,6 +235,33 @@ mod tests {
             assert!(workers.submit(|| {}));
         }
         assert!(!workers.submit(|| {}));
+        drop(release);
+    }
+
+    #[test]
+    fn an_offer_takes_a_free_thread_or_none_and_sees_who_waits() {
+        let workers = Workers::new(2);
+        let (begun, begins) = channel();
+        let (release, released) = channel::<()>();
+        let blocking = begun.clone();
+        assert!(workers.submit(move || {
+            blocking.send(false).unwrap();
+            let _ = released.recv();
+        }));
+        begins.recv().unwrap();
+        let (go, goes) = channel::<()>();
+        assert!(workers.offer(move |queries| {
+            begun.send(queries.wait()).unwrap();
+            goes.recv().unwrap();
+            begun.send(queries.wait()).unwrap();
+        }));
+        assert!(!begins.recv().unwrap(), "nobody waits yet");
+        assert!(!workers.offer(|_| {}), "no thread is free");
+        let (done, finished) = channel();
+        assert!(workers.submit(move || done.send(()).unwrap()));
+        go.send(()).unwrap();
+        assert!(begins.recv().unwrap(), "a query waits");
+        finished.recv().unwrap();
         drop(release);
     }
 

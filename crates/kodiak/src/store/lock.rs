@@ -15,6 +15,12 @@ use crate::error::{Error, Result};
 /// The pause between two attempts to take the lock.
 const STEP: Duration = Duration::from_millis(25);
 
+/// How often the lock is tried before it counts as held: whoever asks for its holder
+/// has it for a moment.
+const ATTEMPTS: u32 = 4;
+/// The pause between these.
+const GLANCE: Duration = Duration::from_millis(1);
+
 /// The right to write to an index, held until dropped.
 #[derive(Debug)]
 pub struct WriteLock {
@@ -34,13 +40,19 @@ impl WriteLock {
             .truncate(false)
             .open(&path)
             .map_err(Error::io("create", &path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let holder = named_in(&mut file);
-                return Err(Error::Locked { holder, path });
+        let mut attempts = ATTEMPTS;
+        loop {
+            attempts -= 1;
+            match file.try_lock() {
+                Ok(()) => break,
+                // It may be held by one who only asks.
+                Err(TryLockError::WouldBlock) if attempts > 0 => std::thread::sleep(GLANCE),
+                Err(TryLockError::WouldBlock) => {
+                    let holder = named_in(&mut file);
+                    return Err(Error::Locked { holder, path });
+                }
+                Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path)(source)),
             }
-            Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path)(source)),
         }
         let named = file
             .set_len(0)
@@ -118,5 +130,25 @@ mod tests {
         assert_eq!(WriteLock::holder(&index), None);
         assert_eq!(WriteLock::holder(&folder.path().join("other.db")), None);
         WriteLock::acquire(&index, "me").unwrap();
+    }
+
+    #[test]
+    fn asking_for_the_holder_keeps_nobody_from_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path().join("index.db");
+        drop(WriteLock::acquire(&index, "me").unwrap());
+        let mut asked = File::open(lock_path(&index)).unwrap();
+        asked.try_lock_shared().unwrap();
+        std::thread::scope(|scope| {
+            let taken = scope.spawn(|| {
+                wait_for_lock(
+                    Duration::from_mins(1),
+                    |_, _| Ok(()),
+                    || WriteLock::acquire(&index, "me"),
+                )
+            });
+            drop(std::mem::replace(&mut asked, File::open(&folder).unwrap()));
+            taken.join().unwrap().unwrap();
+        });
     }
 }

@@ -1,6 +1,6 @@
 //! The backfill: gives every chunk a vector, as far as time allows.
 //!
-//! Cached vectors are stored at once. The rest is embedded in groups, in the order
+//! Cached vectors are stored at once (`cached`). The rest is embedded in groups, in the order
 //! of the store: the first chunks of all documents before the depths of long ones,
 //! newest documents first. `walk` reads that order page by page, and puts first
 //! what was written while a model works. `drive` calls the embedder and decides
@@ -9,20 +9,23 @@
 //! once, so a process that dies loses only the calls in progress, and the next one
 //! continues from there.
 
+mod cached;
 mod drive;
+mod report;
 mod walk;
 
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use super::access::{WriteAccess, writing};
-pub(crate) use drive::Drive;
-use drive::Outcome;
-use walk::{Next, Walk};
+pub(super) use cached::restore;
+use drive::{Drive, Outcome};
+pub use report::{EmbeddingProgress, EmbeddingReport};
+use walk::{Next, Walk, by_text};
 
 use crate::analysis::chunk;
 use crate::cancel::Cancel;
-use crate::embed::{EmbedError, Embedder, Identity};
+use crate::embed::{EmbedError, Embedder};
 use crate::error::{Error, Result};
 use crate::store::{ChunkText, EmbeddingCache, ModelNumber, Pending, Writer};
 
@@ -38,47 +41,6 @@ const PAGE: usize = 2_000;
 /// The bytes of title and headings, which are embedded with every chunk.
 const OVERHEAD: u64 = 32;
 
-/// The result of a backfill.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EmbeddingReport {
-    /// The number of chunks whose vector came from the cache.
-    pub cached: usize,
-    /// The number of chunks that were embedded.
-    pub embedded: usize,
-    /// The number of chunks that could not be embedded.
-    pub failed: usize,
-    /// The reason of the last failure.
-    pub reason: Option<String>,
-    /// The number of chunks that still lack a vector, not counting failed ones.
-    pub left: usize,
-    /// The process that is already embedding, in which case nothing was done.
-    pub elsewhere: Option<String>,
-    /// The reason why the embedder stopped early, if neither a chunk nor the
-    /// time limit is to blame: it refused, or stayed busy until the time was
-    /// up.
-    pub stopped: Option<String>,
-}
-
-/// The progress of a backfill. It includes bytes of text, because long chunks
-/// take longer than short ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EmbeddingProgress {
-    /// This much must be embedded.
-    Found {
-        /// The number of chunks.
-        chunks: usize,
-        /// The bytes of their text.
-        bytes: u64,
-    },
-    /// This much of it is done.
-    Done {
-        /// The number of chunks.
-        chunks: usize,
-        /// The bytes of their text.
-        bytes: u64,
-    },
-}
-
 /// Gives every chunk a vector, until the time `until` or until cancelled.
 /// Vectors computed by then are kept, and the report says how many are left. If
 /// the model is not the one in use, it replaces that one once it has all
@@ -91,6 +53,42 @@ pub fn backfill(
     cancel: &Cancel,
     progress: &mut dyn FnMut(EmbeddingProgress),
 ) -> Result<EmbeddingReport> {
+    let drive = Drive {
+        embedder,
+        until,
+        cancel,
+    };
+    exclusively(access, drive, cache, |backfill| {
+        chunk_all(access)?;
+        backfill.run(access, progress)
+    })
+}
+
+/// Gives the chunks that were stored last their vectors, until the time `until` or
+/// until cancelled. Takes no longer if very many others are pending, and does not
+/// count them.
+pub(crate) fn embed_recent(
+    access: &dyn WriteAccess,
+    embedder: &dyn Embedder,
+    cache: Option<&mut EmbeddingCache>,
+    until: Option<Instant>,
+    cancel: &Cancel,
+) -> Result<EmbeddingReport> {
+    let drive = Drive {
+        embedder,
+        until,
+        cancel,
+    };
+    exclusively(access, drive, cache, |backfill| backfill.run_recent(access))
+}
+
+/// Runs `work` unless another process is embedding, and returns its report.
+fn exclusively(
+    access: &dyn WriteAccess,
+    drive: Drive<'_>,
+    cache: Option<&mut EmbeddingCache>,
+    work: impl FnOnce(&mut Backfill<'_>) -> Result<()>,
+) -> Result<EmbeddingReport> {
     let _lock = match access.embedding_lock() {
         Ok(lock) => lock,
         Err(Error::Locked { holder, .. }) => {
@@ -101,43 +99,14 @@ pub fn backfill(
         }
         Err(error) => return Err(error),
     };
-    chunk_all(access)?;
     let mut backfill = Backfill {
-        drive: Drive {
-            embedder,
-            until,
-            cancel,
-        },
+        drive,
         cache,
         report: EmbeddingReport::default(),
         failed: HashSet::new(),
     };
-    backfill.run(access, progress)?;
+    work(&mut backfill)?;
     Ok(backfill.report)
-}
-
-/// Gives chunks their cached vectors, inside the caller's transaction.
-pub(super) fn restore(
-    writer: &mut dyn Writer,
-    identity: &Identity,
-    cache: &EmbeddingCache,
-) -> Result<usize> {
-    let model = writer.put_model(identity)?;
-    let (mut restored, mut after) = (0, None);
-    loop {
-        let page = writer.pending(model, after, PAGE)?;
-        // Chunks that the cache does not have are embedded after the rebuild,
-        // which also repairs the cache.
-        let Ok((known, _)) = split_cached(identity, cache, &page) else {
-            return Ok(restored);
-        };
-        restored += known.len();
-        writer.put_vectors(model, &known)?;
-        match page.last() {
-            Some(last) if page.len() == PAGE => after = Some(last.place),
-            _ => return Ok(restored),
-        }
-    }
 }
 
 /// Chunks the documents that an earlier version indexed without chunks or
@@ -239,6 +208,21 @@ impl Backfill<'_> {
                 }
             }
         }
+    }
+
+    /// Embeds what was stored last, the beginnings of documents first.
+    fn run_recent(&mut self, access: &dyn WriteAccess) -> Result<()> {
+        let recent = self.in_model(access, |writer, model| {
+            let oldest = writer.newest_chunk()? - PAGE as i64;
+            writer.pending_since(model, oldest, PAGE)
+        })?;
+        let recent = self.take_cached(access, recent)?;
+        for group in by_text(&recent).chunks(self.drive.group_size(GROUP)) {
+            if self.drive.is_over() || self.embed_group(access, &group.concat())?.is_some() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Embeds one group after another, from the beginning of the order to its end.
@@ -350,53 +334,6 @@ impl Backfill<'_> {
         pending
     }
 
-    /// Stores every cached vector, so that nothing waits for a model that needs none.
-    fn restore_cached(&mut self, access: &dyn WriteAccess) -> Result<()> {
-        let mut after = None;
-        while self.cache.is_some() && !self.drive.is_over() {
-            let page = self.in_model(access, |writer, model| writer.pending(model, after, PAGE))?;
-            let last = page.last().map(|last| last.place);
-            let full = page.len() == PAGE;
-            self.take_cached(access, page)?;
-            if !full {
-                break;
-            }
-            after = last;
-        }
-        Ok(())
-    }
-
-    /// Stores the cached vectors of chunks and returns the other chunks.
-    fn take_cached(
-        &mut self,
-        access: &dyn WriteAccess,
-        pending: Vec<Pending>,
-    ) -> Result<Vec<Pending>> {
-        if self.drive.cancel.is_cancelled() {
-            return Ok(pending);
-        }
-        let (known, rest) = self.split_cached(&pending);
-        if !known.is_empty() {
-            self.report.cached += known.len();
-            self.in_model(access, |writer, model| writer.put_vectors(model, &known))?;
-        }
-        Ok(rest)
-    }
-
-    /// Separates the chunks whose vectors are cached from the others. A cache
-    /// that cannot be read counts as empty and is not used again.
-    fn split_cached(&mut self, pending: &[Pending]) -> (Vectors, Vec<Pending>) {
-        let identity = self.drive.embedder.identity();
-        if let Some(cache) = self.cache.as_deref_mut() {
-            match split_cached(identity, cache, pending) {
-                Ok(split) => return split,
-                Err(error) if cache.recover(&error) => {}
-                Err(_) => self.cache = None,
-            }
-        }
-        (Vec::new(), pending.to_vec())
-    }
-
     /// Embeds chunks and stores the outcomes. Chunks with the same text must be
     /// adjacent. Returns the embedder's failure if no text is to blame.
     fn embed_group(
@@ -486,22 +423,6 @@ impl Backfill<'_> {
         }
         writing(access, |writer| writer.refresh_vectors())
     }
-}
-
-fn split_cached(
-    identity: &Identity,
-    cache: &EmbeddingCache,
-    pending: &[Pending],
-) -> Result<(Vectors, Vec<Pending>)> {
-    let hashes: Vec<[u8; 16]> = pending.iter().map(|pending| pending.hash).collect();
-    let (mut known, mut rest) = (Vec::new(), Vec::new());
-    for (pending, vector) in pending.iter().zip(cache.get(identity, &hashes)?) {
-        match vector {
-            Some(vector) => known.push((*pending, vector)),
-            None => rest.push(*pending),
-        }
-    }
-    Ok((known, rest))
 }
 
 /// Returns the bytes that are embedded of chunks.

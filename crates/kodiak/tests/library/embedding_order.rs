@@ -281,3 +281,26 @@ fn a_memory_is_recalled_by_meaning_while_another_process_embeds() {
         assert_eq!((report.embedded, report.left), (301, 0));
     });
 }
+
+#[test]
+fn a_memory_is_embedded_at_once_however_much_is_pending() {
+    let notes = many_notes(300);
+    let model = Scripted::tiny();
+    let engine = engine(&notes, Arc::clone(&model));
+    for text in ["The hotel by the museum.", "The ferry to the beach."] {
+        let memory = Memory {
+            source: "memory".to_owned(),
+            text: text.to_owned(),
+            ..Memory::default()
+        };
+        let me = Guard::local();
+        let remembered = engine.remember(&me, &memory, &Job::default()).unwrap();
+        assert!(remembered.indexed);
+    }
+    let asked = model.chunks();
+    // Each is the first in its run, before the notes that follow it.
+    assert!(asked[0].contains("museum"), "{asked:?}");
+    let status = notes.store().embedding_status().unwrap();
+    let memories = status.sources.iter().find(|(name, _)| name == "memory");
+    assert_eq!(memories.unwrap().1.embedded, 2);
+}

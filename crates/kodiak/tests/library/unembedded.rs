@@ -1,8 +1,13 @@
 //! Documents that are not embedded yet: a search embeds the best of them itself,
 //! if texts stay on this machine.
 
+use std::time::Duration;
+
+use kodiak::Engine;
+use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::search::{Mode, Request};
+use kodiak::store::Store;
 
 use crate::collection::{Collection, ask_in};
 use crate::embedders::{Scripted, tiny};
@@ -58,4 +63,27 @@ fn nothing_but_the_query_is_given_to_a_remote_model() {
         .unwrap();
     assert_eq!(late.similarity, None);
     assert!(remote.chunks().is_empty());
+}
+
+#[test]
+fn a_search_leaves_candidates_to_whoever_is_embedding() {
+    let notes = with_late();
+    let similarity = || {
+        // An engine that has not asked yet who is embedding.
+        let engine = Engine::builder(notes.index_path())
+            .source(notes.source())
+            .model(tiny())
+            .deadline(Duration::from_mins(1))
+            .refresh(Duration::ZERO)
+            .open()
+            .unwrap();
+        let answer = engine.search(&Guard::local(), &request()).unwrap();
+        let late = answer.hits.iter().find(|hit| hit.path == "late.md");
+        late.unwrap().similarity
+    };
+    assert!(similarity().is_some());
+    let lock = notes.index().embedding_lock("another process").unwrap();
+    assert_eq!(similarity(), None, "it was found by words only");
+    drop(lock);
+    assert!(similarity().is_some());
 }

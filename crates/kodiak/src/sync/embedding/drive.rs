@@ -2,7 +2,8 @@
 //! kind of failure.
 //!
 //! This module decides what is retried and when the run ends. The backfill
-//! supplies the texts and stores the vectors. Workers are plain threads: an
+//! supplies the texts and stores the vectors. Workers have a low priority, because
+//! searches run beside them. They are plain threads: an
 //! embedder may wait for a network, which must not block a pool of worker
 //! threads.
 
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
 use crate::embed::{EmbedError, Embedder, Role, fitting};
+use crate::runtime::lower_priority;
 
 /// The first pause for an embedder that is busy and does not say for how long.
 /// Each further pause is twice as long.
@@ -30,14 +32,14 @@ const MAX_ASKED_PAUSE: Duration = Duration::from_mins(5);
 const POLL: Duration = Duration::from_millis(20);
 
 /// The vector of a text, or the reason why it has none.
-pub(crate) type Outcome = Result<Vec<f32>, String>;
+pub(super) type Outcome = Result<Vec<f32>, String>;
 
 /// An embedder, and the limits of its run.
 #[derive(Clone, Copy)]
-pub(crate) struct Drive<'a> {
-    pub(crate) embedder: &'a dyn Embedder,
-    pub(crate) until: Option<Instant>,
-    pub(crate) cancel: &'a Cancel,
+pub(super) struct Drive<'a> {
+    pub(super) embedder: &'a dyn Embedder,
+    pub(super) until: Option<Instant>,
+    pub(super) cancel: &'a Cancel,
 }
 
 impl Drive<'_> {
@@ -61,7 +63,7 @@ impl Drive<'_> {
     /// soon as it is known. A text without an outcome was not tried: the time
     /// was up, the run was cancelled, or the embedder failed in a way that is
     /// no text's fault. Returns that failure.
-    pub(crate) fn run(
+    pub(super) fn run(
         &self,
         texts: &[&str],
         known: &mut dyn FnMut(Vec<(usize, Outcome)>),
@@ -83,7 +85,10 @@ impl Drive<'_> {
                 let (crew, sender) = (&crew, sender.clone());
                 let started = thread::Builder::new()
                     .name("embedding".to_owned())
-                    .spawn_scoped(scope, move || crew.work(&sender));
+                    .spawn_scoped(scope, move || {
+                        lower_priority();
+                        crew.work(&sender);
+                    });
                 if started.is_err() {
                     break;
                 }
