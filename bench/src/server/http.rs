@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 /// A server over HTTP, killed when this is dropped.
 pub(super) struct Served {
@@ -66,6 +67,11 @@ impl Client {
 
     /// Searches, and returns the status of the response.
     pub(super) fn search(&mut self, query: &str, mode: &str) -> Result<u16> {
+        Ok(self.answer(query, mode)?.0)
+    }
+
+    /// Searches, and returns the status of the response and the answer.
+    pub(super) fn answer(&mut self, query: &str, mode: &str) -> Result<(u16, Value)> {
         let body = serde_json::json!({"query": query, "mode": mode}).to_string();
         let request = format!(
             "POST /api/search HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
@@ -92,10 +98,11 @@ impl Client {
         }
         let mut body = vec![0; length.context("no length")?];
         self.connection.read_exact(&mut body)?;
+        let mut answer = Value::Null;
         if status == 200 {
-            let answer: serde_json::Value = serde_json::from_slice(&body)?;
+            answer = serde_json::from_slice(&body)?;
             anyhow::ensure!(answer["hits"].is_array(), "not an answer: {answer}");
         }
-        Ok(status)
+        Ok((status, answer))
     }
 }

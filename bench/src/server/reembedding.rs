@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
@@ -15,8 +15,9 @@ use crate::report::Report;
 
 /// The number of different queries.
 const QUERIES: usize = 200;
-/// How long the other process has to empty the index and begin to embed.
-const BEGINNING: Duration = Duration::from_secs(3);
+/// How long the other process has to empty the index and embed a first group. Before
+/// that, searches are by words only.
+const BEGINNING: Duration = Duration::from_mins(2);
 /// How many times as long the median search may take beside the other process.
 const SLOWER: f64 = 2.5;
 /// How many times as much memory the server may take.
@@ -65,7 +66,7 @@ pub(super) fn measure(
 
     let mut command: Command = place.command(&["index", "--rebuild", "--embeddings"]);
     let mut embedding = Running(command.spawn().context("could not embed again")?);
-    std::thread::sleep(BEGINNING);
+    wait_for_vectors(&served, &queries[0])?;
     let mut beside = load.run();
     let ended = embedding.0.try_wait()?.is_some();
     let during = percentile(&mut beside.times, 50);
@@ -85,6 +86,21 @@ pub(super) fn measure(
     );
     ensure!(!ended, "the embedding ended too soon; use more notes");
     Ok(())
+}
+
+/// Waits until the index has some vectors.
+fn wait_for_vectors(served: &Served, query: &str) -> Result<()> {
+    let mut client = Client::connect(&served.address)?;
+    let started = Instant::now();
+    loop {
+        let (_, answer) = client.answer(query, "auto")?;
+        let embedded = answer["embedded"].as_f64().unwrap_or(0.0);
+        if embedded > 0.0 && embedded < 1.0 {
+            return Ok(());
+        }
+        ensure!(started.elapsed() < BEGINNING, "nothing is being embedded");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// Describes how many were answered.

@@ -30,12 +30,9 @@ pub(super) fn with_low_priority<T: Send>(work: impl Fn() -> T + Send + Sync) -> 
 mod tests {
     use super::*;
 
-    fn niceness() -> i32 {
-        rustix::process::nice(0).unwrap()
-    }
-
     #[test]
     fn threads_of_a_nice_thread_are_nice_and_no_others() {
+        let niceness = || rustix::process::nice(0).unwrap();
         let before = niceness();
         let inherited = with_low_priority(|| {
             let started = std::thread::spawn(niceness);

@@ -246,7 +246,13 @@ impl Backfill<'_> {
                 return Ok(Ended::Over);
             }
             if !told.found && walk.is_last_page() {
-                self.tell_found(&mut told, &group, &walk, progress);
+                // All of it is known: this group and the rest of its page.
+                let ahead = walk.ahead();
+                progress(EmbeddingProgress::Found {
+                    chunks: group.len() + ahead.iter().map(Vec::len).sum::<usize>(),
+                    bytes: bytes(&group) + ahead.iter().map(|one| bytes(one)).sum::<u64>(),
+                });
+                told.found = true;
             }
             match self.embed_group(access, &group)? {
                 None => {}
@@ -277,22 +283,6 @@ impl Backfill<'_> {
                 bytes: told.bytes,
             });
         }
-    }
-
-    /// Tells how much is to be done, where all of it is known.
-    fn tell_found(
-        &self,
-        told: &mut Told,
-        group: &[Pending],
-        walk: &Walk,
-        progress: &mut dyn FnMut(EmbeddingProgress),
-    ) {
-        let ahead = walk.ahead();
-        progress(EmbeddingProgress::Found {
-            chunks: group.len() + ahead.iter().map(Vec::len).sum::<usize>(),
-            bytes: bytes(group) + ahead.iter().map(|one| bytes(one)).sum::<u64>(),
-        });
-        told.found = true;
     }
 
     /// Runs `work` in a transaction, with the number of the model, which another

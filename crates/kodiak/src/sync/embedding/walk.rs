@@ -92,10 +92,10 @@ impl Walk {
         }
         let most = self.group.min(self.ahead.len());
         let group: Vec<Vec<Pending>> = self.ahead.drain(..most).collect();
-        Ok(match group.is_empty() {
-            true => Next::End,
-            false => Next::Group(group.concat()),
-        })
+        if group.is_empty() {
+            return Ok(Next::End);
+        }
+        Ok(Next::Group(group.concat()))
     }
 
     /// Returns the few chunks that were stored since chunks were last read. If there

@@ -114,10 +114,10 @@ fn chunks_wait_for_their_vectors() {
         let known = rows(reader);
         let newest = ["chat", "short.md", "long.md"];
         let hashes = newest.map(|key| reader.chunk_hashes_of(known[key]).unwrap());
-        let hashed: Vec<_> = pending.iter().map(|one| one.hash).collect();
+        let order: Vec<_> = pending.iter().map(|one| one.hash).collect();
         let first = hashes.iter().map(|all| all[0]);
         let others = hashes.iter().flat_map(|all| all[1..].iter().copied());
-        assert_eq!(hashed, first.chain(others).collect::<Vec<_>>());
+        assert_eq!(order, first.chain(others).collect::<Vec<_>>());
         assert!(hashes.iter().any(|all| all.len() > 1));
         assert!(
             reader
