@@ -15,11 +15,8 @@ use crate::error::{Error, Result};
 /// The pause between two attempts to take the lock.
 const STEP: Duration = Duration::from_millis(25);
 
-/// How often the lock is tried before it counts as held: whoever asks for its holder
-/// has it for a moment.
-const ATTEMPTS: u32 = 4;
-/// The pause between these.
-const GLANCE: Duration = Duration::from_millis(1);
+/// The longest time that others may ask, one after the other, who holds the lock.
+const ASKING: Duration = Duration::from_secs(5);
 
 /// The right to write to an index, held until dropped.
 #[derive(Debug)]
@@ -40,19 +37,13 @@ impl WriteLock {
             .truncate(false)
             .open(&path)
             .map_err(Error::io("create", &path))?;
-        let mut attempts = ATTEMPTS;
-        loop {
-            attempts -= 1;
-            match file.try_lock() {
-                Ok(()) => break,
-                // It may be held by one who only asks.
-                Err(TryLockError::WouldBlock) if attempts > 0 => std::thread::sleep(GLANCE),
-                Err(TryLockError::WouldBlock) => {
-                    let holder = named_in(&mut file);
-                    return Err(Error::Locked { holder, path });
-                }
-                Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path)(source)),
+        match try_lock(&file) {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let holder = named_in(&mut file);
+                return Err(Error::Locked { holder, path });
             }
+            Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path)(source)),
         }
         let named = file
             .set_len(0)
@@ -61,14 +52,35 @@ impl WriteLock {
         Ok(Self { _file: file })
     }
 
-    /// Returns who holds the lock of the index at `index`, if anybody does. Takes no
-    /// lock for longer than it takes to ask.
+    /// Returns who holds the lock of the index at `index`, if a process does. Asking
+    /// takes a shared lock for an instant, which [`WriteLock::acquire`] waits for.
     pub fn holder(index: &Path) -> Option<String> {
         let mut file = File::open(lock_path(index)).ok()?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => Some(named_in(&mut file)),
             Ok(()) | Err(TryLockError::Error(_)) => None,
         }
+    }
+}
+
+/// Takes the lock of a file. Fails only if a process holds it for writing: a shared lock
+/// is that of a process that asks who holds it, and ends at once.
+fn try_lock(file: &File) -> std::result::Result<(), TryLockError> {
+    let started = Instant::now();
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {}
+            ended => return ended,
+        }
+        // Two processes that both wait here hold a shared lock for an instant, too.
+        match file.try_lock_shared() {
+            Ok(()) => file.unlock().map_err(TryLockError::Error)?,
+            held => return held,
+        }
+        if started.elapsed() > ASKING {
+            return Err(TryLockError::WouldBlock);
+        }
+        std::thread::yield_now();
     }
 }
 
@@ -133,22 +145,44 @@ mod tests {
     }
 
     #[test]
-    fn asking_for_the_holder_keeps_nobody_from_the_lock() {
+    fn asking_for_the_holder_keeps_no_writer_out() {
         let folder = tempfile::tempdir().unwrap();
         let index = folder.path().join("index.db");
-        drop(WriteLock::acquire(&index, "me").unwrap());
-        let mut asked = File::open(lock_path(&index)).unwrap();
-        asked.try_lock_shared().unwrap();
+        drop(WriteLock::acquire(&index, "first").unwrap());
+        let done = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let taken = scope.spawn(|| {
-                wait_for_lock(
-                    Duration::from_mins(1),
-                    |_, _| Ok(()),
-                    || WriteLock::acquire(&index, "me"),
-                )
-            });
-            drop(std::mem::replace(&mut asked, File::open(&folder).unwrap()));
-            taken.join().unwrap().unwrap();
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                        WriteLock::holder(&index);
+                    }
+                });
+            }
+            let taken = (0..500).map(|_| WriteLock::acquire(&index, "me").map(drop));
+            let taken: Vec<_> = taken.filter(Result::is_err).collect();
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert!(taken.is_empty(), "{taken:?}");
         });
+    }
+
+    #[test]
+    fn of_many_that_take_the_lock_at_once_one_gets_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path().join("index.db");
+        for _ in 0..50 {
+            let start = std::sync::Barrier::new(4);
+            let taken: Vec<_> = std::thread::scope(|scope| {
+                let tries = [(); 4].map(|()| {
+                    scope.spawn(|| {
+                        start.wait();
+                        let lock = WriteLock::acquire(&index, "me");
+                        start.wait();
+                        lock.is_ok()
+                    })
+                });
+                tries.into_iter().map(|it| it.join().unwrap()).collect()
+            });
+            assert_eq!(taken.iter().filter(|taken| **taken).count(), 1, "{taken:?}");
+        }
     }
 }
