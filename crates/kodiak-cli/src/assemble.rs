@@ -46,6 +46,21 @@ pub(crate) fn source(
     config: &Config,
     source: &RegisteredSource,
 ) -> kodiak::Result<Box<dyn Source>> {
+    source_without(config, source, &forgotten(config))
+}
+
+/// Returns what was forgotten. A source that leaves it out must have the same as the
+/// engine that it belongs to.
+fn forgotten(config: &Config) -> Tombstones {
+    Tombstones::at(config.forgotten())
+}
+
+/// Opens a registered source that leaves out what was forgotten.
+fn source_without(
+    config: &Config,
+    source: &RegisteredSource,
+    forgotten: &Tombstones,
+) -> kodiak::Result<Box<dyn Source>> {
     let (name, path, max_bytes) = (&source.name, &source.path, config.max_file_size.0);
     match source.kind {
         Kind::Markdown => {
@@ -81,12 +96,16 @@ pub(crate) fn source(
             };
             Ok(Box::new(SessionRecords::new(name, path, options)?))
         }
-        Kind::Transcripts => Ok(Box::new(transcripts(config, source)?)),
+        Kind::Transcripts => Ok(Box::new(transcripts(config, source, forgotten)?)),
     }
 }
 
 /// Opens transcripts. Their copies are in a folder of the source's name.
-fn transcripts(config: &Config, source: &RegisteredSource) -> kodiak::Result<TranscriptSource> {
+fn transcripts(
+    config: &Config,
+    source: &RegisteredSource,
+    forgotten: &Tombstones,
+) -> kodiak::Result<TranscriptSource> {
     let settings = source.transcripts.as_ref();
     let agent = settings.and_then(|settings| Agent::named(settings.agent));
     let agent = agent.unwrap_or(Agent::ClaudeCode);
@@ -94,7 +113,7 @@ fn transcripts(config: &Config, source: &RegisteredSource) -> kodiak::Result<Tra
     let options = TranscriptOptions {
         keep: keep.then(|| config.kept_transcripts().join(&source.name)),
         thinking: settings.is_some_and(|settings| settings.thinking),
-        tombstones: Tombstones::at(config.forgotten()),
+        tombstones: forgotten.clone(),
     };
     TranscriptSource::new(&source.name, agent, &source.path, options)
 }
@@ -104,7 +123,7 @@ pub(crate) fn transcript_extent(
     config: &Config,
     source: &RegisteredSource,
 ) -> kodiak::Result<(usize, u64)> {
-    transcripts(config, source)?.extent()
+    transcripts(config, source, &forgotten(config))?.extent()
 }
 
 /// Returns the number of copies that were kept of transcripts, and their size.
@@ -112,7 +131,7 @@ pub(crate) fn kept_transcripts(
     config: &Config,
     source: &RegisteredSource,
 ) -> kodiak::Result<(usize, u64)> {
-    transcripts(config, source)?.kept()
+    transcripts(config, source, &forgotten(config))?.kept()
 }
 
 /// Tells whether an agent has sessions at a path.
@@ -257,6 +276,7 @@ pub(crate) fn engine(
     if let Some(idle) = purpose.model_idle {
         models.drop_after(idle);
     }
+    let forgotten = forgotten(config);
     let mut builder = Engine::builder(&context.index_path)
         .home(paths::home())
         .holder(holder(purpose.verb))
@@ -270,25 +290,30 @@ pub(crate) fn engine(
         })
         .models(models)
         .brain_threshold(config.brain.threshold)
-        .tombstones(Tombstones::at(config.forgotten()));
+        .tombstones(forgotten.clone());
     if config.brain.remember_queries {
         builder = builder.remember_queries(paths::queries_file(&context.index_path));
     }
     for registered in &config.sources {
-        builder = add(builder, config, registered);
+        builder = add(builder, config, registered, &forgotten);
     }
     builder.open()
 }
 
 /// Adds a source to the builder. If its folder is missing now, the engine tries
 /// to open it later.
-fn add(builder: EngineBuilder, config: &Config, registered: &RegisteredSource) -> EngineBuilder {
-    if let Ok(source) = source(config, registered) {
+fn add(
+    builder: EngineBuilder,
+    config: &Config,
+    registered: &RegisteredSource,
+    forgotten: &Tombstones,
+) -> EngineBuilder {
+    if let Ok(source) = source_without(config, registered, forgotten) {
         return builder.sources([source]);
     }
-    let (config, registered) = (config.clone(), registered.clone());
+    let (config, registered, forgotten) = (config.clone(), registered.clone(), forgotten.clone());
     builder.absent_source(registered.name.clone(), move || {
-        source(&config, &registered)
+        source_without(&config, &registered, &forgotten)
     })
 }
 

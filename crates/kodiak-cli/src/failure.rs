@@ -98,6 +98,15 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
             path,
             source,
         } => io_hint(action, path, source.kind()),
+        Error::NotErased { source } if source.is_disk_full() => {
+            one("free some space, then run `kodiak index`, which erases the rest; it is recorded")
+        }
+        Error::NotErased { source } if matches!(**source, Error::SourceAbsent { .. }) => {
+            one("the rest is erased by the next `kodiak index` that can reach it")
+        }
+        Error::NotErased { .. } => one(
+            "it is recorded, and the next command that writes erases the rest: run `kodiak index`",
+        ),
         Error::Database { .. } if error.is_read_only() => one(ELSEWHERE),
         Error::Database { .. } if error.is_disk_full() => one(FREE_SPACE),
         Error::Database { .. } => {

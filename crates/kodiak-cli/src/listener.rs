@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use kodiak::Error;
 use kodiak::engine::Event;
 use kodiak::sync::{EmbeddingProgress, Progress as SyncProgress, Report};
 
@@ -110,6 +111,17 @@ impl<'a> Listener<'a> {
                     embedding.event(EmbeddingProgress::Done { chunks, bytes });
                 }
             }
+            Event::ErasureFinished { documents } => {
+                *shown = Shown::Nothing;
+                let documents = counted(documents as u64, "document");
+                self.output.notice(&format!(
+                    "finished erasing {documents}, which was interrupted"
+                ));
+            }
+            Event::ErasureUnfinished { error } => {
+                *shown = Shown::Nothing;
+                self.output.warning(&unfinished_erasing(error));
+            }
             Event::Warning { error } => self.output.warning(&error.to_string()),
             _ => {}
         }
@@ -132,6 +144,11 @@ impl<'a> Listener<'a> {
     pub(crate) fn end(&self) {
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Shown::Nothing;
     }
+}
+
+/// Words that something was not erased completely.
+pub(crate) fn unfinished_erasing(error: &Error) -> String {
+    format!("not everything is erased yet: {error}; the next command that writes tries again")
 }
 
 /// Prints how the sync of a source ended.

@@ -33,10 +33,11 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Builds an engine. Finishes the renaming of a tag that was interrupted, if
-    /// there is one.
+    /// Builds an engine. Finishes an erasing and the renaming of a tag that were
+    /// interrupted, if there are any.
     pub(crate) fn for_writing(context: &Context<'_>, verb: &str) -> anyhow::Result<Self> {
         let desk = Self::for_reading(context, verb)?;
+        finish_erasing(context.output, &desk.engine)?;
         finish_renaming(context.output, &desk.config, &desk.engine)?;
         Ok(desk)
     }
@@ -93,6 +94,24 @@ impl Desk {
         if !saved.indexed {
             output.warning("the index is not up to date yet; the next `kodiak index` sees to it");
         }
+    }
+}
+
+/// Finishes an erasing that was interrupted, if there is one, and says so. What cannot be
+/// finished yet is reported and does not stop other work.
+pub(crate) fn finish_erasing(output: &Output, engine: &Engine) -> anyhow::Result<()> {
+    let finished = work(output, |job| {
+        Ok(engine.finish_erasing(&Guard::local(), job)?)
+    });
+    match finished {
+        Ok(_) => Ok(()),
+        Err(error) => match error.downcast_ref() {
+            Some(Error::NotErased { source }) => {
+                output.warning(&crate::listener::unfinished_erasing(source));
+                Ok(())
+            }
+            _ => Err(error),
+        },
     }
 }
 

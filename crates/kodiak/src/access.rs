@@ -142,6 +142,19 @@ impl Guard {
         })
     }
 
+    /// Fails unless everything exists for the caller.
+    pub fn require_everything(&self) -> Result<()> {
+        if self.sees_everything() {
+            return Ok(());
+        }
+        Err(Error::OutOfScope)
+    }
+
+    /// Fails if the caller is restricted to a project.
+    pub fn require_all_projects(&self) -> Result<()> {
+        self.project().map_or(Ok(()), |_| Err(Error::OutOfScope))
+    }
+
     /// Tells whether this source exists for the caller.
     pub fn admits(&self, source: &str) -> bool {
         self.scope.admits(source)

@@ -248,6 +248,9 @@ pub enum Error {
         /// The name of the capability.
         capability: &'static str,
     },
+    /// The work would change what does not exist for the caller.
+    #[error("not allowed: this would also change what is outside of the caller's scope")]
+    OutOfScope,
     /// A note changed between being read and being written.
     #[error("{} has changed since it was read; read it again and repeat the change", path.display())]
     Conflict {
@@ -323,6 +326,19 @@ pub enum Error {
     DuplicateSource {
         /// The name.
         name: String,
+    },
+    /// A source is registered and cannot be reached now.
+    #[error("the source '{name}' cannot be reached")]
+    SourceAbsent {
+        /// Its name.
+        name: String,
+    },
+    /// Documents are no longer indexed, but something of them is still in a file. What
+    /// writes the index next erases it.
+    #[error("not everything is erased yet: {source}")]
+    NotErased {
+        /// The reason.
+        source: Box<Error>,
     },
     /// The work was cancelled. What was done until then stays.
     #[error("cancelled")]

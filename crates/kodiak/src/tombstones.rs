@@ -69,41 +69,57 @@ impl Tombstones {
             || thread.is_some_and(|thread| holds(of_thread(source, thread))))
     }
 
+    /// Reports whether a document was forgotten whose id begins with these digits.
+    pub fn hold_id(&self, digits: &str) -> Result<bool> {
+        let Some(path) = self.path() else {
+            return Ok(false);
+        };
+        let mut read = self.read();
+        read.catch_up(path)?;
+        Ok(read.hashes.iter().any(|hash| hash.starts_with(digits)))
+    }
+
     /// Adds documents, each given by source and key, and threads, each given by
     /// source and name. They are on the disk when this returns.
     pub fn add(&self, documents: &[(String, String)], threads: &[(String, String)]) -> Result<()> {
+        self.add_hashes(&hashes(documents, threads))
+    }
+
+    /// Adds what [`hashes`] has returned.
+    pub(crate) fn add_hashes(&self, hashes: &[String]) -> Result<()> {
         let Some(path) = self.path() else {
             return Ok(());
         };
-        let documents = documents
-            .iter()
-            .map(|(source, key)| DocumentId::new(source, key).hex());
-        let threads = threads.iter().map(|(source, name)| of_thread(source, name));
         let mut read = self.read();
         read.catch_up(path)?;
         let mut lines = String::new();
-        for hash in documents.chain(threads) {
-            if !read.hashes.contains(&hash) {
-                lines.push_str(&hash);
+        for hash in hashes {
+            if !read.hashes.contains(hash) {
+                lines.push_str(hash);
                 lines.push('\n');
             }
         }
         if lines.is_empty() {
             return Ok(());
         }
-        if let Some(folder) = path.parent() {
-            files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
-        }
+        let folder = path.parent().unwrap_or(Path::new("."));
+        files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
         let mut options = OpenOptions::new();
         files::keep_private(options.create(true).append(true));
         let mut write = || {
             let mut file = options.open(path)?;
             // A line that a killed process has cut off must not join the next one.
-            if file.metadata()?.len() > 0 {
+            let is_new = file.metadata()?.len() == 0;
+            if !is_new {
                 lines.insert(0, '\n');
             }
             file.write_all(lines.as_bytes())?;
-            file.sync_all()
+            file.sync_all()?;
+            if is_new && let Ok(folder) = fs::File::open(folder) {
+                // Its name must survive a power cut as well.
+                let _ = folder.sync_all();
+            }
+            Ok(())
         };
         write().map_err(Error::io("write", path))?;
         read.catch_up(path)
@@ -144,6 +160,15 @@ impl Lines {
         self.length += whole as u64;
         Ok(())
     }
+}
+
+/// Returns what stands for documents, each given by source and key, and for threads,
+/// each given by source and name, in the file of tombstones.
+pub(crate) fn hashes(documents: &[(String, String)], threads: &[(String, String)]) -> Vec<String> {
+    let documents = documents.iter();
+    let documents = documents.map(|(source, key)| DocumentId::new(source, key).hex());
+    let threads = threads.iter().map(|(source, name)| of_thread(source, name));
+    documents.chain(threads).collect()
 }
 
 /// Returns what stands for a document in place of its key if it was forgotten in one

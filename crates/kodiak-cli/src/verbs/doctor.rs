@@ -104,7 +104,10 @@ fn examine(context: &Context<'_>, fixed: Option<&mut Vec<String>>) -> anyhow::Re
             let about_index = |check: &&engine::Check| {
                 matches!(
                     check.subject,
-                    Subject::Index { .. } | Subject::NoIndex { .. } | Subject::Contradiction(_)
+                    Subject::Index { .. }
+                        | Subject::NoIndex { .. }
+                        | Subject::Contradiction(_)
+                        | Subject::Erasing { .. }
                 )
             };
             checks.extend(diagnosis.checks.iter().filter(about_index).map(describe));
@@ -162,6 +165,21 @@ fn describe(check: &engine::Check) -> Check {
                 "run `kodiak doctor --fix` to repair it",
             )
         },
+        Subject::Erasing { documents } => {
+            let documents = counted(*documents as u64, "document");
+            let unreadable = problem.map(|error| failure::one_line(&error.to_string()));
+            match unreadable {
+                None => Check::problem(
+                    format!("the erasing of {documents} was interrupted"),
+                    "run `kodiak index` to finish it",
+                ),
+                Some(error) => Check::problem(
+                    format!("an erasing was interrupted: {error}"),
+                    "update Kodiak if a later version was used; otherwise delete that file, and \
+                     forget the documents again",
+                ),
+            }
+        }
         Subject::Source {
             name,
             location,
@@ -214,6 +232,10 @@ fn describe(check: &engine::Check) -> Check {
 /// Words a repair.
 fn done(repair: &Repair) -> String {
     match repair {
+        Repair::Erased(documents) => format!(
+            "the erasing of {} was finished",
+            counted(*documents as u64, "document")
+        ),
         Repair::Refilled => "the data derived from the notes was recomputed".to_owned(),
         Repair::VectorsCorrected(count) => format!(
             "{} replaced from the cache",

@@ -7,14 +7,16 @@ use crate::arguments::ForgetArguments;
 use crate::context::Context;
 use crate::output::escape::escaped;
 use crate::output::phrases::counted;
-use crate::pages::{Desk, work};
+use crate::pages::{Desk, finish_renaming, work};
 use crate::projects;
 
 pub(super) fn run(arguments: &ForgetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
-    let desk = Desk::for_writing(context, "forget")?;
     if arguments.purge {
+        // It finishes an interrupted erasing itself, and takes part in the result.
+        let desk = Desk::for_reading(context, "forget")?;
         return purge(arguments, &desk, context);
     }
+    let desk = Desk::for_writing(context, "forget")?;
     let output = context.output;
     let forgotten = work(output, |job| {
         let guard = Guard::local();
@@ -45,6 +47,7 @@ fn purge(
     let project = project.map(|typed| projects::resolve_all(typed, engine));
     let project = project.transpose()?.unwrap_or_default();
     let output = context.output;
+    finish_renaming(output, &desk.config, engine)?;
     let erased = work(output, |job| {
         let mut erased = 0;
         if !arguments.ids.is_empty() {
@@ -58,6 +61,11 @@ fn purge(
         }
         Ok(erased)
     })?;
+    if erased == 0 && !arguments.ids.is_empty() {
+        // A name that leads nowhere is an error.
+        output.notice("it was erased before");
+        return Ok(Outcome::Done);
+    }
     if erased == 0 {
         output.notice("there was nothing to erase");
         return Ok(Outcome::Nothing);

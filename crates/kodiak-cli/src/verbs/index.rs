@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Event, Job};
+use kodiak::document::Timestamp;
+use kodiak::engine::{Clock, Event, Job, KEPT_IN_TRASH};
 use kodiak::{Engine, Error};
 
 use super::Outcome;
@@ -45,7 +46,10 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
     };
     let purpose = Purpose::of(verb).without_model(arguments.no_semantic);
     let engine = context.engine(&config, purpose)?;
+    pages::finish_erasing(context.output, &engine)?;
     pages::finish_renaming(context.output, &config, &engine)?;
+    // Before the sync, which makes its own time known.
+    let clock = retains(&config).then(|| engine.clock(&Guard::local()));
     if arguments.allow_empty {
         forget_empty(&config, &engine, &arguments.sources)?;
     }
@@ -54,8 +58,11 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
     } else {
         sync(context, &engine, &arguments.sources, Summaries::Always)?
     };
-    retire(context, &config, &engine)?;
-    retire_sessions(context, &config, &engine)?;
+    let clock = clock.transpose()?.unwrap_or(Clock {
+        now: kodiak::date::now(),
+        newest: None,
+    });
+    retire(context, &config, &engine, clock)?;
     embedding::embed(context, &config, &engine, arguments.no_semantic, None)?;
     if arguments.watch {
         return watch(context, config, arguments, purpose);
@@ -63,8 +70,39 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
     Ok(outcome)
 }
 
+/// Moves what is older than the config allows to the trash, unless the clock cannot be
+/// believed.
+fn retire(
+    context: &Context<'_>,
+    config: &Config,
+    engine: &Engine,
+    clock: Clock,
+) -> anyhow::Result<()> {
+    if let (false, Some(newest)) = (clock.is_plausible(), clock.newest) {
+        context.output.warning(&format!(
+            "retention was skipped: the clock says {}, but the newest date known is {}; \
+             check the clock",
+            day(clock.now),
+            day(newest)
+        ));
+        return Ok(());
+    }
+    retire_memories(context, config, engine)?;
+    retire_sessions(context, config, engine, clock)
+}
+
+/// Reports whether the config limits the age of anything.
+fn retains(config: &Config) -> bool {
+    config.memory.retention.is_some() || config.transcripts.retention.is_some()
+}
+
+fn day(timestamp: Timestamp) -> String {
+    let written = kodiak::date::format(timestamp);
+    written.split('T').next().unwrap_or(&written).to_owned()
+}
+
 /// Moves memories that are older than the config allows to the trash.
-fn retire(context: &Context<'_>, config: &Config, engine: &Engine) -> anyhow::Result<()> {
+fn retire_memories(context: &Context<'_>, config: &Config, engine: &Engine) -> anyhow::Result<()> {
     let Some(cutoff) = config.memory.cutoff() else {
         return Ok(());
     };
@@ -83,20 +121,38 @@ fn retire(context: &Context<'_>, config: &Config, engine: &Engine) -> anyhow::Re
     Ok(())
 }
 
-/// Removes copies of sessions that are older than the config allows and whose originals
-/// are gone.
-fn retire_sessions(context: &Context<'_>, config: &Config, engine: &Engine) -> anyhow::Result<()> {
-    let Some(cutoff) = config.transcripts.cutoff() else {
-        return Ok(());
-    };
+/// Moves copies of sessions to the trash that are older than the config allows and whose
+/// originals are gone.
+fn retire_sessions(
+    context: &Context<'_>,
+    config: &Config,
+    engine: &Engine,
+    clock: Clock,
+) -> anyhow::Result<()> {
+    let cutoff = config.transcripts.cutoff();
     let job = Job::new(&|_| {});
-    let removed = engine.retire_sessions(&Guard::local(), cutoff, &job)?;
-    if removed.sessions > 0 {
-        let age = config.transcripts.retention.as_deref().unwrap_or_default();
+    let done = engine.retire_sessions(&Guard::local(), cutoff, clock, &job)?;
+    let sessions = |count: usize| counted(count as u64, "session");
+    let age = config.transcripts.retention.as_deref().unwrap_or_default();
+    if done.retired > 0 {
         context.output.notice(&format!(
-            "erased the copies of {} ({}) older than {age} whose originals are gone",
-            counted(removed.sessions as u64, "session"),
-            counted(removed.turns as u64, "turn"),
+            "moved the copies of {} ({}) older than {age} whose originals are gone to the trash; \
+             they are erased after {} days",
+            sessions(done.retired),
+            counted(done.turns as u64, "turn"),
+            KEPT_IN_TRASH / (24 * 60 * 60),
+        ));
+    }
+    if done.restored > 0 {
+        context.output.notice(&format!(
+            "moved the copies of {} back from the trash: they are not too old",
+            sessions(done.restored)
+        ));
+    }
+    if done.erased > 0 {
+        context.output.notice(&format!(
+            "erased the copies of {} from the trash",
+            sessions(done.erased)
         ));
     }
     Ok(())

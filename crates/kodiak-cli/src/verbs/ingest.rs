@@ -91,6 +91,7 @@ pub(super) fn run(arguments: &IngestArguments, context: &Context<'_>) -> anyhow:
     let source = sessions::place(context, arguments.source.as_deref())?;
     let config = context.config()?;
     let engine = context.engine(&config, Purpose::of("ingest"))?;
+    pages::finish_erasing(context.output, &engine)?;
     // Says what is missing where there is no model.
     models::is_ready(context, &config, false);
     let texts: Vec<String> = found.iter().map(|record| record.text.clone()).collect();

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::failure::refusal;
 use crate::memory;
 use crate::output::phrases::secrets_left_out;
-use crate::pages::{Desk, work};
+use crate::pages::{Desk, finish_erasing, work};
 use crate::projects;
 
 pub(super) fn run(arguments: &RememberArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -28,6 +28,7 @@ pub(super) fn run(arguments: &RememberArguments, context: &Context<'_>) -> anyho
     let described = &arguments.described;
     let source = memory::place(context, Kind::Memory, described.source.as_deref())?;
     let desk = Desk::for_reading(context, "remember")?;
+    finish_erasing(context.output, &desk.engine)?;
     let memory = Memory {
         source,
         text,
@@ -46,6 +47,7 @@ pub(super) fn article(verb: &ArticleVerb, context: &Context<'_>) -> anyhow::Resu
     let described = &arguments.described;
     let source = memory::place(context, Kind::Article, described.source.as_deref())?;
     let desk = Desk::for_reading(context, "article save")?;
+    finish_erasing(context.output, &desk.engine)?;
     let article = Article {
         memory: Memory {
             source,

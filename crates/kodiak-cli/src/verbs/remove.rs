@@ -12,6 +12,7 @@ use crate::config::{Kind, edit};
 use crate::context::Context;
 use crate::listener::{Listener, Summaries};
 use crate::output::phrases::{counted, size};
+use crate::pages;
 
 pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let name = &arguments.name;
@@ -31,6 +32,8 @@ pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow:
         let name = name.clone();
         return Err(Error::UnknownSource { name, known }.into());
     }
+    // Afterwards its files are out of reach.
+    pages::finish_erasing(context.output, &engine)?;
     let _lock = edit::lock(&context.config_path, "remove")?;
     edit::remove_source(&context.config_path, name)?;
     // Does not create an index just to remove a source from it.

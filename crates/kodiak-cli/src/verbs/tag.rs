@@ -9,7 +9,7 @@ use super::Outcome;
 use crate::arguments::{ListTagsArguments, RenameTagArguments, TagNoteArguments, TagVerb};
 use crate::context::Context;
 use crate::output::escape::escaped;
-use crate::pages::{Desk, report_renaming, work};
+use crate::pages::{self, Desk, report_renaming, work};
 use crate::registry;
 
 pub(super) fn run(verb: &TagVerb, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -97,6 +97,7 @@ fn rename(arguments: &RenameTagArguments, context: &Context<'_>) -> anyhow::Resu
     // Not resumed beforehand: if this is what was interrupted, it is finished and
     // not done twice.
     let desk = Desk::for_reading(context, "tag rename")?;
+    pages::finish_erasing(context.output, &desk.engine)?;
     let done = work(context.output, |job| {
         let (from, to) = (&arguments.from, &arguments.to);
         Ok(desk.engine.rename_tag(&Guard::local(), from, to, job)?)

@@ -29,6 +29,7 @@ mod install;
 mod interrupt;
 mod judged;
 mod kill;
+mod kill_erasing;
 mod kill_pages;
 mod length;
 mod mcp;

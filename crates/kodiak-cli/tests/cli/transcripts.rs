@@ -174,7 +174,7 @@ fn mistakes_are_refused() {
 }
 
 /// Returns the files below a folder whose bytes contain a text.
-fn files_with(folder: &std::path::Path, text: &str) -> Vec<String> {
+pub(crate) fn files_with(folder: &std::path::Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -235,11 +235,93 @@ fn old_copies_are_erased_if_the_config_says_so() {
     assert_eq!(desk.found(&["search", "borscht"]).len(), 1);
     fs::remove_file(original).unwrap();
     let run = desk.ok(&["index"]);
-    let said = "erased the copies of 1 session (3 turns) older than 300d whose originals are gone";
+    let said = "moved the copies of 1 session (3 turns) older than 300d whose originals are gone \
+                to the trash; they are erased after 30 days";
     assert!(run.stderr.contains(said), "{run}");
+    let trash = data.join("transcripts/claude-code/.trash");
+    let left = files_with(&data, "borscht");
+    assert!(
+        left.len() == 1 && files_with(&trash, "borscht") == left,
+        "{left:?}"
+    );
+    // A month later.
+    let moment = fs::read_dir(&trash)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let at: i64 = moment
+        .file_name()
+        .unwrap()
+        .to_str()
+        .unwrap()
+        .parse()
+        .unwrap();
+    fs::rename(&moment, trash.join((at - 31 * 24 * 60 * 60).to_string())).unwrap();
+    let run = desk.ok(&["index"]);
+    assert!(
+        run.stderr
+            .contains("erased the copies of 1 session from the trash"),
+        "{run}"
+    );
     assert_eq!(files_with(&data, "borscht"), Vec::<String>::new());
     assert!(desk.found(&["search", "borscht"]).is_empty());
     assert_eq!(desk.found(&["search", "green"]).len(), 1);
     let run = desk.ok(&["index"]);
-    assert!(!run.stderr.contains("erased"), "{run}");
+    assert!(!run.stderr.contains("copies"), "{run}");
+}
+
+#[test]
+fn retention_waits_for_a_clock_that_can_be_believed() {
+    let desk = desk();
+    let original = desk.path("claude/projects/-p-one/s-1.jsonl");
+    for (name, text) in [
+        ("claude/projects/-p-one/s-1.jsonl", CLAUDE),
+        (
+            "codex/sessions/2026/rollout-2026-08-22T11-00-00-t-1.jsonl",
+            CODEX,
+        ),
+    ] {
+        desk.write(name, text.replace("2026-08-22", "2014-08-22"));
+    }
+    add(&desk, &["--transcripts"]);
+    desk.ok(&["config", "set", "transcripts.retention", "300d"]);
+    fs::remove_file(original).unwrap();
+    // The clock was last believed in 2015: from there, today is far ahead.
+    let clock = desk.index().with_file_name("index.db.clock");
+    fs::write(&clock, "1420070400").unwrap();
+    for _ in 0..2 {
+        let run = desk.ok(&["index"]);
+        let said = "but the newest date known is 2015-01-01; check the clock";
+        assert!(
+            run.stderr
+                .contains("retention was skipped: the clock says "),
+            "{run}"
+        );
+        assert!(run.stderr.contains(said), "{run}");
+        assert_eq!(desk.found(&["search", "borscht"]).len(), 1);
+    }
+    // Something new shows that the clock is right.
+    let now = kodiak::date::format(kodiak::date::now());
+    let new = CODEX.replace("2026-08-22T11:00:01Z", &now);
+    desk.write(
+        "codex/sessions/2026/rollout-2026-08-22T11-00-00-t-1.jsonl",
+        new,
+    );
+    let run = desk.ok(&["index"]);
+    assert!(run.stderr.contains("skipped"), "{run}");
+    let run = desk.ok(&["index"]);
+    assert!(
+        run.stderr.contains("moved the copies of 1 session"),
+        "{run}"
+    );
+    // The limit is lifted, and what was moved is back.
+    desk.ok(&["config", "set", "transcripts.retention", "9000d"]);
+    let run = desk.ok(&["index"]);
+    assert!(
+        run.stderr.contains("moved the copies of 1 session back"),
+        "{run}"
+    );
+    assert_eq!(desk.found(&["search", "borscht"]).len(), 1);
 }

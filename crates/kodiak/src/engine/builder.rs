@@ -36,7 +36,9 @@ pub struct EngineBuilder {
 impl EngineBuilder {
     pub(super) fn new(index: PathBuf) -> Self {
         let cache = EmbeddingCache::path_beside(&index);
-        Self::over(Arc::new(SqliteIndex::new(index)), Some(cache))
+        let mut builder = Self::over(Arc::new(SqliteIndex::new(index)), Some(cache));
+        builder.shared.journaled = true;
+        builder
     }
 
     pub(super) fn over(store: Arc<dyn Store>, cache: Option<PathBuf>) -> Self {
@@ -53,6 +55,7 @@ impl EngineBuilder {
                 deadline: DEADLINE,
                 refresh: REFRESH,
                 cache,
+                journaled: false,
                 tombstones: Tombstones::default(),
                 queries: None,
                 brain_threshold: None,

@@ -41,6 +41,11 @@ pub enum Subject {
         /// Whether there are sources to index.
         wanted: bool,
     },
+    /// An erasing that was interrupted.
+    Erasing {
+        /// The number of its documents.
+        documents: usize,
+    },
     /// An inconsistency between tables of the index.
     Contradiction(Finding),
     /// A source, and what of it is not up to date in the index.
@@ -81,7 +86,9 @@ impl Check {
         let sound = match &self.subject {
             Subject::Index { .. } | Subject::Model { .. } => true,
             Subject::NoIndex { wanted, .. } => !wanted,
-            Subject::Contradiction(_) | Subject::Unregistered { .. } => false,
+            Subject::Contradiction(_) | Subject::Unregistered { .. } | Subject::Erasing { .. } => {
+                false
+            }
             Subject::Source {
                 changes, indexed, ..
             } => *indexed && changes.is_empty(),
@@ -114,6 +121,8 @@ enum Health {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Repair {
+    /// An interrupted erasing of this many documents was finished.
+    Erased(usize),
     /// Everything derived from the documents was rebuilt.
     Refilled,
     /// This many vectors differed from the cache and were replaced.
@@ -147,6 +156,17 @@ impl Engine {
             checks: Vec::new(),
             health: Health::Sound,
         };
+        match self.unfinished_erasing(guard) {
+            Ok(None) => {}
+            Ok(Some(documents)) => diagnosis.checks.push(Check {
+                subject: Subject::Erasing { documents },
+                problem: None,
+            }),
+            Err(error) => diagnosis.checks.push(Check {
+                subject: Subject::Erasing { documents: 0 },
+                problem: Some(error),
+            }),
+        }
         self.examine_index(&mut diagnosis)?;
         self.examine_sources(guard, &mut diagnosis)?;
         self.examine_model(&mut diagnosis);
@@ -306,6 +326,15 @@ impl Engine {
         if damaged {
             let aside = self.shared.store.set_aside(&self.shared.holder)?;
             repairs.push(Repair::SetAside(aside));
+        }
+        let begun = |check: &Check| match &check.subject {
+            Subject::Erasing { documents } => check.problem.is_none().then_some(*documents),
+            _ => None,
+        };
+        if let Some(documents) = diagnosis.checks.iter().find_map(begun) {
+            // A repair may have finished it already.
+            self.finish_erasing(guard, job)?;
+            repairs.push(Repair::Erased(documents));
         }
         let behind = |check: &Check| match &check.subject {
             Subject::Source { .. } => check.problem.is_none() && !check.is_ok(),

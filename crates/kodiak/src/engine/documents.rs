@@ -138,18 +138,6 @@ impl Engine {
         self.saved(guard, source, &[key], job)
     }
 
-    /// Deletes a document permanently: from its source and its trash, from the
-    /// index, and its vectors from the cache.
-    pub fn purge(&self, guard: &Guard, source: &str, key: &str, job: &Job<'_>) -> Result<Saved> {
-        let writable = self.writable_with(guard, source, key)?;
-        let hashes = self.chunk_hashes(source, key)?;
-        writable.purge(key)?;
-        if let Some(cache) = &mut self.cache(job) {
-            cache.erase(&hashes)?;
-        }
-        self.saved(guard, source, &[key], job)
-    }
-
     /// Returns the hashes of the embedded texts of a document's chunks.
     pub(super) fn chunk_hashes(&self, source: &str, key: &str) -> Result<Vec<[u8; 16]>> {
         let found = self.read(|reader| {

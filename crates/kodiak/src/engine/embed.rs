@@ -25,6 +25,7 @@ impl WriteAccess for Turns<'_> {
         let mut writer = patiently(shared.patience, self.job, || {
             self.kept.take(&*shared.store, &shared.holder)
         })?;
+        self.engine.finish_begun(&mut *writer, self.job);
         work(&mut *writer)?;
         self.kept.keep(writer);
         Ok(())

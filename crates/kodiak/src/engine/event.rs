@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
+use crate::store::EraseStep;
 use crate::sync::Report;
 
 /// Something that happened while the engine was working.
@@ -74,6 +75,21 @@ pub enum Event<'a> {
         chunks: usize,
         /// The bytes of their text.
         bytes: u64,
+    },
+    /// A step of erasing documents begins.
+    Erasing {
+        /// The step.
+        step: EraseStep,
+    },
+    /// An erasing that was interrupted earlier is finished.
+    ErasureFinished {
+        /// The number of documents.
+        documents: usize,
+    },
+    /// An erasing that was interrupted earlier could not be finished yet.
+    ErasureUnfinished {
+        /// The reason.
+        error: &'a Error,
     },
     /// A problem that costs time but no results.
     Warning {

@@ -1,21 +1,15 @@
-//! Forgetting that holds: erasing documents everywhere, and keeping them from coming
-//! back.
+//! Forgetting that holds: which documents are erased, with everything that belongs to
+//! them, and what keeps them from coming back.
 //!
-//! First the tombstones are written, then what the sources hold is erased, then the
-//! index and the cache. If a process dies in between, the next sync leaves out what
-//! has a tombstone, and forgetting again finishes the rest.
+//! This module plans; `erasure` records the plan, and `erasing` carries it out.
 
-use std::collections::HashSet;
-use std::path::PathBuf;
-
-use super::target::{SharedEntry, Target, is_of_another_entry};
+use super::erasure::Erasure;
+use super::target::SharedEntry;
 use super::{Engine, Job};
 use crate::access::{Capability, Guard};
-use crate::document::Version;
 use crate::error::{Error, Result};
-use crate::source::{Entry, Forgetful, Located};
-use crate::store::{Filter, Row, StoredDocument, Writer};
-use crate::sync;
+use crate::store::{Filter, Row, StoredDocument};
+use crate::tombstones;
 
 /// How many documents are read at once to learn their names.
 const AT_ONCE: usize = 500;
@@ -32,7 +26,7 @@ impl Engine {
         documents: &[(String, String)],
         job: &Job<'_>,
     ) -> Result<usize> {
-        self.purge_all(guard, documents, &[], job)
+        self.purge_all(guard, documents, &[], &[], job)
     }
 
     /// Erases all documents of a session, such as the turns of a conversation or
@@ -66,6 +60,7 @@ impl Engine {
 
     fn purge_matching(&self, guard: &Guard, filter: &Filter, job: &Job<'_>) -> Result<usize> {
         guard.require(Capability::Write)?;
+        let finished = self.finish_erasing(guard, job)?;
         let mut documents = Vec::new();
         let mut threads = Vec::new();
         for document in self.matching(guard, filter)? {
@@ -77,14 +72,59 @@ impl Engine {
             }
             documents.push((document.source, document.key));
         }
+        self.add_retired(guard, filter, &mut documents, &mut threads)?;
         threads.sort();
         threads.dedup();
-        self.purge_all(guard, &documents, &threads, job)
+        let purged = self.purge_all(guard, &documents, &threads, &[], job)?;
+        // The same may have been asked for before.
+        Ok(if purged == 0 && documents.is_empty() {
+            finished
+        } else {
+            purged.max(documents.len())
+        })
+    }
+
+    /// Adds what matches in the trash of kept copies, which is not indexed.
+    fn add_retired(
+        &self,
+        guard: &Guard,
+        filter: &Filter,
+        documents: &mut Vec<(String, String)>,
+        threads: &mut Vec<(String, String)>,
+    ) -> Result<()> {
+        if guard.project().is_some() {
+            return Ok(());
+        }
+        for source in &self.shared.sources {
+            let name = source.name();
+            let Some(copies) = source.kept_copies().filter(|_| guard.admits(name)) else {
+                continue;
+            };
+            for copy in copies.retired()? {
+                let is_session = |(field, value): &(String, String)| {
+                    field == "session" && value.eq_ignore_ascii_case(&copy.session)
+                };
+                let session = filter.fields.iter().any(is_session);
+                for (key, thread, project) in copy.documents {
+                    let project = project.filter(|project| filter.projects.contains(project));
+                    if session || project.is_some() {
+                        documents.push((name.to_owned(), key));
+                        threads.push((name.to_owned(), thread));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Tells whether a document with this key was erased and must not come back.
     pub(crate) fn was_erased(&self, source: &str, key: &str) -> Result<bool> {
         self.shared.tombstones.hold(source, key, None)
+    }
+
+    /// Reports whether a document was erased whose id begins with these digits.
+    pub(crate) fn was_erased_by_id(&self, digits: &str) -> Result<bool> {
+        self.shared.tombstones.hold_id(digits)
     }
 
     pub(super) fn holds_memories(&self, name: &str) -> bool {
@@ -111,56 +151,73 @@ impl Engine {
         })
     }
 
-    fn purge_all(
+    /// Erases documents and threads. `asked` are the names under which the caller knows
+    /// them.
+    pub(crate) fn purge_all(
         &self,
         guard: &Guard,
         documents: &[(String, String)],
         threads: &[(String, String)],
+        asked: &[String],
         job: &Job<'_>,
     ) -> Result<usize> {
         guard.require(Capability::Write)?;
         self.check_all(guard, documents)?;
+        if documents.is_empty() && threads.is_empty() {
+            return Ok(0);
+        }
+        self.write(job, |writer| {
+            let mut erasure = self.plan_erasing(documents, threads)?;
+            erasure.add_asked(asked);
+            let documents = erasure.documents;
+            self.begin_erasing(erasure, writer, job)?;
+            Ok(documents)
+        })
+    }
+
+    /// Finds everything that has to be erased with these documents, and what keeps them
+    /// and these threads from coming back.
+    fn plan_erasing(
+        &self,
+        documents: &[(String, String)],
+        threads: &[(String, String)],
+    ) -> Result<Erasure> {
         let targets = self.targets(documents)?;
-        let shared = self.shared_entries(&targets)?;
-        let mut hashes = self.hashes_of(documents)?;
-        let beside = shared.iter().flat_map(SharedEntry::names);
+        let entries = self.shared_entries(&targets)?;
+        let beside = entries.iter().flat_map(SharedEntry::names);
         let beside: Vec<(String, String)> = beside.collect();
-        hashes.extend(self.hashes_of(&beside)?);
-        let stones = self.tombstones_of(&targets)?;
         let mut threads = threads.to_vec();
+        let mut files = Vec::new();
         for target in &targets {
             let mut sources = self.shared.sources.iter();
-            let source = sources.find(|source| source.name() == target.source);
-            if let (Some(source), Some(entry)) = (source, &target.entry) {
+            let Some(source) = sources.find(|source| source.name() == target.source) else {
+                continue;
+            };
+            if let Some(entry) = &target.entry {
                 let echoes = source.echoes_of(entry).into_iter();
                 threads.extend(echoes.map(|thread| (target.source.clone(), thread)));
+            }
+            if let Some(writable) = source.writable() {
+                // Of two files with one id, the one that the index has it from.
+                let file = target.entry.as_ref().filter(|_| source.has_chosen_keys());
+                let copies = writable.copies(file.unwrap_or(&target.key))?.into_iter();
+                files.extend(copies.map(|copy| (target.source.clone(), copy)));
             }
         }
         threads.sort();
         threads.dedup();
-        self.shared.tombstones.add(&stones, &threads)?;
         let indexed = targets.iter().filter(|target| target.entry.is_some());
-        let indexed = indexed.count();
-        self.write(job, |writer| {
-            let files = self.erase_originals(&targets)?;
-            self.settle(&files, writer)?;
-            self.read_again(&shared, writer)?;
-            let mut left = Vec::new();
-            for target in targets {
-                // A file that stays may have its id by now.
-                if !is_of_another_entry(writer.reader(), &target)? {
-                    left.push((target.source, target.key));
-                }
-            }
-            writer.erase(&left)
-        })?;
-        // What others still say is embedded as before.
-        let still: HashSet<[u8; 16]> = self.hashes_of(&beside)?.into_iter().collect();
-        hashes.retain(|hash| !still.contains(hash));
-        if let Some(cache) = &mut self.cache(job) {
-            cache.erase(&hashes)?;
-        }
-        Ok(indexed)
+        let mut erasure = Erasure {
+            documents: indexed.count(),
+            tombstones: tombstones::hashes(&self.tombstones_of(&targets)?, &threads),
+            files,
+            entries,
+            targets,
+            ..Erasure::default()
+        };
+        erasure.add_hashes(&self.hashes_of(documents)?);
+        erasure.add_hashes(&self.hashes_of(&beside)?);
+        Ok(erasure)
     }
 
     /// Returns the hashes of all texts of documents that may have been embedded.
@@ -171,31 +228,6 @@ impl Engine {
             hashes.extend(self.statement_hashes(source, key)?);
         }
         Ok(hashes)
-    }
-
-    /// Indexes anew what else is in the entries: something erased may be in the title
-    /// of what stays.
-    fn read_again(&self, entries: &[SharedEntry], writer: &mut dyn Writer) -> Result<()> {
-        for entry in entries {
-            let mut sources = self.shared.sources.iter();
-            let Some(source) = sources.find(|source| source.name() == entry.source) else {
-                continue;
-            };
-            let located = Located {
-                key: entry.key.clone(),
-                entry: Some(Entry {
-                    key: entry.key.clone(),
-                    version: Version::UNKNOWN,
-                    size_hint: entry.size,
-                }),
-            };
-            let source = Forgetful::new(&**source, &self.shared.tombstones);
-            match sync::store_located(writer, &source, &[located]) {
-                Err(error) if !error.concerns_source() => return Err(error),
-                _ => {}
-            }
-        }
-        Ok(())
     }
 
     /// Fails if one of the documents does not exist for the caller.
@@ -214,55 +246,6 @@ impl Engine {
                     reference: key.clone(),
                     suggestions: Vec::new(),
                 });
-            }
-        }
-        Ok(())
-    }
-
-    /// Erases what the sources hold. Returns the files that were deleted.
-    fn erase_originals(&self, targets: &[Target]) -> Result<Vec<PathBuf>> {
-        let mut files = Vec::new();
-        for source in &self.shared.sources {
-            let of_source = || targets.iter().filter(|one| one.source == source.name());
-            let keys: Vec<&str> = of_source().map(|target| target.key.as_str()).collect();
-            if keys.is_empty() {
-                continue;
-            }
-            source.forget(&keys)?;
-            let Some(writable) = source.writable() else {
-                continue;
-            };
-            for target in of_source() {
-                // Of two files with one id, the one that the index has it from.
-                let file = target.entry.as_ref().filter(|_| source.has_chosen_keys());
-                let key = file.unwrap_or(&target.key);
-                // Asked before: a file that is gone cannot tell which key it had.
-                let file = writable.file(key);
-                match writable.purge(key) {
-                    Ok(()) => files.push(file),
-                    // It was deleted before, or somebody else has deleted it.
-                    Err(Error::NoDocument { .. }) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-        }
-        Ok(files)
-    }
-
-    /// Removes the entries of deleted files: their names may say something, too.
-    fn settle(&self, files: &[PathBuf], writer: &mut dyn Writer) -> Result<()> {
-        if files.is_empty() {
-            return Ok(());
-        }
-        for source in &self.shared.sources {
-            match source.locate(files) {
-                Ok(located) if located.is_empty() => {}
-                Ok(located) => {
-                    let source = Forgetful::new(&**source, &self.shared.tombstones);
-                    sync::store_located(writer, &source, &located)?;
-                }
-                Err(error) if error.concerns_source() => {}
-                Err(error) => return Err(error),
             }
         }
         Ok(())

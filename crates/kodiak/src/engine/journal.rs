@@ -67,18 +67,30 @@ impl Journal {
 
     /// Writes the journal in one step.
     pub(super) fn write(&self, path: &Path) -> Result<()> {
-        let bytes =
-            serde_json::to_vec(self).map_err(|error| Error::io("write", path)(error.into()))?;
-        files::replace(path, &bytes).map_err(Error::io("write", path))
+        replace(path, self)
     }
 
     /// Removes the journal.
     pub(super) fn remove(path: &Path) -> Result<()> {
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(Error::io("write", path)(error))
-            }
-            _ => Ok(()),
+        remove(path)
+    }
+}
+
+/// Writes a journal in one step, so that only its owner can read it. It is on the disk
+/// when this returns.
+pub(super) fn replace(path: &Path, journal: &impl Serialize) -> Result<()> {
+    let bytes =
+        serde_json::to_vec(journal).map_err(|error| Error::io("write", path)(error.into()))?;
+    files::replace(path, &bytes).map_err(Error::io("write", path))
+}
+
+/// Removes a journal, which may be gone already.
+pub(super) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io("write", path)(error)),
+        _ => {
+            files::sync_folder(path.parent().unwrap_or(Path::new(".")));
+            Ok(())
         }
     }
 }

@@ -11,15 +11,20 @@
 //! * `refresh` brings the index up to date beside a search, and never waits for a
 //!   writer; `looks` lets searches that come at once share a look;
 //! * `writing` brings the index up to date with what the engine has written;
+//! * `forgetting` plans an erasing, `erasure` records it, and `erasing` carries it out,
+//!   also if another process has begun it;
 //! * `sync`, `embed`, `documents`, `pages`, `tags`, `brain`, `ingest`, `status` and
 //!   `doctor` contain the methods.
 
 mod backfills;
 mod brain;
 mod builder;
+mod clock;
 mod doctor;
 mod documents;
 mod embed;
+mod erasing;
+mod erasure;
 mod event;
 mod find;
 mod forgetting;
@@ -45,6 +50,7 @@ use std::time::{Duration, Instant};
 
 pub use brain::Statements;
 pub use builder::EngineBuilder;
+pub use clock::Clock;
 pub use doctor::{Check, Diagnosis, Repair, Subject};
 pub use documents::{Saved, Summary};
 pub use event::{Event, Job};
@@ -53,7 +59,7 @@ pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
 pub use neighbours::Neighbours;
 pub use pages::PageText;
 pub use refresh::REFRESH;
-pub use retention::OutlivedSessions;
+pub use retention::{KEPT_IN_TRASH, SessionRetention};
 pub use status::{CacheStatus, SourceState, Status};
 pub use sync::{SourceFailure, SyncReport};
 pub use tags::{Left, TagCount, TagRenaming};
@@ -105,6 +111,8 @@ struct Shared {
     /// How long a search looks for changes.
     refresh: Duration,
     cache: Option<PathBuf>,
+    /// Whether what is being erased is recorded in a file beside the index.
+    journaled: bool,
     /// What was forgotten and must not be indexed again.
     tombstones: Tombstones,
     /// Where questions that were answered are remembered, if they are.
@@ -338,8 +346,21 @@ impl Engine {
     }
 
     /// Runs `work` while nobody else writes: after the earlier requests of this
-    /// process, and once no other process writes.
+    /// process, and once no other process writes. An erasing that was interrupted is
+    /// finished first.
     fn write<T>(
+        &self,
+        job: &Job<'_>,
+        work: impl FnOnce(&mut dyn Writer) -> Result<T>,
+    ) -> Result<T> {
+        self.write_at_once(job, |writer| {
+            self.finish_begun(writer, job);
+            work(writer)
+        })
+    }
+
+    /// Runs `work` while nobody else writes, without finishing anything before.
+    fn write_at_once<T>(
         &self,
         job: &Job<'_>,
         work: impl FnOnce(&mut dyn Writer) -> Result<T>,

@@ -323,6 +323,7 @@ impl Engine {
             });
         };
         let mut writer = shared.refresher.take(&*shared.store, &shared.holder)?;
+        self.finish_begun_beside_search(&mut *writer);
         let source = Forgetful::new(source, &shared.tombstones);
         let left = sync::refresh(&mut *writer, &source, look, deadline);
         shared.refresher.keep(writer);

@@ -81,8 +81,12 @@ impl Engine {
     /// Empties the index and fills it from all sources. Searches use the old
     /// index until the new one is complete, and still do if this fails. Vectors
     /// are restored from the cache, unless all are to be computed `anew`.
+    ///
+    /// The caller must be allowed everything: also what does not exist for it would be
+    /// emptied.
     pub fn rebuild(&self, guard: &Guard, anew: bool, job: &Job<'_>) -> Result<SyncReport> {
         guard.require(Capability::Admin)?;
+        guard.require_everything()?;
         // Open all of them before anything is changed: a rebuild without one of
         // them would lose its documents.
         let returned = self.shared.absent.iter().map(|absent| (absent.open)());
@@ -114,6 +118,14 @@ impl Engine {
     /// Removes a source from the index. Its documents stay where they are.
     pub fn forget_source(&self, guard: &Guard, name: &str, job: &Job<'_>) -> Result<()> {
         guard.require(Capability::Admin)?;
+        if !guard.admits(name) {
+            return Err(Error::UnknownSource {
+                name: name.to_owned(),
+                known: self.names(guard),
+            });
+        }
+        // A source may have documents of other projects.
+        guard.require_all_projects()?;
         self.write(job, |writer| forget(writer, name))
     }
 
@@ -241,6 +253,10 @@ impl Engine {
     ) -> Result<Vec<(String, u64)>> {
         let known = self.names(guard);
         let mut forgotten = Vec::new();
+        // They may have documents of other projects.
+        if guard.project().is_some() {
+            return Ok(forgotten);
+        }
         for indexed in writer.reader().sources()? {
             if known.contains(&indexed.name) || !guard.admits(&indexed.name) {
                 continue;

@@ -6,6 +6,8 @@
 
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::Engine;
 use crate::access::Guard;
 use crate::error::{Error, Result};
@@ -16,7 +18,7 @@ use crate::tombstones;
 const ID: &str = "id";
 
 /// A document to erase.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct Target {
     pub(super) source: String,
     pub(super) key: String,
@@ -27,7 +29,7 @@ pub(super) struct Target {
 }
 
 /// An entry that has further documents beside those to erase.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct SharedEntry {
     pub(super) source: String,
     pub(super) key: String,

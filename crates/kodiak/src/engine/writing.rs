@@ -21,6 +21,7 @@ impl Engine {
     /// Returns a source that may be written to, if the guard allows that.
     pub(super) fn writable(&self, guard: &Guard, source: &str) -> Result<&dyn WritableSource> {
         guard.require(Capability::Write)?;
+        self.finish_begun_before_writing();
         let found = self.source(guard, source)?;
         found.writable().ok_or_else(|| Error::NotWritable {
             name: source.to_owned(),

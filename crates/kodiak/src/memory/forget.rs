@@ -4,7 +4,7 @@
 //! folder, its trash, the index and the cache.
 
 use crate::access::{Capability, Guard};
-use crate::document::Timestamp;
+use crate::document::{SHORTEST_ID, Timestamp, uri};
 use crate::engine::{Engine, Job};
 use crate::error::{Error, Result};
 use crate::source::{Holding, WritableSource};
@@ -79,13 +79,61 @@ impl Engine {
     pub fn purge_named(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<usize> {
         guard.require(Capability::Write)?;
         let guard = self.guard_of_experience(guard);
+        // The same may have been asked for before, and interrupted.
+        let finished = self.finish_begun_now(job);
         let mut documents = Vec::new();
         for name in names {
-            documents.extend(self.documents_meant(&guard, name)?);
+            let error = match self.documents_meant(&guard, name) {
+                Ok(meant) => {
+                    documents.extend(meant);
+                    continue;
+                }
+                Err(error @ Error::NoDocument { .. }) => error,
+                Err(error) => return Err(error),
+            };
+            match &finished {
+                Err(Error::NotErased { .. }) if self.is_being_erased(name)? => {}
+                Ok(Some(finished)) if finished.was_asked(name) => {}
+                _ if self.was_purged(&guard, name)? => {}
+                _ => return Err(error),
+            }
         }
         documents.sort();
         documents.dedup();
-        self.purge_documents(&guard, &documents, job)
+        let purged = self.purge_all(&guard, &documents, &[], names, job)?;
+        if documents.is_empty() {
+            let finished = finished?;
+            return Ok(finished.map_or(0, |finished| finished.documents));
+        }
+        Ok(purged)
+    }
+
+    /// Reports whether a document with this key, address or id was erased earlier.
+    fn was_purged(&self, guard: &Guard, name: &str) -> Result<bool> {
+        // A caller that is restricted to a project is not told of others.
+        if guard.project().is_some() {
+            return Ok(false);
+        }
+        let name = name.trim();
+        let digits = name.strip_prefix('#').unwrap_or(name).to_ascii_lowercase();
+        let is_id = digits.len() >= SHORTEST_ID && digits.bytes().all(|it| it.is_ascii_hexdigit());
+        if is_id && self.was_erased_by_id(&digits)? {
+            return Ok(true);
+        }
+        for source in self.all_sources() {
+            let source = source.name();
+            if !guard.admits(source) {
+                continue;
+            }
+            let address = uri(source, "");
+            let key = name.strip_prefix(&address).unwrap_or(name);
+            let key = key.strip_prefix(&format!("{source}/")).unwrap_or(key);
+            let without = key.strip_suffix(".md").unwrap_or(key);
+            if self.was_erased(source, key)? || self.was_erased(source, without)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns a guard for which only memories, articles and sessions exist, of those

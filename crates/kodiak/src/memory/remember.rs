@@ -204,6 +204,7 @@ impl Engine {
 
     /// Returns a source of memories or articles.
     pub(super) fn memory_folder(&self, guard: &Guard, source: &str) -> Result<&MemoryFolder> {
+        self.finish_begun_before_writing();
         let found = self.source(guard, source)?;
         found.memories().ok_or_else(|| Error::NotMemories {
             name: source.to_owned(),

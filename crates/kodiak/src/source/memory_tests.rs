@@ -168,7 +168,9 @@ fn a_new_memory_reads_back_and_is_found_by_its_id_wherever_it_is() {
     assert!(!place.root.join("renamed.md").exists());
     folder.text(&id).unwrap_err();
     folder.restore("renamed.md").unwrap();
-    folder.purge(&id).unwrap();
+    for copy in folder.copies(&id).unwrap() {
+        folder.erase_copy(&copy).unwrap();
+    }
     assert!(!place.root.join("renamed.md").exists());
 
     draft.key = Some("../escape".to_owned());

@@ -27,6 +27,8 @@ pub(crate) mod vanished;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
+
 use crate::document::{Document, Timestamp};
 use crate::error::Result;
 
@@ -118,11 +120,9 @@ pub trait Source: Send + Sync {
         Vec::new()
     }
 
-    /// Returns what the source has kept although its original is gone, and that was
-    /// last added to before a moment. Most sources keep nothing.
-    fn outlived(&self, before: Timestamp) -> Result<Vec<Outlived>> {
-        let _ = before;
-        Ok(Vec::new())
+    /// Returns the copies that the source keeps, if it keeps any.
+    fn kept_copies(&self) -> Option<&dyn KeptCopies> {
+        None
     }
 
     /// Erases what the source itself has kept of these documents. Most sources
@@ -210,8 +210,21 @@ pub trait WritableSource {
     /// was deleted last is meant. A key that is taken is an error.
     fn restore(&self, name: &str) -> Result<String>;
 
-    /// Deletes a note permanently, also from the trash.
-    fn purge(&self, key: &str) -> Result<()>;
+    /// Returns the files that hold a note: its own, and those in the trash.
+    fn copies(&self, key: &str) -> Result<Vec<FileCopy>>;
+
+    /// Deletes such a file for good, unless its text has changed since it was
+    /// returned by [`WritableSource::copies`] or it is gone. Returns its path.
+    fn erase_copy(&self, copy: &FileCopy) -> Result<PathBuf>;
+}
+
+/// A file that holds a note, or held one before it was deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct FileCopy {
+    /// Its path inside of the source.
+    pub name: String,
+    /// The BLAKE3 hash of its content.
+    pub hash: [u8; 32],
 }
 
 /// A note in the trash.
@@ -228,6 +241,26 @@ pub struct Trashed {
     pub deleted_at: Option<Timestamp>,
 }
 
+/// The copies that a source keeps of its entries, because their originals may go.
+pub trait KeptCopies {
+    /// Returns the copies whose originals are gone, and that were last added to before a
+    /// moment.
+    fn outlived(&self, before: Timestamp) -> Result<Vec<Outlived>>;
+
+    /// Moves copies to the trash, and records when. One that is gone is left out.
+    fn retire(&self, entries: &[&str], at: Timestamp) -> Result<()>;
+
+    /// Returns the copies in the trash.
+    fn retired(&self) -> Result<Vec<RetiredCopy>>;
+
+    /// Moves a copy back from the trash, unless there is one again. Returns whether it
+    /// was moved.
+    fn restore(&self, copy: &RetiredCopy) -> Result<bool>;
+
+    /// Erases a copy in the trash.
+    fn erase_retired(&self, copy: &RetiredCopy) -> Result<()>;
+}
+
 /// An entry that a source has kept longer than its original.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outlived {
@@ -235,6 +268,21 @@ pub struct Outlived {
     pub entry: String,
     /// The keys of its documents.
     pub documents: Vec<String>,
+}
+
+/// A kept copy in the trash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetiredCopy {
+    /// The key of its entry.
+    pub entry: String,
+    /// When it was moved there.
+    pub at: Timestamp,
+    /// When it was last added to.
+    pub last_said: Timestamp,
+    /// The session that it is a copy of.
+    pub session: String,
+    /// The documents in it: the key, the thread and the project of each.
+    pub documents: Vec<(String, String, Option<String>)>,
 }
 
 /// A file that belongs to a source.

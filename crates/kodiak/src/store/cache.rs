@@ -18,6 +18,8 @@ use crate::error::{Cause, Error, Result};
 const APPLICATION: u32 = 0x4B6F_6465;
 const FORMAT: u32 = 1;
 const BUSY: Duration = Duration::from_secs(10);
+/// How long to wait for readers before the log is left to the next writer.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 const SCHEMA: &str = "
     CREATE TABLE models (
@@ -41,6 +43,8 @@ const PROVIDER: &str = "local";
 
 /// The extension of a damaged cache that was moved aside.
 const DAMAGED: &str = "db.damaged";
+/// The beginning of the extension of a cache in another format that was moved aside.
+const FORMAT_ASIDE: &str = "db.format-";
 
 /// What opening a file found.
 enum Opened {
@@ -70,7 +74,7 @@ impl EmbeddingCache {
         match Self::try_open(path) {
             Ok(Opened::Usable(cache)) => Ok(cache),
             Ok(Opened::OtherFormat(format)) => {
-                Self::begin_anew(path, &format!("db.format-{format}"))
+                Self::begin_anew(path, &format!("{FORMAT_ASIDE}{format}"))
             }
             Ok(Opened::NotOurs) => Err(not_ours(path)),
             Err(source) if cause_of(&source) == Cause::Damaged => Self::begin_anew(path, DAMAGED),
@@ -214,16 +218,59 @@ impl EmbeddingCache {
         })
     }
 
-    /// Deletes the vectors of these texts, whichever models made them, also from the
-    /// write-ahead log, unless another process is using it.
+    /// Deletes the vectors of these texts, whichever models made them. Until
+    /// [`EmbeddingCache::empty_log`], the write-ahead log may still have them.
     pub fn erase(&mut self, hashes: &[[u8; 16]]) -> Result<()> {
-        self.with(|connection| {
-            let mut statement =
-                connection.prepare_cached("DELETE FROM vectors WHERE text_hash = ?1")?;
-            for hash in hashes {
-                statement.execute([hash])?;
+        let path = &self.path;
+        let erase = |connection: &mut Connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            {
+                let mut statement =
+                    transaction.prepare_cached("DELETE FROM vectors WHERE text_hash = ?1")?;
+                for hash in hashes {
+                    statement.execute([hash])?;
+                }
             }
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            transaction.commit()
+        };
+        erase(&mut self.connection).map_err(|source| database_error(path, &source))
+    }
+
+    /// Empties the write-ahead log. Fails with [`Cause::Busy`] while another process
+    /// reads the cache.
+    pub fn empty_log(&self) -> Result<()> {
+        let busy: bool = self.with(|connection| {
+            connection.busy_timeout(PATIENCE)?;
+            let emptied =
+                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
+            connection.busy_timeout(BUSY)?;
+            emptied
+        })?;
+        if busy {
+            return Err(Error::Cache {
+                path: self.path.clone(),
+                detail: "another process reads it".to_owned(),
+                cause: Cause::Busy,
+            });
+        }
+        Ok(())
+    }
+
+    /// Deletes the caches that were moved aside because they were damaged or in another
+    /// format.
+    pub fn remove_set_aside(path: &Path) -> Result<()> {
+        let begin = |extension: &str| {
+            let aside = path.with_extension(extension);
+            aside
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        };
+        let beginnings = [begin(DAMAGED), begin(FORMAT_ASIDE)];
+        super::remove_beside(path, |beside| {
+            beginnings.iter().any(|begin| beside.starts_with(begin))
         })
     }
 

@@ -31,7 +31,7 @@ pub use sqlite::{
     SqliteWriter,
 };
 pub use vector_index::{ModelNumber, VectorIndex};
-pub use writer::{ChunkText, Store, Unchunked, VectorsByHash, Writer};
+pub use writer::{ChunkText, EraseStep, Store, Unchunked, VectorsByHash, Writer};
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -231,6 +231,40 @@ pub(crate) fn beginning(text: &str, length: usize) -> String {
         count += letters + 1;
     }
     found
+}
+
+/// Deletes the files beside `path` whose names `meant` accepts, so that they stay
+/// deleted after a power cut.
+pub(crate) fn remove_beside(
+    path: &std::path::Path,
+    meant: impl Fn(&str) -> bool,
+) -> crate::error::Result<()> {
+    use crate::error::Error;
+    let folder = match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => std::path::Path::new("."),
+        Some(folder) => folder,
+        None => return Ok(()),
+    };
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::io("read the folder", folder)(error)),
+    };
+    for entry in entries.flatten() {
+        if meant(&entry.file_name().to_string_lossy()) {
+            let path = entry.path();
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io("delete", &path)(error));
+                }
+                _ => {}
+            }
+        }
+    }
+    if let Ok(folder) = std::fs::File::open(folder) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
 }
 
 /// The state of a source in the index.

@@ -66,6 +66,38 @@ pub struct Unchunked {
     pub body: String,
 }
 
+/// A step of erasing documents, in the order in which they happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EraseStep {
+    /// What will be erased is recorded.
+    Journal,
+    /// What must not come back is recorded.
+    Tombstones,
+    /// A file of a source, or what the source has kept, is deleted.
+    Originals,
+    /// What else was in the entries of erased documents is indexed anew.
+    Surroundings,
+    /// Vectors are deleted from the embedding cache.
+    Cache,
+    /// The documents are deleted from the index.
+    Rows,
+    /// The vocabulary is rebuilt.
+    Vocabulary,
+    /// The full text is merged.
+    FullText,
+    /// The file of the index is written anew.
+    Rewriting,
+    /// The vector file is written anew.
+    Vectors,
+    /// Damaged indexes that were set aside are deleted.
+    SetAside,
+    /// The logs of index and cache are emptied.
+    Logs,
+    /// The record of what will be erased is deleted.
+    Done,
+}
+
 /// A function that returns the vector of each text by the hash of the embedded
 /// text, or `None` where the vector is not known.
 pub type VectorsByHash<'a> = dyn FnMut(&[[u8; 16]]) -> Result<Vec<Option<Vec<f32>>>> + 'a;
@@ -148,9 +180,21 @@ pub trait Writer: Send {
     fn touch(&mut self, entry: EntryRow, document: &Document) -> Result<()>;
 
     /// Removes documents, given by source and key, so that no byte of them is left
-    /// in any file of the store. Returns how many there were. Not allowed inside
-    /// a transaction.
-    fn erase(&mut self, documents: &[(String, String)]) -> Result<usize>;
+    /// in any file of the store once [`Writer::empty_log`] has succeeded. Calls `before`
+    /// before each step. Returns how many documents there were. Not allowed inside a
+    /// transaction.
+    fn erase(
+        &mut self,
+        documents: &[(String, String)],
+        before: &mut dyn FnMut(EraseStep),
+    ) -> Result<usize>;
+
+    /// Empties the log of the latest changes, if the store has one. Fails with
+    /// [`Cause::Busy`](crate::error::Cause::Busy) while another process reads what only
+    /// the log has.
+    fn empty_log(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// Optimises the index after a large change.
     fn optimize(&mut self) -> Result<()>;

@@ -390,7 +390,14 @@ impl Backfill<'_> {
         if vectors.is_empty() && failures.is_empty() {
             return Ok(());
         }
-        self.in_model(access, |writer, model| {
+        let identity = self.drive.embedder.identity();
+        let mut cache = self.cache.as_deref_mut();
+        in_transaction(access, |writer| {
+            let texts = writer.chunk_texts(group)?;
+            if let Some(cache) = &mut cache {
+                cached::leave_out_erased(cache, group, &texts);
+            }
+            let model = writer.put_model(identity)?;
             writer.put_vectors(model, &vectors)?;
             writer.put_failures(model, &failures)
         })?;

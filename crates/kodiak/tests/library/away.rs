@@ -464,17 +464,21 @@ fn retention_waits_for_a_folder_that_is_away() {
     let engine = machine.patient();
     engine.sync(&me(), &Job::default()).unwrap();
     let later = kodiak::date::parse("2100-01-01").unwrap();
+    let clock = kodiak::engine::Clock {
+        now: later,
+        newest: None,
+    };
     for away in [Away::Missing, Away::Empty] {
         machine.unplug(away);
         for engine in [&engine, &machine.patient()] {
             engine.sync(&me(), &Job::default()).unwrap();
-            let retired = engine.retire_sessions(&me(), later, &Job::default());
-            assert_eq!(retired.unwrap().sessions, 0, "{away:?}");
+            let retired = engine.retire_sessions(&me(), Some(later), clock, &Job::default());
+            assert_eq!(retired.unwrap().retired, 0, "{away:?}");
         }
         machine.plug_in();
     }
-    // They are erased once the agent has deleted them.
+    // They go once the agent has deleted them.
     fs::remove_file(machine.drive().join("projects/p/s1.jsonl")).unwrap();
-    let retired = engine.retire_sessions(&me(), later, &Job::default());
-    assert_eq!(retired.unwrap().sessions, 1);
+    let retired = engine.retire_sessions(&me(), Some(later), clock, &Job::default());
+    assert_eq!(retired.unwrap().retired, 1);
 }

@@ -61,6 +61,7 @@ fn every_method_asks_its_guard_first() {
         other => panic!("{capability}: {other:?}"),
     };
     let job = Job::default();
+    let ramen = [("notes".to_owned(), "ramen.md".to_owned())];
     let reference = "ramen.md".parse().unwrap();
     refused(engine.search(&nobody, &ask("noodles")).map(drop), "search");
     refused(engine.spelling(&nobody, "nodles").map(drop), "search");
@@ -96,7 +97,7 @@ fn every_method_asks_its_guard_first() {
         "write",
     );
     refused(
-        engine.purge(&nobody, "notes", "ramen.md", &job).map(drop),
+        engine.purge_documents(&nobody, &ramen, &job).map(drop),
         "write",
     );
     // Nothing was made on the way to a refusal.
@@ -175,7 +176,8 @@ fn documents_are_written_found_changed_and_erased() {
     engine.embed(&me(), None, &job).unwrap();
     let vectors = || notes.cache().size().unwrap().0;
     let before = vectors();
-    engine.purge(&me(), "notes", "ramen.md", &job).unwrap();
+    let ramen = [("notes".to_owned(), "ramen.md".to_owned())];
+    assert_eq!(engine.purge_documents(&me(), &ramen, &job).unwrap(), 1);
     assert!(!notes.root().join("ramen.md").exists());
     assert_eq!(vectors(), before - 1);
     assert!(paths("pork").is_empty());

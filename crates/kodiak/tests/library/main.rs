@@ -20,6 +20,7 @@ mod embedders;
 mod embedding;
 mod embedding_order;
 mod engine;
+mod erasing;
 mod forgetting;
 mod guard;
 mod inspection;

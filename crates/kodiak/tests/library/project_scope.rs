@@ -171,7 +171,8 @@ fn what_is_written_in_a_scope_stays_in_it() {
             .add_tags(&guard, "notes", "b.md", &tags, &job)
             .is_err()
     );
-    assert!(engine.purge(&guard, "notes", "b.md", &job).is_err());
+    let other = [("notes".to_owned(), "b.md".to_owned())];
+    assert!(engine.purge_documents(&guard, &other, &job).is_err());
     engine
         .delete(&Guard::local(), "notes", "c.md", &job)
         .unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Engine, Job};
+use kodiak::engine::{Clock, Engine, Job, SessionRetention};
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{TranscriptOptions, TranscriptSource};
 use kodiak::tombstones::Tombstones;
@@ -306,9 +306,15 @@ fn prompts_are_found_after_their_session_and_a_purge_holds_for_them() {
     assert_eq!(desk.files_with("marzipan"), Vec::<String>::new());
 }
 
-#[test]
-fn old_copies_are_erased_once_their_originals_are_gone() {
-    let desk = Desk::new();
+const DAY: i64 = 24 * 60 * 60;
+
+fn at(now: i64) -> Clock {
+    Clock { now, newest: None }
+}
+
+/// Three sessions: one that is old and gone, one that is old and there, and a young one
+/// that is gone.
+fn old_and_young(desk: &Desk) -> Engine {
     let old = |text: String| text.replace("2026-08-22", "2025-01-15");
     let paths = [
         desk.session("gone", &old(talk())),
@@ -330,32 +336,174 @@ fn old_copies_are_erased_once_their_originals_are_gone() {
     let engine = desk.engine();
     index(&engine);
     let (me, job) = (Guard::local(), Job::default());
-    let before = kodiak::date::parse("2026-01-01").unwrap();
-    let retire = |engine: &Engine| engine.retire_sessions(&me, before, &job).unwrap();
+    let now = kodiak::date::parse("2026-09-01").unwrap();
     // Nothing is removed that the agent still has.
-    assert_eq!(retire(&engine).sessions, 0);
+    let done = engine.retire_sessions(&me, Some(now), at(now), &job);
+    assert_eq!(done.unwrap(), SessionRetention::default());
     for path in [&paths[0], &paths[2]] {
         fs::remove_file(path).unwrap();
     }
     index(&engine);
-    assert_eq!(engine.search(&me, &ask("quasarblau")).unwrap().total, 1);
-    let removed = retire(&engine);
-    assert_eq!((removed.sessions, removed.turns), (1, 5));
+    engine
+}
+
+#[test]
+fn old_copies_go_to_a_trash_and_are_erased_after_a_month() {
+    let desk = Desk::new();
+    let engine = old_and_young(&desk);
+    let (me, job) = (Guard::local(), Job::default());
+    let total = |word: &str| engine.search(&me, &ask(word)).unwrap().total;
+    assert_eq!(total("quasarblau"), 1);
+    let now = kodiak::date::parse("2026-09-01").unwrap();
+    let before = kodiak::date::parse("2026-01-01").unwrap();
+    let retire = |now| {
+        let done = engine.retire_sessions(&me, Some(before), at(now), &job);
+        done.unwrap()
+    };
+    let done = retire(now);
+    assert_eq!((done.retired, done.turns), (1, 5));
+    let outside = |word: &str| {
+        let mut found = desk.files_with(word);
+        found.retain(|file| !file.contains("/.trash/"));
+        found
+    };
+    for word in ["quasarblau", "sourdough", "zwielichtbrot"] {
+        assert_eq!(outside(word), Vec::<String>::new(), "{word}");
+        assert_eq!(desk.files_with(word).len(), 1, "{word}");
+        assert_eq!(total(word), 0, "{word}");
+    }
+    assert_eq!((total("zwielichtrolls"), total("marzipan")), (1, 1));
+    for days in [0, 1, 29] {
+        let done = retire(now + days * DAY);
+        assert_eq!(done, SessionRetention::default(), "{days}");
+    }
+    assert_eq!(desk.files_with("quasarblau").len(), 1);
+    assert_eq!(retire(now + 30 * DAY).erased, 1);
+    index(&engine);
     for word in ["quasarblau", "sourdough", "zwielichtbrot"] {
         assert_eq!(desk.files_with(word), Vec::<String>::new(), "{word}");
     }
-    for word in ["zwielichtrolls", "marzipan"] {
-        assert_eq!(engine.search(&me, &ask(word)).unwrap().total, 1, "{word}");
-    }
-    assert_eq!(retire(&engine).sessions, 0);
-    index(&engine);
-    assert_eq!(engine.search(&me, &ask("zwielichtbrot")).unwrap().total, 0);
-    assert_eq!(desk.files_with("zwielichtbrot"), Vec::<String>::new());
-    assert!(!desk.data().join("transcripts/talks/gone.jsonl").exists());
+    assert!(
+        !desk
+            .data()
+            .join("transcripts/talks/.trash/")
+            .join(now.to_string())
+            .exists()
+    );
     // It was not forgotten: an agent that has it again brings it back.
-    desk.session("gone", &old(talk()));
+    let old = talk().replace("2026-08-22", "2025-01-15");
+    desk.session("gone", &old);
     index(&engine);
-    assert_eq!(engine.search(&me, &ask("quasarblau")).unwrap().total, 1);
+    assert_eq!(total("quasarblau"), 1);
+}
+
+#[test]
+fn a_wrong_clock_costs_no_session() {
+    let desk = Desk::new();
+    let engine = old_and_young(&desk);
+    let (me, job) = (Guard::local(), Job::default());
+    let total = |word: &str| engine.search(&me, &ask(word)).unwrap().total;
+    let now = kodiak::date::parse("2026-09-01").unwrap();
+    let far = now + 50 * 365 * DAY;
+    let year = 365 * DAY;
+    // A clock that is far beyond what is known is not believed.
+    let wrong = Clock {
+        now: far,
+        newest: Some(now),
+    };
+    let done = engine.retire_sessions(&me, Some(far - year), wrong, &job);
+    assert_eq!(done.unwrap(), SessionRetention::default());
+    assert_eq!((total("quasarblau"), total("marzipan")), (1, 1));
+    // If it is believed all the same, everything is in the trash, and comes back.
+    let done = engine.retire_sessions(&me, Some(far - year), at(far), &job);
+    assert_eq!(done.unwrap().retired, 2);
+    assert_eq!((total("quasarblau"), total("marzipan")), (0, 0));
+    let done = engine.retire_sessions(&me, Some(now - year), at(now), &job);
+    let done = done.unwrap();
+    assert_eq!((done.restored, done.retired, done.erased), (1, 1, 0));
+    assert_eq!((total("quasarblau"), total("marzipan")), (0, 1));
+    // What was moved at a time to come is erased a month from now.
+    let later = now + 29 * DAY;
+    let done = engine.retire_sessions(&me, Some(later - year), at(later), &job);
+    assert_eq!(done.unwrap(), SessionRetention::default());
+    // Without a limit, everything comes back.
+    let done = engine.retire_sessions(&me, None, at(later), &job);
+    assert_eq!(done.unwrap().restored, 1);
+    assert_eq!((total("quasarblau"), total("marzipan")), (1, 1));
+}
+
+#[test]
+fn a_session_in_the_trash_can_be_purged() {
+    for whole in [true, false] {
+        let desk = Desk::new();
+        let engine = old_and_young(&desk);
+        let (me, job) = (Guard::local(), Job::default());
+        let now = kodiak::date::parse("2026-09-01").unwrap();
+        let done = engine.retire_sessions(&me, Some(now), at(now), &job);
+        assert_eq!(done.unwrap().retired, 2);
+        let purged = if whole {
+            engine.purge_project(&me, "/p/one", &job)
+        } else {
+            engine.purge_session(&me, "s1", &job)
+        };
+        assert!(purged.unwrap() >= 5);
+        for word in ["quasarblau", "sourdough", "zwielichtbrot"] {
+            assert_eq!(desk.files_with(word), Vec::<String>::new(), "{word}");
+        }
+        assert_eq!(desk.files_with("marzipan").is_empty(), whole);
+        let done = engine.retire_sessions(&me, None, at(now), &job).unwrap();
+        assert_eq!(done.restored, usize::from(!whole));
+    }
+}
+
+#[test]
+fn another_process_may_have_found_a_session() {
+    let desk = Desk::new();
+    desk.session("s1", &talk());
+    let here = desk.engine();
+    index(&here);
+    // Another process indexes a session that this one has never seen.
+    let path = desk.session(
+        "s2",
+        &turn("x1", "s2", "user", "Where is the marzipan from?"),
+    );
+    index(&desk.engine());
+    std::thread::sleep(std::time::Duration::from_millis(1_050));
+    let me = Guard::local();
+    let request = kodiak::search::Request {
+        refresh: false,
+        ..ask("marzipan")
+    };
+    let hit = here.search(&me, &request).unwrap().hits.remove(0);
+    assert!(!hit.turn.unwrap().origin_gone);
+    // It is moved, and both know where it is.
+    let moved = desk.folder.path().join("agent/projects/q/s2.jsonl");
+    fs::create_dir_all(moved.parent().unwrap()).unwrap();
+    fs::rename(path, moved).unwrap();
+    index(&desk.engine());
+    std::thread::sleep(std::time::Duration::from_millis(1_050));
+    let hit = here.search(&me, &request).unwrap().hits.remove(0);
+    assert!(!hit.turn.unwrap().origin_gone);
+}
+
+#[test]
+fn what_a_killed_index_left_of_a_session_is_removed() {
+    let desk = Desk::new();
+    desk.session("s1", &talk());
+    let engine = desk.engine();
+    index(&engine);
+    let folder = desk.data().join("transcripts/talks");
+    // No process can have this number.
+    let left = folder.join(".kodiak-2147483647-0.tmp");
+    fs::write(&left, "quasarblau").unwrap();
+    index(&engine);
+    assert!(!left.exists());
+    // The number of a process that is there: it is only known to be left by its lock.
+    let left = folder.join(format!(".kodiak-{}-99.tmp", std::process::id()));
+    fs::write(&left, "quasarblau").unwrap();
+    let purged = engine.purge_session(&Guard::local(), "s1", &Job::default());
+    assert_eq!(purged.unwrap(), 5);
+    assert_eq!(desk.files_with("quasarblau"), Vec::<String>::new());
 }
 
 const ALL: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

@@ -4,7 +4,7 @@
 //! overwriting another, and how processes take turns at one folder. All of it happens
 //! in folders that `beneath` holds open. `save` and `trash` know what the files mean.
 
-use std::fs::Permissions;
+use std::fs::{File, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,27 +42,89 @@ impl Turn {
     }
 }
 
-/// The age from which on a temporary file is left over. One in use is written and
-/// renamed within moments.
+/// The age at which a temporary file counts as left over, whoever wrote it. One in use
+/// is written and renamed within moments.
 const LEFT_OVER: Duration = Duration::from_mins(1);
 
 /// Removes the temporary files that killed writers left in a folder. They are
 /// hidden, so it does no harm if that fails.
 fn remove_left_over(folder: &Folder) {
     for name in folder.names().unwrap_or_default() {
-        let number = name
-            .to_str()
-            .and_then(|name| name.strip_prefix(".kodiak-")?.strip_suffix(".tmp"));
-        if number.is_none() {
-            continue;
-        }
         let name = Path::new(&name);
-        let opened = folder.open_file(name);
-        let modified = opened.and_then(|file| file.metadata()?.modified());
-        let age = modified.ok().and_then(|modified| modified.elapsed().ok());
-        if age.is_some_and(|age| age > LEFT_OVER) {
+        if is_left_over(folder, name) {
             let _ = folder.remove_file(name);
         }
+    }
+}
+
+/// Removes the temporary files in a folder that no process is writing, and makes their
+/// end survive a power cut.
+pub(in crate::source) fn erase_left_over(folder: &Folder) -> Result<()> {
+    let mut removed = false;
+    for name in folder.names().unwrap_or_default() {
+        let name = Path::new(&name);
+        if writer_of(name).is_some() && !is_locked(folder, name) {
+            remove_if_there(folder, name)?;
+            removed = true;
+        }
+    }
+    if removed {
+        folder.sync();
+    }
+    Ok(())
+}
+
+/// Deletes a file, which may be gone already.
+pub(in crate::source) fn remove_if_there(folder: &Folder, name: &Path) -> Result<()> {
+    match folder.remove_file(name) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(Error::io("erase", folder.path().join(name))(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the number of the process that wrote a temporary file, if it is one.
+fn writer_of(name: &Path) -> Option<u32> {
+    let numbers = name.to_str()?.strip_prefix(".kodiak-")?;
+    let (process, count) = numbers.strip_suffix(".tmp")?.split_once('-')?;
+    count.parse::<u64>().ok()?;
+    process.parse().ok()
+}
+
+/// Reports whether a process holds a lock on a file.
+fn is_locked(folder: &Folder, name: &Path) -> bool {
+    let locked = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+    folder.open_file(name).is_ok_and(locked)
+}
+
+/// Reports whether a file is a temporary one whose writer has ended. A writer holds a
+/// lock on its file; that its process is gone, or the file old, is asked as well, because
+/// a file exists for an instant before it is locked.
+pub(in crate::source) fn is_left_over(folder: &Folder, name: &Path) -> bool {
+    let Some(process) = writer_of(name) else {
+        return false;
+    };
+    let opened = folder.open_file(name);
+    let modified = opened.and_then(|file| file.metadata()?.modified());
+    let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+    let ended = has_ended(process) || age.is_some_and(|age| age > LEFT_OVER);
+    ended && !is_locked(folder, name)
+}
+
+/// Reports whether there is certainly no process with this number.
+fn has_ended(process: u32) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+        use rustix::process::{Pid, test_kill_process};
+        let number = i32::try_from(process).ok().and_then(Pid::from_raw);
+        number.is_some_and(|number| test_kill_process(number) == Err(Errno::SRCH))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = process;
+        false
     }
 }
 
@@ -71,6 +133,8 @@ fn remove_left_over(folder: &Folder) {
 pub(in crate::source) struct Temporary<'a> {
     folder: &'a Folder,
     name: PathBuf,
+    /// Locked as long as the file has its temporary name.
+    _file: File,
     placed: bool,
 }
 
@@ -95,15 +159,19 @@ impl<'a> Temporary<'a> {
                 Err(error) => return Err(Error::io("write to", folder.path())(error)),
             }
         };
+        // Where a file cannot be locked, its age tells.
+        let _ = file.try_lock();
+        let written = file
+            .write_all(text.as_bytes())
+            .and_then(|()| permissions.map_or(Ok(()), |same| file.set_permissions(same)))
+            .and_then(|()| file.sync_all());
         let temporary = Self {
             folder,
             name,
+            _file: file,
             placed: false,
         };
-        file.write_all(text.as_bytes())
-            .and_then(|()| permissions.map_or(Ok(()), |same| file.set_permissions(same)))
-            .and_then(|()| file.sync_all())
-            .map_err(Error::io("write to", folder.path()))?;
+        written.map_err(Error::io("write to", folder.path()))?;
         Ok(temporary)
     }
 
@@ -214,22 +282,46 @@ mod tests {
     fn what_killed_writers_left_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
+        let ours = format!(".kodiak-{}-900.tmp", std::process::id());
         let names = [
-            ".kodiak-1-0.tmp",
-            ".kodiak-2-0.tmp",
-            ".kodiak-notes.md",
-            "a.tmp",
+            (".kodiak-1-0.tmp", true, false),
+            // No process can have this number.
+            (".kodiak-2147483647-0.tmp", false, !cfg!(unix)),
+            (ours.as_str(), false, true),
+            (".kodiak-notes.md", true, true),
+            (".kodiak-1-0-notes.tmp", true, true),
+            ("a.tmp", true, true),
         ];
-        for name in names {
+        for (name, old, _) in names {
             let file = File::create(path(name)).unwrap();
-            let old = std::time::SystemTime::now() - LEFT_OVER * 2;
-            if name != ".kodiak-2-0.tmp" {
+            if old {
+                let old = std::time::SystemTime::now() - LEFT_OVER * 2;
                 file.set_modified(old).unwrap();
             }
         }
         drop(Turn::at(folder.path()));
-        let left = names.map(|name| path(name).exists());
-        assert_eq!(left, [false, true, true, true]);
+        for (name, _, stays) in names {
+            assert_eq!(path(name).exists(), stays, "{name}");
+        }
+        erase_left_over(&Folder::root(folder.path()).unwrap()).unwrap();
+        assert!(!path(&ours).exists() && path("a.tmp").exists());
+    }
+
+    #[test]
+    fn a_file_that_is_being_written_is_not_left_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = Folder::root(folder.path()).unwrap();
+        let writing = Temporary::write(&open, "text", None).unwrap();
+        let path = folder.path().join(&writing.name);
+        let old = std::time::SystemTime::now() - LEFT_OVER * 2;
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_modified(old).unwrap();
+        drop(file);
+        drop(Turn::at(folder.path()));
+        erase_left_over(&open).unwrap();
+        assert!(path.exists());
+        writing.replace(Path::new("a.md")).unwrap();
+        assert_eq!(fs::read(folder.path().join("a.md")).unwrap(), b"text");
     }
 
     #[test]

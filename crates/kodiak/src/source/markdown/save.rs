@@ -4,19 +4,20 @@
 //! caller has not seen. `files` replaces and moves the files, `trash` keeps the
 //! deleted ones, and `compose` produces the content.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::beneath::{self, Folder};
-use super::files::{Temporary, Turn, move_without_overwriting};
-use super::keys::path_of_key;
+use super::files::{Temporary, Turn, erase_left_over, move_without_overwriting, remove_if_there};
+use super::keys::{key_of, path_of_key};
 use super::{
     MarkdownFolder, compose, divided, exact_size, names, not_there, require_folder, stays_inside,
 };
 use crate::error::{Error, Result};
 use crate::source::note::divide_name;
-use crate::source::{Draft, Trashed, WritableSource};
+use crate::source::{Draft, FileCopy, Trashed, WritableSource};
 
 impl WritableSource for MarkdownFolder {
     fn create(&self, draft: &Draft) -> Result<String> {
@@ -97,7 +98,7 @@ impl WritableSource for MarkdownFolder {
         self.restore_from_trash(name)
     }
 
-    fn purge(&self, key: &str) -> Result<()> {
+    fn copies(&self, key: &str) -> Result<Vec<FileCopy>> {
         let mut files: Vec<(Folder, PathBuf)> = match self.existing_file(key) {
             Ok(_) => vec![(self.open_folder(key)?, divided(key).1)],
             Err(Error::NoDocument { .. }) => Vec::new(),
@@ -109,14 +110,53 @@ impl WritableSource for MarkdownFolder {
                 files.push((folder, name));
             }
         }
-        if files.is_empty() {
-            return Err(not_there(key));
+        let mut copies = Vec::with_capacity(files.len());
+        for (folder, file) in files {
+            let name = key_of(&self.root, &folder.path().join(&file)).map(Cow::into_owned);
+            if let (Some(name), Some(hash)) = (name, hash_of(&folder, &file)?) {
+                copies.push(FileCopy { name, hash });
+            }
         }
-        for (folder, name) in files {
-            let erased = folder.remove_file(&name);
-            erased.map_err(Error::io("erase", folder.path().join(name)))?;
+        Ok(copies)
+    }
+
+    fn erase_copy(&self, copy: &FileCopy) -> Result<PathBuf> {
+        require_folder(&self.root)?;
+        if !stays_inside(&copy.name) {
+            return Err(not_there(&copy.name));
         }
-        Ok(())
+        let path = self.root.join(path_of_key(&copy.name));
+        self.require_inside(&copy.name, &path)?;
+        let (inside, name) = divided(&copy.name);
+        // Without a turn at the folder: a process that holds one may wait to write the
+        // index, and the caller does that now.
+        match Folder::open(&self.root, &inside) {
+            Ok(folder) => {
+                // A file with another text was written since.
+                if folder.is_file(&name) && hash_of(&folder, &name)? == Some(copy.hash) {
+                    remove_if_there(&folder, &name)?;
+                }
+                erase_left_over(&folder)?;
+                folder.sync();
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(self.not_opened(&copy.name, error)),
+        }
+        Ok(path)
+    }
+}
+
+/// Returns the hash of a file's content, if the file is there.
+fn hash_of(folder: &Folder, name: &Path) -> Result<Option<[u8; 32]>> {
+    let hash = || -> std::io::Result<[u8; 32]> {
+        let mut hasher = blake3::Hasher::new();
+        std::io::copy(&mut folder.open_file(name)?, &mut hasher)?;
+        Ok(*hasher.finalize().as_bytes())
+    };
+    match hash() {
+        Ok(hash) => Ok(Some(hash)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read", folder.path().join(name))(error)),
     }
 }
 

@@ -69,6 +69,18 @@ fn all_files(folder: &Path) -> Vec<String> {
     files
 }
 
+/// Erases all files of a note.
+fn purge(source: &MarkdownFolder, key: &str) -> Result<()> {
+    let copies = source.copies(key)?;
+    if copies.is_empty() {
+        return Err(not_there(key));
+    }
+    for copy in copies {
+        source.erase_copy(&copy)?;
+    }
+    Ok(())
+}
+
 #[test]
 fn only_a_folder_opened_for_it_is_writable() {
     let (folder, source) = folder();
@@ -102,11 +114,11 @@ fn a_note_is_created_changed_deleted_and_erased() {
     assert_eq!(source.presence(&key), Presence::Gone);
     assert_eq!(keys(&source), [] as [&str; 0]);
     assert_eq!(all_files(folder.path()), [".trash/Ramen broth.md"]);
-    source.purge(&key).unwrap();
+    purge(&source, &key).unwrap();
     assert_eq!(all_files(folder.path()), [] as [&str; 0]);
     for outcome in [
         source.delete(&key),
-        source.purge(&key),
+        purge(&source, &key),
         source.update(&key, &changed, [0; 32]),
     ] {
         assert!(
@@ -191,7 +203,7 @@ fn the_trash_keeps_every_version() {
     assert_eq!(trash("a.md").unwrap(), "one");
     assert_eq!(trash("a.md.~2~").unwrap(), "two");
     assert_eq!(trash("a.md.~3~").unwrap(), "three");
-    source.purge("sub/a.md").unwrap();
+    purge(&source, "sub/a.md").unwrap();
     assert_eq!(all_files(folder.path()), [".trash/sub/a.md.~2~.md"]);
 }
 
@@ -235,7 +247,7 @@ fn hostile_keys_and_titles_stay_in_the_folder() {
         for outcome in [
             source.update(key, &at(key), hash("outside")),
             source.delete(key),
-            source.purge(key),
+            purge(&source, key),
         ] {
             assert!(
                 matches!(outcome, Err(Error::BadKey { .. })),
@@ -342,8 +354,8 @@ mod unix {
             source.update("file.md", &at("x.md"), hash("outside")),
             source.delete("link/a.md"),
             source.delete("mine.md"),
-            source.purge("link/a.md"),
-            source.purge("file.md"),
+            purge(&source, "link/a.md"),
+            purge(&source, "file.md"),
         ] {
             assert!(matches!(outcome, Err(Error::BadKey { .. })), "{outcome:?}");
         }
@@ -391,5 +403,23 @@ mod unix {
             let said = error.to_string();
             assert!(said.contains(source.root().to_str().unwrap()), "{said}");
         }
+    }
+}
+
+#[test]
+fn a_file_with_another_text_is_not_erased() {
+    let folder = TempDir::new().unwrap();
+    let source = open(folder.path());
+    fs::write(folder.path().join("a.md"), "old").unwrap();
+    let copies = source.copies("a.md").unwrap();
+    fs::write(folder.path().join("a.md"), "new").unwrap();
+    fs::write(folder.path().join(".kodiak-2147483647-0.tmp"), "old").unwrap();
+    let path = source.erase_copy(&copies[0]).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    assert_eq!(all_files(folder.path()), ["a.md"]);
+    fs::write(&path, "old").unwrap();
+    for _ in 0..2 {
+        source.erase_copy(&copies[0]).unwrap();
+        assert!(!path.exists());
     }
 }

@@ -15,7 +15,7 @@ use crate::date;
 use crate::document::hex;
 use crate::error::{Error, Result};
 use crate::source::frontmatter;
-use crate::source::{Draft, Trashed, WritableSource};
+use crate::source::{Draft, FileCopy, Trashed, WritableSource};
 
 /// The fields that come first in a file, in this order.
 const FIRST: [&str; 4] = ["project", "session", "summary", "supersedes"];
@@ -133,7 +133,11 @@ impl WritableSource for MemoryFolder {
         self.folder.restore(name)
     }
 
-    fn purge(&self, key: &str) -> Result<()> {
-        self.folder.purge(&self.path_of(key))
+    fn copies(&self, key: &str) -> Result<Vec<FileCopy>> {
+        self.folder.copies(&self.path_of(key))
+    }
+
+    fn erase_copy(&self, copy: &FileCopy) -> Result<PathBuf> {
+        self.folder.erase_copy(copy)
     }
 }

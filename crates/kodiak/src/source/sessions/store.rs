@@ -5,8 +5,9 @@
 //! all of it or nothing.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::io::ErrorKind;
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -16,7 +17,8 @@ use super::node::Node;
 use crate::date;
 use crate::error::{Error, Result};
 use crate::redact::{redact, redact_field, replaced};
-use crate::source::markdown::files::{Temporary, Turn};
+use crate::source::markdown::beneath::Folder;
+use crate::source::markdown::files::{Temporary, Turn, erase_left_over, remove_if_there};
 use crate::source::markdown::{divided, exact_size, require_folder};
 use crate::source::{RecordSource, Source, StoredRecord};
 
@@ -53,15 +55,32 @@ impl SessionRecords {
                 continue;
             }
             let folder = self.folder.open_folder(&entry.key)?;
-            match folder.remove_file(&divided(&entry.key).1) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    let path = self.folder.path_of(&entry.key);
-                    return Err(Error::io("erase", path)(error));
-                }
-                _ => {}
-            }
+            remove_if_there(&folder, &divided(&entry.key).1)?;
+        }
+        // Which record a file of a killed process holds is in none of their names.
+        for path in self.folders()? {
+            let folder = Folder::root(&path).map_err(Error::io("open the folder", &path))?;
+            erase_left_over(&folder)?;
+            folder.sync();
         }
         Ok(())
+    }
+
+    /// Returns the folders that records are in, and those above them.
+    fn folders(&self) -> Result<BTreeSet<PathBuf>> {
+        let mut folders = BTreeSet::from([self.root().to_owned()]);
+        let mut left = vec![self.root().to_owned()];
+        while let Some(folder) = left.pop() {
+            let entries = fs::read_dir(&folder).map_err(Error::io("read", &folder))?;
+            for entry in entries.flatten() {
+                // A link may lead anywhere.
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    left.push(entry.path());
+                    folders.insert(entry.path());
+                }
+            }
+        }
+        Ok(folders)
     }
 
     fn store_one(&self, text: &str, files: &mut Files) -> Result<StoredRecord> {

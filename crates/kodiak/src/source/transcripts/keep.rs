@@ -3,8 +3,8 @@
 //! Agents delete their transcripts after weeks. A copy has the turns as they are
 //! indexed: bounded and redacted, one to a line, after a line that describes the
 //! session and says from where the original has to be read on. Copies are data, not
-//! index. Only forgetting and retention remove them. Nobody else may read them: folders have mode
-//! 0700, files 0600.
+//! index. Forgetting removes them, and retention moves them to a hidden folder first
+//! (`retired`). Nobody else may read them: folders have mode 0700, files 0600.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind};
@@ -19,12 +19,16 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::source::markdown::FileState;
 use crate::source::markdown::beneath::Folder;
-use crate::source::markdown::files::Temporary;
+use crate::source::markdown::files::{
+    Temporary, erase_left_over, is_left_over, move_without_overwriting, remove_if_there,
+};
 
 /// The format of the copies, and of what is left out of them. Copies of an earlier
 /// one may have secrets that are known by now.
 pub(super) const FORMAT: u32 = 2;
 const EXTENSION: &str = "jsonl";
+/// The folder of retired copies. It is hidden, so that they are not listed.
+const TRASH: &str = ".trash";
 
 /// The folder of the copies of one source.
 #[derive(Clone, Debug)]
@@ -100,6 +104,13 @@ impl Keep {
                     continue;
                 };
                 if name.starts_with('.') {
+                    // A killed process may have left a whole session.
+                    let path = Path::new(&name);
+                    if let Ok(folder) = Folder::root(&folder)
+                        && is_left_over(&folder, path)
+                    {
+                        remove_if_there(&folder, path)?;
+                    }
                     continue;
                 }
                 if metadata.is_dir() {
@@ -176,24 +187,103 @@ impl Keep {
     /// Writes a copy in one step.
     pub(super) fn store(&self, key: &str, copy: &Copy) -> Result<()> {
         let path = self.path(key);
-        let folder = path.parent().unwrap_or(&self.folder);
+        let (folder, name) = divided(&path);
         files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
         let text = write(copy);
         let folder = Folder::root(folder).map_err(Error::io("open the folder", folder))?;
-        let name = path.file_name().unwrap_or_default();
-        Temporary::write(&folder, &text, private())?.replace(Path::new(name))
+        Temporary::write(&folder, &text, private())?.replace(name)
     }
 
     /// Deletes a copy.
     pub(super) fn remove(&self, key: &str) -> Result<()> {
         let path = self.path(key);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(Error::io("delete", &path)(error))
+        let (folder, name) = divided(&path);
+        match Folder::root(folder) {
+            Ok(folder) => {
+                remove_if_there(&folder, name)?;
+                folder.sync();
+                Ok(())
             }
-            _ => Ok(()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(Error::io("open the folder", folder)(error)),
         }
     }
+
+    /// Deletes the temporary files that killed processes have left.
+    pub(super) fn erase_left_over(&self) -> Result<()> {
+        let mut folders = vec![self.folder.clone()];
+        while let Some(folder) = folders.pop() {
+            if let Ok(open) = Folder::root(&folder) {
+                erase_left_over(&open)?;
+            }
+            let Ok(entries) = fs::read_dir(&folder) else {
+                continue;
+            };
+            let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|it| it.is_dir());
+            folders.extend(entries.flatten().filter(is_folder).map(|it| it.path()));
+        }
+        Ok(())
+    }
+
+    /// Returns a folder of copies that were moved out of the way at a moment.
+    pub(super) fn trash_of(&self, at: Timestamp) -> Self {
+        Self::new(self.folder.join(TRASH).join(at.to_string()))
+    }
+
+    /// Returns the folders of copies that were moved out of the way, each with its
+    /// moment.
+    pub(super) fn trashes(&self) -> Result<Vec<(Timestamp, Self)>> {
+        let trash = self.folder.join(TRASH);
+        let entries = match fs::read_dir(&trash) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::io("read", &trash)(error)),
+        };
+        let names = entries
+            .flatten()
+            .filter_map(|it| it.file_name().into_string().ok());
+        let mut moments: Vec<Timestamp> = names.filter_map(|name| name.parse().ok()).collect();
+        moments.sort_unstable();
+        Ok(moments
+            .into_iter()
+            .map(|at| (at, self.trash_of(at)))
+            .collect())
+    }
+
+    /// Moves a copy to another folder, unless it is gone or the other has one. Returns
+    /// whether it was moved.
+    pub(super) fn move_to(&self, other: &Self, key: &str) -> Result<bool> {
+        let (from, to) = (self.path(key), other.path(key));
+        if !from.exists() {
+            return Ok(false);
+        }
+        let ((old, old_name), (new, new_name)) = (divided(&from), divided(&to));
+        files::create_folder(new).map_err(Error::io("create the folder", new))?;
+        let open = |path: &Path| Folder::root(path).map_err(Error::io("open the folder", path));
+        let (old, new) = (open(old)?, open(new)?);
+        let moved = move_without_overwriting(&old, old_name, &new, new_name);
+        moved.map_err(Error::io("move", &from))
+    }
+
+    /// Removes the folder and those inside if there is nothing in them.
+    pub(super) fn remove_if_empty(&self) {
+        fn remove(folder: &Path) {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    remove(&entry.path());
+                }
+            }
+            // One that is not empty stays.
+            let _ = fs::remove_dir(folder);
+        }
+        remove(&self.folder);
+    }
+}
+
+/// Divides the path of a file into its folder and its name.
+fn divided(path: &Path) -> (&Path, &Path) {
+    let folder = path.parent().unwrap_or(path);
+    (folder, Path::new(path.file_name().unwrap_or_default()))
 }
 
 #[cfg(unix)]

@@ -21,6 +21,7 @@ mod opencode;
 mod opencode_files;
 mod parser;
 mod pi;
+mod retired;
 mod session;
 mod titles;
 mod tool;
@@ -36,16 +37,16 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use agent::{Agent, resume};
 pub use turn::{Circumstances, KIND, Role, Turn};
 
 use super::{
-    Container, Entry, Known, LeftOut, Listing, Look, Outlived, Presence, Reading, Source, WHOLE,
+    Container, Entry, KeptCopies, Known, LeftOut, Listing, Look, Presence, Reading, Source, WHOLE,
     vanished,
 };
-use crate::document::{Document, Timestamp, Version};
+use crate::document::{Document, Version};
 use crate::error::{Error, Result};
 use crate::tombstones::Tombstones;
 use discover::{Discovered, Found, discover};
@@ -54,6 +55,9 @@ use turn::Belonging;
 
 /// The key of the container of an agent that keeps its sessions in databases.
 const DATABASES: &str = "databases";
+
+/// The shortest time between two looks for a session that was not found.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// How transcripts are read.
 #[derive(Clone, Debug, Default)]
@@ -74,8 +78,8 @@ pub struct TranscriptSource {
     root: PathBuf,
     keep: Option<Keep>,
     options: TranscriptOptions,
-    /// The sessions as they were last found.
-    found: Mutex<Option<Arc<Discovered>>>,
+    /// The sessions as they were last found, and when.
+    found: Mutex<Option<(Arc<Discovered>, Instant)>>,
 }
 
 impl TranscriptSource {
@@ -157,7 +161,7 @@ impl TranscriptSource {
         let found = Arc::new(found);
         let mut last = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         // Once the folder is back, another look is needed.
-        *last = (!away).then(|| Arc::clone(&found));
+        *last = (!away).then(|| (Arc::clone(&found), Instant::now()));
         Ok(found)
     }
 
@@ -191,14 +195,25 @@ impl TranscriptSource {
         Ok(())
     }
 
-    /// Returns the sessions as they were last found.
-    fn last_found(&self) -> Result<Arc<Discovered>> {
+    /// Returns the sessions as they were last found. If the session of this entry is
+    /// not among them, or has left its place, they are looked for again: another process
+    /// may have found and indexed it since. Not too often, because most that are missing
+    /// are gone for good.
+    fn found_with(&self, entry: &str) -> Result<Arc<Discovered>> {
+        // The lock must be free for the next look.
         let last = self
             .found
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        last.map_or_else(|| self.discover(), Ok)
+        let Some((found, at)) = last else {
+            return self.discover();
+        };
+        let session = found.sessions.get(entry);
+        if session.and_then(session::version_now).is_some() || at.elapsed() < LOOK_AGAIN {
+            return Ok(found);
+        }
+        self.discover()
     }
 
     /// Returns the version of a session. How it is read is part of it.
@@ -355,7 +370,7 @@ impl Source for TranscriptSource {
 
     fn read(&self, entry: &Entry, emit: &mut dyn FnMut(Document)) -> Result<Reading> {
         let key = entry.key.as_str();
-        let found = self.last_found()?;
+        let found = self.found_with(key)?;
         if let Some(session) = found.sessions.get(key) {
             match self.read_session(session) {
                 Ok(copy) => {
@@ -402,7 +417,7 @@ impl Source for TranscriptSource {
     }
 
     fn presence(&self, entry_key: &str) -> Presence {
-        let Ok(found) = self.last_found() else {
+        let Ok(found) = self.found_with(entry_key) else {
             return Presence::Unknown;
         };
         let kept = || {
@@ -481,7 +496,7 @@ impl Source for TranscriptSource {
         if history::session_of(entry_key).is_some() {
             return true;
         }
-        let Ok(found) = self.last_found() else {
+        let Ok(found) = self.found_with(entry_key) else {
             return false;
         };
         let there = found.sessions.get(entry_key).and_then(session::version_now);
@@ -494,38 +509,15 @@ impl Source for TranscriptSource {
         history::names(entry_key)
     }
 
-    fn outlived(&self, before: Timestamp) -> Result<Vec<Outlived>> {
-        let Some(keep) = &self.keep else {
-            return Ok(Vec::new());
-        };
-        let found = self.discover()?;
-        // What cannot be looked at now is not gone.
-        if !found.left_out.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut outlived = Vec::new();
-        for (entry, ..) in keep.list()? {
-            let there = found.sessions.contains_key(&entry);
-            if there || keep.last_said(&entry)?.is_none_or(|last| last >= before) {
-                continue;
-            }
-            // A copy that cannot be understood may be of a later version.
-            if let Some(copy) = keep.load(&entry)? {
-                let documents = copy.turns.iter().map(|turn| turn::key(&entry, turn));
-                outlived.push(Outlived {
-                    documents: documents.collect(),
-                    entry,
-                });
-            }
-        }
-        outlived.sort_unstable_by(|one, other| one.entry.cmp(&other.entry));
-        Ok(outlived)
+    fn kept_copies(&self) -> Option<&dyn KeptCopies> {
+        self.keep.as_ref().map(|_| self as &dyn KeptCopies)
     }
 
     fn forget(&self, keys: &[&str]) -> Result<()> {
         let Some(keep) = &self.keep else {
             return Ok(());
         };
+        keep.erase_left_over()?;
         let entry = |key: &&str| key.rsplit_once('/').map(|(entry, _)| entry.to_owned());
         let entries: HashSet<String> = keys.iter().filter_map(entry).collect();
         for entry in entries {
@@ -548,7 +540,7 @@ impl Source for TranscriptSource {
                 keep.store(&entry, &copy)?;
             }
         }
-        Ok(())
+        retired::forget(self, keep, keys)
     }
 }
 

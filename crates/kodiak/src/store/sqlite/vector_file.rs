@@ -241,7 +241,7 @@ impl StalenessLimit {
 }
 
 /// Returns the path of an index's vector file.
-fn vector_path(index: &Path) -> PathBuf {
+pub(super) fn vector_path(index: &Path) -> PathBuf {
     index.with_extension("vectors")
 }
 

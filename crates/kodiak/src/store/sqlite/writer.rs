@@ -7,8 +7,8 @@ use crate::document::{Document, Version};
 use crate::embed::Identity;
 use crate::error::Result;
 use crate::store::{
-    ChunkText, EntryRow, ModelNumber, Pending, PendingSize, Place, Reader, Row, Unchunked,
-    VectorsByHash, Writer,
+    ChunkText, EntryRow, EraseStep, ModelNumber, Pending, PendingSize, Place, Reader, Row,
+    Unchunked, VectorsByHash, Writer,
 };
 
 /// Forwards each method to the writer's own of the same name.
@@ -91,7 +91,11 @@ impl Writer for SqliteWriter {
         remove_from_entry(source: &str, entry: EntryRow, key: &str) -> Result<bool>;
         put_from(entry: EntryRow, document: &AnalyzedDocument) -> Result<bool>;
         touch(entry: EntryRow, document: &Document) -> Result<()>;
-        erase(documents: &[(String, String)]) -> Result<usize>;
+        erase(
+            documents: &[(String, String)],
+            before: &mut dyn FnMut(EraseStep),
+        ) -> Result<usize>;
+        empty_log() -> Result<()>;
         optimize() -> Result<()>;
         refresh_vocabulary() -> Result<()>;
         rebuild_vocabulary() -> Result<()>;

@@ -1,9 +1,11 @@
 //! Vectors that the cache has: they are stored without a model.
 
+use std::collections::HashSet;
+
 use super::{Backfill, PAGE, Vectors};
 use crate::embed::Identity;
 use crate::error::Result;
-use crate::store::{EmbeddingCache, Pending, Writer};
+use crate::store::{ChunkText, EmbeddingCache, Pending, Writer};
 use crate::sync::access::WriteAccess;
 
 /// Gives chunks their cached vectors, inside the caller's transaction.
@@ -93,4 +95,28 @@ fn split_cached(
         }
     }
     Ok((known, rest))
+}
+
+/// Deletes the vectors of chunks from the cache that are gone by now: another process may
+/// have erased them while the model worked on them. The caller is the only writer, so none
+/// can be erased after this.
+pub(super) fn leave_out_erased(
+    cache: &mut EmbeddingCache,
+    group: &[Pending],
+    texts: &[Option<ChunkText>],
+) {
+    let (mut gone, mut there): (HashSet<[u8; 16]>, HashSet<[u8; 16]>) = Default::default();
+    for (pending, text) in group.iter().zip(texts) {
+        let set = if text.is_some() {
+            &mut there
+        } else {
+            &mut gone
+        };
+        set.insert(pending.hash);
+    }
+    let gone: Vec<[u8; 16]> = gone.difference(&there).copied().collect();
+    if !gone.is_empty() {
+        // A cache that cannot be written has not taken them either.
+        let _ = cache.erase(&gone).and_then(|()| cache.empty_log());
+    }
 }

@@ -7,8 +7,8 @@ use kodiak::analysis::{AnalyzedDocument, Analyzer};
 use kodiak::chunk::Chunk;
 use kodiak::embed::Identity;
 use kodiak::store::{
-    ChunkText, EntryRow, ModelNumber, Pending, PendingSize, Place, Reader, Row, Serving, Store,
-    Unchunked, VectorsByHash, Writer,
+    ChunkText, EntryRow, EraseStep, ModelNumber, Pending, PendingSize, Place, Reader, Row, Serving,
+    Store, Unchunked, VectorsByHash, Writer,
 };
 use kodiak::{Document, Error, Result, Version};
 
@@ -258,7 +258,11 @@ impl Writer for MemoryWriter {
         })
     }
 
-    fn erase(&mut self, documents: &[(String, String)]) -> Result<usize> {
+    fn erase(
+        &mut self,
+        documents: &[(String, String)],
+        _before: &mut dyn FnMut(EraseStep),
+    ) -> Result<usize> {
         let named =
             |indexed: &Indexed, (source, key): &(String, String)| indexed.is_named(source, key);
         self.begin()?;

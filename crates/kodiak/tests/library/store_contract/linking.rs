@@ -137,7 +137,9 @@ fn links_change_with_their_document_and_go_with_it() {
         });
         assert_eq!(linked(store, "planning"), []);
         let erased = [("notes".to_owned(), "log/monday.md".to_owned())];
-        store.writer("test").unwrap().erase(&erased).unwrap();
+        let mut writer = store.writer("test").unwrap();
+        writer.erase(&erased, &mut |_| ()).unwrap();
+        drop(writer);
         assert_eq!(linked(store, "system"), []);
         write(store, |writer| writer.remove_source("notes").unwrap());
         assert_eq!(linked(store, "list"), []);

@@ -1,0 +1,201 @@
+//! The journal of an erasing: what is to be erased, recorded before anything is.
+//!
+//! It is beside the index from the moment an erasing begins until no byte of the text is
+//! left, so that any process that writes afterwards finishes what a killed one has begun.
+//! It has hashes, ids and paths, and nothing that a document says.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::journal;
+use super::target::{SharedEntry, Target};
+use crate::document::{Timestamp, hex};
+use crate::error::{Error, Result};
+use crate::source::FileCopy;
+
+/// The format of the journal.
+const FORMAT: u32 = 1;
+
+/// An erasing that has begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct Erasure {
+    pub(super) format: u32,
+    /// The number of documents that were indexed when it began.
+    pub(crate) documents: usize,
+    /// The documents.
+    pub(super) targets: Vec<Target>,
+    /// The entries that have further documents.
+    pub(super) entries: Vec<SharedEntry>,
+    /// The files of the documents, each with its source.
+    pub(super) files: Vec<(String, FileCopy)>,
+    /// The entries whose kept copies are moved to the trash instead, each with its
+    /// source.
+    pub(super) retired: Vec<(String, String)>,
+    /// When they were retired.
+    pub(super) retired_at: Timestamp,
+    /// The hashes of the texts that may have been embedded, as hexadecimal digits.
+    pub(super) hashes: Vec<String>,
+    /// What keeps the documents from coming back.
+    pub(super) tombstones: Vec<String>,
+    /// The hashes of the names under which the documents were asked for.
+    pub(super) asked: Vec<String>,
+    /// Whether only the logs, and sources that cannot be reached, are left.
+    pub(super) index_is_erased: bool,
+}
+
+impl Erasure {
+    /// Returns where the journal of an index is. It is the same whichever path leads to
+    /// the index.
+    pub(super) fn path_beside(index: &Path) -> PathBuf {
+        let index = index.canonicalize().unwrap_or_else(|_| index.to_owned());
+        let mut name = index.file_name().unwrap_or_default().to_owned();
+        name.push(".erasing");
+        index.with_file_name(name)
+    }
+
+    /// Reads the journal, if there is one.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>> {
+        let invalid = |detail: String| {
+            let error = std::io::Error::new(ErrorKind::InvalidData, detail);
+            Error::io("read", path)(error)
+        };
+        match fs::read(path) {
+            Ok(bytes) => {
+                let read: Self =
+                    serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?;
+                if read.format > FORMAT {
+                    let detail = "it was written by a later version of Kodiak";
+                    return Err(invalid(detail.to_owned()));
+                }
+                Ok(Some(read))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("read", path)(error)),
+        }
+    }
+
+    /// Writes the journal in one step.
+    pub(super) fn write(&mut self, path: &Path) -> Result<()> {
+        self.format = FORMAT;
+        journal::replace(path, self)
+    }
+
+    /// Records the hashes of texts that may have been embedded.
+    pub(super) fn add_hashes(&mut self, hashes: &[[u8; 16]]) {
+        self.hashes.extend(hashes.iter().map(|hash| hex(hash)));
+        self.hashes.sort_unstable();
+        self.hashes.dedup();
+    }
+
+    /// Returns the hashes of texts that may have been embedded.
+    pub(super) fn hashes(&self) -> Vec<[u8; 16]> {
+        let read = |digits: &String| {
+            let number = u128::from_str_radix(digits, 16).ok()?;
+            Some(number.to_be_bytes())
+        };
+        self.hashes.iter().filter_map(read).collect()
+    }
+
+    /// Records the names under which the documents were asked for.
+    pub(super) fn add_asked(&mut self, names: &[String]) {
+        self.asked.extend(names.iter().map(|name| hash_of(name)));
+    }
+
+    /// Reports whether documents were asked for under this name.
+    pub(crate) fn was_asked(&self, name: &str) -> bool {
+        self.asked.contains(&hash_of(name))
+    }
+
+    /// Returns the erasing of both. What was left of the index in either is left.
+    pub(super) fn and(mut self, other: Self) -> Self {
+        self.documents += other.documents;
+        self.targets.extend(other.targets);
+        self.entries.extend(other.entries);
+        self.files.extend(other.files);
+        self.retired.extend(other.retired);
+        self.retired_at = self.retired_at.max(other.retired_at);
+        self.hashes.extend(other.hashes);
+        self.tombstones.extend(other.tombstones);
+        self.asked.extend(other.asked);
+        self.index_is_erased &= other.index_is_erased;
+        self
+    }
+
+    /// Reduces it to what these sources hold, once the index is erased.
+    pub(super) fn leave_to(&mut self, sources: &[String]) {
+        let left = |source: &String| sources.contains(source);
+        self.targets.retain(|target| left(&target.source));
+        self.files.retain(|(source, _)| left(source));
+        self.retired.retain(|(source, _)| left(source));
+        self.entries.clear();
+        self.hashes.clear();
+        self.index_is_erased = true;
+    }
+
+    /// Returns the names of the sources that hold something of it.
+    pub(super) fn sources(&self) -> Vec<String> {
+        let targets = self.targets.iter().map(|target| target.source.clone());
+        let retired = self.retired.iter().map(|(source, _)| source.clone());
+        let mut sources: Vec<String> = targets.chain(retired).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        sources
+    }
+
+    /// Reports whether the kept copy of a document is moved to the trash.
+    pub(super) fn is_retired(&self, target: &Target) -> bool {
+        let entry = target.entry.as_ref();
+        let mut retired = self.retired.iter();
+        entry.is_some_and(|entry| {
+            retired.any(|(source, retired)| *source == target.source && retired == entry)
+        })
+    }
+}
+
+fn hash_of(name: &str) -> String {
+    hex(&blake3::hash(name.trim().as_bytes()).as_bytes()[..16])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_is_read_as_it_was_written_and_only_by_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Erasure::path_beside(&folder.path().join("index.db"));
+        assert_eq!(Erasure::read(&path).unwrap(), None);
+        let mut erasure = Erasure {
+            documents: 2,
+            files: vec![(
+                "notes".to_owned(),
+                FileCopy {
+                    name: "sub/a.md".to_owned(),
+                    hash: [7; 32],
+                },
+            )],
+            ..Erasure::default()
+        };
+        erasure.add_hashes(&[[255; 16], [0; 16], [1; 16]]);
+        erasure.add_asked(&["Ramen".to_owned()]);
+        erasure.write(&path).unwrap();
+        let read = Erasure::read(&path).unwrap().unwrap();
+        assert_eq!(read, erasure);
+        assert_eq!(read.hashes(), [[0; 16], [1; 16], [255; 16]]);
+        assert!(read.was_asked(" Ramen") && !read.was_asked("ramen"));
+        assert!(!fs::read_to_string(&path).unwrap().contains("Ramen"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        fs::write(&path, "{\"format\": 2}").unwrap();
+        assert!(Erasure::read(&path).is_err());
+    }
+}
