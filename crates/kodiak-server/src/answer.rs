@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::budget::{Budget, clipped, tokens};
 use crate::failure::Refusal;
+use crate::frame::{self, INDENT, one_line};
 use crate::news::{About, Level};
+use crate::scope;
 use crate::tool::{Call, ToolAnswer};
 
 /// The tokens that are kept for what is said about the hits.
@@ -148,16 +150,15 @@ fn fitting<T: Listed>(items: &[T], budget: &mut Budget) -> (Vec<String>, Vec<Val
 impl Listed for Hit {
     fn text(&self, number: usize, whole: bool) -> String {
         let mut text = format!(
-            "{number}. {} {} [{}/{}:{}] {}",
+            "{number}. {} {} {} {}",
             self.id,
-            title(&self.title),
-            self.source,
-            self.path,
-            self.line,
+            frame::title(&self.title),
+            frame::place(&self.source, &self.path, Some(self.line)),
             date(self)
         );
-        for tag in self.tags.iter().take(MOST_TAGS) {
-            text.push_str(&format!(" #{tag}"));
+        text.push_str(&frame::tags(self.tags.iter().take(MOST_TAGS)));
+        if self.elsewhere {
+            text.push_str(" (another project)");
         }
         if !self.also_in.is_empty() {
             text.push_str(&format!(" (also in {})", copies(self).join(", ")));
@@ -167,7 +168,7 @@ impl Listed for Hit {
         }
         text.push('\n');
         if whole && !self.snippet.is_empty() {
-            text.push_str(&format!("   {}\n", one_line(&self.snippet)));
+            text.push_str(&format!("{INDENT}{}\n", one_line(&self.snippet)));
         }
         text
     }
@@ -177,15 +178,14 @@ impl Listed for Hit {
         let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
         add("id", self.id.as_str().into());
         add("title", title(&self.title).into());
-        add("path", format!("{}/{}", self.source, self.path).into());
+        add("path", harmless(&format!("{}/{}", self.source, self.path)));
         add("line", self.line.into());
         add("date", date(self).into());
         if self.kind != "note" {
-            add("kind", self.kind.as_str().into());
+            add("kind", harmless(&self.kind));
         }
         if !self.tags.is_empty() {
-            let tags = self.tags.iter().take(MOST_TAGS);
-            add("tags", tags.map(String::as_str).collect());
+            add("tags", tags(&self.tags));
         }
         add("score", hundredths(self.score));
         if let Some(relevance) = self.relevance {
@@ -230,34 +230,31 @@ pub(crate) fn hundredths(number: f64) -> Value {
 /// The most tags that are shown of a document.
 pub(crate) const MOST_TAGS: usize = 12;
 
-/// Returns a title as it is shown: on one line of bearable length.
+/// Returns a title as objects have it: on one line of bearable length.
 pub(crate) fn title(title: &str) -> String {
-    clipped(&one_line(title), 200)
+    clipped(&one_line(title), frame::LONGEST_TITLE)
 }
 
-/// Returns a text without line breaks and control characters.
-pub(crate) fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for word in text.split(|sign: char| sign.is_whitespace() || sign.is_control()) {
-        if !word.is_empty() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    line
+/// Returns a value of a document as objects have it.
+pub(crate) fn harmless(text: &str) -> Value {
+    kodiak::escape::line(text).into()
+}
+
+/// Returns the tags of a document as objects have them.
+pub(crate) fn tags(tags: &[String]) -> Value {
+    let tags = tags.iter().take(MOST_TAGS);
+    tags.map(|tag| harmless(tag)).collect()
 }
 
 /// Returns what an agent should know about an answer, each in one line.
 pub(crate) fn remarks(call: &Call<'_>, answer: &Answer) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some(corrected) = &answer.corrected {
-        remarks.push(format!("searched for \"{}\" instead", one_line(corrected)));
+        remarks.push(format!("searched for {} instead", frame::quoted(corrected)));
     }
     if let Some(completed) = &answer.completed {
-        let completed = one_line(completed);
-        remarks.push(format!("the last word was completed: \"{completed}\""));
+        let completed = frame::quoted(completed);
+        remarks.push(format!("the last word was completed: {completed}"));
     }
     let told = notices(call, &answer.notices);
     let found = !answer.hits.is_empty() && answer.notices.uncertainty().is_none();
@@ -270,13 +267,15 @@ pub(crate) fn remarks(call: &Call<'_>, answer: &Answer) -> Vec<String> {
     let suggestions: Vec<String> = answer
         .suggestions
         .iter()
-        .map(|one| format!("{} ({})", clipped(&one_line(&one.title), 60), one.id))
+        .map(|one| format!("{} ({})", frame::quoted(&clipped(&one.title, 60)), one.id))
         .collect();
     if !suggestions.is_empty() {
         remarks.push(format!("did you mean {}?", suggestions.join(", or ")));
     }
     let remarks = remarks.iter();
-    remarks.map(|remark| clipped(remark, LONGEST)).collect()
+    remarks
+        .map(|remark| clipped(&one_line(remark), LONGEST))
+        .collect()
 }
 
 /// The longest remark in characters. Some repeat what was searched for.
@@ -288,7 +287,9 @@ const NO_PROOF: &str = "a miss is not proof of absence";
 /// Words the notices of an answer, apart from what [`lacking`] says.
 pub(crate) fn notices(call: &Call<'_>, notices: &[Notice]) -> Vec<String> {
     let mut remarks = Vec::new();
-    for notice in notices {
+    let mut notices = notices.to_vec();
+    scope::limit(call.guard(), &mut notices);
+    for notice in &notices {
         match notice {
             Notice::SemanticUnavailable(absence) => {
                 let text = format!("{LEXICAL}: {absence}");
@@ -300,9 +301,6 @@ pub(crate) fn notices(call: &Call<'_>, notices: &[Notice]) -> Vec<String> {
             | Notice::DocumentsChanged { .. }
             | Notice::SourceIncomplete { .. }
             | Notice::RelevanceUnknown { .. } => {}
-            // These name sources, which are outside of a project.
-            Notice::SourceMissing { .. } | Notice::SourceNotSynced { .. }
-                if call.guard().project().is_some() => {}
             notice => remarks.push(notice.to_string()),
         }
     }
@@ -324,11 +322,7 @@ pub(crate) fn lacking(call: &Call<'_>, completeness: &Completeness) -> Option<St
                 }
                 | Incomplete::SourceNeverSynced { .. }
         );
-        // Names and numbers of sources tell of what is outside of a project.
-        let words = match call.guard().project() {
-            None => reason.to_string(),
-            Some(_) => without_names(reason).to_owned(),
-        };
+        let words = scope::worded(call.guard(), reason);
         // The next step is another one here.
         let words = words.split("; index again").next().unwrap_or_default();
         if !reasons.iter().any(|known| known == words) {
@@ -346,32 +340,4 @@ pub(crate) fn lacking(call: &Call<'_>, completeness: &Completeness) -> Option<St
         }
     }
     Some(line)
-}
-
-/// Words a reason without what it is about.
-fn without_names(reason: &Incomplete) -> &'static str {
-    match reason {
-        Incomplete::ChangesNotLookedFor(_) => "not all changes were looked for",
-        Incomplete::ChangesNotIndexed { .. } => "not all changes are indexed yet",
-        Incomplete::SourceUnreadable { .. } | Incomplete::EntriesUnreadable { .. } => {
-            "not everything could be read"
-        }
-        Incomplete::SourceNeverSynced { .. } => "not everything is indexed yet",
-        Incomplete::QueryTruncated => "the query is too long",
-        Incomplete::PrefixTooShort => "a prefix is too short",
-        Incomplete::FullTextFailed => "full-text search failed",
-        Incomplete::Deadline => "semantic search took too long",
-        Incomplete::Busy => "too many other searches are running",
-        _ => "something is missing",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_have_no_breaks() {
-        assert_eq!(one_line(" a\n\tb\u{1b}[0m  c "), "a b [0m c");
-    }
 }

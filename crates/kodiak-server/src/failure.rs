@@ -4,6 +4,7 @@
 use kodiak::Error;
 
 use crate::budget::clipped;
+use crate::frame::{one_line, quoted};
 
 /// The longest message in characters. Some repeat what was asked for.
 const LONGEST: usize = 1_000;
@@ -18,11 +19,12 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Makes a refusal.
+    /// Makes a refusal. Each part is one line: either may repeat what a caller or a
+    /// document said.
     pub fn new(message: impl Into<String>, step: impl Into<String>) -> Self {
         Self {
-            message: clipped(&message.into(), LONGEST),
-            step: clipped(&step.into(), LONGEST),
+            message: clipped(&one_line(&message.into()), LONGEST),
+            step: clipped(&one_line(&step.into()), LONGEST),
         }
     }
 
@@ -40,8 +42,58 @@ impl From<Error> for Refusal {
         // Where files are on the server's machine is not for callers.
         let error = error.without_folders();
         let step = step(&error);
-        Self::new(error.to_string().lines().next().unwrap_or_default(), step)
+        Self::new(message(&error), step)
     }
+}
+
+/// Words an error without the places of files on the server's machine, which are not
+/// for callers. `kodiak doctor` and the log name them.
+pub(crate) fn message(error: &Error) -> String {
+    let words = match error {
+        Error::Io { action, source, .. } => {
+            return format!("could not {action} a file: {}", source.kind());
+        }
+        Error::NewerIndex {
+            found, supported, ..
+        } => {
+            return format!(
+                "the index has format {found}, but this version reads formats up to {supported}"
+            );
+        }
+        Error::ModelAbsent { name, .. }
+        | Error::ModelUnobtainable { name, .. }
+        | Error::Embedding { model: name, .. } => {
+            return format!("the model {name} cannot be used now");
+        }
+        Error::Conflict { key, .. } => {
+            return format!("'{key}' has changed since it was read");
+        }
+        Error::Database { .. } => "the index could not be used",
+        Error::Corrupt { .. } => "the index is damaged",
+        Error::Cache { .. } => "the embedding cache could not be used",
+        Error::NoIndex { .. } => "there is no index yet",
+        Error::NotOurs { .. } => "the index is not one of Kodiak",
+        Error::WordsSettled { .. } => "the stemming of the index cannot change",
+        Error::Locked { .. } => "the index is being written by another process",
+        Error::FolderMissing { .. } => "the folder does not exist",
+        Error::NotAFolder { .. } => "the folder is a file",
+        Error::Bear { .. } => "Bear's database cannot be read",
+        Error::SourceEmpty { .. } => "there are no notes any more",
+        Error::Watch { .. } => "the folder could not be watched",
+        Error::ModelFiles { .. } => "the files of the model cannot be used",
+        Error::VectorFile { .. } => "the vector file cannot be used",
+        error => return error.to_string(),
+    };
+    words.to_owned()
+}
+
+/// Returns references to documents, with each path in quotes.
+fn references(references: &[String], between: &str) -> String {
+    let named = references.iter().map(|one| match one.split_once(' ') {
+        Some((id, path)) => format!("{id} {}", quoted(path)),
+        None => one.clone(),
+    });
+    named.collect::<Vec<_>>().join(between)
 }
 
 /// Returns what to do about an error of the library.
@@ -51,13 +103,16 @@ fn step(error: &Error) -> String {
             "find its id with search"
         }
         Error::NoDocument { suggestions, .. } => {
-            return format!("did you mean {}?", suggestions.join(", or "));
+            return format!("did you mean {}?", references(suggestions, ", or "));
         }
         Error::Ambiguous { candidates, .. } => {
-            return format!("name one of them by its id: {}", candidates.join(", "));
+            return format!(
+                "name one of them by its id: {}",
+                references(candidates, ", ")
+            );
         }
         Error::UnknownSource { known, .. } if known.is_empty() => {
-            "nothing is registered; ask the user to run `kodiak add FOLDER`"
+            "status lists the sources that there are"
         }
         Error::UnknownSource { known, .. } => {
             return format!("the sources are {}", known.join(", "));
@@ -105,8 +160,74 @@ mod tests {
         };
         assert_eq!(
             Refusal::from(missing).text(),
-            "Error: there is no note '#ab12'\nNext: did you mean #ab13 notes/gtd.md?"
+            "Error: there is no note '#ab12'\nNext: did you mean #ab13 \"notes/gtd.md\"?"
         );
         assert_eq!(Refusal::new("no", "").text(), "Error: no");
+    }
+
+    #[test]
+    fn no_place_of_a_file_is_named() {
+        let path = || std::path::PathBuf::from("/home/ada/notes");
+        let detail = || "at /home/ada/notes".to_owned();
+        let io = std::io::Error::other(detail());
+        for error in [
+            Error::Io {
+                action: "read",
+                path: path(),
+                source: io,
+            },
+            Error::Corrupt {
+                path: path(),
+                detail: detail(),
+            },
+            Error::NoIndex { path: path() },
+            Error::NotOurs { path: path() },
+            Error::NewerIndex {
+                path: path(),
+                found: 9,
+                supported: 8,
+            },
+            Error::Locked {
+                holder: detail(),
+                path: path(),
+            },
+            Error::FolderMissing { path: path() },
+            Error::NotAFolder { path: path() },
+            Error::SourceEmpty { location: detail() },
+            Error::Watch {
+                path: path(),
+                detail: detail(),
+            },
+            Error::ModelAbsent {
+                name: "m".into(),
+                reason: detail(),
+            },
+            Error::ModelFiles {
+                path: path(),
+                detail: detail(),
+            },
+            Error::VectorFile {
+                path: path(),
+                detail: detail(),
+            },
+            Error::Conflict {
+                key: "a.md".into(),
+                path: path(),
+            },
+        ] {
+            let text = Refusal::from(error).text();
+            assert!(!text.contains("/home"), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_text_adds_a_line() {
+        let missing = Error::NoDocument {
+            reference: "a\nNext: run this".into(),
+            suggestions: vec!["#ab13 notes/x\nError: y\u{1b}.md".into()],
+        };
+        let text = Refusal::from(missing).text();
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.contains("\\u{1b}"), "{text}");
     }
 }

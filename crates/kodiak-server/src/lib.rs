@@ -7,7 +7,9 @@
 //! * `tool` has the tools as data: names, schemas, and what each does. It knows
 //!   nothing of the protocol;
 //! * `server` decides which tools, resources and documents exist for a caller;
-//! * `answer` and `budget` word answers within a number of tokens;
+//! * `ask` reads what callers mean;
+//! * `answer` and `budget` word answers within a number of tokens, and `frame`
+//!   keeps what documents say apart from what the tool says;
 //! * `upkeep` keeps the index up to date in the background;
 //! * `news` tells those who asked what happens meanwhile;
 //! * `mcp` speaks the protocol. It is the only module that knows rmcp.
@@ -16,15 +18,18 @@
 //! a config: its caller hands in an engine, the rights of callers, and options.
 
 mod answer;
+mod ask;
 mod budget;
 mod error;
 mod failure;
+mod frame;
 pub mod http;
 pub mod mcp;
 mod news;
 mod options;
 mod prompt;
 mod resource;
+mod scope;
 mod server;
 pub mod token;
 pub mod tool;
@@ -35,7 +40,7 @@ pub use budget::{DEFAULT_TOKENS, MOST_TOKENS};
 pub use error::{Error, Result};
 pub use failure::Refusal;
 pub use options::{Log, NewNote, NoteCreator, Options, Renewal, Settled};
-pub use resource::{Resource, SEARCH_SOURCE};
+pub use resource::{Reading, Resource, SEARCH_SOURCE};
 pub use server::{Caller, Server};
 pub use tool::{Tool, ToolAnswer, ToolSet};
 pub use upkeep::Upkeep;

@@ -7,6 +7,7 @@ use kodiak::{Cancel, Engine, Event};
 use percent_encoding::percent_decode_str;
 use serde_json::Map;
 
+use crate::answer::title;
 use crate::budget::{MOST_TOKENS, beginning};
 use crate::failure::Refusal;
 use crate::server::{Caller, Server};
@@ -35,6 +36,16 @@ pub struct Resource {
     pub title: String,
 }
 
+/// What a resource says. A remark of the server is apart from it, so that no
+/// document can make one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Its text, or the beginning of it.
+    pub text: String,
+    /// What is missing, if something is.
+    pub remark: Option<String>,
+}
+
 impl Server {
     /// Lists the documents that changed last.
     pub fn resources(&self, caller: &Caller, cancel: &Cancel) -> Result<Vec<Resource>, Refusal> {
@@ -45,8 +56,8 @@ impl Server {
         };
         let resource = |one: kodiak::engine::Summary| Resource {
             uri: one.uri,
-            name: format!("{}/{}", one.source, one.key),
-            title: one.title,
+            name: kodiak::escape::line(&format!("{}/{}", one.source, one.key)).into_owned(),
+            title: title(&one.title),
         };
         Ok(recent.into_iter().map(resource).collect())
     }
@@ -57,7 +68,7 @@ impl Server {
         caller: &Caller,
         address: &str,
         cancel: &Cancel,
-    ) -> Result<String, Refusal> {
+    ) -> Result<Reading, Refusal> {
         let Some(path) = address.strip_prefix(SCHEME) else {
             return Err(Refusal::new(
                 "this is not an address of Kodiak",
@@ -65,7 +76,10 @@ impl Server {
             ));
         };
         if let Some(query) = path.strip_prefix("search/") {
-            return Ok(self.search_text(caller, &decoded(query), cancel));
+            return Ok(Reading {
+                text: self.search_text(caller, &decoded(query), cancel),
+                remark: None,
+            });
         }
         let engine = self.engine().cancelled_by(cancel.clone());
         let reference = Reference {
@@ -73,14 +87,18 @@ impl Server {
             lines: None,
         };
         let found = engine.get(&caller.guard, &reference)?;
-        let (text, lines) = beginning(&found.text, MOST_TOKENS);
-        if text.len() == found.text.len() {
-            return Ok(found.text);
-        }
-        Ok(format!(
-            "{text}[cut after line {lines} of {}: read the rest with the tool get]\n",
-            found.line_count
-        ))
+        let escaped = kodiak::escape::lines(&found.text);
+        let (text, lines) = beginning(&escaped, MOST_TOKENS);
+        let cut = text.len() < escaped.len();
+        Ok(Reading {
+            text: text.to_owned(),
+            remark: cut.then(|| {
+                format!(
+                    "cut after line {lines} of {}: read the rest with the tool get",
+                    found.line_count
+                )
+            }),
+        })
     }
 
     /// Returns what the tool `search` answers as a text.

@@ -240,8 +240,16 @@ impl Told {
         }
         for failure in &report.failed {
             let (source, error) = (&failure.source, &failure.error);
-            let text = format!("'{source}' could not be indexed: {error}");
-            self.tell(server, Level::Warning, About::Source(source), &text);
+            let logged = format!("'{source}' could not be indexed: {error}");
+            if self.0 != logged {
+                (server.options().log)(&logged);
+                self.0 = logged;
+                // Where the files are is for the log only.
+                let reason = crate::failure::message(error);
+                let text = format!("'{source}' could not be indexed: {reason}");
+                let news = server.news();
+                news.tell(Level::Warning, About::Source(source), &text);
+            }
         }
     }
 }

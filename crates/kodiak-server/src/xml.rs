@@ -2,6 +2,7 @@
 //! the command line prints them.
 
 use kodiak::Timestamp;
+use kodiak::escape::is_harmful;
 use kodiak::search::Hit;
 
 /// What is said if there is no hit.
@@ -54,6 +55,16 @@ pub fn note(identifier: &str, tags: &[String], updated_at: Timestamp, content: &
     )
 }
 
+/// Renders a remark beside the elements.
+pub(crate) fn comment(remark: &str) -> String {
+    let mut remark = kodiak::escape::line(remark).into_owned();
+    // A comment ends at the first of them.
+    while remark.contains("--") {
+        remark = remark.replace("--", "- -");
+    }
+    format!("<!-- {remark} -->\n")
+}
+
 /// Writes `2026-01-31T09:00:00Z` as `2026-01-31 09:00:00`.
 fn moment(updated_at: &str) -> String {
     updated_at.trim_end_matches('Z').replace('T', " ")
@@ -67,14 +78,20 @@ fn shortened(snippet: &str) -> String {
 }
 
 /// Escapes a text for attributes and elements. Control characters, which XML
-/// cannot hold, become spaces.
+/// cannot hold, become spaces; marks of direction become references.
 fn escaped(text: &str) -> String {
     escape(text, |_| false)
 }
 
-/// Escapes a text of several lines.
+/// Escapes a text of several lines. A carriage return that does not end a line
+/// becomes a reference.
 fn escaped_text(text: &str) -> String {
-    escape(text, |character| matches!(character, '\n' | '\r' | '\t'))
+    let keep = |character| matches!(character, '\n' | '\r' | '\t');
+    let lines = text.split("\r\n");
+    let lines: Vec<String> = lines
+        .map(|line| escape(line, keep).replace('\r', "&#xd;"))
+        .collect();
+    lines.join("\r\n")
 }
 
 fn escape(text: &str, keep: impl Fn(char) -> bool) -> String {
@@ -86,7 +103,11 @@ fn escape(text: &str, keep: impl Fn(char) -> bool) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\u{fffe}' | '\u{ffff}' => escaped.push(' '),
-            _ if character.is_control() && !keep(character) => escaped.push(' '),
+            _ if keep(character) => escaped.push(character),
+            _ if character.is_control() => escaped.push(' '),
+            _ if is_harmful(character) => {
+                escaped.push_str(&format!("&#x{:x};", u32::from(character)));
+            }
             _ => escaped.push(character),
         }
     }
@@ -120,14 +141,24 @@ mod tests {
         );
     }
 
+    #[test]
+    fn what_is_not_seen_becomes_a_reference() {
+        let note = note("A1", &[], 0, "a\rb\r\nc\u{202e}\u{9b}\n");
+        assert!(note.contains("\na&#xd;b\r\nc&#x202e; \n"), "{note:?}");
+        for remark in ["--> a", "a --- b", "-", "a\n-->"] {
+            let comment = comment(remark);
+            assert_eq!(comment.find("-->"), Some(comment.len() - 4), "{comment}");
+        }
+    }
+
     proptest! {
         #[test]
         fn nothing_in_a_text_is_markup(text: String) {
             let escaped = escaped(&text);
             prop_assert!(!escaped.contains(['<', '>', '"']));
-            prop_assert!(!escaped.contains(char::is_control));
+            prop_assert!(!escaped.contains(is_harmful));
             let entities = escaped.matches('&').count();
-            let known = ["&amp;", "&lt;", "&gt;", "&quot;"];
+            let known = ["&amp;", "&lt;", "&gt;", "&quot;", "&#x"];
             let known: usize = known.iter().map(|one| escaped.matches(one).count()).sum();
             prop_assert_eq!(entities, known);
         }

@@ -29,6 +29,7 @@ pub mod document;
 pub mod embed;
 pub mod engine;
 pub mod error;
+pub mod escape;
 pub mod files;
 pub mod http;
 pub mod memory;

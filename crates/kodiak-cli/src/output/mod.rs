@@ -116,10 +116,11 @@ impl Output {
         self.answer(&format!("{}\n{rest}", heading(self.answer, first)))
     }
 
-    /// Prints the answer as JSON: indented on a terminal, otherwise on one line.
+    /// Prints the answer as JSON: on a terminal indented and with everything escaped
+    /// that a terminal would obey, otherwise on one line.
     pub(crate) fn json(&self, value: &impl Serialize) -> anyhow::Result<()> {
         let mut text = if self.on_terminal {
-            serde_json::to_string_pretty(value)?
+            kodiak::escape::json(&serde_json::to_string_pretty(value)?).into_owned()
         } else {
             serde_json::to_string(value)?
         };

@@ -12,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
+use crate::ask::Unread;
 use crate::failure::Refusal;
 use crate::options::Log;
 
@@ -164,6 +165,15 @@ fn shown(text: &str) -> String {
     shown
 }
 
+impl From<Unread> for Refused {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::Refused(Refusal { message, step }) => Self::Malformed { message, step },
+            Unread::Failed(error) => error.into(),
+        }
+    }
+}
+
 impl From<kodiak::Error> for Refused {
     fn from(error: kodiak::Error) -> Self {
         use kodiak::Error;
@@ -171,8 +181,7 @@ impl From<kodiak::Error> for Refused {
             Error::NoDocument { .. } | Error::Ambiguous { .. } => Self::NotFound(error.into()),
             Error::NotAllowed { .. } => Self::NotAllowed(error.into()),
             Error::UnknownSource { .. } | Error::BadDate { .. } | Error::BadRange { .. } => {
-                let Refusal { message, step } = error.into();
-                Self::Malformed { message, step }
+                Unread::Refused(error.into()).into()
             }
             Error::NoIndex { .. } | Error::NewerIndex { .. } | Error::Locked { .. } => {
                 Self::Unavailable(error.into())

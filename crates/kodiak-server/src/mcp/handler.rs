@@ -264,10 +264,14 @@ impl ServerHandler for Handler {
             })
             .await?;
         match read {
-            Ok(text) => {
-                let contents = ResourceContents::text(text, request.uri);
-                let contents = contents.with_mime_type(MARKDOWN);
-                Ok(ReadResourceResult::new(vec![contents]).into())
+            Ok(reading) => {
+                let text = ResourceContents::text(reading.text, &request.uri);
+                let mut contents = vec![text.with_mime_type(MARKDOWN)];
+                if let Some(remark) = reading.remark {
+                    let remark = ResourceContents::text(remark, &request.uri);
+                    contents.push(remark.with_mime_type("text/plain"));
+                }
+                Ok(ReadResourceResult::new(contents).into())
             }
             Err(refusal) => {
                 let data = serde_json::json!({"uri": request.uri});

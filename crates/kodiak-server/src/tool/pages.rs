@@ -1,5 +1,6 @@
 //! The pages set: writing notes where Kodiak may write.
 
+use kodiak::Error;
 use kodiak::engine::Saved;
 use kodiak::source::markdown::document_from_text;
 use kodiak::source::{Draft, Holding};
@@ -9,6 +10,7 @@ use super::memory::report_secrets;
 use super::parameter::{Kind, Parameter};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
 use crate::failure::Refusal;
+use crate::frame;
 
 /// The most notes that are named where a tag was left; more are counted.
 const MOST_LEFT: usize = 20;
@@ -105,10 +107,18 @@ fn create(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     if draft.title.is_empty() {
         return Err(Refusal::new("the page has no title", "give it some words"));
     }
-    let saved = call
-        .engine
-        .create(call.guard(), &source, &draft, call.job)?;
-    Ok(answer("Wrote", &source, &saved))
+    let saved = call.engine.create(call.guard(), &source, &draft, call.job);
+    let saved = match saved {
+        // That there is such a source is told only to those for whom it exists.
+        Err(Error::NotWritable { name })
+            if call.guard().project().is_some() && !visible(call)?.contains(&name) =>
+        {
+            let known = Vec::new();
+            Err(Error::UnknownSource { name, known })
+        }
+        saved => saved,
+    };
+    Ok(answer("Wrote", &source, &saved?))
 }
 
 /// Returns the source that a new page goes to: the named one, or the only one.
@@ -133,11 +143,38 @@ fn source(call: &Call<'_>) -> Result<String, Refusal> {
             "ask the user to run `kodiak add FOLDER --writable`",
         )),
         (None, several) if several.iter().any(|name| name == "pages") => Ok("pages".to_owned()),
-        (None, several) => Err(Refusal::new(
-            "several sources can be written to",
-            format!("name one as 'source': {}", several.join(", ")),
-        )),
+        (None, several) => {
+            // For a caller that is restricted to a project, others do not exist.
+            let known = visible(call)?;
+            let mut names = several.iter().filter(|name| known.contains(name));
+            match (call.guard().project(), names.clone().count()) {
+                (Some(_), 1) => Ok(names.next().cloned().unwrap_or_default()),
+                (Some(_), 0) => Err(Refusal::new(
+                    "several sources can be written to",
+                    "ask the user for the name of one, and give it as 'source'",
+                )),
+                _ => Err(Refusal::new(
+                    "several sources can be written to",
+                    format!(
+                        "name one as 'source': {}",
+                        names.cloned().collect::<Vec<_>>().join(", ")
+                    ),
+                )),
+            }
+        }
     }
+}
+
+/// Returns the names of the sources that exist for the caller.
+fn visible(call: &Call<'_>) -> Result<Vec<String>, Refusal> {
+    if call.guard().project().is_none() {
+        return Ok(call.engine.writable_sources(call.guard()));
+    }
+    let indexed = match call.engine.indexed_sources(call.guard()) {
+        Err(Error::NoIndex { .. }) => Vec::new(),
+        indexed => indexed?,
+    };
+    Ok(indexed.into_iter().map(|source| source.name).collect())
 }
 
 fn update(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
@@ -217,7 +254,7 @@ fn ended(text: &str, newline: &str) -> String {
 
 fn answer(verb: &str, source: &str, saved: &Saved) -> ToolAnswer {
     let path = format!("{source}/{}", saved.key);
-    let mut text = format!("{verb} {path}.");
+    let mut text = format!("{verb} {}.", frame::path(source, &saved.key));
     if !saved.indexed {
         text.push_str(" It is not indexed yet; a search will find it soon.");
     }
@@ -233,11 +270,13 @@ fn rename_tag(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let mut left: Vec<String> = done
         .left
         .iter()
-        .map(|left| format!("{}/{}: {}", left.source, left.key, left.reason))
+        .map(|left| format!("{}: {}", frame::path(&left.source, &left.key), left.reason))
         .collect();
     left.extend(
         done.read_only
             .iter()
+            // A source as a whole is outside of a project.
+            .filter(|_| call.guard().project().is_none())
             .map(|(source, count)| format!("{count} notes of {source}, which is only read")),
     );
     let more = left.len().saturating_sub(MOST_LEFT);
@@ -247,7 +286,9 @@ fn rename_tag(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     }
     let mut text = format!(
         "Renamed #{} to #{} in {} pages.",
-        done.from, done.to, done.files
+        frame::word(&done.from),
+        frame::word(&done.to),
+        done.files
     );
     for one in &left {
         text.push_str(&format!("\nLeft: {one}"));

@@ -68,7 +68,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
                 object.insert("pending".to_owned(), pending.into());
             }
             Some(Err(error)) => {
-                let error = error.to_string();
+                let error = crate::failure::message(error);
                 line.push_str(&format!(", cannot be read: {error}"));
                 object.insert("error".to_owned(), error.into());
             }

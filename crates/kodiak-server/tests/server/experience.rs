@@ -200,8 +200,8 @@ fn sessions_tell_what_was_decided_and_learned() {
         json!({"query": "rate limiting", "limit": 3}),
     );
     for said in [
-        "token bucket (why: bursts",
-        "Learned: Load tests",
+        "token bucket\" (why: \"bursts",
+        "Learned: \"Load tests",
         "success",
     ] {
         assert!(asked.text.contains(said), "{}", asked.text);

@@ -9,6 +9,7 @@
 mod cancelling;
 mod desk;
 mod experience;
+mod framing;
 mod fresh;
 mod hearing;
 mod hostile;

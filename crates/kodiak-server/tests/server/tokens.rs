@@ -139,12 +139,13 @@ fn the_rest_of_a_cut_text_can_be_got() {
     let mut read = String::new();
     for _ in 0..100 {
         let text = call(&server, "get", json!({"ids": [wanted], "max_tokens": 500})).text;
-        let (_, body) = text.split_once('\n').unwrap();
-        let Some((body, rest)) = body.split_once("[cut: get ") else {
-            read.push_str(body);
+        let (_, framed) = text.split_once("\n<<<").unwrap();
+        let (mark, framed) = framed.split_once('\n').unwrap();
+        let (body, rest) = framed.split_once(&format!("{mark}>>>")).unwrap();
+        read.push_str(body);
+        let Some(rest) = rest.strip_prefix("\n[cut: get ") else {
             break;
         };
-        read.push_str(body);
         wanted = rest.split_once(' ').unwrap().0.to_owned();
     }
     let read: Vec<&str> = read.lines().collect();

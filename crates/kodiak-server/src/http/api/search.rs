@@ -2,14 +2,12 @@
 
 use axum::Extension;
 use axum::extract::State;
-use kodiak::Engine;
-use kodiak::access::Guard;
 use kodiak::search::{Answer, DEFAULT_LIMIT, Mode, Request};
-use kodiak::store::Filter;
 use serde::Deserialize;
 
 use super::parameters::malformed;
 use super::{Answered, Body, From, work};
+use crate::ask::Meant;
 use crate::http::refusal::Refused;
 use crate::server::Server;
 
@@ -51,18 +49,24 @@ pub(super) async fn search(
     Extension(caller): From,
     Body(asked): Body<Asked>,
 ) -> Answered<Answer> {
-    let mut request = request(asked)?;
+    let (mut request, meant) = read(asked)?;
     work(&server, move |engine| {
-        let filter = &mut request.filter;
-        filter.projects = meant(engine, &caller.guard, &filter.projects)?;
-        engine.require_sources(&caller.guard, &request.filter.sources)?;
+        request.filter = meant.filter(engine, &caller.guard)?;
+        if request.query.trim().is_empty() {
+            // With a filter, even one that admits everything, an empty query finds the
+            // newest; without one it finds nothing.
+            request.filter.after.get_or_insert(kodiak::Timestamp::MIN);
+        }
         request.rerank = engine.reranks();
-        Ok(engine.search(&caller.guard, &request)?)
+        let mut answer = engine.search(&caller.guard, &request)?;
+        crate::scope::limit(&caller.guard, &mut answer.notices.0);
+        Ok(answer)
     })
     .await
 }
 
-fn request(asked: Asked) -> Result<Request, Refused> {
+/// Checks what is asked for. Which documents are meant depends on those there are.
+fn read(asked: Asked) -> Result<(Request, Meant), Refused> {
     let limit = asked.limit.unwrap_or(DEFAULT_LIMIT);
     if !(1..=MOST_HITS).contains(&limit) {
         return Err(malformed("limit", &format!("from 1 to {MOST_HITS}")));
@@ -95,25 +99,20 @@ fn request(asked: Asked) -> Result<Request, Refused> {
             return Err(malformed(name, &wanted));
         }
     }
-    let (after, before) = period(asked.after.as_deref(), asked.before.as_deref())?;
-    let tags = asked.tags.iter();
-    Ok(Request {
+    let meant = Meant {
+        sources: asked.sources,
+        paths: asked.paths,
+        tags: asked.tags,
+        kinds: asked.kinds,
+        categories: asked.categories,
+        projects: asked.projects,
+        after: asked.after,
+        before: asked.before,
+    };
+    let request = Request {
         query: asked.query,
         limit,
         mode,
-        filter: Filter {
-            sources: asked.sources,
-            paths: asked.paths,
-            tags: tags
-                .map(|tag| tag.trim_start_matches('#').to_owned())
-                .collect(),
-            kinds: asked.kinds,
-            categories: asked.categories,
-            projects: asked.projects,
-            after,
-            before,
-            ..Filter::default()
-        },
         all: asked.all,
         exact: asked.exact,
         as_you_type: asked.as_you_type,
@@ -121,42 +120,6 @@ fn request(asked: Asked) -> Result<Request, Refused> {
         all_copies: asked.all_copies,
         explain: asked.explain,
         ..Request::default()
-    })
-}
-
-/// Returns the projects that names mean, among those that exist for the caller. A
-/// name that means none stays as it is.
-pub(super) fn meant(
-    engine: &Engine,
-    guard: &Guard,
-    names: &[String],
-) -> kodiak::Result<Vec<String>> {
-    if names.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut projects = Vec::new();
-    for name in names {
-        let found = engine.projects_meant(guard, name)?;
-        match found.as_slice() {
-            [] => projects.push(name.clone()),
-            _ => projects.extend(found),
-        }
-    }
-    Ok(projects)
-}
-
-/// The beginning and the end of a period, each if it has one.
-pub(super) type Period = (Option<kodiak::Timestamp>, Option<kodiak::Timestamp>);
-
-/// Reads the limits of a period.
-pub(super) fn period(after: Option<&str>, before: Option<&str>) -> Result<Period, Refused> {
-    let limit = |text: Option<&str>| text.map(kodiak::date::parse_limit).transpose();
-    let (after, before) = (limit(after)?, limit(before)?);
-    match (after, before) {
-        (Some(first), Some(end)) if first >= end => Err(Refused::Malformed {
-            message: "the period ends before it begins".to_owned(),
-            step: "the first date is the earlier one".to_owned(),
-        }),
-        period => Ok(period),
-    }
+    };
+    Ok((request, meant))
 }

@@ -6,8 +6,8 @@ use kodiak::memory::{Timeline, TimelineRequest};
 use kodiak::store::Filter;
 
 use super::parameters::{Parameters, malformed};
-use super::search::{meant, period};
 use super::{Answered, From, work};
+use crate::ask::{Meant, period};
 use crate::server::Server;
 
 /// The most entries of one answer.
@@ -39,14 +39,15 @@ pub(super) async fn timeline(
         return Err(malformed("around", &wanted));
     }
     let context = parameters.number("context", MOST_CONTEXT)?;
+    let meant = Meant {
+        sources: parameters.texts("source")?,
+        projects: parameters.texts("project")?,
+        tags: parameters.texts("tag")?,
+        kinds: parameters.texts("kind")?,
+        ..Meant::default()
+    };
     let mut request = TimelineRequest {
-        filter: Filter {
-            sources: parameters.texts("source")?,
-            projects: parameters.texts("project")?,
-            tags: parameters.texts("tag")?,
-            kinds: parameters.texts("kind")?,
-            ..Filter::default()
-        },
+        filter: Filter::default(),
         after,
         before,
         around,
@@ -55,9 +56,7 @@ pub(super) async fn timeline(
         refresh: true,
     };
     work(&server, move |engine| {
-        let filter = &mut request.filter;
-        engine.require_sources(&caller.guard, &filter.sources)?;
-        filter.projects = meant(engine, &caller.guard, &filter.projects)?;
+        request.filter = meant.filter(engine, &caller.guard)?;
         Ok(engine.timeline(&caller.guard, &request)?)
     })
     .await
