@@ -189,9 +189,19 @@ fn no_document_speaks_for_the_tool() {
         let answer = call(&server, name, arguments);
         check(&answer.text, answer.structured.as_ref());
     }
-    let ids: Vec<String> = (0..HOSTILE.len())
-        .map(|number| format!("memory/memory{number}"))
+    let memories = call(
+        &server,
+        "timeline",
+        json!({"sources": ["memory"], "limit": 200}),
+    );
+    let memories = memories.structured.unwrap()["hits"].clone();
+    let ids: Vec<&Value> = memories
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| &hit["id"])
         .collect();
+    assert_eq!(ids.len(), HOSTILE.len());
     let whole = call(
         &server,
         "get_observations",
