@@ -2,18 +2,25 @@
 //! clients.
 //!
 //! ```text
-//! connection → origin → access → load → { /mcp | /api/… }      /health needs no token
+//! connection → origin → access → body → load → { /mcp | /api/… }      /health needs no token
 //! ```
 //!
-//! * `listen` accepts connections, and ends them when the server ends;
-//! * `origin` refuses what a web page of somebody else could send;
+//! * `listen` accepts connections, and ends them when the server ends; `connections`
+//!   closes those that are idle when there are too many;
+//! * `origin` refuses what a web page of somebody else could send, and `cors` lets the
+//!   pages that may call read answers;
 //! * `access` turns a token into the rights of one request;
-//! * `load` bounds how many requests are served at once, and for how long;
+//! * `body` reads what a request sends, before it takes a place;
+//! * `load` bounds how many requests are served at once and for how long, and gives
+//!   each token a share;
 //! * `api` has the routes of the JSON API, which `docs/openapi.json` describes;
 //! * `refusal` words and logs what is refused.
 
 mod access;
 mod api;
+mod body;
+mod connections;
+mod cors;
 mod listen;
 mod load;
 mod origin;
@@ -62,13 +69,19 @@ pub struct HttpOptions {
 pub struct Limits {
     /// The largest body of a request in bytes.
     pub body: usize,
+    /// The time in which the body of a request has to come.
+    pub body_time: Duration,
+    /// The time in which at least a kilobyte of it has to come.
+    pub body_pause: Duration,
     /// The time for one request, in the queue and at work.
     pub time: Duration,
-    /// The number of requests that are worked on at once.
+    /// The number of requests that are worked on at once. One token has three quarters
+    /// at most, and of the others alike.
     pub working: usize,
     /// The number of requests that wait for their turn. More are refused.
     pub waiting: usize,
-    /// The number of connections. More wait until one is closed.
+    /// The number of connections. For another one, the one that was idle for longest
+    /// is closed.
     pub connections: usize,
 }
 
@@ -77,6 +90,8 @@ impl Default for Limits {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
             body: 1 << 20,
+            body_time: Duration::from_secs(30),
+            body_pause: Duration::from_secs(5),
             time: Duration::from_secs(30),
             // A search waits for files, for the model, and for a look for changes,
             // which all that wait share.
@@ -164,8 +179,13 @@ fn router(server: &Server, address: SocketAddr, options: HttpOptions) -> Router 
         .nest("/api", api::router(server.clone()))
         .fallback(async || Refused::NoRoute)
         .method_not_allowed_fallback(async || Refused::NoMethod)
-        .layer(DefaultBodyLimit::max(limits.body))
-        .layer(middleware::from_fn_with_state(load, load::limit))
+        // The size was checked when the body was read.
+        .layer(DefaultBodyLimit::disable())
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&load),
+            load::limit,
+        ))
+        .layer(middleware::from_fn_with_state(load, body::read))
         .layer(middleware::from_fn_with_state(access, access::admit));
     Router::new()
         .route("/health", get(health))

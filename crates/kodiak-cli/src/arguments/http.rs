@@ -18,7 +18,7 @@ pub(crate) struct HttpArguments {
     #[arg(long = "allow-host", value_name = "NAME", requires = "http")]
     pub(crate) hosts: Vec<String>,
     /// A web page's origin, such as <https://app.example>, that may call; repeat for several [default: its own]
-    #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
+    #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http", value_parser = origin)]
     pub(crate) origins: Vec<String>,
     /// The time for one request [default: 30]
     #[arg(long, value_name = "SECONDS", requires = "http", value_parser = clap::value_parser!(u64).range(1..=3600))]
@@ -38,9 +38,50 @@ fn address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "expected an address and a port, such as 127.0.0.1:7700".to_owned())
 }
 
+/// Parses the origin of web pages as browsers send it: a scheme, a host, and a port
+/// unless it is the usual one.
+fn origin(text: &str) -> Result<String, String> {
+    let expected = || "expected an origin, such as https://app.example".to_owned();
+    let text = text.strip_suffix('/').unwrap_or(text);
+    let (scheme, host) = text.split_once("://").ok_or_else(expected)?;
+    let known = |sign: char| sign.is_ascii_alphanumeric() || "+-.".contains(sign);
+    let odd = |sign: char| sign.is_whitespace() || sign.is_control() || "/?#@*\\".contains(sign);
+    if scheme.is_empty() || !scheme.chars().all(known) || host.is_empty() || host.contains(odd) {
+        return Err(expected());
+    }
+    Ok(text.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_origin_has_a_scheme_and_a_host() {
+        for text in [
+            "https://app.example",
+            "http://localhost:3000",
+            "http://[::1]:8080",
+            "chrome-extension://abcdef",
+            "https://app.example/",
+        ] {
+            assert_eq!(origin(text).unwrap(), text.trim_end_matches('/'));
+        }
+        for text in [
+            "",
+            "*",
+            "null",
+            "app.example",
+            "https://",
+            "https://*",
+            "https://*.example",
+            "https://app.example/page",
+            "https://user@app.example",
+            "https://a b",
+        ] {
+            origin(text).unwrap_err();
+        }
+    }
 
     #[test]
     fn a_port_alone_is_local() {

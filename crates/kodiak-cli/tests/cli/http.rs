@@ -1,5 +1,6 @@
 //! The server over HTTP: who is let in, what is refused, and that it stays alive.
 
+mod cors;
 mod description;
 mod hostile;
 mod load;
@@ -277,6 +278,12 @@ fn who_may_listen_where() {
     assert_eq!(served.send("GET", "/api/status", &[], "").status, 200);
     let taken = served.address.clone();
     refused(&["mcp", "--http", &taken], "could not listen at");
+    let run = desk.run(&["mcp", "--http", &taken]);
+    assert_eq!(
+        run.stderr.to_lowercase().matches("in use").count(),
+        1,
+        "{run}"
+    );
 }
 
 #[cfg(unix)]

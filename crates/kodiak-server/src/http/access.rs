@@ -9,6 +9,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::load::Who;
 use super::refusal::Refused;
 use crate::server::{Caller, Server};
 use crate::token::TokenFile;
@@ -28,11 +29,11 @@ impl Access {
         }
     }
 
-    /// Returns the caller that a request is from.
-    fn caller(&self, headers: &HeaderMap) -> Result<Caller, Refused> {
+    /// Returns the caller that a request is from, and the name of its token.
+    fn caller(&self, headers: &HeaderMap) -> Result<(Caller, Who), Refused> {
         let own = self.server.caller();
         let Some(tokens) = &self.tokens else {
-            return Ok(own);
+            return Ok((own, Who::default()));
         };
         let secret = bearer(headers).ok_or(Refused::NoToken { presented: false })?;
         let token = tokens
@@ -41,7 +42,9 @@ impl Access {
             .ok_or(Refused::NoToken { presented: true })?;
         let caller = Caller::new(own.guard.and(&token.grant.guard()));
         let tokens = Arc::clone(tokens);
-        Ok(caller.with_pass(Arc::new(move || tokens.has(&token, kodiak::date::now()))))
+        let who = Who(Some(token.name.as_str().into()));
+        let pass = Arc::new(move || tokens.has(&token, kodiak::date::now()));
+        Ok((caller.with_pass(pass), who))
     }
 }
 
@@ -63,10 +66,11 @@ pub(super) async fn admit(
     next: Next,
 ) -> Response {
     match access.caller(request.headers()) {
-        Ok(caller) => {
+        Ok((caller, who)) => {
             // Whoever answers needs the rights, and not the token.
             request.headers_mut().remove(AUTHORIZATION);
             request.extensions_mut().insert(caller);
+            request.extensions_mut().insert(who);
             next.run(request).await
         }
         Err(refused) => refused.into_response(),

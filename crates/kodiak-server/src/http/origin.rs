@@ -10,10 +10,11 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, HeaderValue, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::cors;
 use super::refusal::Refused;
 
 /// The names of a server, and the pages that may call it.
@@ -34,21 +35,24 @@ impl Origins {
         }
     }
 
-    fn judge(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
+    /// Returns the origin of the page that sent a request, if it is another one that may
+    /// call.
+    fn judge(&self, uri: &Uri, headers: &HeaderMap) -> Result<Option<HeaderValue>, Refused> {
         let host = host(uri, headers)?;
         if !self.is_ours(&host) {
             return Err(Refused::Host(host.to_string()));
         }
         let mut origins = headers.get_all(ORIGIN).iter();
         let Some(origin) = origins.next() else {
-            return Ok(());
+            return Ok(None);
         };
         let text = String::from_utf8_lossy(origin.as_bytes()).to_lowercase();
         let same = format!("http://{}", host.as_str().to_lowercase());
-        if origins.next().is_none() && (text == same || self.pages.contains(&text)) {
-            return Ok(());
+        match origins.next() {
+            None if self.pages.contains(&text) => Ok(Some(origin.clone())),
+            None if text == same => Ok(None),
+            _ => Err(Refused::Origin(text)),
         }
-        Err(Refused::Origin(text))
     }
 
     /// Tells whether the server may be called so. A name has to be known: whoever
@@ -83,22 +87,29 @@ fn host(uri: &Uri, headers: &HeaderMap) -> Result<Authority, Refused> {
     }
 }
 
-/// Lets a request through if it may have been sent on purpose.
+/// Lets a request through if it may have been sent on purpose, and lets a page that may
+/// call read the answer.
 pub(super) async fn check(
     State(origins): State<Arc<Origins>>,
     request: Request,
     next: Next,
 ) -> Response {
-    match origins.judge(request.uri(), request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(refused) => refused.into_response(),
-    }
+    let origin = match origins.judge(request.uri(), request.headers()) {
+        Ok(origin) => origin,
+        Err(refused) => return refused.into_response(),
+    };
+    let asks = cors::is_preflight(request.method(), request.headers());
+    let mut response = if asks && origin.is_some() {
+        cors::preflight(request.headers())
+    } else {
+        next.run(request).await
+    };
+    cors::allow(&mut response, origin);
+    response
 }
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderValue;
-
     use super::*;
 
     fn headers(host: &str, origin: Option<&str>) -> HeaderMap {

@@ -38,6 +38,8 @@ pub(super) enum Refused {
     Malformed { message: String, step: String },
     /// The body is too large.
     TooLarge,
+    /// The body came too slowly.
+    SlowBody,
     /// The body is not JSON.
     NotJson,
     /// There is no such document, or it does not exist for the caller.
@@ -64,6 +66,7 @@ impl Refused {
             Self::NoMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::Malformed { .. } => StatusCode::BAD_REQUEST,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Busy | Self::TooSlow | Self::Unavailable(_) | Self::TokensUnreadable(_) => {
                 StatusCode::SERVICE_UNAVAILABLE
@@ -83,6 +86,7 @@ impl Refused {
             Self::NoMethod => "method-not-allowed",
             Self::Malformed { .. } => "bad-request",
             Self::TooLarge => "too-large",
+            Self::SlowBody => "slow-body",
             Self::NotJson => "not-json",
             Self::NotFound(_) => "not-found",
             Self::NotAllowed(_) => "not-allowed",
@@ -127,6 +131,7 @@ impl Refused {
             Self::NoMethod => words("this path has another method", "see the header 'Allow'"),
             Self::Malformed { message, step } => (message.clone(), step.clone()),
             Self::TooLarge => words("the request is too large", "send less at once"),
+            Self::SlowBody => words("the body came too slowly", "send it at once"),
             Self::NotJson => words(
                 "the body is not JSON",
                 "send the header 'Content-Type: application/json'",

@@ -36,6 +36,9 @@ const AGAIN: Duration = Duration::from_millis(20);
 /// How often progress is told at most.
 const PROGRESS: Duration = Duration::from_millis(250);
 
+/// The steps that wait to be told.
+const MOST_STEPS: usize = 16;
+
 /// Answers the requests of clients.
 #[derive(Clone, Debug)]
 pub struct Handler {
@@ -377,7 +380,7 @@ type Step = (u64, String);
 
 /// Tells a client how far long work is, if it asked for that.
 struct Progress {
-    sender: Option<mpsc::UnboundedSender<Step>>,
+    sender: Option<mpsc::Sender<Step>>,
 }
 
 impl Progress {
@@ -387,7 +390,7 @@ impl Progress {
         let Some(token) = context.meta.get_progress_token() else {
             return (Self { sender: None }, None);
         };
-        let (sender, receiver) = mpsc::unbounded_channel();
+        let (sender, receiver) = mpsc::channel(MOST_STEPS);
         let telling = tokio::spawn(tell(context.peer.clone(), token, receiver));
         let sender = Some(sender);
         (Self { sender }, Some(telling))
@@ -404,17 +407,13 @@ impl Progress {
             Event::Embedded { chunks, .. } => (chunks as u64, "embedding".to_owned()),
             _ => return,
         };
-        // Nobody listens any more when the client is gone.
-        let _ = sender.send(step);
+        // A client that is gone or slow misses it.
+        let _ = sender.try_send(step);
     }
 }
 
 /// Sends the steps of long work, not too many of them.
-async fn tell(
-    peer: Peer<RoleServer>,
-    token: ProgressToken,
-    mut steps: mpsc::UnboundedReceiver<Step>,
-) {
+async fn tell(peer: Peer<RoleServer>, token: ProgressToken, mut steps: mpsc::Receiver<Step>) {
     let mut sent: f64 = 0.0;
     let mut last: Option<Instant> = None;
     while let Some((done, message)) = steps.recv().await {

@@ -6,15 +6,21 @@
 
 use std::sync::Arc;
 
-use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::middleware;
-use rmcp::model::Extensions;
+use axum::http::{Method, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
+use rmcp::model::{ErrorData, Extensions};
+use rmcp::service::{RoleServer, TxJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::activity::Activity;
 use super::handler::Handler;
+use super::message::{self, Unreadable};
 use super::session::{self, Opening, Sessions};
 use crate::server::{Caller, Server};
 
@@ -33,7 +39,43 @@ pub(crate) fn http_router(server: &Server, largest_body: usize) -> Router {
     let sessions = Arc::new(Sessions::new(server));
     Router::new()
         .fallback_service(service)
+        .layer(middleware::from_fn(check))
         .layer(middleware::from_fn_with_state(sessions, session::serve))
+}
+
+/// Answers what is not a message with an error of the protocol. The body is all there,
+/// and small enough.
+async fn check(request: Request, next: Next) -> Response {
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let kind = request.headers().get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !kind.starts_with("application/json") {
+        let words = "send the header 'Content-Type: application/json'";
+        let error = ErrorData::invalid_request(words, None).into();
+        return refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, error);
+    }
+    let (parts, body) = request.into_parts();
+    let Ok(bytes) = to_bytes(body, usize::MAX).await else {
+        let error = ErrorData::parse_error("the body could not be read", None).into();
+        return refused(StatusCode::BAD_REQUEST, error);
+    };
+    match message::read(&bytes) {
+        Ok(_) => {
+            let request = Request::from_parts(parts, Body::from(bytes));
+            next.run(request).await
+        }
+        // The request itself is understood, as for a tool that does not exist.
+        Err(unreadable) if unreadable.id.is_some() => refused(StatusCode::OK, unreadable),
+        Err(unreadable) => refused(StatusCode::BAD_REQUEST, unreadable),
+    }
+}
+
+fn refused(status: StatusCode, unreadable: Unreadable) -> Response {
+    let Unreadable { error, id } = unreadable;
+    let message = TxJsonRpcMessage::<RoleServer>::error(error, id);
+    (status, Json(message)).into_response()
 }
 
 /// Opens a session for a client that begins over HTTP.

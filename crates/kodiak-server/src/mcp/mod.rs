@@ -2,6 +2,7 @@
 //! with the version in every request. Only this module knows rmcp.
 //!
 //! * `handler` answers requests;
+//! * `message` reads one;
 //! * `lines` moves messages over a pair of streams, one a line;
 //! * `stdio` serves one client over standard input and output, and ends with it;
 //! * `http` serves one request at a time, each with the rights of its sender;
@@ -14,6 +15,7 @@ mod handler;
 mod hearing;
 mod http;
 mod lines;
+mod message;
 mod session;
 mod stdio;
 mod stream;

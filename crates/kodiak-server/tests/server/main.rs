@@ -12,6 +12,7 @@ mod experience;
 mod framing;
 mod fresh;
 mod hearing;
+mod held;
 mod hostile;
 mod protocol;
 mod scope;

@@ -128,19 +128,73 @@ fn malformed_requests_are_refused() {
         assert_eq!(refused.status, 400, "{shown}: {refused:?}");
         assert_eq!(refused.code(), "bad-request", "{shown}");
     }
-    for body in [
-        "",
-        "{",
-        "null",
-        "[]",
-        "{}",
-        &deep,
-        &nested,
-        "{\"jsonrpc\": \"1.0\", \"id\": 1}",
+    for (body, code) in [
+        ("", -32700),
+        ("{", -32700),
+        ("hello", -32700),
+        (&deep, -32700),
+        (&nested, -32700),
+        ("null", -32600),
+        ("[]", -32600),
+        ("{}", -32600),
+        ("{\"jsonrpc\": \"1.0\", \"id\": 1}", -32600),
+        (
+            "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
+            -32600,
+        ),
     ] {
         let refused = send("/mcp", body);
-        assert!((400..500).contains(&refused.status), "{refused:?}");
+        assert_eq!(refused.status, 400, "{refused:?}");
+        assert!(refused.head.contains("content-type: application/json"));
+        let error = refused.json();
+        assert_eq!(
+            (&error["jsonrpc"], &error["error"]["code"]),
+            (&json!("2.0"), &json!(code)),
+            "{refused:?}"
+        );
     }
+    for params in [
+        json!({}),
+        json!({"name": 1}),
+        json!([]),
+        json!({"name": "get", "arguments": 1}),
+    ] {
+        let refused = served.protocol(&token, "tools/call", &params);
+        assert_eq!(
+            (&refused["id"], &refused["error"]["code"]),
+            (&json!(1), &json!(-32602)),
+            "{refused}"
+        );
+    }
+    let missing = served.protocol(&token, "no/such/method", &json!({}));
+    assert_eq!(missing["error"]["code"], -32601, "{missing}");
+    // The same error as over the protocol, and not an answer without hits.
+    let unknown = send(
+        "/api/search",
+        "{\"query\": \"a\", \"projects\": [\"nowhere\"]}",
+    );
+    let told = served.call(
+        &token,
+        "search",
+        &json!({"query": "a", "project": "nowhere"}),
+    );
+    let told = told["content"][0]["text"].as_str().unwrap().to_owned();
+    assert_eq!(unknown.status, 400, "{unknown:?}");
+    let message = unknown.json()["error"]["message"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(told.contains(&message), "{told}: {message}");
+    assert_eq!(
+        served.get("/api/timeline?project=nowhere", &token).status,
+        400
+    );
+    let plain = [("Authorization", bearer.as_str()), JSON[1]];
+    let plain = served.send("POST", "/mcp", &plain, "{}");
+    assert_eq!(
+        (plain.status, &plain.json()["error"]["code"]),
+        (415, &json!(-32600))
+    );
     // Too large, whether it says so or not.
     let large = json!({"query": "x".repeat(2 << 20)}).to_string();
     assert_eq!(send("/api/search", &large).status, 413);

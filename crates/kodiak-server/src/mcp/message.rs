@@ -1,0 +1,126 @@
+//! Reads a message of the protocol, in the same way from a line and from a request
+//! over HTTP.
+
+use rmcp::model::{ClientRequest, ErrorData, JsonRpcMessage, RequestId};
+use rmcp::service::{RoleServer, RxJsonRpcMessage};
+
+/// A message of a client.
+pub(super) type Message = RxJsonRpcMessage<RoleServer>;
+
+/// Why a text is not a message that can be answered, and the request that it is about,
+/// if that is known.
+#[derive(Debug)]
+pub(super) struct Unreadable {
+    pub(super) error: ErrorData,
+    pub(super) id: Option<RequestId>,
+}
+
+impl From<ErrorData> for Unreadable {
+    fn from(error: ErrorData) -> Self {
+        Self { error, id: None }
+    }
+}
+
+/// The methods of requests that take parameters. What does not fit them is read as a
+/// request of an unknown method.
+const METHODS: [&str; 18] = [
+    "completion/complete",
+    "initialize",
+    "logging/setLevel",
+    "ping",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/templates/list",
+    "resources/unsubscribe",
+    "server/discover",
+    "subscriptions/listen",
+    "tasks/cancel",
+    "tasks/get",
+    "tasks/update",
+    "tools/call",
+    "tools/list",
+];
+
+/// Reads a message.
+pub(super) fn read(text: &[u8]) -> Result<Message, Unreadable> {
+    let message: Message = match serde_json::from_slice(text) {
+        Ok(message) => message,
+        Err(error) if error.is_data() => {
+            let words = "this is not a message of the protocol";
+            return Err(ErrorData::invalid_request(words, None).into());
+        }
+        Err(_) => return Err(ErrorData::parse_error("this is not JSON", None).into()),
+    };
+    if let JsonRpcMessage::Request(request) = &message
+        && let ClientRequest::CustomRequest(custom) = &request.request
+        && METHODS.contains(&custom.method.as_str())
+    {
+        let words = format!(
+            "the params of '{}' are not as they should be",
+            custom.method
+        );
+        return Err(Unreadable {
+            error: ErrorData::invalid_params(words, None),
+            id: Some(request.id.clone()),
+        });
+    }
+    Ok(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(text: &str) -> Option<(i32, bool)> {
+        let unreadable = read(text.as_bytes()).err()?;
+        Some((unreadable.error.code.0, unreadable.id.is_some()))
+    }
+
+    #[test]
+    fn each_kind_of_failure_has_its_code() {
+        for text in ["", "{", "hello", "\u{feff}{}", "{\"jsonrpc\": \"2.0\","] {
+            assert_eq!(code(text), Some((-32700, false)), "{text}");
+        }
+        for text in [
+            "null",
+            "1",
+            "[]",
+            "{}",
+            r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1}"#,
+            r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+            r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
+        ] {
+            assert_eq!(code(text), Some((-32600, false)), "{text}");
+        }
+        for (method, params) in [
+            ("tools/call", "{}"),
+            ("tools/call", r#"{"name":1}"#),
+            ("tools/call", r#"{"name":"get","arguments":[]}"#),
+            ("tools/call", "[]"),
+            ("tools/call", "\"x\""),
+            ("initialize", "{}"),
+            ("resources/read", r#"{"uri":7}"#),
+            ("prompts/get", "{}"),
+            ("completion/complete", "{}"),
+            ("logging/setLevel", r#"{"level":"loud"}"#),
+            ("resources/subscribe", "{}"),
+        ] {
+            let text =
+                format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#);
+            assert_eq!(code(&text), Some((-32602, true)), "{text}");
+        }
+        for text in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"no/such","params":{"a":1}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        ] {
+            assert_eq!(code(text), None, "{text}");
+        }
+    }
+}
