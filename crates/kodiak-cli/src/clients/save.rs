@@ -1,8 +1,12 @@
 //! Replaces a client's file, in one step, and keeps the one before beside it.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kodiak::Error;
+use kodiak::store::wait_for_lock;
 
 use super::{Client, Entry};
 use kodiak::files;
@@ -20,35 +24,92 @@ pub(crate) enum Saved {
     Replaced(PathBuf),
 }
 
-/// Enters a server into a client's file.
+/// The time to wait for another process that changes files in the same folder.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often the entry is made if the client writes its file at the same time.
+const ATTEMPTS: usize = 5;
+
+/// Enters a server into a client's file. Processes that do so at the same time take
+/// turns, so that each entry is made in the text with those before.
 pub(crate) fn save(client: Client, path: &Path, entry: &Entry) -> anyhow::Result<Saved> {
-    let text = read(path)?;
-    let merged = client
-        .merged(text.as_deref().unwrap_or_default(), entry)
-        .map_err(|reason| {
-            refusal(
-                format!("{} was left as it is: {reason}", path.display()),
-                "correct the file, or enter the server by hand: without --write, this command prints what to enter",
-            )
-        })?;
-    let Some(text) = text else {
-        write(path, &merged)?;
-        return Ok(Saved::Created);
+    let _turn = turn(path)?;
+    for _ in 0..ATTEMPTS {
+        let text = read(path)?;
+        let merged = merged(client, path, text.as_deref(), entry)?;
+        if text.as_deref() == Some(&merged) {
+            return Ok(Saved::Same);
+        }
+        let copy = text.as_deref().map(|text| backup(path, text)).transpose()?;
+        // The client takes no turns: it may have written its file since it was read.
+        if read(path)? == text {
+            write(path, &merged)?;
+            // Or it may have written what it knew over the entry.
+            let now = read(path)?;
+            if now.as_deref() == Some(&*self::merged(client, path, now.as_deref(), entry)?) {
+                return Ok(copy.map_or(Saved::Created, Saved::Replaced));
+            }
+        } else if let Some(copy) = &copy {
+            let _ = fs::remove_file(copy);
+        }
+    }
+    Err(refusal(
+        format!("{} is being changed by another program", path.display()),
+        format!("close {} and try again", client.name()),
+    ))
+}
+
+/// Returns the text of a file with the entry.
+fn merged(
+    client: Client,
+    path: &Path,
+    text: Option<&str>,
+    entry: &Entry,
+) -> anyhow::Result<String> {
+    client.merged(text.unwrap_or_default(), entry).map_err(|reason| {
+        refusal(
+            format!("{} was left as it is: {reason}", path.display()),
+            "correct the file, or enter the server by hand: without --write, this command prints what to enter",
+        )
+    })
+}
+
+/// The turn of this process at a folder, until it is dropped. Where a folder cannot be
+/// locked, there is none.
+struct Turn {
+    _folder: Option<File>,
+}
+
+/// Waits for the turn at the folder of a file, which leaves no file behind.
+fn turn(path: &Path) -> anyhow::Result<Turn> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     };
-    if merged == text {
-        return Ok(Saved::Same);
+    fs::create_dir_all(folder).map_err(|error| {
+        refusal(
+            format!("could not create {}: {error}", folder.display()),
+            "name another file with --file PATH",
+        )
+    })?;
+    let Ok(opened) = File::open(folder) else {
+        return Ok(Turn { _folder: None });
+    };
+    let attempt = || match opened.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(Error::Locked {
+            holder: "another process".to_owned(),
+            path: folder.to_owned(),
+        }),
+        taken => Ok(taken.is_ok()),
+    };
+    match wait_for_lock(PATIENCE, |_, _| Ok(()), attempt) {
+        Ok(taken) => Ok(Turn {
+            _folder: Some(opened).filter(|_| taken),
+        }),
+        Err(_) => Err(refusal(
+            format!("another process is changing files in {}", folder.display()),
+            "try again when it is done",
+        )),
     }
-    let backup = backup(path, &text)?;
-    // The client may have written its file in the meantime.
-    if read(path)?.as_deref() != Some(&text) {
-        let _ = fs::remove_file(&backup);
-        return Err(refusal(
-            format!("{} was changed by another program just now", path.display()),
-            format!("close {} and try again", client.name()),
-        ));
-    }
-    write(path, &merged)?;
-    Ok(Saved::Replaced(backup))
 }
 
 /// Returns the text of a file, or `None` if there is no file.

@@ -111,3 +111,53 @@ fn what_would_not_work_is_refused() {
         Some(2)
     );
 }
+
+/// Each of them reads the file, adds its entry and writes it: all entries are there in
+/// the end, in a file that there was and in one that there was not.
+#[test]
+fn many_at_once_lose_no_entry() {
+    const MANY: usize = 16;
+    let desk = Desk::new();
+    let before = "{\n  // mine\n  \"mcpServers\": {\"mine\": {\"command\": \"x\"}},\n}\n";
+    for (client, path, text) in [
+        ("cursor", "home/.cursor/mcp.json", Some(before)),
+        ("gemini", "home/.gemini/settings.json", None),
+    ] {
+        let path = match text {
+            Some(text) => desk.write(path, text),
+            None => desk.path(path),
+        };
+        let mut children: Vec<_> = (0..MANY)
+            .map(|number| {
+                let name = format!("server{number}");
+                let line = ["mcp", "install", client, "--write", "--name", &name];
+                let mut command = desk.command(&line);
+                command.stderr(std::process::Stdio::piped());
+                (name, command.spawn().unwrap())
+            })
+            .collect();
+        let mut said = Vec::new();
+        for (name, child) in children.drain(..) {
+            let done = child.wait_with_output().unwrap();
+            let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert!(
+                done.status.success() && stderr.contains("wrote "),
+                "{name}: {stderr}"
+            );
+            said.push(stderr);
+        }
+        let written = fs::read_to_string(&path).unwrap();
+        for number in 0..MANY {
+            let entry = format!("\"server{number}\"");
+            assert_eq!(written.matches(&entry).count(), 1, "{entry} in {written}");
+        }
+        assert_eq!(written.contains("// mine"), text.is_some(), "{written}");
+        // Each names the copy that it made, and no two the same.
+        let copies: std::collections::BTreeSet<&str> = said
+            .iter()
+            .filter_map(|said| said.lines().next()?.split_once("before is "))
+            .map(|(_, copy)| copy)
+            .collect();
+        assert_eq!(copies.len(), MANY - usize::from(text.is_none()));
+    }
+}

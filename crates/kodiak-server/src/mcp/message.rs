@@ -1,8 +1,11 @@
 //! Reads a message of the protocol, in the same way from a line and from a request
 //! over HTTP.
 
-use rmcp::model::{ClientRequest, ErrorData, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RoleServer, RxJsonRpcMessage};
+use serde::Deserialize;
+
+use crate::budget::clipped;
 
 /// A message of a client.
 pub(super) type Message = RxJsonRpcMessage<RoleServer>;
@@ -49,8 +52,18 @@ pub(super) fn read(text: &[u8]) -> Result<Message, Unreadable> {
     let message: Message = match serde_json::from_slice(text) {
         Ok(message) => message,
         Err(error) if error.is_data() => {
-            let words = "this is not a message of the protocol";
-            return Err(ErrorData::invalid_request(words, None).into());
+            return Err(match serde_json::from_slice(text) {
+                // Parameters in a list or as a value are none that a method has.
+                Ok(Head {
+                    jsonrpc,
+                    id,
+                    method,
+                }) if jsonrpc == "2.0" => refused(&method, id),
+                _ => {
+                    let words = "this is not a message of the protocol";
+                    ErrorData::invalid_request(words, None).into()
+                }
+            });
         }
         Err(_) => return Err(ErrorData::parse_error("this is not JSON", None).into()),
     };
@@ -58,16 +71,31 @@ pub(super) fn read(text: &[u8]) -> Result<Message, Unreadable> {
         && let ClientRequest::CustomRequest(custom) = &request.request
         && METHODS.contains(&custom.method.as_str())
     {
-        let words = format!(
-            "the params of '{}' are not as they should be",
-            custom.method
-        );
-        return Err(Unreadable {
-            error: ErrorData::invalid_params(words, None),
-            id: Some(request.id.clone()),
-        });
+        return Err(refused(&custom.method, request.id.clone()));
     }
     Ok(message)
+}
+
+/// What a request has beside its parameters.
+#[derive(Deserialize)]
+struct Head {
+    jsonrpc: String,
+    id: RequestId,
+    method: String,
+}
+
+/// Returns why a request with these parameters cannot be answered.
+fn refused(method: &str, id: RequestId) -> Unreadable {
+    let error = if METHODS.contains(&method) {
+        let words = format!("the params of '{method}' are not as they should be");
+        ErrorData::invalid_params(words, None)
+    } else {
+        ErrorData::new(ErrorCode::METHOD_NOT_FOUND, clipped(method, 80), None)
+    };
+    Unreadable {
+        error,
+        id: Some(id),
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +141,8 @@ mod tests {
                 format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#);
             assert_eq!(code(&text), Some((-32602, true)), "{text}");
         }
+        let unknown = r#"{"jsonrpc":"2.0","id":7,"method":"no/such","params":[1]}"#;
+        assert_eq!(code(unknown), Some((-32601, true)));
         for text in [
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,

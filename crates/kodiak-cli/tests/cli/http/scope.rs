@@ -150,13 +150,20 @@ fn a_narrow_token_finds_nothing_beyond_its_scope() {
         json!({"query": "zebrafsh"}),
         json!({"query": "xylophagous", "all_copies": true, "explain": true}),
         json!({"query": "", "tags": ["zebrafish"]}),
-        json!({"query": "", "projects": ["zebrafish"]}),
         json!({"query": "title:zebrafish*"}),
     ] {
         let answer = served.post("/api/search", &narrow, &asked);
         assert_eq!(answer.json()["hits"], json!([]), "{answer:?}");
         check("/api/search", &asked, &answer.body);
     }
+    // A project that is outside is one that is nowhere.
+    let refusals = ["zebrafish", "nowhere"].map(|project| {
+        let asked = json!({"query": "", "projects": [project]});
+        let answer = served.post("/api/search", &narrow, &asked);
+        assert_eq!(answer.status, 400, "{answer:?}");
+        answer.body.replace(project, "it")
+    });
+    assert_eq!(refusals[0], refusals[1]);
 }
 
 #[test]
