@@ -51,6 +51,8 @@ mod search;
 mod secrets;
 mod servers;
 mod sessions;
+#[cfg(target_os = "linux")]
+mod silent;
 mod similar;
 mod sources;
 mod terminal;

@@ -263,3 +263,68 @@ fn nothing_of_another_source_is_seen() {
 fn nothing_of_another_project_is_seen() {
     test(true, |guard| guard.in_project("/work/atlas"));
 }
+
+/// A token for a project is told of no source that has nothing of the project, whether
+/// it may write or not.
+#[test]
+fn whoever_writes_in_a_project_is_told_of_no_other_source() {
+    let desk = Desk::new();
+    for name in ["work", "diary", "letters"] {
+        let project = if name == "work" {
+            "/work/atlas"
+        } else {
+            "/work/hidden"
+        };
+        let text = format!("---\nproject: {project}\n---\n# Bread\n\nBread of {name}.\n");
+        desk.write(&format!("{name}/bread.md"), &text);
+    }
+    let read_only = kodiak::source::MarkdownFolder::new(
+        "letters",
+        &desk.path("letters"),
+        kodiak::source::markdown::FolderOptions::default(),
+    );
+    let engine = desk.indexed(&["work", "diary", "plans"]);
+    let guard = || writer().in_project("/work/atlas");
+    let server = Server::new(engine, desk.options(guard()));
+    let page = |source: Option<&str>| {
+        let mut arguments = json!({"title": "New page", "content": "Text."});
+        if let Some(source) = source {
+            arguments["source"] = source.into();
+        }
+        call(&server, "page_create", arguments)
+    };
+    // The only one with documents of the project is meant.
+    let written = page(None);
+    assert!(
+        !written.failed && written.text.contains("work/"),
+        "{}",
+        written.text
+    );
+    let unknown = page(Some("nowhere"));
+    assert!(unknown.failed, "{}", unknown.text);
+    for name in ["diary", "plans", "letters"] {
+        assert!(!unknown.text.contains(name), "{}", unknown.text);
+    }
+    // One that is only read is one that does not exist.
+    let builder = kodiak::Engine::builder(desk.path("other.db")).source(read_only.unwrap());
+    let engine = builder.open().unwrap();
+    engine
+        .sync(&Guard::local(), &kodiak::Job::default())
+        .unwrap();
+    let server = Server::new(engine, desk.options(guard()));
+    let said = ["letters", "nowhere"].map(|source| {
+        let arguments = json!({"title": "New page", "source": source});
+        let answer = call(&server, "page_create", arguments);
+        assert!(answer.failed, "{}", answer.text);
+        answer.text.replace(source, "it")
+    });
+    assert_eq!(said[0], said[1]);
+    // Without a project, the names help.
+    let everything = Server::new(desk.indexed(&["work", "diary"]), desk.options(writer()));
+    let answer = call(&everything, "page_create", json!({"title": "New page"}));
+    assert!(
+        answer.failed && answer.text.contains("work, diary"),
+        "{}",
+        answer.text
+    );
+}
