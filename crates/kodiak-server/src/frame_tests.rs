@@ -55,22 +55,18 @@ fn unquoted(text: &str) -> Option<(String, &str)> {
 fn head(line: &str) -> Option<(String, String, Vec<String>)> {
     let (title, rest) = unquoted(line)?;
     let rest = rest.strip_prefix(" [")?;
-    let (place, mut rest) = match unquoted(rest) {
-        Some((place, rest)) => (place, rest.strip_prefix(']')?),
-        None => {
-            let (place, rest) = rest.split_once(']')?;
-            (place.to_owned(), rest)
-        }
+    let (place, mut rest) = if let Some((place, rest)) = unquoted(rest) {
+        (place, rest.strip_prefix(']')?)
+    } else {
+        let (place, rest) = rest.split_once(']')?;
+        (place.to_owned(), rest)
     };
     let mut tags = Vec::new();
     while let Some(tag) = rest.strip_prefix(" #") {
-        let (tag, after) = match unquoted(tag) {
-            Some(quoted) => quoted,
-            None => {
-                let end = tag.find(' ').unwrap_or(tag.len());
-                (tag[..end].to_owned(), &tag[end..])
-            }
-        };
+        let (tag, after) = unquoted(tag).unwrap_or_else(|| {
+            let end = tag.find(' ').unwrap_or(tag.len());
+            (tag[..end].to_owned(), &tag[end..])
+        });
         tags.push(tag);
         rest = after;
     }

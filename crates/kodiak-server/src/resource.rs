@@ -2,6 +2,7 @@
 //! `kodiak://notes/gtd.md` and `kodiak://search/weekly%20review`.
 
 use kodiak::document::Reference;
+use kodiak::escape::is_harmful;
 use kodiak::store::Filter;
 use kodiak::{Cancel, Engine, Event};
 use percent_encoding::percent_decode_str;
@@ -160,7 +161,9 @@ fn keys(
         Err(kodiak::Error::NoIndex { .. }) => Vec::new(),
         listed => listed?,
     };
-    Ok(listed.into_iter().map(|one| one.key).collect())
+    let keys = listed.into_iter().map(|one| one.key);
+    // A key that cannot be shown as it is cannot be chosen.
+    Ok(keys.filter(|key| !key.contains(is_harmful)).collect())
 }
 
 /// Returns a text without percent-encoding.

@@ -2,7 +2,7 @@
 //! and no reasons that name places on the server's machine.
 
 use kodiak::access::Guard;
-use kodiak::search::{Incomplete, NotIndexed, NotLookedFor, Notice, SemanticAbsence};
+use kodiak::search::{Hit, Incomplete, NotIndexed, NotLookedFor, Notice, SemanticAbsence};
 
 /// Removes from notices what is not for a caller with these rights.
 pub(crate) fn limit(guard: &Guard, notices: &mut Vec<Notice>) {
@@ -28,6 +28,17 @@ pub(crate) fn limit(guard: &Guard, notices: &mut Vec<Notice>) {
             ) => *reason = "the model cannot be used".to_owned(),
             _ => {}
         }
+    }
+}
+
+/// Removes from hits what is not for a caller with these rights: the command that resumes
+/// a session names a folder of the server's machine.
+pub(crate) fn limit_hits(guard: &Guard, hits: &mut [Hit]) {
+    if guard.sees_everything() {
+        return;
+    }
+    for turn in hits.iter_mut().filter_map(|hit| hit.turn.as_mut()) {
+        turn.resume = None;
     }
 }
 

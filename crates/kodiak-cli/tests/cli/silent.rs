@@ -83,10 +83,7 @@ fn a_client_that_never_reads_costs_little_memory() {
 fn json_on_a_terminal_says_what_it_means_and_does_nothing() {
     let title = "zebra\u{9b}31m\u{202e}desrever\u{200f}\u{61c}\u{7f}";
     let desk = Desk::new();
-    desk.write(
-        "notes/zebra.md",
-        &format!("# {title}\n\nA zebra\u{9b}2J.\n"),
-    );
+    desk.write("notes/zebra.md", format!("# {title}\n\nA zebra\u{9b}2J.\n"));
     desk.ok(&["add", "notes"]);
     for line in [
         &["search", "zebra", "--json"][..],

@@ -28,8 +28,8 @@ pub(super) async fn read(State(load): State<Arc<Load>>, request: Request, next: 
         return next.run(Request::from_parts(parts, body)).await;
     }
     let who = parts.extensions.get::<Who>().cloned().unwrap_or_default();
-    let connection = parts.extensions.get::<Arc<Connection>>().cloned();
-    let reading = connection.as_ref().map(|connection| connection.reads());
+    let connection = parts.extensions.get::<Arc<Connection>>();
+    let reading = connection.map(Connection::reads);
     let read = collected(&load, &who, &parts.headers, body).await;
     drop(reading);
     match read {

@@ -23,6 +23,8 @@ use super::connections::{Connection, Connections, Use};
 /// How long a client may take to send the head of a request. It also ends
 /// connections that nobody uses.
 const HEAD: Duration = Duration::from_secs(30);
+/// The most bytes that are read ahead of a connection: the largest head of a request.
+const LARGEST_HEAD: usize = 64 * 1024;
 /// How long the end waits for requests that are being answered.
 const FAREWELL: Duration = Duration::from_secs(10);
 /// The pause after a connection could not be accepted, for want of files.
@@ -39,7 +41,10 @@ pub(super) async fn accept(
     let connections = Connections::new(limits.connections);
     let graceful = GracefulShutdown::new();
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(LARGEST_HEAD);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,

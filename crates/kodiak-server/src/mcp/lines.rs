@@ -21,8 +21,8 @@ use crate::options::Log;
 /// The longest line that is read, in bytes: room for a page that is written.
 const LONGEST: usize = 16 * 1024 * 1024;
 /// The most requests that are worked on or wait for that. While there are as many, no
-/// more is read.
-const MOST_WORKING: usize = 256;
+/// more is read. It is twice the number of those that go on until their client ends them.
+const MOST_WORKING: usize = 512;
 /// The most answers that wait to be written. While there are as many, no more is read.
 const MOST_WAITING: usize = 256;
 /// The bytes of all requests that are worked on.

@@ -144,12 +144,12 @@ fn pages_of_allowed_origins_can_call() {
         (200, &json!("ramen"))
     );
     // The protocol: a session that the page can read, a request in it, and its end.
-    let begin = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+    let handshake = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "page", "version": "1"},
     }});
     let begun = browser
-        .fetch("POST", "/mcp", &with_token(&bearer), &begin.to_string())
+        .fetch("POST", "/mcp", &with_token(&bearer), &handshake.to_string())
         .unwrap();
     assert_eq!(begun.status, 200);
     let exposed = header(&begun, "access-control-expose-headers").unwrap();
