@@ -7,7 +7,7 @@
 //!
 //! * `listen` accepts connections, and ends them when the server ends; `connections`
 //!   closes those that are idle when there are too many;
-//! * `origin` refuses what a web page of somebody else could send, and `cors` lets the
+//! * `origin` refuses what a web page of another site could send, and `cors` lets the
 //!   pages that may call read answers;
 //! * `access` turns a token into the rights of one request;
 //! * `body` reads what a request sends, before it takes a place;

@@ -95,7 +95,7 @@ fn json_on_a_terminal_says_what_it_means_and_does_nothing() {
             .get_args()
             .map(|word| word.to_str().unwrap())
             .collect();
-        // The program runs on a terminal of its own.
+        // `script` runs the program on a new terminal.
         let mut command = Command::new("script");
         command.args([
             "-qec",

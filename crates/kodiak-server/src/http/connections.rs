@@ -1,6 +1,6 @@
 //! The open connections of a server. If all places are taken, the connection that was
 //! idle for longest is closed for the next one, so that clients that connect and say
-//! nothing lock nobody out.
+//! nothing do not lock others out.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 pub(super) struct Connections {
     most: usize,
     open: Mutex<HashMap<u64, Arc<Connection>>>,
-    /// Wakes whoever waits for a place.
+    /// Wakes the task that waits for a place.
     changed: Arc<Notify>,
 }
 
@@ -190,7 +190,7 @@ mod tests {
         let busy = second.connection().works();
         let fourth = connections.place().await;
         third.connection().closing().await;
-        // Its place is taken: whoever has it leaves nothing free.
+        // Its place is taken, so dropping it frees none.
         drop(third);
         let fifth = connections.place().await;
         first.connection().closing().await;
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_is_served_is_not_closed() {
+    async fn busy_connections_are_not_closed() {
         let connections = Connections::new(2);
         let (first, second) = (connections.place().await, connections.place().await);
         let (a, b) = (first.connection().works(), second.connection().works());

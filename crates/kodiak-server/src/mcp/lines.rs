@@ -186,7 +186,7 @@ where
         let refusal = TxJsonRpcMessage::<RoleServer>::error(error, id);
         let (output, place) = (Arc::clone(&self.output), self.bounds.answer());
         tokio::spawn(async move {
-            // Whoever does not read it does not miss it.
+            // A client that is gone does not miss it.
             let _ = write(&output, &refusal).await;
             drop(place);
         });

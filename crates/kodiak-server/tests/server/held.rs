@@ -104,7 +104,7 @@ fn token(desk: &Desk, name: &str) -> String {
 }
 
 #[test]
-fn slow_bodies_hold_nobody_up() {
+fn slow_bodies_take_no_worker() {
     let desk = Desk::with_examples();
     let (slow, other) = (token(&desk, "slow"), token(&desk, "other"));
     let limits = Limits {
@@ -125,7 +125,7 @@ fn slow_bodies_hold_nobody_up() {
     // All are being read, and the same token and another one are served.
     assert_eq!(served.search(&other), Some(200));
     assert_eq!(served.search(&slow), Some(200));
-    // Whoever sends the rest is answered, too.
+    // Those that send the rest are answered, too.
     for mut stream in held.drain(..) {
         stream.write_all(&BODY[1..]).unwrap();
         assert_eq!(status(stream), Some(200));

@@ -267,7 +267,7 @@ fn nothing_of_another_project_is_seen() {
 /// A token for a project is told of no source that has nothing of the project, whether
 /// it may write or not.
 #[test]
-fn whoever_writes_in_a_project_is_told_of_no_other_source() {
+fn a_writer_in_a_project_is_told_of_no_other_source() {
     let desk = Desk::new();
     for name in ["work", "diary", "letters"] {
         let project = if name == "work" {

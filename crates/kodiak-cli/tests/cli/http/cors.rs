@@ -15,8 +15,8 @@ struct Browser<'a> {
     origin: &'a str,
 }
 
-/// What a page sees of a failed call: nothing, not even the status. The reason is for
-/// whoever reads a failed test.
+/// What a page sees of a failed call: nothing, not even the status. The reason is
+/// printed by a failed test.
 #[derive(Debug)]
 #[expect(dead_code, reason = "it is printed")]
 struct Blocked(&'static str);

@@ -85,7 +85,7 @@ impl Held {
 /// Bodies that do not come take no place of those that are served, and idle connections
 /// no place of those that come.
 #[test]
-fn slow_bodies_and_idle_connections_lock_nobody_out() {
+fn slow_bodies_and_idle_connections_do_not_lock_others_out() {
     let desk = Desk::indexed();
     let served = Served::start(&desk, &["--no-token", "--max-waiting", "1"]);
     let held: Vec<Held> = (0..200).map(|_| Held::begin(&served)).collect();
