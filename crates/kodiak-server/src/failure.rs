@@ -112,7 +112,7 @@ fn step(error: &Error) -> String {
             );
         }
         Error::UnknownSource { known, .. } if known.is_empty() => {
-            "status lists the sources that there are"
+            "status lists the sources; if there are none, ask the user to run `kodiak add FOLDER`"
         }
         Error::UnknownSource { known, .. } => {
             return format!("the sources are {}", known.join(", "));
