@@ -1,7 +1,7 @@
 //! Reads a message of the protocol, in the same way from a line and from a request
 //! over HTTP.
 
-use rmcp::model::{ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcMessage, RequestId};
 use rmcp::service::{RoleServer, RxJsonRpcMessage};
 use serde::Deserialize;
 
@@ -24,9 +24,9 @@ impl From<ErrorData> for Unreadable {
     }
 }
 
-/// The methods of requests that take parameters. What does not fit them is read as a
+/// The methods of requests that are answered. One whose parameters do not fit is read as a
 /// request of an unknown method.
-const METHODS: [&str; 18] = [
+const METHODS: [&str; 15] = [
     "completion/complete",
     "initialize",
     "logging/setLevel",
@@ -40,11 +40,17 @@ const METHODS: [&str; 18] = [
     "resources/unsubscribe",
     "server/discover",
     "subscriptions/listen",
-    "tasks/cancel",
-    "tasks/get",
-    "tasks/update",
     "tools/call",
     "tools/list",
+];
+
+/// The methods that only the era with a handshake has.
+const EARLIER: [&str; 5] = [
+    "initialize",
+    "logging/setLevel",
+    "ping",
+    "resources/subscribe",
+    "resources/unsubscribe",
 ];
 
 /// Reads a message.
@@ -71,7 +77,11 @@ pub(super) fn read(text: &[u8]) -> Result<Message, Unreadable> {
         && let ClientRequest::CustomRequest(custom) = &request.request
         && METHODS.contains(&custom.method.as_str())
     {
-        return Err(refused(&custom.method, request.id.clone()));
+        // In the later era, every request has its version, and some methods are unknown.
+        let later = request.request.get_meta().protocol_version().is_some();
+        if !(later && EARLIER.contains(&custom.method.as_str())) {
+            return Err(refused(&custom.method, request.id.clone()));
+        }
     }
     Ok(message)
 }
@@ -149,6 +159,8 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"no/such","params":{"a":1}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{}}"#,
         ] {
             assert_eq!(code(text), None, "{text}");
         }
