@@ -85,12 +85,9 @@ impl Meant {
 /// The beginning and the end of a period, each if it has one.
 pub(crate) type Period = (Option<Timestamp>, Option<Timestamp>);
 
-/// Reads the limits of a period. An empty text is no limit.
+/// Reads the limits of a period.
 pub(crate) fn period(after: Option<&str>, before: Option<&str>) -> Result<Period, Unread> {
-    let limit = |text: Option<&str>| {
-        let text = text.filter(|text| !text.trim().is_empty());
-        text.map(kodiak::date::parse_limit).transpose()
-    };
+    let limit = |text: Option<&str>| text.map(kodiak::date::parse_limit).transpose();
     match (limit(after)?, limit(before)?) {
         (Some(first), Some(end)) if first >= end => Err(Unread::Refused(Refusal::new(
             "the period ends before it begins",

@@ -84,7 +84,7 @@ fn mode(call: &Call<'_>) -> Mode {
 pub(super) fn filter(call: &Call<'_>) -> Result<Filter, Refusal> {
     let arguments = call.arguments;
     let given = |name: &str| {
-        let text = arguments.text(name).filter(|text| !text.is_empty());
+        let text = arguments.text(name).filter(|text| !text.trim().is_empty());
         text.map(str::to_owned)
     };
     let meant = Meant {
