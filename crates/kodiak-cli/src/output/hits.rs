@@ -264,11 +264,11 @@ fn explain(hit: &Hit, explanation: &Explanation) -> Vec<String> {
     }
     for term in &explanation.terms {
         let [title, body, tags] = term.occurrences;
-        let links = term.links.map_or(String::new(), |links| {
+        let linked = term.links.map_or(String::new(), |links| {
             format!(", in links of {}", counted(u64::from(links), "note"))
         });
         lines.push(format!(
-            "  {}: {title} in title, {body} in body, {tags} in tags{links}; in {}, weight {:.4}",
+            "  {}: {title} in title, {body} in body, {tags} in tags{linked}; in {}, weight {:.4}",
             escaped(&term.term),
             counted(term.documents, "note"),
             term.weight,

@@ -100,11 +100,11 @@ fn a_target_may_come_later_be_renamed_and_go() {
         };
         // In another folder, it is the only one of its name.
         write(store, |writer| {
-            rename(writer, "list.md", note("sub/list.md", "All", "x"))
+            rename(writer, "list.md", note("sub/list.md", "All", "x"));
         });
         assert_eq!(linked(store, "list"), pairs(&[("sub/list.md", 1)]));
         write(store, |writer| {
-            rename(writer, "sub/list.md", note("other.md", "All", "x"))
+            rename(writer, "sub/list.md", note("other.md", "All", "x"));
         });
         assert_eq!(linked(store, "list"), []);
         // A title counts for wiki links, also if it changes.
