@@ -147,7 +147,7 @@ fn an_erasing_is_recorded_before_and_removed_after_everything_else() {
             "-f",
             "-y",
             "-e",
-            "trace=fsync,fdatasync,rename,unlink,ftruncate,write",
+            "trace=fsync,fdatasync,rename,unlink,unlinkat,ftruncate,write",
             "-o",
         ])
         .arg(&log)
@@ -190,12 +190,12 @@ fn an_erasing_is_recorded_before_and_removed_after_everything_else() {
         at + found.unwrap_or_else(|| panic!("no {call} of {path} after line {at} in\n{log}"))
     };
     // The record is on the disk before its name is, and both before anything else.
-    assert!(first("fsync(", "index.db.erasing.new") < recorded, "{log}");
+    assert!(first("fsync(", "/.kodiak-") < recorded, "{log}");
     let durable = after(recorded, "fsync(", &folder);
     let stones = first("write(", "/forgotten");
     assert!(durable < stones, "{log}");
     let stones = after(stones, "fsync(", "/forgotten");
-    let file = first("unlink(", "/mine.md");
+    let file = first("unlinkat(", "mine.md");
     assert!(stones < file, "{log}");
     let file = after(file, "fsync(", "/memory");
     let cache = last("ftruncate(", "embeddings.db-wal");

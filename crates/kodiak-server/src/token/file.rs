@@ -1,13 +1,14 @@
 //! The file that keeps the hashes of tokens: readable by its owner only, and
 //! replaced in one step by one process at a time.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use kodiak::Timestamp;
+use kodiak::files;
 use kodiak::store::{WriteLock, wait_for_lock};
 use serde::{Deserialize, Serialize};
 
@@ -175,7 +176,7 @@ impl TokenFile {
     }
 
     fn lock(&self, holder: &str) -> Result<WriteLock, TokenError> {
-        fs::create_dir_all(self.folder()).map_err(self.failed("create the folder of"))?;
+        files::create_folder(self.folder()).map_err(self.failed("create the folder of"))?;
         let acquire = || WriteLock::acquire(&self.path, holder);
         Ok(wait_for_lock(PATIENCE, |_, _| Ok(()), acquire)?)
     }
@@ -189,7 +190,7 @@ impl TokenFile {
     }
 
     fn load(&self) -> Result<Vec<Token>, TokenError> {
-        let text = fs::read_to_string(&self.path).map_err(self.failed("read"))?;
+        let text = files::read_text(&self.path, LARGEST).map_err(self.failed("read"))?;
         let content: Content =
             serde_json::from_str(&text).map_err(|error| self.invalid(error.to_string()))?;
         Ok(content.tokens)
@@ -199,18 +200,7 @@ impl TokenFile {
         let mut text = serde_json::to_string_pretty(&Content { tokens })
             .map_err(|error| self.invalid(error.to_string()))?;
         text.push('\n');
-        let write = || {
-            // A temporary file is its owner's from the beginning.
-            let mut file = tempfile::NamedTempFile::new_in(self.folder())?;
-            file.write_all(text.as_bytes())?;
-            file.as_file().sync_all()?;
-            file.persist(&self.path)?;
-            if let Ok(folder) = File::open(self.folder()) {
-                let _ = folder.sync_all();
-            }
-            Ok(())
-        };
-        write().map_err(self.failed("write"))
+        files::replace(&self.path, text.as_bytes()).map_err(self.failed("write"))
     }
 
     /// Returns the state of the file, or `None` if there is none. Fails if it

@@ -22,6 +22,11 @@ const COST_OFFSET: f64 = 0.65;
 /// an edit of cost 1 counts as much as being three thousand times rarer.
 const COST_WEIGHT: f64 = 8.0;
 
+/// The weight of a corrected term relative to a typed one: of two words that say as much,
+/// the one as typed counts more. A lower weight makes a passage with the correction look
+/// like weak evidence, where the model reads the misspelt query badly as well.
+pub(crate) const CORRECTED_WEIGHT: f64 = 0.95;
+
 /// The minimum number of letters of a word that is read as the beginning of another
 /// because the index lacks it: fewer letters begin too many words to guess from, and
 /// are more likely an abbreviation.

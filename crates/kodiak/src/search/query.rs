@@ -80,6 +80,8 @@ pub(super) struct Clause {
     pub(super) text: String,
     /// Whether the text is one word, a phrase, or possibly the beginning of a word.
     pub(super) form: Form,
+    /// Whether the text is a correction of what was typed.
+    pub(super) corrected: bool,
     /// Whether the query ends with the text, so that more letters may follow.
     pub(super) open: bool,
     /// The only completions of a beginning that are looked for; `None` for all.

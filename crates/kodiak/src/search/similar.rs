@@ -193,6 +193,7 @@ impl Router<'_> {
             column: None,
             text,
             form: Form::Word,
+            corrected: false,
             open: false,
             among: None,
         };

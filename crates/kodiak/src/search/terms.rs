@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
-use crate::rank::spelling::COMPLETED_WEIGHT;
+use crate::rank::spelling::{COMPLETED_WEIGHT, CORRECTED_WEIGHT};
 use crate::rank::{Corpus, Tuning, idf};
 use crate::store::{Expression, Phrase, Reader};
 use crate::text::{Class, Purpose, Tokenizer, fold_into, is_stop_word, words};
@@ -44,7 +44,7 @@ pub(super) struct PlannedTerm {
     pub(super) typed: Option<String>,
     /// Its document frequency.
     pub(super) documents: u64,
-    /// Its idf, capped for stop words.
+    /// Its idf, capped for stop words and lower for corrections.
     pub(super) weight: f64,
     /// Whether it is a stop word; the others are informative.
     pub(super) common: bool,
@@ -194,7 +194,7 @@ impl Planner<'_> {
             Condition::Near(texts, distance) => {
                 let mut phrases = Vec::new();
                 for text in texts {
-                    let (weight, _) = self.weigh(text)?;
+                    let (weight, _) = self.weigh(text, 1.0)?;
                     phrases.push(Phrase {
                         text: text.clone(),
                         weight,
@@ -213,7 +213,12 @@ impl Planner<'_> {
         if matches!(clause.form, Form::Prefix | Form::Unfinished) {
             return self.beginning(clause);
         }
-        let (weight, documents) = self.weigh(&clause.text)?;
+        let factor = if clause.corrected {
+            CORRECTED_WEIGHT
+        } else {
+            1.0
+        };
+        let (weight, documents) = self.weigh(&clause.text, factor)?;
         let phrase = Phrase {
             text: clause.text.clone(),
             column: clause.column,
@@ -253,7 +258,7 @@ impl Planner<'_> {
         let weight_of_completions = planned.weight;
         if clause.form == Form::Unfinished {
             let known = self.terms.len();
-            let (weight, documents) = self.weigh(&clause.text)?;
+            let (weight, documents) = self.weigh(&clause.text, 1.0)?;
             self.terms.truncate(known);
             phrases.push((clause.text.clone(), false, weight));
             factor = COMPLETED_WEIGHT;
@@ -317,8 +322,9 @@ impl Planner<'_> {
     }
 
     /// Returns the weight and the document frequency of a text: those of its rarest
-    /// term. The weight is the idf, capped if the text is a stop word.
-    fn weigh(&mut self, text: &str) -> Result<(f64, u64)> {
+    /// term. The weight is the idf, capped if the text is a stop word, times
+    /// `factor`.
+    fn weigh(&mut self, text: &str, factor: f64) -> Result<(f64, u64)> {
         let terms = self.terms_of(text);
         let names: Vec<&str> = terms.iter().map(|(term, _)| term.as_str()).collect();
         let counts = self.store.document_frequencies(&names)?;
@@ -333,7 +339,7 @@ impl Planner<'_> {
         let mut fewest = u64::MAX;
         for ((term, typed), documents) in terms.into_iter().zip(counts) {
             fewest = fewest.min(documents);
-            let weight = idf(documents, self.corpus).min(most);
+            let weight = factor * idf(documents, self.corpus).min(most);
             self.terms.push(PlannedTerm {
                 term,
                 prefix: false,
@@ -346,7 +352,7 @@ impl Planner<'_> {
         if fewest == u64::MAX {
             fewest = 0;
         }
-        Ok((idf(fewest, self.corpus).min(most), fewest))
+        Ok((factor * idf(fewest, self.corpus).min(most), fewest))
     }
 
     /// Returns the terms of a text, each with the word it stands for, if it stands

@@ -46,6 +46,7 @@ impl Unit {
             column: self.column,
             text: text.to_owned(),
             form,
+            corrected: false,
             open: false,
             among: None,
         };

@@ -258,6 +258,7 @@ impl Corrector<'_> {
         let having = store.document_frequencies(&[terms[0].as_str()])?;
         let corrected = Clause {
             text: corrected,
+            corrected: true,
             open: false,
             ..clause.clone()
         };

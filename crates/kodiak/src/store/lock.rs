@@ -11,12 +11,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::files;
 
 /// The pause between two attempts to take the lock.
 const STEP: Duration = Duration::from_millis(25);
 
 /// The longest time that others may ask, one after the other, who holds the lock.
 const ASKING: Duration = Duration::from_secs(5);
+
+/// The most bytes that are read of a holder's name.
+const LONGEST_NAME: u64 = 1_000;
 
 /// The right to write to an index, held until dropped.
 #[derive(Debug)]
@@ -30,12 +34,11 @@ impl WriteLock {
     /// (kodiak index)".
     pub fn acquire(index: &Path, holder: &str) -> Result<Self> {
         let path = lock_path(index);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let opened = files::keep_private(&mut options).open(&path);
+        let mut file = opened
+            .and_then(files::checked)
             .map_err(Error::io("create", &path))?;
         match try_lock(&file) {
             Ok(()) => {}
@@ -55,7 +58,7 @@ impl WriteLock {
     /// Returns who holds the lock of the index at `index`, if a process does. Asking
     /// takes a shared lock for an instant, which [`WriteLock::acquire`] waits for.
     pub fn holder(index: &Path) -> Option<String> {
-        let mut file = File::open(lock_path(index)).ok()?;
+        let mut file = files::open(lock_path(index)).ok()?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => Some(named_in(&mut file)),
             Ok(()) | Err(TryLockError::Error(_)) => None,
@@ -88,7 +91,7 @@ fn try_lock(file: &File) -> std::result::Result<(), TryLockError> {
 /// still true.
 fn named_in(file: &mut File) -> String {
     let mut holder = String::new();
-    let _ = file.read_to_string(&mut holder);
+    let _ = file.take(LONGEST_NAME).read_to_string(&mut holder);
     match holder.trim() {
         "" => "another process".to_owned(),
         named => named.to_owned(),

@@ -7,6 +7,7 @@
 //! expressions and filters, `nearest` compares vectors. Everything is found by
 //! looking at all there is.
 
+mod chosen;
 mod linked;
 mod matching;
 mod nearest;

@@ -4,21 +4,20 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use kodiak::document::SHORTEST_ID;
-use kodiak::rank::{Bm25, Corpus, LexicalScore};
+use kodiak::rank::{Bm25, Corpus};
 use kodiak::source::KnownEntry;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, LinkMatch, Match, Matches, Name, Phrase, Reader, Revision, Row, Serving,
-    SimilarWord, SourceStatus, StoredDocument, VectorIndex,
+    KnownDocument, LinkMatch, Matches, Name, Phrase, Reader, Revision, Row, Serving, SimilarWord,
+    SourceStatus, StoredDocument, VectorIndex,
 };
 use kodiak::text::Stemming;
 use kodiak::{Result, Version};
 
 use super::matching::{edit_distance, flat_fields, unranked};
 use super::nearest::PlainVectors;
-use super::{Indexed, MemoryReader, State};
+use super::{Indexed, MemoryReader};
 
 impl Reader for MemoryReader {
     fn begin_snapshot(&self) -> Result<()> {
@@ -493,110 +492,6 @@ impl Reader for MemoryReader {
             lines: (chunk.start_line, chunk.end_line),
             heading: chunk.heading.clone(),
         }))
-    }
-}
-
-impl State {
-    /// Returns the documents that a filter admits, by row.
-    pub(super) fn admitted(&self, filter: &Filter) -> impl Iterator<Item = (Row, &Indexed)> {
-        let all = self.documents.iter().map(|(row, indexed)| (*row, indexed));
-        all.filter(|(row, indexed)| !filter.without.contains(row) && indexed.is_admitted(filter))
-    }
-
-    /// Returns the best of the admitted documents that score at all, of equals
-    /// the first.
-    fn best(
-        &self,
-        filter: &Filter,
-        limit: usize,
-        score: impl Fn(Row, &Indexed) -> Option<LexicalScore>,
-    ) -> Matches {
-        let scored = self.admitted(filter);
-        let mut best: Vec<Match> = scored
-            .filter_map(|(row, indexed)| {
-                let LexicalScore { score, coverage } = score(row, indexed)?;
-                Some(Match {
-                    row,
-                    score,
-                    coverage,
-                })
-            })
-            .collect();
-        let total = best.len();
-        best.sort_by(|one, other| other.score.total_cmp(&one.score));
-        best.truncate(limit);
-        Matches { total, best }
-    }
-
-    /// Returns the names of admitted documents, by source and key.
-    fn names(&self, filter: &Filter, limit: usize, is_it: impl Fn(&Indexed) -> bool) -> Vec<Name> {
-        let wanted = self.admitted(filter).filter(|(_, indexed)| is_it(indexed));
-        let mut names: Vec<Name> = wanted
-            .map(|(row, indexed)| {
-                let document = indexed.document.clone();
-                (row, document.source, document.key, document.title)
-            })
-            .collect();
-        names.sort_by(|one, other| (&one.1, &one.2).cmp(&(&other.1, &other.2)));
-        names.truncate(limit);
-        names
-    }
-
-    fn stored(&self, row: Row) -> Option<StoredDocument> {
-        let indexed = self.documents.get(&row)?;
-        let document = indexed.document.clone();
-        Some(StoredDocument {
-            row,
-            uid: document.id().hex(),
-            short_id: self.short_id(&document.id().hex()),
-            source: document.source,
-            key: document.key,
-            kind: document.kind,
-            title: document.title,
-            category: document.category,
-            tags: document.tags,
-            created_at: document.created_at,
-            updated_at: document.updated_at,
-            markup: document.markup,
-            thread: document.thread,
-            author: document.author,
-            project: document.project,
-            hash: document.hash,
-            front: document.front,
-            body: document.body,
-        })
-    }
-
-    /// Returns the shortest beginning of an id that no other has.
-    fn short_id(&self, uid: &str) -> String {
-        let all = self.documents.values();
-        let ids: Vec<String> = all.map(|one| one.document.id().hex()).collect();
-        let is_unique = |length: &usize| {
-            let sharing = ids.iter().filter(|id| id.starts_with(&uid[..*length]));
-            sharing.count() == 1
-        };
-        let length = (SHORTEST_ID..uid.len()).find(is_unique);
-        uid[..length.unwrap_or(uid.len())].to_owned()
-    }
-
-    fn coverage(&self, filter: &Filter, model: Option<i64>) -> Coverage {
-        let mut coverage = Coverage::default();
-        for (chunk, ..) in self.admitted(filter).flat_map(|(_, one)| &one.chunks) {
-            let embedded = model.and_then(|model| self.embedding(*chunk, model));
-            coverage.chunks += 1;
-            coverage.embedded += u64::from(embedded.is_some());
-        }
-        coverage
-    }
-
-    /// Returns the vectors of a document by a model, each with its chunk.
-    fn vectors(&self, indexed: &Indexed, model: i64) -> Vec<(i64, Vec<f32>)> {
-        let chunks = indexed.chunks.iter().map(|(chunk, ..)| *chunk);
-        let vector = |chunk| {
-            let number = self.embedding(chunk, model)?;
-            Some((chunk, self.embeddings[&number].vector.clone()))
-        };
-        chunks.filter_map(vector).collect()
     }
 }
 
