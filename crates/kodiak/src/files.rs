@@ -9,6 +9,8 @@
 //! Folders and files that the program creates for itself can be read by their owner
 //! alone. Folders that a person named keep the permissions they have.
 
+pub(crate) mod left_over;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -139,7 +141,10 @@ fn put(path: &Path, content: &[u8], of_others: Option<Before>) -> io::Result<()>
         _ => Path::new("."),
     };
     match of_others {
-        None => create_folder(folder)?,
+        None => {
+            create_folder(folder)?;
+            left_over::remove_left_over(folder);
+        }
         Some(_) => fs::create_dir_all(folder)?,
     }
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -154,6 +159,8 @@ fn put(path: &Path, content: &[u8], of_others: Option<Before>) -> io::Result<()>
         keep_private(&mut options);
     }
     let mut file = options.open(&temporary.0)?;
+    // Where a file cannot be locked, its age tells whether it is in use.
+    let _ = file.try_lock();
     file.write_all(content)?;
     if let Some(Before::Permissions(before)) = of_others {
         file.set_permissions(before)?;

@@ -14,6 +14,7 @@ use super::{Engine, Event, Job, journal};
 use crate::access::{Capability, Guard};
 use crate::document::Version;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::source::{Entry, Forgetful, Located, Source};
 use crate::store::{EmbeddingCache, EraseStep, Reader, Writer};
 use crate::sync;
@@ -112,6 +113,10 @@ impl Engine {
         let Some(path) = self.erasing_journal() else {
             return;
         };
+        // What a killed process was writing beside the index may say what was erased.
+        if let Some(folder) = path.parent() {
+            files::left_over::remove_left_over(folder);
+        }
         let finished = match Erasure::read(&path) {
             Ok(None) => return,
             Ok(Some(begun)) => {

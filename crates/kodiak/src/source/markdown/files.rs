@@ -4,14 +4,14 @@
 //! overwriting another, and how processes take turns at one folder. All of it happens
 //! in folders that `beneath` holds open. `save` and `trash` know what the files mean.
 
-use std::fs::{File, Permissions, TryLockError};
+use std::fs::{File, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use super::beneath::Folder;
 use crate::error::{Error, Result};
+use crate::files::left_over;
 
 /// The turn of one writer at a folder, held until dropped. It keeps other
 /// processes of this program out between the moment a file is compared and the
@@ -42,10 +42,6 @@ impl Turn {
     }
 }
 
-/// The age at which a temporary file counts as left over, whoever wrote it. One in use
-/// is written and renamed within moments.
-const LEFT_OVER: Duration = Duration::from_mins(1);
-
 /// Removes the temporary files that killed writers left in a folder. They are
 /// hidden, so it does no harm if that fails.
 fn remove_left_over(folder: &Folder) {
@@ -60,10 +56,14 @@ fn remove_left_over(folder: &Folder) {
 /// Removes the temporary files in a folder that no process is writing, and makes their
 /// end survive a power cut.
 pub(in crate::source) fn erase_left_over(folder: &Folder) -> Result<()> {
+    let is_locked = |name: &Path| {
+        let opened = folder.open_file(name);
+        opened.is_ok_and(|file| left_over::is_locked(&file))
+    };
     let mut removed = false;
     for name in folder.names().unwrap_or_default() {
         let name = Path::new(&name);
-        if writer_of(name).is_some() && !is_locked(folder, name) {
+        if left_over::writer_of(name).is_some() && !is_locked(name) {
             remove_if_there(folder, name)?;
             removed = true;
         }
@@ -84,48 +84,12 @@ pub(in crate::source) fn remove_if_there(folder: &Folder, name: &Path) -> Result
     }
 }
 
-/// Returns the number of the process that wrote a temporary file, if it is one.
-fn writer_of(name: &Path) -> Option<u32> {
-    let numbers = name.to_str()?.strip_prefix(".kodiak-")?;
-    let (process, count) = numbers.strip_suffix(".tmp")?.split_once('-')?;
-    count.parse::<u64>().ok()?;
-    process.parse().ok()
-}
-
-/// Reports whether a process holds a lock on a file.
-fn is_locked(folder: &Folder, name: &Path) -> bool {
-    let locked = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-    folder.open_file(name).is_ok_and(locked)
-}
-
-/// Reports whether a file is a temporary one whose writer has ended. A writer holds a
-/// lock on its file; that its process is gone, or the file old, is asked as well, because
-/// a file exists for an instant before it is locked.
+/// Reports whether a file is a temporary one whose writer has ended.
 pub(in crate::source) fn is_left_over(folder: &Folder, name: &Path) -> bool {
-    let Some(process) = writer_of(name) else {
-        return false;
-    };
-    let opened = folder.open_file(name);
-    let modified = opened.and_then(|file| file.metadata()?.modified());
-    let age = modified.ok().and_then(|modified| modified.elapsed().ok());
-    let ended = has_ended(process) || age.is_some_and(|age| age > LEFT_OVER);
-    ended && !is_locked(folder, name)
-}
-
-/// Reports whether there is certainly no process with this number.
-fn has_ended(process: u32) -> bool {
-    #[cfg(unix)]
-    {
-        use rustix::io::Errno;
-        use rustix::process::{Pid, test_kill_process};
-        let number = i32::try_from(process).ok().and_then(Pid::from_raw);
-        number.is_some_and(|number| test_kill_process(number) == Err(Errno::SRCH))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = process;
-        false
-    }
+    left_over::writer_of(name).is_some()
+        && folder
+            .open_file(name)
+            .is_ok_and(|file| left_over::is_left_over(name, &file))
 }
 
 /// A temporary file, removed unless it is moved to its final name.
@@ -245,6 +209,7 @@ mod tests {
     use std::fs::{self, File};
 
     use super::*;
+    use crate::files::left_over::LEFT_OVER;
 
     #[test]
     fn a_move_never_overwrites() {
