@@ -31,7 +31,8 @@ pub struct Status {
     pub bytes: u64,
     /// The number of documents that can be found.
     pub documents: u64,
-    /// The number of distinct words for spelling corrections.
+    /// The number of distinct words for spelling corrections; 0 if the caller may not
+    /// see everything.
     pub words: u64,
     /// The model whose vectors are used for searching.
     pub serving: Option<Serving>,
@@ -163,7 +164,11 @@ impl Engine {
             format: Some(reader.format()?),
             bytes: if whole { size_on_disk(self.path()) } else { 0 },
             documents,
-            words: reader.vocabulary_size()?,
+            // To count the words of a scope, all its documents must be read.
+            words: match reader.scope() {
+                None => reader.vocabulary_size()?,
+                Some(_) => 0,
+            },
             serving: reader.serving()?,
             embeddings: reader.embedding_status()?,
             cache: self.cache_status().filter(|_| whole),

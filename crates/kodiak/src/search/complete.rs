@@ -188,14 +188,14 @@ impl Completer<'_> {
     /// Returns whether a document that the filter admits has this word.
     fn occurs(&self, folded: &str, column: Option<Column>) -> Result<bool> {
         let Speller { store, filter, .. } = self.speller;
-        let documents = if is_plain(folded) {
-            store.word_frequency(folded)?
+        let is_known = if is_plain(folded) {
+            store.has_word(folded)?
         } else {
             let term = term_of(folded, store.stemming());
-            store.document_frequencies(&[term.as_str()])?[0]
+            store.document_frequencies(&[term.as_str()])?[0] > 0
         };
-        if documents == 0 || (store.is_within(filter) && column.is_none()) {
-            return Ok(documents > 0);
+        if !is_known || (store.is_within(filter) && column.is_none()) {
+            return Ok(is_known);
         }
         let word = Expression::Phrase(Phrase {
             text: folded.to_owned(),

@@ -148,7 +148,7 @@ impl Speller<'_> {
 
     /// Tells whether any document that the caller may see contains this word.
     pub(super) fn is_known(&self, folded: &str) -> Result<bool> {
-        Ok(self.store.word_frequency(folded)? > 0)
+        self.store.has_word(folded)
     }
 
     /// Returns where this word, or another form of it, occurs in the documents that

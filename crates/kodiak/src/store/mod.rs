@@ -13,6 +13,7 @@ mod pending;
 mod reader;
 mod scoped;
 pub mod sqlite;
+mod tokens;
 mod vector_index;
 pub mod vectors;
 mod writer;
@@ -55,6 +56,8 @@ pub struct Fingerprint {
     pub row: Row,
     /// All 32 digits of its id.
     pub uid: String,
+    /// The source it is from.
+    pub source: String,
     /// The BLAKE3 hash of what was indexed of it.
     pub hash: [u8; 32],
 }

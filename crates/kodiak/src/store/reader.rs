@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::moment::{Moment, Stretch};
+use super::tokens;
 use super::vectors::Bitmap;
 use super::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
@@ -98,6 +99,23 @@ pub trait Reader {
 
     /// Returns the number of documents that have this word, unstemmed.
     fn word_frequency(&self, word: &str) -> Result<u64>;
+
+    /// Reports whether any document has this word, unstemmed, which may take less than
+    /// to count them.
+    fn has_word(&self, word: &str) -> Result<bool> {
+        Ok(self.word_frequency(word)? > 0)
+    }
+
+    /// Returns those of these documents that have an index term, in any order.
+    fn rows_with_term(&self, term: &str, among: &Bitmap) -> Result<Vec<Row>> {
+        tokens::rows_with_term(self, term, among)
+    }
+
+    /// Returns the summed lengths of the documents that meet `filter`, in index terms, as
+    /// [`Reader::corpus`] counts them.
+    fn total_length(&self, filter: &Filter) -> Result<u64> {
+        tokens::total_length(self, filter)
+    }
 
     /// Returns the words that begin with `prefix`, the most common first.
     /// Equally common words are in alphabetical order.
@@ -236,6 +254,7 @@ pub trait Reader {
             fingerprints.extend(documents.map(|document| Fingerprint {
                 row: document.row,
                 uid: document.uid,
+                source: document.source,
                 hash: document.hash,
             }));
         }

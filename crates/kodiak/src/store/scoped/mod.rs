@@ -11,6 +11,7 @@
 
 mod tallies;
 mod tally;
+mod vocabulary;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -25,7 +26,7 @@ use super::vectors::Bitmap;
 use super::{
     ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
     Fingerprint, KnownDocument, LinkMatch, Matches, Name, Phrase, Reader, Revision, Row, Scope,
-    Serving, SimilarWord, SourceStatus, StoredDocument, VectorIndex,
+    Serving, SimilarWord, Snapshot, SourceStatus, StoredDocument, VectorIndex,
 };
 use crate::cancel::Interrupt;
 use crate::document::Version;
@@ -77,6 +78,13 @@ impl<'a> ScopedReader<'a> {
         };
         self.is_settled.set(self.snapshots.get() > 0);
         Ok(tally)
+    }
+
+    /// Returns what `count` finds out about the documents of the scope, in the state of
+    /// the index that the tally is of: the tally keeps it.
+    fn counted<T>(&self, count: impl FnOnce(&Tally, &dyn Reader) -> Result<T>) -> Result<T> {
+        let _snapshot = Snapshot::begin(self)?;
+        local(count(&*self.tally()?, self.inner))
     }
 
     /// Returns the filter restricted to the scope.
@@ -176,41 +184,61 @@ impl Reader for ScopedReader<'_> {
     fn corpus(&self) -> Result<Corpus> {
         // Fails if the full text cannot be read.
         local(self.inner.corpus())?;
-        Ok(self.tally()?.corpus())
+        self.counted(|tally, reader| tally.corpus(&self.scope, reader))
+    }
+
+    fn total_length(&self, filter: &Filter) -> Result<u64> {
+        local(self.inner.total_length(&self.within(filter)?))
     }
 
     fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>> {
+        self.counted(|tally, reader| {
+            let terms = terms.iter();
+            terms.map(|term| tally.with_term(term, reader)).collect()
+        })
+    }
+
+    fn rows_with_term(&self, term: &str, among: &Bitmap) -> Result<Vec<Row>> {
         let tally = self.tally()?;
-        Ok(terms.iter().map(|term| tally.with_term(term)).collect())
+        let mut rows = local(self.inner.rows_with_term(term, among))?;
+        rows.retain(|&row| tally.contains(row));
+        Ok(rows)
+    }
+
+    fn has_word(&self, word: &str) -> Result<bool> {
+        self.counted(|tally, reader| tally.has_word(word, reader))
     }
 
     fn word_frequency(&self, word: &str) -> Result<u64> {
-        Ok(self.tally()?.with_word(word))
+        self.counted(|tally, reader| tally.with_word(word, reader))
     }
 
     fn words_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<(String, u64)>> {
-        Ok(self.tally()?.words_beginning(prefix, limit))
+        self.counted(|tally, reader| tally.words_beginning(prefix, limit, reader))
     }
 
     fn terms_beginning(&self, prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>> {
-        Ok(self.tally()?.terms_beginning(prefix, most, limit))
+        self.counted(|tally, reader| tally.terms_beginning(prefix, most, limit, reader))
     }
 
     fn similar_words(&self, word: &str, distance: u8) -> Result<Vec<SimilarWord>> {
-        let tally = self.tally()?;
-        // Every word of the scope is a word of the index, so none is missed.
-        let mut near = local(self.inner.similar_words(word, distance))?;
-        for one in &mut near {
-            one.documents = tally.with_word(&one.word);
-        }
-        near.retain(|one| one.documents > 0);
-        // The index has its own order.
-        near.sort_unstable_by(|one, other| one.word.cmp(&other.word));
-        Ok(near)
+        self.counted(|tally, reader| {
+            // Every word of the scope is a word of the index, so none is missed.
+            let mut near = reader.similar_words(word, distance)?;
+            let words: Vec<&str> = near.iter().map(|one| one.word.as_str()).collect();
+            let counts = tally.with_words(&words, reader)?;
+            for (one, documents) in near.iter_mut().zip(counts) {
+                one.documents = documents;
+            }
+            near.retain(|one| one.documents > 0);
+            // The index has its own order.
+            near.sort_unstable_by(|one, other| one.word.cmp(&other.word));
+            Ok(near)
+        })
     }
 
     fn vocabulary_size(&self) -> Result<u64> {
-        Ok(self.tally()?.vocabulary_size())
+        Ok(self.counted(Tally::vocabulary)?.words.len())
     }
 
     fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>> {

@@ -40,14 +40,10 @@ impl Tallies {
             scope: scope.clone(),
             ..Filter::default()
         })?;
-        let difference = kept.tally.difference(&present);
-        if !difference.is_empty() {
-            // If this fails halfway, the next caller begins anew. A tally that is not
-            // in use is changed in place.
-            let mut tally = std::mem::take(&mut kept.tally);
-            kept.state = None;
-            Arc::make_mut(&mut tally).apply(&difference, reader)?;
-            kept.tally = tally;
+        let tally = Tally::of(present);
+        if !tally.is_same(&kept.tally) {
+            tally.succeed(&kept.tally);
+            kept.tally = Arc::new(tally);
         }
         kept.state = state;
         Ok(Arc::clone(&kept.tally))

@@ -1,112 +1,138 @@
 //! What is counted of the documents in a scope.
 //!
-//! A tally is brought up to date document by document: those that are gone are
-//! subtracted and new ones are added, so that a change to one document costs one
-//! document and not all of them.
+//! A tally has the documents themselves: their rows, ids and sources. How many of them
+//! have a term is counted from its postings when a query first needs it, and kept for as
+//! long as the documents stay the same. Only what depends on all words of the scope needs
+//! a [`Vocabulary`].
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ops::Bound;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use crate::analysis::terms::{COLUMNS, DocumentTerms, TermIndexer};
-use crate::document::{ALIASES, SHORTEST_ID};
+use super::vocabulary::Vocabulary;
+use crate::document::SHORTEST_ID;
 use crate::error::Result;
 use crate::rank::Corpus;
 use crate::store::vectors::Bitmap;
-use crate::store::{Fingerprint, Reader, Row, StoredDocument};
+use crate::store::{Filter, Fingerprint, Reader, Row, Scope, tokens};
 
-/// The number of documents that are held in memory at once while they are counted.
-const AT_ONCE: usize = 64;
+/// The number of digits of an id.
+const DIGITS: usize = 32;
 
-/// The documents of a scope, with their terms, words, lengths and ids.
-#[derive(Clone, Debug, Default)]
+/// The number of documents with the stem of a word that are read to find out whether one
+/// has the word.
+const MAX_READ: usize = 8;
+
+/// The number of documents that are read to count several words.
+const MAX_READ_FOR_ALL: u64 = 64;
+
+/// The number of words of the index, or of its terms, that are each counted in the scope.
+const FEW: usize = 64;
+
+/// The number of terms or words whose counts are kept. That is some megabytes, and more
+/// than queries have between two changes.
+const MAX_REMEMBERED: usize = 1 << 14;
+
+/// The documents of a scope, with what was counted of them.
+#[derive(Debug, Default)]
 pub(super) struct Tally {
-    documents: FxHashMap<Row, Counted>,
+    /// Sorted by row.
+    documents: Vec<Stamp>,
     /// The same documents, for queries.
     members: Arc<Bitmap>,
-    uids: BTreeSet<String>,
+    /// Their ids, sorted.
+    uids: Vec<u128>,
     /// The number of documents of each source.
     sources: BTreeMap<String, u64>,
     /// The summed lengths of the documents.
-    length: u64,
-    terms: Counts,
-    words: Counts,
+    length: OnceLock<u64>,
+    terms: Remembered<Having>,
+    /// Words, and whether a document has each.
+    occurring: Remembered<bool>,
+    /// Words, and how many documents have each.
+    words: Remembered<u64>,
+    vocabulary: Mutex<Kept>,
 }
 
-/// What was counted of one document.
-#[derive(Clone, Debug)]
-struct Counted {
-    uid: String,
-    hash: [u8; 32],
-    source: String,
-    length: u64,
-    terms: Box<[u32]>,
-    words: Box<[u32]>,
+/// What tells one content of a document from another, briefly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub(super) row: Row,
+    uid: u128,
+    hash: [u8; 16],
 }
 
-/// Names with the number of documents that have each.
+/// The documents that have a term.
 #[derive(Clone, Debug, Default)]
-struct Counts {
-    /// The index of each name in `documents`.
-    numbers: BTreeMap<Box<str>, u32>,
-    documents: Vec<u32>,
+struct Having {
+    documents: u64,
+    /// The first of them.
+    first: Arc<[Row]>,
 }
 
-impl Counts {
-    /// Counts a document with this name. Returns the number of the name.
-    fn add(&mut self, name: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(name) {
-            self.documents[number as usize] += 1;
-            return number;
-        }
-        let number = self.documents.len() as u32;
-        self.numbers.insert(Box::from(name), number);
-        self.documents.push(1);
-        number
-    }
-
-    fn subtract(&mut self, numbers: &[u32]) {
-        for &number in numbers {
-            self.documents[number as usize] -= 1;
-        }
-    }
-
-    fn get(&self, name: &str) -> u64 {
-        let number = self.numbers.get(name);
-        number.map_or(0, |&number| self.documents[number as usize].into())
-    }
-
-    /// Returns the names that begin with `prefix` and that at most `most` documents
-    /// have, the most common first.
-    fn beginning(&self, prefix: &str, most: u64, limit: usize) -> Vec<(String, u64)> {
-        let from = (Bound::Included(prefix), Bound::Unbounded);
-        let named = self.numbers.range::<str, _>(from);
-        let named = named.take_while(|(name, _)| name.starts_with(prefix));
-        let counted =
-            named.map(|(name, &number)| (name, u64::from(self.documents[number as usize])));
-        let mut found: Vec<_> = counted
-            .filter(|(_, documents)| (1..=most).contains(documents))
-            .collect();
-        // Equally common names stay in alphabetical order.
-        found.sort_by_key(|(_, documents)| Reverse(*documents));
-        let found = found.into_iter().take(limit);
-        found
-            .map(|(name, documents)| (name.to_string(), documents))
-            .collect()
-    }
+/// A vocabulary, which may be that of an earlier tally.
+#[derive(Debug, Default)]
+struct Kept {
+    vocabulary: Arc<Vocabulary>,
+    is_current: bool,
 }
 
 impl Tally {
-    /// Returns the size of the scope.
-    pub(super) fn corpus(&self) -> Corpus {
-        let documents = self.documents.len();
-        Corpus {
-            documents: documents as u64,
-            average_length: self.length as f64 / documents.max(1) as f64,
+    /// Counts these documents.
+    pub(super) fn of(present: Vec<Fingerprint>) -> Self {
+        let mut tally = Self::default();
+        for one in present {
+            let mut hash = [0; 16];
+            hash.copy_from_slice(&one.hash[..16]);
+            tally.documents.push(Stamp {
+                row: one.row,
+                uid: digits(&one.uid),
+                hash,
+            });
+            match tally.sources.get_mut(&one.source) {
+                Some(documents) => *documents += 1,
+                None => {
+                    tally.sources.insert(one.source, 1);
+                }
+            }
         }
+        tally.documents.sort_unstable_by_key(|one| one.row);
+        tally.uids = tally.documents.iter().map(|one| one.uid).collect();
+        tally.uids.sort_unstable();
+        tally.members = Arc::new(tally.documents.iter().map(|one| one.row).collect());
+        tally
+    }
+
+    /// Reports whether both count the same documents.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.documents == other.documents && self.sources == other.sources
+    }
+
+    /// Takes over the vocabulary of an earlier tally, to be brought up to date if it is
+    /// needed.
+    pub(super) fn succeed(&self, earlier: &Self) {
+        lock(&self.vocabulary).vocabulary = Arc::clone(&lock(&earlier.vocabulary).vocabulary);
+    }
+
+    /// Returns the size of the scope.
+    pub(super) fn corpus(&self, scope: &Scope, reader: &dyn Reader) -> Result<Corpus> {
+        let length = match self.length.get() {
+            Some(&length) => length,
+            None => {
+                let length = reader.total_length(&Filter {
+                    scope: scope.clone(),
+                    ..Filter::default()
+                })?;
+                *self.length.get_or_init(|| length)
+            }
+        };
+        let documents = self.documents.len();
+        Ok(Corpus {
+            documents: documents as u64,
+            average_length: length as f64 / documents.max(1) as f64,
+        })
     }
 
     /// Returns the number of documents of a source.
@@ -121,22 +147,100 @@ impl Tally {
 
     /// Reports whether a document is in the scope.
     pub(super) fn contains(&self, row: Row) -> bool {
-        self.documents.contains_key(&row)
+        self.members.contains(row)
     }
 
     /// Returns the number of documents with this index term.
-    pub(super) fn with_term(&self, term: &str) -> u64 {
-        self.terms.get(term)
+    pub(super) fn with_term(&self, term: &str, reader: &dyn Reader) -> Result<u64> {
+        Ok(self.having(term, reader)?.documents)
+    }
+
+    fn having(&self, term: &str, reader: &dyn Reader) -> Result<Having> {
+        self.terms.get_or(term, || {
+            if reader.document_frequencies(&[term])? == [0] {
+                return Ok(Having::default());
+            }
+            let rows = reader.rows_with_term(term, &self.members)?;
+            Ok(Having {
+                documents: rows.len() as u64,
+                first: rows.into_iter().take(MAX_READ).collect(),
+            })
+        })
+    }
+
+    /// Returns the documents with the stem of a word, which all documents with the word
+    /// are among.
+    fn with_stem_of(&self, word: &str, reader: &dyn Reader) -> Result<Having> {
+        // Every word of the scope is a word of the index.
+        if reader.word_frequency(word)? == 0 {
+            return Ok(Having::default());
+        }
+        let mut term = word.to_owned();
+        reader.stemming().stem(&mut term);
+        self.having(&term, reader)
+    }
+
+    /// Reports whether a document has this word, unstemmed.
+    pub(super) fn has_word(&self, word: &str, reader: &dyn Reader) -> Result<bool> {
+        self.occurring.get_or(word, || {
+            let having = self.with_stem_of(word, reader)?;
+            for &row in having.first.iter() {
+                if count(word, &[row], reader)? > 0 {
+                    return Ok(true);
+                }
+            }
+            if having.documents as usize <= having.first.len() {
+                return Ok(false);
+            }
+            Ok(self.vocabulary(reader)?.words.get(word) > 0)
+        })
     }
 
     /// Returns the number of documents with this word, unstemmed.
-    pub(super) fn with_word(&self, word: &str) -> u64 {
-        self.words.get(word)
+    pub(super) fn with_word(&self, word: &str, reader: &dyn Reader) -> Result<u64> {
+        if let Some(vocabulary) = self.vocabulary_if_current() {
+            return Ok(vocabulary.words.get(word));
+        }
+        self.words.get_or(word, || {
+            let having = self.with_stem_of(word, reader)?;
+            if having.documents as usize > having.first.len() {
+                return Ok(self.vocabulary(reader)?.words.get(word));
+            }
+            count(word, &having.first, reader)
+        })
+    }
+
+    /// Returns the number of documents with each of these words, unstemmed.
+    pub(super) fn with_words(&self, words: &[&str], reader: &dyn Reader) -> Result<Vec<u64>> {
+        let mut read = 0;
+        for word in words {
+            read += self.with_stem_of(word, reader)?.documents;
+        }
+        if read > MAX_READ_FOR_ALL {
+            self.vocabulary(reader)?;
+        }
+        let words = words.iter();
+        words.map(|word| self.with_word(word, reader)).collect()
     }
 
     /// Returns the words that begin with `prefix`, the most common first.
-    pub(super) fn words_beginning(&self, prefix: &str, limit: usize) -> Vec<(String, u64)> {
-        self.words.beginning(prefix, u64::MAX, limit)
+    pub(super) fn words_beginning(
+        &self,
+        prefix: &str,
+        limit: usize,
+        reader: &dyn Reader,
+    ) -> Result<Vec<(String, u64)>> {
+        if self.vocabulary_if_current().is_none() {
+            // Every word of the scope is a word of the index.
+            let all = reader.words_beginning(prefix, FEW + 1)?;
+            if all.len() <= FEW {
+                let words: Vec<&str> = all.iter().map(|(word, _)| word.as_str()).collect();
+                let counts = self.with_words(&words, reader)?;
+                return Ok(most_common(words, counts, u64::MAX, limit));
+            }
+        }
+        let vocabulary = self.vocabulary(reader)?;
+        Ok(vocabulary.words.beginning(prefix, u64::MAX, limit))
     }
 
     /// Returns the index terms that begin with `prefix` and that at most `most`
@@ -146,164 +250,112 @@ impl Tally {
         prefix: &str,
         most: u64,
         limit: usize,
-    ) -> Vec<(String, u64)> {
-        self.terms.beginning(prefix, most, limit)
+        reader: &dyn Reader,
+    ) -> Result<Vec<(String, u64)>> {
+        if self.vocabulary_if_current().is_none() {
+            let all = reader.terms_beginning(prefix, u64::MAX, FEW + 1)?;
+            if all.len() <= FEW {
+                let terms: Vec<&str> = all.iter().map(|(term, _)| term.as_str()).collect();
+                let counts = terms.iter().map(|term| self.with_term(term, reader));
+                let counts = counts.collect::<Result<_>>()?;
+                return Ok(most_common(terms, counts, most, limit));
+            }
+        }
+        let vocabulary = self.vocabulary(reader)?;
+        Ok(vocabulary.terms.beginning(prefix, most, limit))
     }
 
-    /// Returns the number of distinct words.
-    pub(super) fn vocabulary_size(&self) -> u64 {
-        let counts = self.words.documents.iter();
-        counts.filter(|&&documents| documents > 0).count() as u64
+    /// Returns the terms and words of the documents. Callers that need them at the same
+    /// time wait for the first.
+    pub(super) fn vocabulary(&self, reader: &dyn Reader) -> Result<Arc<Vocabulary>> {
+        let mut kept = lock(&self.vocabulary);
+        if !kept.is_current {
+            // If this fails halfway, the next caller begins anew. A vocabulary that is
+            // not in use is changed in place.
+            let mut vocabulary = std::mem::take(&mut kept.vocabulary);
+            Arc::make_mut(&mut vocabulary).update(&self.documents, reader)?;
+            kept.vocabulary = vocabulary;
+            kept.is_current = true;
+        }
+        Ok(Arc::clone(&kept.vocabulary))
+    }
+
+    /// Returns the vocabulary if it is known, without waiting for it.
+    pub(super) fn vocabulary_if_current(&self) -> Option<Arc<Vocabulary>> {
+        let kept = self.vocabulary.try_lock().ok()?;
+        kept.is_current.then(|| Arc::clone(&kept.vocabulary))
     }
 
     /// Returns the shortest beginning of an id that no other document of the scope
     /// shares.
     pub(super) fn short_id(&self, uid: &str) -> String {
-        let after = (Bound::Excluded(uid), Bound::Unbounded);
-        let before = (Bound::Unbounded, Bound::Excluded(uid));
-        let next = self.uids.range::<str, _>(after).next();
-        let last = self.uids.range::<str, _>(before).next_back();
-        let shared = |other: &String| {
-            let pairs = uid.bytes().zip(other.bytes());
-            pairs.take_while(|(ours, theirs)| ours == theirs).count()
-        };
+        let own = digits(uid);
+        let before = self.uids.partition_point(|&other| other < own);
+        let after = self.uids.partition_point(|&other| other <= own);
+        let last = self.uids[..before].last();
+        let next = self.uids.get(after);
+        let shared = |other: &u128| (own ^ other).leading_zeros() as usize / 4;
         let most = next.into_iter().chain(last).map(shared).max().unwrap_or(0);
         uid.chars().take(SHORTEST_ID.max(most + 1)).collect()
     }
-
-    /// Returns which documents must be subtracted and which must be added, so that
-    /// exactly these are counted.
-    pub(super) fn difference(&self, present: &[Fingerprint]) -> Difference {
-        let is_counted = |one: &Fingerprint| {
-            let counted = self.documents.get(&one.row);
-            counted.is_some_and(|counted| counted.uid == one.uid && counted.hash == one.hash)
-        };
-        let (kept, added): (Vec<_>, Vec<_>) = present.iter().partition(|one| is_counted(one));
-        let kept: HashSet<Row> = kept.into_iter().map(|one| one.row).collect();
-        let counted = self.documents.keys().copied();
-        Difference {
-            gone: counted.filter(|row| !kept.contains(row)).collect(),
-            added: added.into_iter().map(|one| one.row).collect(),
-            kept: kept.len(),
-            all: present.iter().map(|one| one.row).collect(),
-        }
-    }
-
-    /// Subtracts and adds documents.
-    pub(super) fn apply(&mut self, difference: &Difference, reader: &dyn Reader) -> Result<()> {
-        if difference.gone.len() > difference.kept {
-            // Most names would stay without a document.
-            *self = Self::default();
-            self.add_all(&difference.all, reader)?;
-        } else {
-            for row in &difference.gone {
-                self.subtract(*row);
-            }
-            self.add_all(&difference.added, reader)?;
-        }
-        self.members = Arc::new(self.documents.keys().copied().collect());
-        Ok(())
-    }
-
-    fn add_all(&mut self, rows: &[Row], reader: &dyn Reader) -> Result<()> {
-        let mut indexer = TermIndexer::new(reader.stemming());
-        for rows in rows.chunks(AT_ONCE) {
-            for document in reader.documents(rows)? {
-                let titles = titles_of(&document, reader)?;
-                self.add(&document, &titles, &mut indexer);
-            }
-        }
-        Ok(())
-    }
-
-    fn add(&mut self, document: &StoredDocument, titles: &str, indexer: &mut TermIndexer) {
-        let tags = document.tags.join(" ");
-        let found = indexer.index([titles, &document.body, &tags]);
-        let length = length_of(&found);
-        let terms = found.terms.iter().map(|term| self.terms.add(term));
-        let terms = terms.collect();
-        let words = found.words.iter().map(|word| self.words.add(word));
-        let words = words.collect();
-        self.length += length;
-        self.uids.insert(document.uid.clone());
-        *self.sources.entry(document.source.clone()).or_default() += 1;
-        let counted = Counted {
-            uid: document.uid.clone(),
-            hash: document.hash,
-            source: document.source.clone(),
-            length,
-            terms,
-            words,
-        };
-        self.documents.insert(document.row, counted);
-    }
-
-    /// Counts an empty document with this id.
-    #[cfg(test)]
-    pub(super) fn count_as(&mut self, row: Row, uid: &str) {
-        let counted = Counted {
-            uid: uid.to_owned(),
-            hash: [0; 32],
-            source: String::new(),
-            length: 0,
-            terms: Box::default(),
-            words: Box::default(),
-        };
-        self.uids.insert(uid.to_owned());
-        self.documents.insert(row, counted);
-    }
-
-    fn subtract(&mut self, row: Row) {
-        if let Some(counted) = self.documents.remove(&row) {
-            self.uids.remove(&counted.uid);
-            if let Some(documents) = self.sources.get_mut(&counted.source) {
-                *documents -= 1;
-            }
-            self.length -= counted.length;
-            self.terms.subtract(&counted.terms);
-            self.words.subtract(&counted.words);
-        }
-    }
 }
 
-/// The documents by which a tally differs from a scope.
+/// Returns the names that at least one document has and at most `most` have, the most
+/// common first. Equally common names are in alphabetical order.
+fn most_common(names: Vec<&str>, counts: Vec<u64>, most: u64, limit: usize) -> Vec<(String, u64)> {
+    let counted = names.into_iter().zip(counts);
+    let mut found: Vec<_> = counted
+        .filter(|(_, documents)| (1..=most).contains(documents))
+        .collect();
+    found.sort_unstable_by_key(|&(name, documents)| (Reverse(documents), name));
+    let found = found.into_iter().take(limit);
+    found
+        .map(|(name, documents)| (name.to_owned(), documents))
+        .collect()
+}
+
+/// Returns the number of these documents that have a word.
+fn count(word: &str, rows: &[Row], reader: &dyn Reader) -> Result<u64> {
+    let mut documents = 0;
+    for document in reader.documents(rows)? {
+        documents += u64::from(tokens::has_word(reader, &document, word)?);
+    }
+    Ok(documents)
+}
+
+/// Returns an id as a number. Ids that begin alike are numbers that do.
+fn digits(uid: &str) -> u128 {
+    let digits = uid.chars().map(|digit| digit.to_digit(16).unwrap_or(0));
+    let padded = digits.chain(std::iter::repeat(0)).take(DIGITS);
+    padded.fold(0, |number, digit| number << 4 | u128::from(digit))
+}
+
+/// What was found out about terms or words.
 #[derive(Debug)]
-pub(super) struct Difference {
-    gone: Vec<Row>,
-    added: Vec<Row>,
-    kept: usize,
-    /// All documents of the scope.
-    all: Vec<Row>,
-}
+struct Remembered<T>(Mutex<FxHashMap<Box<str>, T>>);
 
-impl Difference {
-    /// Reports whether the tally counts exactly the scope.
-    pub(super) fn is_empty(&self) -> bool {
-        self.gone.is_empty() && self.added.is_empty()
+impl<T> Default for Remembered<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
     }
 }
 
-/// Returns the title of a document and its aliases, as they are indexed.
-fn titles_of(document: &StoredDocument, reader: &dyn Reader) -> Result<String> {
-    let mut titles = document.title.clone();
-    for (name, value) in reader.fields(document.row)? {
-        if ALIASES.contains(&name.to_ascii_lowercase().as_str()) {
-            titles.extend([" ", &value]);
+impl<T: Clone> Remembered<T> {
+    /// Returns what is known about a name, after finding it out if it is not.
+    fn get_or(&self, name: &str, find_out: impl FnOnce() -> Result<T>) -> Result<T> {
+        if let Some(known) = lock(&self.0).get(name) {
+            return Ok(known.clone());
         }
+        let found = find_out()?;
+        let mut known = lock(&self.0);
+        if known.len() >= MAX_REMEMBERED {
+            known.clear();
+        }
+        known.insert(Box::from(name), found.clone());
+        Ok(found)
     }
-    Ok(titles)
 }
 
-/// Returns the number of positions in a document, as the full text counts them: an
-/// edge gram has the position of its neighbour.
-fn length_of(found: &DocumentTerms) -> u64 {
-    let mut length = 0;
-    for column in 0..COLUMNS {
-        let mut tokens = 0;
-        for (_, edge_gram) in found.column(column) {
-            tokens += u64::from(!edge_gram || tokens == 0);
-        }
-        length += tokens;
-    }
-    length
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,10 +10,11 @@ use super::*;
 use crate::access::Guard;
 use crate::analysis::AnalyzedDocument;
 use crate::document::Document;
+use crate::search::{Request, Router};
 use crate::store::{SqliteStore, SqliteWriter};
 
 /// Texts in several scripts, with words that share stems and beginnings.
-const TEXTS: [&str; 8] = [
+const TEXTS: [&str; 9] = [
     "running runs",
     "the runner ran",
     "数据库 database",
@@ -22,6 +23,7 @@ const TEXTS: [&str; 8] = [
     "Über-coolness v2 2024",
     "",
     "compile compiler compiling",
+    "bread",
 ];
 
 /// A document: the number of its source, of itself, and of its texts.
@@ -59,24 +61,40 @@ fn write(path: &Path, documents: &[Planned], removed: &[Planned]) {
     writer.commit().unwrap();
 }
 
-/// Returns everything that is counted.
-fn counted(reader: &dyn Reader) -> String {
+/// Returns everything that is counted, with the frequencies of these terms.
+fn counted(reader: &dyn Reader, terms: &[&str]) -> String {
     let corpus = reader.corpus().unwrap();
-    let mut said = format!("{corpus:?} {}", reader.vocabulary_size().unwrap());
-    for prefix in ["", "r", "ru", "b", "comp", "数", "ภ", "q"] {
-        let words = reader.words_beginning(prefix, 9).unwrap();
-        let terms = reader.terms_beginning(prefix, 2, 9).unwrap();
-        said.push_str(&format!("\n{prefix} {words:?} {terms:?}"));
+    let frequencies = reader.document_frequencies(terms).unwrap();
+    let mut said = format!("{corpus:?} {frequencies:?}");
+    let everything = Filter::default();
+    let length = reader.total_length(&everything).unwrap();
+    let rows = reader.rows(&everything, None, None).unwrap();
+    for term in terms {
+        let having = reader.rows_with_term(term, &rows).unwrap();
+        said.push_str(&format!("\n{term} {}", having.len()));
     }
-    let terms = ["run", "bread", "breads", "数据", "compil", "v2", "none"];
-    let frequencies = reader.document_frequencies(&terms).unwrap();
-    said.push_str(&format!("\n{frequencies:?}"));
-    for word in ["runing", "bred", "bread", "none"] {
-        let mut near = reader.similar_words(word, 2).unwrap();
-        near.sort_by(|one, other| one.word.cmp(&other.word));
-        let frequency = reader.word_frequency(word).unwrap();
-        said.push_str(&format!("\n{word} {frequency} {near:?}"));
-    }
+    let spelt = |said: &mut String| {
+        for word in ["runing", "bred", "bread", "run", "runs", "compile", "none"] {
+            let mut near = reader.similar_words(word, 2).unwrap();
+            near.sort_by(|one, other| one.word.cmp(&other.word));
+            let is_known = reader.has_word(word).unwrap();
+            let frequency = reader.word_frequency(word).unwrap();
+            said.push_str(&format!("\n{word} {is_known} {frequency} {near:?}"));
+        }
+    };
+    let begun = |said: &mut String| {
+        for prefix in ["", "r", "ru", "b", "comp", "数", "ภ", "q"] {
+            let words = reader.words_beginning(prefix, 9).unwrap();
+            let terms = reader.terms_beginning(prefix, 2, 9).unwrap();
+            said.push_str(&format!("\n{prefix} {words:?} {terms:?}"));
+        }
+    };
+    // Once without the vocabulary of the scope, as far as that goes, and once with it.
+    spelt(&mut said);
+    begun(&mut said);
+    said.push_str(&format!("\n{length} {}", reader.vocabulary_size().unwrap()));
+    spelt(&mut said);
+    begun(&mut said);
     said
 }
 
@@ -95,8 +113,8 @@ proptest! {
 
     #[test]
     fn a_scope_is_counted_as_if_it_were_alone(
-        first in prop::collection::vec((0..2_usize, 0..6_usize, [0..8_usize, 0..8, 0..8]), 1..12),
-        second in prop::collection::vec((0..2_usize, 0..6_usize, [0..8_usize, 0..8, 0..8]), 0..6),
+        first in prop::collection::vec((0..2_usize, 0..6_usize, [0..9_usize, 0..9, 0..9]), 1..12),
+        second in prop::collection::vec((0..2_usize, 0..6_usize, [0..9_usize, 0..9, 0..9]), 0..6),
         gone in 0..4_usize,
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -111,7 +129,10 @@ proptest! {
             write(&alone, &of_scope(documents), &of_scope(removed));
             let (all, alone) = (SqliteStore::open(&all).unwrap(), SqliteStore::open(&alone).unwrap());
             let scoped = ScopedReader::new(&all, inside(), Arc::clone(&tallies));
-            prop_assert_eq!(counted(&scoped), counted(&alone));
+            let terms = all.terms_beginning("", u64::MAX, 1_000).unwrap();
+            let terms: Vec<&str> = terms.iter().map(|(term, _)| term.as_str()).collect();
+            let terms = [&terms[..], &["none", "breads", "数据库", ""]].concat();
+            prop_assert_eq!(counted(&scoped, &terms), counted(&alone, &terms));
         }
     }
 }
@@ -136,10 +157,7 @@ fn a_tally_is_kept_until_the_documents_change() {
     write(&path, &[(0, 2, [3, 3, 3])], &[]);
     let second = taken();
     assert!(!Arc::ptr_eq(&first, &second));
-    assert_eq!(
-        (first.corpus().documents, second.corpus().documents),
-        (1, 2)
-    );
+    assert_eq!((first.members().len(), second.members().len()), (1, 2));
     // A document that comes into the scope though its text stays.
     let mut writer = SqliteWriter::open(&path, "test").unwrap();
     writer.begin().unwrap();
@@ -163,11 +181,74 @@ fn a_tally_is_kept_until_the_documents_change() {
 
 #[test]
 fn an_id_is_as_short_as_the_scope_allows() {
-    let mut tally = Tally::default();
-    assert_eq!(tally.short_id("abcdef0011"), "abcdef");
-    for (row, uid) in [(1, "abcdef0011"), (2, "abcdef0022"), (3, "123456789a")] {
-        tally.count_as(row, uid);
-    }
-    let short = ["abcdef0011", "abcdef0022", "123456789a"].map(|uid| tally.short_id(uid));
+    assert_eq!(Tally::default().short_id("abcdef0011"), "abcdef");
+    let uids = ["abcdef0011", "abcdef0022", "123456789a"];
+    let present = (1..).zip(uids).map(|(row, uid)| Fingerprint {
+        row,
+        uid: uid.to_owned(),
+        source: "inside".to_owned(),
+        hash: [0; 32],
+    });
+    let tally = Tally::of(present.collect());
+    let short = uids.map(|uid| tally.short_id(uid));
     assert_eq!(short, ["abcdef001", "abcdef002", "123456"]);
+}
+
+#[test]
+fn whether_a_word_is_known_depends_on_the_scope_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.db");
+    // More documents inside have the stem of "bread" than are read.
+    let mut plan: Vec<Planned> = (0..20).map(|key| (0, key, [8, 8, 6])).collect();
+    plan.push((1, 1, [4, 4, 6]));
+    write(&path, &plan, &[]);
+    let tallies = Arc::new(Tallies::default());
+    let known = || {
+        let store = SqliteStore::open(&path).unwrap();
+        assert!(store.has_word("breads").unwrap());
+        let scoped = ScopedReader::new(&store, inside(), Arc::clone(&tallies));
+        let words = ["bread", "breads", "breaded", "none"];
+        let has = words.map(|word| scoped.has_word(word).unwrap());
+        let counts = words.map(|word| scoped.word_frequency(word).unwrap());
+        (has, counts)
+    };
+    for _ in 0..2 {
+        assert_eq!(known(), ([true, false, false, false], [20, 0, 0, 0]));
+    }
+    // The last document inside has the word, too.
+    write(&path, &[(0, 30, [4, 4, 6])], &[]);
+    assert_eq!(known(), ([true, true, false, false], [21, 1, 0, 0]));
+    write(&path, &[], &[(0, 30, [4, 4, 6])]);
+    assert_eq!(known(), ([true, false, false, false], [20, 0, 0, 0]));
+}
+
+#[test]
+fn only_queries_about_all_words_count_all_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.db");
+    let plan = (0..200).map(|key| (key % 2, key, [key % 9, key * 5 % 9, key * 7 % 9]));
+    write(&path, &plan.collect::<Vec<_>>(), &[]);
+    let store = SqliteStore::open(&path).unwrap();
+    let counts_all = |query: &str| {
+        let scoped = ScopedReader::new(&store, inside(), Arc::default());
+        let router = Router::new(&scoped, &[], Guard::local().within(["inside"]));
+        let answer = router.search(&Request::new(query)).unwrap();
+        let is_counted = scoped.tally().unwrap().vocabulary_if_current().is_some();
+        (answer.total > 0, is_counted)
+    };
+    for query in [
+        "bread",
+        "running bread",
+        "the runner ran",
+        "\"bread and\"",
+        "数据库",
+        "compiling OR v2",
+        "title:bread",
+    ] {
+        assert_eq!(counts_all(query), (true, false), "{query}");
+    }
+    assert_eq!(counts_all("xyzzyplugh"), (false, false));
+    for query in ["compil*", "runnign", "databse"] {
+        assert_eq!(counts_all(query), (true, true), "{query}");
+    }
 }

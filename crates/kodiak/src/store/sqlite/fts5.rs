@@ -2,8 +2,8 @@
 //! `store::vectors` are the only unsafe code in the library.
 //!
 //! The tokenizer passes text to [`crate::analysis::text`] and the terms back to
-//! FTS5, or replays terms that are already known (`replay`). The rank function
-//! is in `rank`.
+//! FTS5, or replays terms that are already known (`replay`), or takes a query for a
+//! term as it is (`verbatim`). The rank function is in `rank`.
 
 #![expect(
     unsafe_code,
@@ -12,6 +12,7 @@
 
 mod rank;
 mod replay;
+pub(super) mod verbatim;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::{ControlFlow, Range};
@@ -196,6 +197,9 @@ unsafe extern "C" fn tokenizer_tokenize(
             ours.remember();
         }
         let text = String::from_utf8_lossy(bytes);
+        if purpose == Purpose::Query && verbatim::is_on() && !text.is_empty() {
+            return hand_over(&text, false, 0..text.len());
+        }
         ours.each_term(&text, purpose, |term| {
             hand_over(term.text, term.edge_gram, term.range)
         })

@@ -10,11 +10,12 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::SqliteStore;
 use super::filter::{conditions, escape_like};
-use super::fts5::{RankChannel, RankParameters};
+use super::fts5::{RankChannel, RankParameters, verbatim};
 use crate::analysis::text::{Purpose, Tokenizer};
 use crate::error::Result;
 use crate::rank::rules::LITERAL_TITLE_WEIGHT;
 use crate::rank::{Bm25, Corpus, LexicalScore, TermMatches};
+use crate::store::vectors::Bitmap;
 use crate::store::{Column, Expression, Filter, LinkMatch, Match, Matches, Phrase, Row};
 
 /// The number of phrases that are looked for in the texts of links. Only the beginning of
@@ -160,6 +161,24 @@ impl SqliteStore {
             }
             Ok(())
         })
+    }
+
+    /// Returns those of these documents that have an index term, in order.
+    pub fn rows_with_term(&self, term: &str, among: &Bitmap) -> Result<Vec<Row>> {
+        let phrase = Expression::Phrase(Phrase {
+            text: term.to_owned(),
+            ..Phrase::default()
+        });
+        let mut rows = Vec::new();
+        verbatim::during(|| {
+            self.each_match(&phrase, |row| {
+                if among.contains(row) {
+                    rows.push(row);
+                }
+                ControlFlow::Continue(())
+            })
+        })?;
+        Ok(rows)
     }
 
     /// Returns the clauses that select the documents that match `expression` and

@@ -76,16 +76,35 @@ impl SqliteStore {
         let (condition, values) = conditions(filter);
         self.with(|connection| {
             let mut statement = connection.prepare_cached(&format!(
-                "SELECT d.id, d.uid, d.hash FROM documents AS d WHERE {condition}"
+                "SELECT d.id, d.uid, d.hash, d.source FROM documents AS d WHERE {condition}"
             ))?;
             let rows = statement.query_map(params_from_iter(values), |row| {
                 Ok(Fingerprint {
                     row: row.get(0)?,
                     uid: row.get(1)?,
                     hash: fixed(row.get_ref(2)?.as_blob()?),
+                    source: row.get(3)?,
                 })
             })?;
             rows.collect()
+        })
+    }
+
+    /// Returns the summed lengths of the documents that meet `filter`, as the full text
+    /// recorded them.
+    pub fn total_length(&self, filter: &Filter) -> Result<u64> {
+        let (condition, values) = conditions(filter);
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT s.sz FROM documents AS d
+                 CROSS JOIN documents_fts_docsize AS s ON s.id = d.id WHERE {condition}"
+            ))?;
+            let mut rows = statement.query(params_from_iter(values))?;
+            let mut length = 0;
+            while let Some(row) = rows.next()? {
+                length += varints(row.get_ref(0)?.as_blob()?).iter().sum::<u64>();
+            }
+            Ok(length)
         })
     }
 

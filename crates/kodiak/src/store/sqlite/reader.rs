@@ -65,6 +65,8 @@ impl Reader for SqliteStore {
         revision() -> Result<Revision>;
         state() -> Result<Option<Vec<u8>>>;
         fingerprints(filter: &Filter) -> Result<Vec<Fingerprint>>;
+        total_length(filter: &Filter) -> Result<u64>;
+        rows_with_term(term: &str, among: &Bitmap) -> Result<Vec<Row>>;
         any_embedded(filter: &Filter) -> Result<bool>;
         stemming() -> Stemming;
         corpus() -> Result<Corpus>;
