@@ -72,6 +72,25 @@ struct Having {
     first: Arc<[Row]>,
 }
 
+/// The documents that have the stem of a word.
+#[derive(Debug, Default)]
+struct Stemmed {
+    having: Having,
+    /// The number of documents of the whole index that have only other words with this
+    /// stem, if it is known. It spares a reading of documents and changes no answer.
+    other_forms: Option<u64>,
+}
+
+impl Stemmed {
+    /// Returns the number of documents to read so as to count the word.
+    fn to_read(&self) -> u64 {
+        match self.other_forms {
+            Some(0) => 0,
+            _ => self.having.documents,
+        }
+    }
+}
+
 /// A vocabulary, which may be that of an earlier tally.
 #[derive(Debug, Default)]
 struct Kept {
@@ -152,7 +171,10 @@ impl Tally {
 
     /// Returns the number of documents with this index term.
     pub(super) fn with_term(&self, term: &str, reader: &dyn Reader) -> Result<u64> {
-        Ok(self.having(term, reader)?.documents)
+        match self.vocabulary_if_current() {
+            Some(vocabulary) => Ok(vocabulary.terms.get(term)),
+            None => Ok(self.having(term, reader)?.documents),
+        }
     }
 
     fn having(&self, term: &str, reader: &dyn Reader) -> Result<Having> {
@@ -170,26 +192,45 @@ impl Tally {
 
     /// Returns the documents with the stem of a word, which all documents with the word
     /// are among.
-    fn with_stem_of(&self, word: &str, reader: &dyn Reader) -> Result<Having> {
+    fn with_stem_of(&self, word: &str, reader: &dyn Reader) -> Result<Stemmed> {
         // Every word of the scope is a word of the index.
-        if reader.word_frequency(word)? == 0 {
-            return Ok(Having::default());
+        let with_word = reader.word_frequency(word)?;
+        if with_word == 0 {
+            return Ok(Stemmed::default());
         }
         let mut term = word.to_owned();
         reader.stemming().stem(&mut term);
-        self.having(&term, reader)
+        let with_stem = reader.document_frequencies(&[&term])?[0];
+        Ok(Stemmed {
+            having: self.having(&term, reader)?,
+            other_forms: with_stem.checked_sub(with_word),
+        })
     }
 
     /// Reports whether a document has this word, unstemmed.
     pub(super) fn has_word(&self, word: &str, reader: &dyn Reader) -> Result<bool> {
+        if let Some(vocabulary) = self.vocabulary_if_current() {
+            return Ok(vocabulary.words.get(word) > 0);
+        }
         self.occurring.get_or(word, || {
-            let having = self.with_stem_of(word, reader)?;
-            for &row in having.first.iter() {
+            let stemmed = self.with_stem_of(word, reader)?;
+            let Having { documents, first } = &stemmed.having;
+            if *documents == 0 {
+                return Ok(false);
+            }
+            // Not all of them can be without the word.
+            if stemmed
+                .other_forms
+                .is_some_and(|others| *documents > others)
+            {
+                return Ok(true);
+            }
+            for &row in first.iter() {
                 if count(word, &[row], reader)? > 0 {
                     return Ok(true);
                 }
             }
-            if having.documents as usize <= having.first.len() {
+            if *documents as usize <= first.len() {
                 return Ok(false);
             }
             Ok(self.vocabulary(reader)?.words.get(word) > 0)
@@ -202,22 +243,28 @@ impl Tally {
             return Ok(vocabulary.words.get(word));
         }
         self.words.get_or(word, || {
-            let having = self.with_stem_of(word, reader)?;
-            if having.documents as usize > having.first.len() {
-                return Ok(self.vocabulary(reader)?.words.get(word));
+            let stemmed = self.with_stem_of(word, reader)?;
+            let Having { documents, first } = &stemmed.having;
+            if stemmed.to_read() == 0 {
+                Ok(*documents)
+            } else if *documents as usize <= first.len() {
+                count(word, first, reader)
+            } else {
+                Ok(self.vocabulary(reader)?.words.get(word))
             }
-            count(word, &having.first, reader)
         })
     }
 
     /// Returns the number of documents with each of these words, unstemmed.
     pub(super) fn with_words(&self, words: &[&str], reader: &dyn Reader) -> Result<Vec<u64>> {
-        let mut read = 0;
-        for word in words {
-            read += self.with_stem_of(word, reader)?.documents;
-        }
-        if read > MAX_READ_FOR_ALL {
-            self.vocabulary(reader)?;
+        if self.vocabulary_if_current().is_none() {
+            let mut read = 0;
+            for word in words {
+                read += self.with_stem_of(word, reader)?.to_read();
+            }
+            if read > MAX_READ_FOR_ALL {
+                self.vocabulary(reader)?;
+            }
         }
         let words = words.iter();
         words.map(|word| self.with_word(word, reader)).collect()
