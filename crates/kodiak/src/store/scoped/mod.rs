@@ -83,7 +83,8 @@ impl<'a> ScopedReader<'a> {
     /// Returns what `count` finds out about the documents of the scope, in the state of
     /// the index that the tally is of: the tally keeps it.
     fn counted<T>(&self, count: impl FnOnce(&Tally, &dyn Reader) -> Result<T>) -> Result<T> {
-        let _snapshot = Snapshot::begin(self)?;
+        let is_open = self.snapshots.get() > 0;
+        let _snapshot = (!is_open).then(|| Snapshot::begin(self)).transpose()?;
         local(count(&*self.tally()?, self.inner))
     }
 

@@ -137,15 +137,14 @@ impl Tally {
 
     /// Returns the size of the scope.
     pub(super) fn corpus(&self, scope: &Scope, reader: &dyn Reader) -> Result<Corpus> {
-        let length = match self.length.get() {
-            Some(&length) => length,
-            None => {
-                let length = reader.total_length(&Filter {
-                    scope: scope.clone(),
-                    ..Filter::default()
-                })?;
-                *self.length.get_or_init(|| length)
-            }
+        let length = if let Some(&length) = self.length.get() {
+            length
+        } else {
+            let length = reader.total_length(&Filter {
+                scope: scope.clone(),
+                ..Filter::default()
+            })?;
+            *self.length.get_or_init(|| length)
         };
         let documents = self.documents.len();
         Ok(Corpus {
@@ -244,26 +243,38 @@ impl Tally {
         }
         self.words.get_or(word, || {
             let stemmed = self.with_stem_of(word, reader)?;
-            let Having { documents, first } = &stemmed.having;
-            if stemmed.to_read() == 0 {
-                Ok(*documents)
-            } else if *documents as usize <= first.len() {
-                count(word, first, reader)
-            } else {
-                Ok(self.vocabulary(reader)?.words.get(word))
-            }
+            self.count_word(word, &stemmed, reader)
         })
+    }
+
+    fn count_word(&self, word: &str, stemmed: &Stemmed, reader: &dyn Reader) -> Result<u64> {
+        let Having { documents, first } = &stemmed.having;
+        if stemmed.to_read() == 0 {
+            Ok(*documents)
+        } else if *documents as usize <= first.len() {
+            count(word, first, reader)
+        } else {
+            Ok(self.vocabulary(reader)?.words.get(word))
+        }
     }
 
     /// Returns the number of documents with each of these words, unstemmed.
     pub(super) fn with_words(&self, words: &[&str], reader: &dyn Reader) -> Result<Vec<u64>> {
         if self.vocabulary_if_current().is_none() {
-            let mut read = 0;
-            for word in words {
-                read += self.with_stem_of(word, reader)?.to_read();
+            let mut uncounted = Vec::new();
+            for &word in words {
+                if self.words.get(word).is_none() {
+                    uncounted.push((word, self.with_stem_of(word, reader)?));
+                }
             }
+            let read: u64 = uncounted.iter().map(|(_, it)| it.to_read()).sum();
             if read > MAX_READ_FOR_ALL {
                 self.vocabulary(reader)?;
+            } else {
+                for (word, stemmed) in uncounted {
+                    let counted = || self.count_word(word, &stemmed, reader);
+                    self.words.get_or(word, counted)?;
+                }
             }
         }
         let words = words.iter();
@@ -388,10 +399,14 @@ impl<T> Default for Remembered<T> {
 }
 
 impl<T: Clone> Remembered<T> {
+    fn get(&self, name: &str) -> Option<T> {
+        lock(&self.0).get(name).cloned()
+    }
+
     /// Returns what is known about a name, after finding it out if it is not.
     fn get_or(&self, name: &str, find_out: impl FnOnce() -> Result<T>) -> Result<T> {
-        if let Some(known) = lock(&self.0).get(name) {
-            return Ok(known.clone());
+        if let Some(known) = self.get(name) {
+            return Ok(known);
         }
         let found = find_out()?;
         let mut known = lock(&self.0);
