@@ -21,23 +21,13 @@
 //! its caller resolves paths and hands them in.
 
 pub mod access;
-pub mod analysis;
 pub mod brain;
-mod cancel;
-pub mod date;
-pub mod document;
 pub mod embed;
 pub mod engine;
-pub mod error;
-pub mod escape;
-pub mod files;
 pub mod http;
 pub mod memory;
 pub mod model;
-pub mod period;
 pub mod project;
-pub mod rank;
-pub mod redact;
 pub mod rerank;
 pub mod runtime;
 pub mod search;
@@ -45,13 +35,15 @@ pub mod source;
 pub mod store;
 pub mod sync;
 pub mod tombstones;
-pub mod vector;
 pub mod watch;
 
-pub use analysis::{chunk, text};
-pub use cancel::{Cancel, Interrupt, Stop};
-pub use document::{
-    Document, DocumentId, LineRange, Markup, Reference, Thread, Timestamp, Version,
-};
 pub use engine::{Engine, Event, Job};
-pub use error::{BearProblem, Cause, Error, Result};
+pub use kodiak_base::{
+    BearProblem, Cancel, Cause, Error, Interrupt, Result, Stop, cancel, error, escape, files,
+};
+pub use kodiak_rank::{self as rank, vector};
+pub use kodiak_redact as redact;
+pub use kodiak_text::{
+    self as analysis, Document, DocumentId, LineRange, Markup, Reference, Thread, Timestamp,
+    Version, chunk, date, document, period, text,
+};

@@ -15,6 +15,7 @@ use crate::rank::evidence::QueryWords;
 use crate::rank::fusion::{Evidence, Fusion, Weights, fuse};
 use crate::rank::neighbourhood::Neighbourhood;
 use crate::rank::thread::{REACH, Threads, Turn};
+use crate::store::vectors::k_nearest_among;
 use crate::store::{Reader, Row};
 use crate::text::Tokenizer;
 
@@ -97,7 +98,9 @@ impl Scoring<'_> {
             .iter()
             .map(|one| Some(one.chunk.as_ref()?.vector.as_slice()))
             .collect();
-        let neighbourhood = Neighbourhood::of(scores, &vectors, tuning.neighbours);
+        let neighbourhood = Neighbourhood::of(scores, &vectors, |vectors| {
+            k_nearest_among(vectors, tuning.neighbours)
+        });
         let members = self.store.threads_of(&rows)?;
         let authors = self.authors(&rows, &members)?;
         let turns = self.turns(&rows, &members, &authors)?;

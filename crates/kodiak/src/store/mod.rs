@@ -44,7 +44,7 @@ use crate::embed::Identity;
 const SHOWN_TITLE_LENGTH: usize = 60;
 
 /// The number of a document in one index. Other indexes number differently.
-pub type Row = i64;
+pub use kodiak_rank::Row;
 
 /// The number, source, key and title of a document: enough to name it.
 pub type Name = (Row, String, String, String);

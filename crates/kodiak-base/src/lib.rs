@@ -1,0 +1,23 @@
+//! Errors, files and cancellation, which every other crate of Kodiak needs.
+//!
+//! * [`error`] says what went wrong, and to what;
+//! * [`files`] opens files that others made and replaces those of ours at once;
+//! * [`cancel`] stops long work;
+//! * [`escape`] shows control characters instead of obeying them.
+//!
+//! ```
+//! use kodiak_base::{Cancel, Error};
+//!
+//! let cancel = Cancel::new();
+//! cancel.cancel();
+//! assert!(cancel.is_cancelled());
+//! assert_eq!(Error::Cancelled.to_string(), "cancelled");
+//! ```
+
+pub mod cancel;
+pub mod error;
+pub mod escape;
+pub mod files;
+
+pub use cancel::{Cancel, Interrupt, Stop};
+pub use error::{BearProblem, Cause, Error, Result};

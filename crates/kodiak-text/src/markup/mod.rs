@@ -1,0 +1,39 @@
+//! Markup: tells the headings, paragraphs, list items and code of a body apart.
+//!
+//! Owns what markdown and Org markup mean to a search. The text itself is left to
+//! `text` and `chunk`.
+
+mod address;
+pub mod heading;
+pub mod lines;
+pub mod links;
+pub mod markdown;
+pub mod noise;
+pub mod org;
+pub mod plain;
+pub(crate) mod reader;
+pub mod tags;
+
+pub use lines::Lines;
+use tags::Tags;
+
+use crate::document::Markup;
+
+/// Reads a body in one pass. Adds its tags to `tags` and returns its title and its
+/// lines.
+pub fn read(markup: Markup, body: &str, tags: &mut Tags) -> (Option<String>, Lines) {
+    match markup {
+        Markup::Markdown | Markup::Plain | Markup::Verbatim => {
+            let mut title = None;
+            let lines = Lines::read(markup, body, |start, _, line| {
+                markdown::take(&mut title, tags, body, start, line);
+            });
+            (title, lines)
+        }
+        Markup::Org => {
+            let mut titles = org::Titles::default();
+            let lines = Lines::read(markup, body, |_, text, _| titles.take(tags, text));
+            (titles.best(), lines)
+        }
+    }
+}
