@@ -18,6 +18,8 @@ pub mod cancel;
 pub mod error;
 pub mod escape;
 pub mod files;
+mod hex;
 
 pub use cancel::{Cancel, Interrupt, Stop};
 pub use error::{BearProblem, Cause, Error, Result};
+pub use hex::hex;

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::markup::Lines;
 use kodiak_base::error::{Error, Result};
+pub use kodiak_base::hex;
 
 /// Seconds since 1970-01-01 UTC.
 pub type Timestamp = i64;
@@ -246,11 +247,6 @@ pub fn uri(source: &str, key: &str) -> String {
     let source = utf8_percent_encode(source, RESERVED);
     let key = utf8_percent_encode(key, RESERVED_IN_PATH);
     format!("kodiak://{source}/{key}")
-}
-
-/// Returns bytes as lower-case hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A reference to a document, as a person or an agent types it, with the lines

@@ -22,14 +22,9 @@
 
 pub mod access;
 pub mod brain;
-pub mod embed;
 pub mod engine;
-pub mod http;
 pub mod memory;
-pub mod model;
 pub mod project;
-pub mod rerank;
-pub mod runtime;
 pub mod search;
 pub mod source;
 pub mod store;
@@ -41,6 +36,11 @@ pub use engine::{Engine, Event, Job};
 pub use kodiak_base::{
     BearProblem, Cancel, Cause, Error, Interrupt, Result, Stop, cancel, error, escape, files,
 };
+#[cfg(any(feature = "remote", feature = "hub"))]
+pub use kodiak_models::http;
+pub use kodiak_models::{embed, rerank};
+#[cfg(feature = "onnx")]
+pub use kodiak_models::{model, runtime};
 pub use kodiak_rank::{self as rank, vector};
 pub use kodiak_redact as redact;
 pub use kodiak_text::{

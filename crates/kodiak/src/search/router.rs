@@ -63,12 +63,6 @@ impl std::fmt::Debug for dyn Source {
     }
 }
 
-impl std::fmt::Debug for dyn Embedder {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "Embedder({})", self.identity().key())
-    }
-}
-
 impl std::fmt::Debug for dyn Reader + '_ {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("Reader")

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
 use crate::embed::{EmbedError, Embedder, Role, fitting};
-use crate::runtime::lower_priority;
+use kodiak_models::lower_priority;
 
 /// The first pause for an embedder that is busy and does not say for how long.
 /// Each further pause is twice as long.
