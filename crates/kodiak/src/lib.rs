@@ -27,7 +27,6 @@ pub mod memory;
 pub mod project;
 pub mod search;
 pub mod source;
-pub mod store;
 pub mod sync;
 pub mod tombstones;
 pub mod watch;
@@ -43,6 +42,7 @@ pub use kodiak_models::{embed, rerank};
 pub use kodiak_models::{model, runtime};
 pub use kodiak_rank::{self as rank, vector};
 pub use kodiak_redact as redact;
+pub use kodiak_store as store;
 pub use kodiak_text::{
     self as analysis, Document, DocumentId, LineRange, Markup, Reference, Thread, Timestamp,
     Version, chunk, date, document, period, text,

@@ -17,8 +17,9 @@ use crate::error::{Error, Result};
 use crate::search::{
     Answer, Completeness, Found, Incomplete, NotIndexed, NotLookedFor, Notice, Request,
 };
+use crate::source::Indexed;
 use crate::source::{Forgetful, Look, Presence, Source};
-use crate::store::{Filter, Indexed, Reader, Store, StoredDocument, Writer};
+use crate::store::{Filter, Reader, Store, StoredDocument, Writer};
 use crate::sync;
 
 /// The time that a search looks for changes by default. People forgive 20 ms

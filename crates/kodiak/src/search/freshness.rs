@@ -4,9 +4,10 @@ use std::cell::RefCell;
 
 use crate::document::Version;
 use crate::error::Result;
+use crate::source::Indexed;
 use crate::source::vanished::{self, Effort, Shown};
 use crate::source::{Presence, Source};
-use crate::store::{Indexed, Reader, StoredDocument};
+use crate::store::{Reader, StoredDocument};
 
 /// The state of an indexed document in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

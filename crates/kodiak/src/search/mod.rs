@@ -43,6 +43,8 @@ mod relevance;
 mod request;
 mod rerank;
 mod router;
+#[cfg(test)]
+mod scope_tests;
 mod score;
 mod semantic;
 mod similar;

@@ -63,12 +63,6 @@ impl std::fmt::Debug for dyn Source {
     }
 }
 
-impl std::fmt::Debug for dyn Reader + '_ {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Reader")
-    }
-}
-
 impl<'a> Router<'a> {
     /// Creates a router over `store` that allows what `guard` allows, and to which
     /// nothing outside of its scope exists. It searches

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use super::{Container, Entry, LeftOut};
 use crate::document::Version;
 use crate::error::Result;
+pub use crate::store::KnownEntry;
 
 /// What the index knows of a source. Each method reads the index, so that a
 /// source asks only for what it needs.
@@ -20,18 +21,6 @@ pub trait Known {
     /// Calls `visit` with every entry until it breaks off, roughly with those
     /// first that are most likely to have changed.
     fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> Result<()>;
-}
-
-/// What the index knows of an entry. Its name is borrowed: thousands of these are
-/// read while somebody waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KnownEntry<'a> {
-    /// Its name inside the source.
-    pub key: &'a str,
-    /// The version that was indexed.
-    pub version: Version,
-    /// Whether it was skipped or could not be listed.
-    pub skipped: bool,
 }
 
 /// What a quick look found.

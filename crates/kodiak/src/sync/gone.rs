@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use super::{Batches, Report};
 use crate::error::Result;
+use crate::source::Indexed;
 use crate::source::vanished::{self, Effort, Shown};
 use crate::source::{Look, Presence, Source};
-use crate::store::{EntryState, Indexed, Writer};
+use crate::store::{EntryState, Writer};
 
 /// Removes entries that a listing lacks, and those that were missing when they were
 /// read. Fails with [`Error::SourceEmpty`](crate::Error::SourceEmpty) if the source

@@ -1,0 +1,429 @@
+//! A reader for which only a scope exists.
+//!
+//! Everything it returns is computed from the documents in the scope: what a caller
+//! with this scope reads does not depend on anything else in the index. Filters
+//! restrict which documents are found; this restricts what is counted over all
+//! documents: the size of the collection, document frequencies, the vocabulary,
+//! the shortest ids, the members of threads.
+//!
+//! A [`Tally`] has these numbers. [`Tallies`] keeps one for each scope in use, for as
+//! long as the index stays the same, and brings it up to date if it changes.
+
+mod tallies;
+mod tally;
+mod vocabulary;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+pub use tallies::Tallies;
+use tally::Tally;
+
+use super::moment::Stretch;
+use super::vectors::Bitmap;
+use super::{
+    ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
+    Fingerprint, KnownDocument, LinkMatch, Matches, Name, Phrase, Reader, Revision, Row, Scope,
+    Serving, SimilarWord, Snapshot, SourceStatus, StoredDocument, VectorIndex,
+};
+use crate::KnownEntry;
+use kodiak_base::cancel::Interrupt;
+use kodiak_base::error::{Error, Result};
+use kodiak_rank::{Bm25, Corpus};
+use kodiak_text::document::Version;
+use kodiak_text::text::Stemming;
+
+/// A reader that is restricted to a scope.
+pub struct ScopedReader<'a> {
+    inner: &'a dyn Reader,
+    scope: Scope,
+    tallies: Arc<Tallies>,
+    /// The tally, with the state of the index that it was taken in.
+    tally: RefCell<Option<(Revision, Arc<Tally>)>>,
+    /// The number of snapshots that are open.
+    snapshots: Cell<usize>,
+    /// Whether the tally is that of the open snapshot, in which nothing changes.
+    is_settled: Cell<bool>,
+}
+
+impl<'a> ScopedReader<'a> {
+    /// Restricts a reader to a scope.
+    pub fn new(inner: &'a dyn Reader, scope: Scope, tallies: Arc<Tallies>) -> Self {
+        Self {
+            inner,
+            scope,
+            tallies,
+            tally: RefCell::new(None),
+            snapshots: Cell::new(0),
+            is_settled: Cell::new(false),
+        }
+    }
+
+    /// Reports whether all words of the scope have been counted in its present state.
+    #[cfg(feature = "testing")]
+    pub fn has_counted_all_words(&self) -> Result<bool> {
+        Ok(self.tally()?.vocabulary_if_current().is_some())
+    }
+
+    /// Returns what is counted in the scope.
+    fn tally(&self) -> Result<Arc<Tally>> {
+        let known = self.tally.borrow().clone();
+        if let (Some((_, tally)), true) = (&known, self.is_settled.get()) {
+            return Ok(Arc::clone(tally));
+        }
+        let revision = local(self.inner.revision())?;
+        let tally = match known {
+            Some((known, tally)) if known == revision => tally,
+            _ => {
+                let tally = local(self.tallies.get(self.inner, &self.scope))?;
+                self.tally.replace(Some((revision, Arc::clone(&tally))));
+                tally
+            }
+        };
+        self.is_settled.set(self.snapshots.get() > 0);
+        Ok(tally)
+    }
+
+    /// Returns what `count` finds out about the documents of the scope, in the state of
+    /// the index that the tally is of: the tally keeps it.
+    fn counted<T>(&self, count: impl FnOnce(&Tally, &dyn Reader) -> Result<T>) -> Result<T> {
+        let is_open = self.snapshots.get() > 0;
+        let _snapshot = (!is_open).then(|| Snapshot::begin(self)).transpose()?;
+        local(count(&*self.tally()?, self.inner))
+    }
+
+    /// Returns the filter restricted to the scope.
+    fn within(&self, filter: &Filter) -> Result<Filter> {
+        let scope = if filter.scope.is_everything() || filter.scope == self.scope {
+            self.scope.with_members(self.tally()?.members())
+        } else {
+            filter.scope.and(&self.scope)
+        };
+        Ok(Filter {
+            scope,
+            ..filter.clone()
+        })
+    }
+
+    fn everything(&self) -> Filter {
+        Filter {
+            scope: self.scope.clone(),
+            ..Filter::default()
+        }
+    }
+
+    /// Reports whether a source exists. In the scope of a project, only those with a
+    /// document of the project do.
+    fn has_source(&self, name: &str) -> Result<bool> {
+        if !self.scope.admits(name) {
+            return Ok(false);
+        }
+        Ok(self.scope.project().is_none() || self.tally()?.of_source(name) > 0)
+    }
+
+    /// Spells tags as every document may: the index keeps one spelling of a tag,
+    /// which a document outside of the scope may have chosen.
+    fn respell(tag: &mut str) {
+        tag.make_ascii_lowercase();
+    }
+}
+
+/// Leaves out of an error where on the machine the index is.
+fn local<T>(read: Result<T>) -> Result<T> {
+    read.map_err(Error::without_folders)
+}
+
+/// Forwards methods that read only what their arguments name.
+macro_rules! forward {
+    ($($name:ident ( $($argument:ident : $type:ty),* $(,)? ) -> $result:ty;)*) => {
+        $(fn $name(&self, $($argument: $type),*) -> $result {
+            local(self.inner.$name($($argument),*))
+        })*
+    };
+}
+
+/// Forwards methods with their filter restricted to the scope.
+macro_rules! narrow {
+    ($($name:ident ( $($before:ident : $first:ty,)* [filter] $(, $after:ident : $then:ty)* ) -> $result:ty;)*) => {
+        $(fn $name(&self, $($before: $first,)* filter: &Filter, $($after: $then),*) -> $result {
+            local(self.inner.$name($($before,)* &self.within(filter)?, $($after),*))
+        })*
+    };
+}
+
+impl Reader for ScopedReader<'_> {
+    fn scope(&self) -> Option<&Scope> {
+        Some(&self.scope)
+    }
+
+    fn begin_snapshot(&self) -> Result<()> {
+        local(self.inner.begin_snapshot())?;
+        self.snapshots.set(self.snapshots.get() + 1);
+        Ok(())
+    }
+
+    fn end_snapshot(&self) -> Result<()> {
+        self.snapshots.set(self.snapshots.get().saturating_sub(1));
+        if self.snapshots.get() == 0 {
+            self.is_settled.set(false);
+        }
+        local(self.inner.end_snapshot())
+    }
+
+    fn is_current(&self) -> bool {
+        self.inner.is_current()
+    }
+
+    fn rest(&self) {
+        self.inner.rest();
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        self.inner.interrupt()
+    }
+
+    fn stemming(&self) -> Stemming {
+        self.inner.stemming()
+    }
+
+    fn corpus(&self) -> Result<Corpus> {
+        // Fails if the full text cannot be read.
+        local(self.inner.corpus())?;
+        self.counted(|tally, reader| tally.corpus(&self.scope, reader))
+    }
+
+    fn total_length(&self, filter: &Filter) -> Result<u64> {
+        local(self.inner.total_length(&self.within(filter)?))
+    }
+
+    fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>> {
+        self.counted(|tally, reader| {
+            let terms = terms.iter();
+            terms.map(|term| tally.with_term(term, reader)).collect()
+        })
+    }
+
+    fn rows_with_term(&self, term: &str, among: &Bitmap) -> Result<Vec<Row>> {
+        let tally = self.tally()?;
+        let mut rows = local(self.inner.rows_with_term(term, among))?;
+        rows.retain(|&row| tally.contains(row));
+        Ok(rows)
+    }
+
+    fn has_word(&self, word: &str) -> Result<bool> {
+        self.counted(|tally, reader| tally.has_word(word, reader))
+    }
+
+    fn word_frequency(&self, word: &str) -> Result<u64> {
+        self.counted(|tally, reader| tally.with_word(word, reader))
+    }
+
+    fn words_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<(String, u64)>> {
+        self.counted(|tally, reader| tally.words_beginning(prefix, limit, reader))
+    }
+
+    fn terms_beginning(&self, prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>> {
+        self.counted(|tally, reader| tally.terms_beginning(prefix, most, limit, reader))
+    }
+
+    fn similar_words(&self, word: &str, distance: u8) -> Result<Vec<SimilarWord>> {
+        self.counted(|tally, reader| {
+            // Every word of the scope is a word of the index, so none is missed.
+            let mut near = reader.similar_words(word, distance)?;
+            let words: Vec<&str> = near.iter().map(|one| one.word.as_str()).collect();
+            let counts = tally.with_words(&words, reader)?;
+            for (one, documents) in near.iter_mut().zip(counts) {
+                one.documents = documents;
+            }
+            near.retain(|one| one.documents > 0);
+            // The index has its own order.
+            near.sort_unstable_by(|one, other| one.word.cmp(&other.word));
+            Ok(near)
+        })
+    }
+
+    fn vocabulary_size(&self) -> Result<u64> {
+        Ok(self.counted(Tally::vocabulary)?.words.len())
+    }
+
+    fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>> {
+        let tally = self.tally()?;
+        let mut documents = local(self.inner.documents(rows))?;
+        documents.retain(|document| tally.contains(document.row));
+        for document in &mut documents {
+            document.short_id = tally.short_id(&document.uid);
+            document.tags.iter_mut().for_each(|tag| Self::respell(tag));
+        }
+        Ok(documents)
+    }
+
+    fn tags(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
+        let mut tags = local(self.inner.tags(&self.within(filter)?))?;
+        for (tag, _) in &mut tags {
+            Self::respell(tag);
+        }
+        tags.sort();
+        Ok(tags)
+    }
+
+    fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>> {
+        let tally = self.tally()?;
+        let mut threads = local(self.inner.threads_of(rows))?;
+        for thread in &mut threads {
+            thread.retain(|&row| tally.contains(row));
+        }
+        Ok(threads)
+    }
+
+    fn locations(&self, filter: &Filter) -> Result<Vec<(String, String)>> {
+        let mut existing = Vec::new();
+        for (name, location) in local(self.inner.locations(&self.within(filter)?))? {
+            if self.has_source(&name)? {
+                existing.push((name, location));
+            }
+        }
+        Ok(existing)
+    }
+
+    fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>> {
+        // Which documents a source lacks, and whether they are of the project, is
+        // not known before it was synced.
+        if self.scope.project().is_some() {
+            return Ok(Vec::new());
+        }
+        local(self.inner.incomplete_sources(&self.within(filter)?))
+    }
+
+    fn sources(&self) -> Result<Vec<SourceStatus>> {
+        let mut existing = Vec::new();
+        for mut source in local(self.inner.sources())? {
+            if !self.has_source(&source.name)? {
+                continue;
+            }
+            if self.scope.project().is_some() {
+                source.documents = self.tally()?.of_source(&source.name);
+                // These name files that may be of any project.
+                source.skipped.clear();
+                source.problems.clear();
+            }
+            existing.push(source);
+        }
+        Ok(existing)
+    }
+
+    fn documents_of_source(&self, source: &str) -> Result<u64> {
+        Ok(self.tally()?.of_source(source))
+    }
+
+    fn documents_of_entry(&self, entry: EntryRow) -> Result<Vec<KnownDocument>> {
+        local(self.inner.documents_of_entry(entry))
+    }
+
+    fn serving(&self) -> Result<Option<Serving>> {
+        if !local(self.inner.any_embedded(&self.everything()))? {
+            return Ok(None);
+        }
+        local(self.inner.serving())
+    }
+
+    fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>> {
+        if !local(self.inner.any_embedded(&self.everything()))? {
+            return Ok(None);
+        }
+        local(self.inner.vectors())
+    }
+
+    fn embedding_status(&self) -> Result<EmbeddingStatus> {
+        // What is counted by model or by reason is not known by document.
+        let mut status = local(self.inner.embedding_status())?;
+        if self.scope.project().is_some() {
+            return Ok(EmbeddingStatus::default());
+        }
+        status.sources.retain(|(name, _)| self.scope.admits(name));
+        let embedded = status.sources.iter().map(|(_, one)| one.embedded).sum();
+        let serving = self.serving()?;
+        status.models = serving
+            .map(|serving| (serving, embedded))
+            .into_iter()
+            .collect();
+        status.failures.clear();
+        Ok(status)
+    }
+
+    fn coverage_by(&self, model: &str) -> Result<Coverage> {
+        local(self.inner.coverage_by(model))
+    }
+
+    narrow! {
+        matches(
+            expression: &Expression,
+            [filter],
+            corpus: Corpus,
+            bm25: Bm25,
+            limit: usize
+        ) -> Result<Matches>;
+        linked(phrases: &[Phrase], [filter]) -> Result<Vec<LinkMatch>>;
+        count(expression: &Expression, [filter]) -> Result<u64>;
+        any_matches(expression: &Expression, [filter]) -> Result<bool>;
+        containing(
+            needles: &[String],
+            excluded: &[Vec<String>],
+            [filter],
+            limit: usize
+        ) -> Result<Matches>;
+        newest([filter], excluded: Option<&Expression>, limit: usize) -> Result<Matches>;
+        by_time([filter], stretch: &Stretch) -> Result<Vec<Row>>;
+        successors(rows: &[Row], [filter]) -> Result<Vec<(Row, Row)>>;
+        named(names: &[String], [filter]) -> Result<Vec<(usize, Row)>>;
+        rows(
+            [filter],
+            required: Option<&Expression>,
+            excluded: Option<&Expression>
+        ) -> Result<Bitmap>;
+        with_id_prefix(prefix: &str, [filter], limit: usize) -> Result<Vec<Name>>;
+        with_path(
+            source: Option<&str>,
+            key: &str,
+            [filter],
+            limit: usize
+        ) -> Result<Vec<Name>>;
+        with_title(title: &str, [filter], limit: usize) -> Result<Vec<Name>>;
+        each_name([filter], visit: &mut dyn FnMut(Name)) -> Result<()>;
+        projects([filter]) -> Result<Vec<(String, u64)>>;
+        document_counts([filter]) -> Result<BTreeMap<String, u64>>;
+        fingerprints([filter]) -> Result<Vec<Fingerprint>>;
+        any_embedded([filter]) -> Result<bool>;
+        coverage([filter]) -> Result<Coverage>;
+    }
+
+    forward! {
+        format() -> Result<u32>;
+        revision() -> Result<Revision>;
+        state() -> Result<Option<Vec<u8>>>;
+        entry_of(row: Row) -> Result<Option<(String, Version)>>;
+        fields(row: Row) -> Result<Vec<(String, String)>>;
+        bodies(rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
+        entry_states(source: &str) -> Result<HashMap<String, EntryState>>;
+        entry_state(source: &str, key: &str) -> Result<Option<EntryState>>;
+        each_entry_by_age(
+            source: &str,
+            visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
+        ) -> Result<()>;
+        containers(source: &str) -> Result<HashMap<String, Version>>;
+        examine() -> Result<Vec<Finding>>;
+        authors_of(rows: &[Row]) -> Result<HashMap<Row, String>>;
+        chunk_hashes_of(row: Row) -> Result<Vec<[u8; 16]>>;
+        chunk_vector(vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>>;
+        vectors_after(
+            vectors: &dyn VectorIndex,
+            visit: &mut dyn FnMut(Row, i64, Vec<f32>),
+        ) -> Result<()>;
+        vectors_of(row: Row) -> Result<Vec<Vec<f32>>>;
+        span_of(chunk: i64) -> Result<Option<ChunkSpan>>;
+    }
+}
+
+#[cfg(test)]
+mod tests;

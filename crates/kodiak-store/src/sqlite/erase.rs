@@ -1,0 +1,123 @@
+//! Erasing documents so that none of their bytes is left in a file.
+//!
+//! A deleted row stays in the file until its space is used again, the full text
+//! only marks documents as deleted, and the write-ahead log keeps what was written
+//! last. So the full text is merged, the file is written anew, and the log is
+//! emptied. That takes as long as copying the index, and is rare.
+
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::vector_file::vector_path;
+use super::{BUSY, SqliteWriter};
+use crate::{EraseStep, remove_beside};
+use kodiak_base::error::{Cause, Error, Result};
+
+/// How long to wait for readers before the log is left to the next writer.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+impl SqliteWriter {
+    /// Removes documents, given by source and key, and every trace of them, also
+    /// of what they said before, except in the log, which [`Self::empty_log`] empties.
+    /// Calls `before` before each step. Returns how many documents there were. Not
+    /// allowed inside a transaction.
+    pub fn erase(
+        &mut self,
+        documents: &[(String, String)],
+        before: &mut dyn FnMut(EraseStep),
+    ) -> Result<usize> {
+        before(EraseStep::Rows);
+        // Also for the copy of the file that is made below.
+        self.configure("PRAGMA secure_delete = ON")?;
+        self.begin()?;
+        let removed = match self.take_out_all(documents) {
+            Ok(removed) => removed,
+            Err(error) => {
+                self.roll_back()?;
+                return Err(error);
+            }
+        };
+        self.commit()?;
+        before(EraseStep::Vocabulary);
+        self.rebuild_vocabulary()?;
+        before(EraseStep::FullText);
+        self.with(|connection| {
+            // Merges everything, and leaves out what was deleted.
+            connection.execute_batch(
+                "INSERT INTO documents_fts (documents_fts) VALUES ('optimize');
+                 INSERT INTO links_fts (links_fts) VALUES ('optimize');",
+            )
+        })?;
+        before(EraseStep::Rewriting);
+        self.with(rewrite)?;
+        before(EraseStep::Vectors);
+        // The file beside the index still has the vectors.
+        remove_vectors(&self.path)?;
+        self.remake_vectors()?;
+        before(EraseStep::SetAside);
+        remove_set_aside(&self.path)?;
+        Ok(removed)
+    }
+
+    /// Writes what the log has into the file, and empties it. Fails with
+    /// [`Cause::Busy`] while another process reads what only the log has.
+    pub fn empty_log(&mut self) -> Result<()> {
+        let busy: bool = self.with(|connection| {
+            // A reader may take long, and whoever writes next tries again.
+            connection.busy_timeout(PATIENCE)?;
+            let emptied =
+                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
+            connection.busy_timeout(BUSY)?;
+            emptied
+        })?;
+        if busy {
+            return Err(Error::Database {
+                path: self.path.clone(),
+                detail: "another process is reading it".to_owned(),
+                cause: Cause::Busy,
+            });
+        }
+        Ok(())
+    }
+
+    fn take_out_all(&mut self, documents: &[(String, String)]) -> Result<usize> {
+        let mut removed = 0;
+        for (source, key) in documents {
+            removed += usize::from(self.take_out(source, key)?);
+        }
+        self.flush()?;
+        self.with(|connection| {
+            connection.execute("DELETE FROM terms WHERE documents <= 0", [])?;
+            connection.execute(
+                "DELETE FROM tags WHERE id NOT IN (SELECT tag FROM document_tags)",
+                [],
+            )
+        })?;
+        Ok(removed)
+    }
+}
+
+/// Writes the whole file anew. The copy is made in a file, not in memory, because
+/// an index may be larger than that.
+fn rewrite(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY;")
+}
+
+/// Deletes damaged indexes that were set aside: they hold the same texts, and what
+/// can be had from them is in the index that replaced them.
+fn remove_set_aside(index: &std::path::Path) -> Result<()> {
+    let name = index.file_name().unwrap_or_default().to_string_lossy();
+    let prefix = format!("{name}.damaged");
+    remove_beside(index, |beside| beside.starts_with(&prefix))
+}
+
+/// Deletes the vector file and the unfinished ones of killed processes.
+fn remove_vectors(index: &std::path::Path) -> Result<()> {
+    let path = vector_path(index);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let unfinished = format!("{name}.");
+    remove_beside(index, |beside| {
+        beside == name || (beside.starts_with(&unfinished) && beside.ends_with(".unfinished"))
+    })
+}

@@ -1,0 +1,280 @@
+//! Semantic retrieval: the model in use, its vectors, and the documents that a
+//! search may find.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension, params, params_from_iter};
+
+use super::filter::conditions;
+use super::lexical::rendered;
+use super::{SqliteStore, vector_from};
+use crate::vectors::{Bitmap, KnnHit, QuantizedQuery, VectorFile};
+use crate::{ChunkSpan, Expression, Filter, ModelNumber, Row, Serving, VectorIndex};
+use kodiak_base::cancel::Stop;
+use kodiak_base::error::Result;
+
+/// The query for the model in use. It runs several times in a search, so it
+/// must not read more than the first vectors. Without `NOT INDEXED`, SQLite
+/// would read all of them to build an index of its own.
+const SERVING: &str = "SELECT id, key, name, dimensions FROM models WHERE serving
+     AND EXISTS (SELECT 1 FROM embeddings NOT INDEXED WHERE model = models.id)";
+
+/// The vectors after a given one. `CROSS` makes SQLite begin with these
+/// vectors, instead of reading all chunks in search of them.
+pub(super) const UNMERGED: &str = "SELECT c.document, e.chunk, e.vector FROM embeddings AS e
+     CROSS JOIN chunks AS c ON c.id = e.chunk WHERE e.id > ?1 AND e.model = ?2";
+
+/// A model with vectors in this index.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    pub(super) number: i64,
+    pub(super) serving: Serving,
+}
+
+/// The vector file, with the model of its vectors.
+#[derive(Debug)]
+struct MappedVectors {
+    model: Model,
+    file: Arc<VectorFile>,
+}
+
+impl VectorIndex for MappedVectors {
+    fn serving(&self) -> &Serving {
+        &self.model.serving
+    }
+
+    fn model(&self) -> ModelNumber {
+        self.model.number
+    }
+
+    fn upto(&self) -> i64 {
+        self.file.upto()
+    }
+
+    fn nearest(
+        &self,
+        queries: &[Vec<f32>],
+        rows: Option<&Bitmap>,
+        keep: usize,
+        stop: &Stop,
+    ) -> Option<Vec<KnnHit>> {
+        self.file
+            .nearest(&prepared(queries), rows, keep, Some(stop))
+    }
+
+    fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Vec<Vec<(i64, f32)>> {
+        let prepared = prepared(queries);
+        let similarity = |at| {
+            let similarities = prepared.iter().map(|query| self.file.similarity(at, query));
+            similarities.fold(f32::MIN, f32::max)
+        };
+        let chunk = |at| (self.file.slot(at).chunk, similarity(at));
+        let chunks = |&row: &Row| self.file.of_document(row).map(chunk).collect();
+        rows.iter().map(chunks).collect()
+    }
+
+    fn sum_of(&self, row: Row) -> Option<Vec<f32>> {
+        let places = self.file.of_document(row);
+        (places.len() > 1).then(|| self.file.sum(places))
+    }
+}
+
+fn prepared(queries: &[Vec<f32>]) -> Vec<QuantizedQuery> {
+    queries
+        .iter()
+        .map(|query| QuantizedQuery::new(query))
+        .collect()
+}
+
+impl SqliteStore {
+    /// Returns the model whose vectors are used for searching, or `None` if
+    /// nothing is embedded.
+    pub fn serving(&self) -> Result<Option<Serving>> {
+        Ok(self.serving_model()?.map(|model| model.serving))
+    }
+
+    pub(super) fn serving_model(&self) -> Result<Option<Model>> {
+        if !self.knows_meaning()? {
+            return Ok(None);
+        }
+        self.with(|connection| {
+            connection
+                .prepare_cached(SERVING)?
+                .query_row([], |row| {
+                    Ok(Model {
+                        number: row.get(0)?,
+                        serving: Serving {
+                            key: row.get(1)?,
+                            name: row.get(2)?,
+                            dimensions: row.get(3)?,
+                        },
+                    })
+                })
+                .optional()
+        })
+    }
+
+    /// Tells whether the format of the index has chunks. An index of an earlier
+    /// format has none until it is next opened for writing.
+    pub(super) fn knows_meaning(&self) -> Result<bool> {
+        Ok(self.version()? >= 2)
+    }
+
+    /// Returns an index over the vectors of the model in use, or `None` if
+    /// nothing is embedded.
+    pub fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>> {
+        let Some(model) = self.serving_model()? else {
+            return Ok(None);
+        };
+        let file = self.vector_file(&model)?;
+        Ok(Some(Arc::new(MappedVectors { model, file })))
+    }
+
+    /// Returns the vector of a chunk by the model in use.
+    pub(super) fn chunk_vector(
+        &self,
+        vectors: &dyn VectorIndex,
+        chunk: i64,
+    ) -> Result<Option<Vec<f32>>> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("SELECT vector FROM embeddings WHERE chunk = ?1 AND model = ?2")?
+                .query_row(params![chunk, vectors.model()], |found| {
+                    Ok(vector_from(found.get_ref(0)?.as_blob()?))
+                })
+                .optional()
+        })
+    }
+
+    /// Visits the vectors that the file lacks, in one pass over the newest
+    /// ones. Looking up each of them by its number takes ten times as long.
+    pub(super) fn vectors_after(
+        &self,
+        vectors: &dyn VectorIndex,
+        visit: &mut dyn FnMut(Row, i64, Vec<f32>),
+    ) -> Result<()> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(UNMERGED)?;
+            let mut rows = statement.query(params![vectors.upto(), vectors.model()])?;
+            while let Some(row) = rows.next()? {
+                let vector = vector_from(row.get_ref(2)?.as_blob()?);
+                visit(row.get(0)?, row.get(1)?, vector);
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns the span of a chunk, or `None` if the chunk is gone.
+    pub fn span_of(&self, chunk: i64) -> Result<Option<ChunkSpan>> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT start_byte, end_byte, start_line, end_line, heading
+                     FROM chunks WHERE id = ?1",
+                )?
+                .query_row([chunk], |row| {
+                    Ok(ChunkSpan {
+                        range: row.get(0)?..row.get(1)?,
+                        lines: (row.get(2)?, row.get(3)?),
+                        heading: row.get(4)?,
+                    })
+                })
+                .optional()
+        })
+    }
+
+    /// Returns the vectors of a document's chunks, in order.
+    pub fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>> {
+        let Some(model) = self.serving_model()? else {
+            return Ok(Vec::new());
+        };
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT e.vector FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id
+                 WHERE c.document = ?1 AND e.model = ?2 ORDER BY c.ordinal",
+            )?;
+            let rows = statement.query_map(params![row, model.number], |row| {
+                Ok(vector_from(row.get_ref(0)?.as_blob()?))
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Returns the hashes of the embedded texts of a document's chunks, in
+    /// order.
+    pub fn chunk_hashes_of(&self, row: Row) -> Result<Vec<[u8; 16]>> {
+        if !self.knows_meaning()? {
+            return Ok(Vec::new());
+        }
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT text_hash FROM chunks WHERE document = ?1 ORDER BY ordinal",
+            )?;
+            let hashes = statement.query_map([row], |row| row.get(0))?;
+            hashes.collect()
+        })
+    }
+
+    /// Returns the documents that match `filter` and `required`, but not
+    /// `excluded`.
+    pub fn rows(
+        &self,
+        filter: &Filter,
+        required: Option<&Expression>,
+        excluded: Option<&Expression>,
+    ) -> Result<Bitmap> {
+        if let Some(members) = filter.members() {
+            return self.members_matching(members, required, excluded);
+        }
+        let (mut condition, mut values) = conditions(filter);
+        for (expression, how) in [(required, "IN"), (excluded, "NOT IN")] {
+            if let Some(expression) = expression {
+                condition.push_str(&format!(
+                    " AND d.id {how} (SELECT rowid FROM documents_fts WHERE documents_fts MATCH ?)"
+                ));
+                values.push(rendered(expression).into());
+            }
+        }
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT d.id FROM documents AS d WHERE {condition}"
+            ))?;
+            let rows = statement.query_map(params_from_iter(values), |row| row.get::<_, Row>(0))?;
+            rows.collect()
+        })
+    }
+
+    /// Returns which of these documents match `required`, but not `excluded`.
+    fn members_matching(
+        &self,
+        members: &Bitmap,
+        required: Option<&Expression>,
+        excluded: Option<&Expression>,
+    ) -> Result<Bitmap> {
+        let matching = |expression: &Expression, within: &Bitmap| -> Result<Bitmap> {
+            let mut found = Bitmap::new();
+            self.each_match(expression, |row| {
+                if within.contains(row) {
+                    found.insert(row);
+                }
+                ControlFlow::Continue(())
+            })?;
+            Ok(found)
+        };
+        let found = match required {
+            Some(required) => matching(required, members)?,
+            None => members.clone(),
+        };
+        let Some(excluded) = excluded else {
+            return Ok(found);
+        };
+        let unwanted = matching(excluded, &found)?;
+        let wanted = found.iter().filter(|&row| !unwanted.contains(row));
+        Ok(wanted.collect())
+    }
+}
+
+#[cfg(test)]
+#[path = "semantic_tests.rs"]
+mod tests;

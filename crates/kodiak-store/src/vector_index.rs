@@ -1,0 +1,46 @@
+//! An index over vectors, independent of how a store keeps them.
+
+use std::fmt;
+
+use super::vectors::{Bitmap, KnnHit};
+use super::{Row, Serving};
+use kodiak_base::cancel::Stop;
+
+/// The number of a model in an index.
+pub type ModelNumber = i64;
+
+/// The vectors of one model, as they are when a search begins. It needs no
+/// connection, so that another thread can scan it while the store is read.
+///
+/// Its similarities are approximate: precise enough to choose candidates.
+/// Rescoring them takes the exact vectors from the store.
+pub trait VectorIndex: fmt::Debug + Send + Sync {
+    /// Returns the model of the vectors.
+    fn serving(&self) -> &Serving;
+
+    /// Returns the number of that model in the store.
+    fn model(&self) -> ModelNumber;
+
+    /// Returns the last embedding that the index covers. Later ones are not in
+    /// it.
+    fn upto(&self) -> i64;
+
+    /// Returns the `keep` documents nearest to any of `queries`, each by its
+    /// nearest chunk, among `rows` if given. Returns `None` if it was stopped
+    /// before the end.
+    fn nearest(
+        &self,
+        queries: &[Vec<f32>],
+        rows: Option<&Bitmap>,
+        keep: usize,
+        stop: &Stop,
+    ) -> Option<Vec<KnnHit>>;
+
+    /// Returns the chunks of each of these documents, with their similarity to
+    /// the nearest of `queries`.
+    fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Vec<Vec<(i64, f32)>>;
+
+    /// Returns the sum of a document's vectors, as precise as the similarities,
+    /// or `None` if it has fewer than two.
+    fn sum_of(&self, row: Row) -> Option<Vec<f32>>;
+}
