@@ -2,6 +2,8 @@
 //!
 //! Owns the reduction only. `markdown` and `org` find the heading.
 
+use super::brackets::bracketed;
+
 /// The number of bytes of a heading that become the title. A "heading" of a
 /// megabyte is an accident, and the reduction may look at each character many
 /// times.
@@ -121,34 +123,11 @@ fn reduce_link(text: &str, plain: &mut String) -> Option<usize> {
         plain.push_str(shown);
         return Some(end + 4);
     }
-    let shown = bracketed(text, '[', ']')?;
+    let shown = bracketed(text, b'[', b']')?;
     let after = &text[shown.len() + 2..];
-    let address = bracketed(after, '(', ')').or_else(|| bracketed(after, '[', ']'))?;
+    let address = bracketed(after, b'(', b')').or_else(|| bracketed(after, b'[', b']'))?;
     reduce(shown, plain);
     Some(shown.len() + 2 + address.len() + 2)
-}
-
-/// Returns the text between the opening bracket that `text` starts with and the
-/// one that closes it.
-fn bracketed(text: &str, open: char, close: char) -> Option<&str> {
-    let mut depth = 0_usize;
-    let mut escaped = false;
-    for (at, character) in text.char_indices() {
-        if at == 0 && character != open {
-            return None;
-        }
-        if escaped || character == '\\' {
-            escaped = !escaped;
-        } else if character == open {
-            depth += 1;
-        } else if character == close {
-            depth -= 1;
-            if depth == 0 {
-                return Some(&text[1..at]);
-            }
-        }
-    }
-    None
 }
 
 /// Removes an HTML tag, but keeps the address of `<https://address>`. Returns its

@@ -7,12 +7,10 @@
 
 use std::collections::HashMap;
 
+use super::brackets::{bracketed, near};
 use super::lines::Lines;
 use super::markdown::{Begins, Line};
 use crate::document::Markup;
-
-/// The number of bytes within which a link has to end.
-const REACH: usize = 1_000;
 
 /// A link as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,34 +166,6 @@ fn read<'a>(
     }
     let end = length + label.map_or(0, |label| label.len() + 2);
     Some((end, link(target)))
-}
-
-/// Returns the text between the opening bracket that `text` starts with and the one
-/// that closes it.
-fn bracketed(text: &str, open: u8, close: u8) -> Option<&str> {
-    if text.as_bytes().first() != Some(&open) {
-        return None;
-    }
-    let mut depth = 0_usize;
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate() {
-        if escaped || byte == b'\\' {
-            escaped = !escaped;
-        } else if byte == open {
-            depth += 1;
-        } else if byte == close {
-            depth -= 1;
-            if depth == 0 {
-                return Some(&text[1..at]);
-            }
-        }
-    }
-    None
-}
-
-/// Returns the beginning of a text, up to [`REACH`] bytes.
-fn near(text: &str) -> &str {
-    &text[..text.floor_char_boundary(REACH)]
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! `text` and `chunk`.
 
 mod address;
+mod brackets;
 pub mod heading;
 pub mod lines;
 pub mod links;

@@ -1,15 +1,15 @@
 //! Emphasis, links, code, tags and addresses within a block, as a reader sees them.
 //!
-//! Owns one block at a time. Every construct has to end within [`REACH`] bytes, and
-//! constructs nest at most [`DEEPEST`] times: hostile text is written as it is.
+//! Owns one block at a time. Every construct has to end
+//! [near](super::super::brackets::near) its beginning, and constructs nest at most
+//! [`DEEPEST`] times: hostile text is written as it is.
 
 use std::ops::Range;
 
 use super::super::address::Address;
+use super::super::brackets::{bracketed, near};
 use super::{INSERTED, Prose};
 
-/// The number of bytes within which a construct has to end.
-const REACH: usize = 1_000;
 /// The number of bytes that are written at a time, so that little more is written
 /// than is needed.
 const LONGEST_RUN: usize = 100;
@@ -311,38 +311,6 @@ fn may_be_address(after: &[u8]) -> bool {
             .iter()
             .any(|beginning| two.eq_ignore_ascii_case(*beginning))
     })
-}
-
-/// Returns the beginning of a text, up to [`REACH`] bytes.
-fn near(text: &str) -> &str {
-    if text.len() <= REACH {
-        return text;
-    }
-    let end = (0..=REACH).rev().find(|&at| text.is_char_boundary(at));
-    &text[..end.unwrap_or(0)]
-}
-
-/// Returns the text between the opening bracket that `text` starts with and the one
-/// that closes it.
-fn bracketed(text: &str, open: u8, close: u8) -> Option<&str> {
-    if text.as_bytes().first() != Some(&open) {
-        return None;
-    }
-    let mut depth = 0_usize;
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate() {
-        if escaped || byte == b'\\' {
-            escaped = !escaped;
-        } else if byte == open {
-            depth += 1;
-        } else if byte == close {
-            depth -= 1;
-            if depth == 0 {
-                return Some(&text[1..at]);
-            }
-        }
-    }
-    None
 }
 
 /// Returns the number of bytes of the run of `mark` at the start of a text.
