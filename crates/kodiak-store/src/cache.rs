@@ -10,16 +10,14 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 
-use super::sqlite::cause_of;
-use kodiak_base::error::{Cause, Error, Result};
+use super::sqlite::{cause_of, empty_log};
 use kodiak_models::embed::Identity;
+use kodiak_base::error::{Cause, Error, Result};
 
 /// The mark of an embedding cache: "Kode" in ASCII.
 const APPLICATION: u32 = 0x4B6F_6465;
 const FORMAT: u32 = 1;
 const BUSY: Duration = Duration::from_secs(10);
-/// How long to wait for readers before the log is left to the next writer.
-const PATIENCE: Duration = Duration::from_millis(500);
 
 const SCHEMA: &str = "
     CREATE TABLE models (
@@ -240,14 +238,7 @@ impl EmbeddingCache {
     /// Empties the write-ahead log. Fails with [`Cause::Busy`] while another process
     /// reads the cache.
     pub fn empty_log(&self) -> Result<()> {
-        let busy: bool = self.with(|connection| {
-            connection.busy_timeout(PATIENCE)?;
-            let emptied =
-                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
-            connection.busy_timeout(BUSY)?;
-            emptied
-        })?;
-        if busy {
+        if !self.with(|connection| empty_log(connection, BUSY))? {
             return Err(Error::Cache {
                 path: self.path.clone(),
                 detail: "another process reads it".to_owned(),

@@ -5,17 +5,12 @@
 //! last. So the full text is merged, the file is written anew, and the log is
 //! emptied. That takes as long as copying the index, and is rare.
 
-use std::time::Duration;
-
 use rusqlite::Connection;
 
 use super::vector_file::vector_path;
-use super::{BUSY, SqliteWriter};
-use crate::{EraseStep, remove_beside};
+use super::{BUSY, SqliteWriter, log};
 use kodiak_base::error::{Cause, Error, Result};
-
-/// How long to wait for readers before the log is left to the next writer.
-const PATIENCE: Duration = Duration::from_millis(500);
+use crate::{EraseStep, remove_beside};
 
 impl SqliteWriter {
     /// Removes documents, given by source and key, and every trace of them, also
@@ -63,15 +58,7 @@ impl SqliteWriter {
     /// Writes what the log has into the file, and empties it. Fails with
     /// [`Cause::Busy`] while another process reads what only the log has.
     pub fn empty_log(&mut self) -> Result<()> {
-        let busy: bool = self.with(|connection| {
-            // A reader may take long, and whoever writes next tries again.
-            connection.busy_timeout(PATIENCE)?;
-            let emptied =
-                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
-            connection.busy_timeout(BUSY)?;
-            emptied
-        })?;
-        if busy {
+        if !self.with(|connection| log::empty_log(connection, BUSY))? {
             return Err(Error::Database {
                 path: self.path.clone(),
                 detail: "another process is reading it".to_owned(),

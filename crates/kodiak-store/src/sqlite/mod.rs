@@ -17,6 +17,7 @@ mod fts5;
 mod index;
 mod lexical;
 mod links;
+mod log;
 mod memory;
 mod pending;
 mod read;
@@ -53,6 +54,7 @@ pub use coverage::EmbeddingStatus;
 pub use doctor::Finding;
 pub use entries::{EntryRow, EntryState, KnownDocument};
 pub use index::SqliteIndex;
+pub(super) use log::empty_log;
 use vector_file::OpenVectors;
 pub use write::SqliteWriter;
 
