@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::ffi;
@@ -32,11 +32,20 @@ struct Values {
     /// The passage coverage of the last row with an exact score. SQL functions
     /// return one value, and the score is that value.
     coverage: AtomicU64,
+    /// Whether only some documents are ranked. Checked for each row before anything
+    /// else, so that a search of everything never locks.
+    restricted: AtomicBool,
     /// The documents that are ranked; `None` for all. Others have no score.
     admitted: Mutex<Option<Arc<Bitmap>>>,
 }
 
 impl Values {
+    /// Reports whether only some documents are ranked. A connection is used by one thread
+    /// at a time, and passing it on synchronises.
+    fn is_restricted(&self) -> bool {
+        self.restricted.load(Ordering::Relaxed)
+    }
+
     fn admits(&self, row: i64) -> bool {
         let admitted = self.admitted.lock();
         let admitted = admitted.unwrap_or_else(PoisonError::into_inner);
@@ -47,6 +56,7 @@ impl Values {
 impl RankChannel {
     /// Sets the documents that are ranked; `None` for all.
     pub(crate) fn admit(&self, rows: Option<Arc<Bitmap>>) {
+        self.0.restricted.store(rows.is_some(), Ordering::Relaxed);
         let admitted = self.0.admitted.lock();
         *admitted.unwrap_or_else(PoisonError::into_inner) = rows;
     }
@@ -237,7 +247,7 @@ unsafe fn is_admitted(api: &ffi::Fts5ExtensionApi, row: *mut ffi::Fts5Context) -
     // SAFETY: as in `rank`. The user data is the channel that `register` passed.
     unsafe {
         let channel = &*api.xUserData?(row).cast::<Values>();
-        Some(channel.admits(api.xRowid?(row)))
+        Some(!channel.is_restricted() || channel.admits(api.xRowid?(row)))
     }
 }
 
