@@ -4,10 +4,11 @@
 //! Chunks are the same for every model: a token estimate (`token_estimate`) sizes
 //! them so that title, headings and text fit the shortest input in practice, 256
 //! tokens. [`ChunkOptions`] has the sizes, so that others can be measured. `units`
-//! finds what stays whole, and `divide` chooses the boundaries.
+//! finds what stays whole, `divide` chooses the boundaries, and `fit` checks the result.
 
 mod divide;
 mod embedded;
+mod fit;
 mod sentence;
 mod token_estimate;
 mod units;
@@ -97,6 +98,13 @@ impl ChunkOptions {
         self.tokens.saturating_mul(token_estimate::TOKEN)
     }
 
+    /// Returns the most that the embedded text of a chunk weighs: a little more than a
+    /// chunk in its place, because a text alone may seem a little stranger.
+    fn most_alone(self) -> u32 {
+        let capacity = self.capacity();
+        capacity.saturating_add(capacity / 4)
+    }
+
     /// Returns the most that title and headings may take of it: a third.
     fn most_for_path(self) -> u32 {
         if self.path { self.capacity() / 3 } else { 0 }
@@ -111,18 +119,13 @@ impl ChunkOptions {
 
     /// Divides a body whose lines are known into chunks.
     fn chunks_of(self, title: &str, lines: &Lines, body: &str) -> Vec<Chunk> {
-        let outline = units::outline(title, lines, body, self);
+        let (outline, spans) = fit::fitted(title, lines, body, self);
         let mut chunks: Vec<Chunk> = Vec::new();
         let mut path = (0, String::new());
         // A byte of the body, and the line it is on.
         let mut seen = (0, 1);
-        for span in divide::divide(&outline, self) {
-            let units = &outline.units;
-            let start = units[span.units.start].start;
-            let end = units
-                .get(span.units.end)
-                .map_or(body.len(), |unit| unit.start);
-            let end = start + body[start..end].trim_end().len();
+        for span in spans {
+            let Range { start, end } = outline.range(&span.units);
             if path.0 != span.section {
                 path = (span.section, outline.path(span.section).join(SEPARATOR));
             }

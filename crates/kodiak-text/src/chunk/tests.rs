@@ -39,11 +39,12 @@ fn cut_in(markup: Markup, chunking: ChunkOptions, title: &str, body: &str) -> Ve
         assert_eq!(chunk.start_line, 1 + newlines(&body[..start]));
         assert_eq!(chunk.end_line, 1 + newlines(&body[..end]));
         let shown = chunking.embedded_text(title, &chunk.heading, text);
-        // Measured alone, a text may seem stranger than in its place, most of all beside
-        // a heading in another script.
+        // Measured alone, a text may seem a little stranger than in its place.
         let weight = token_estimate::of(&shown);
-        let most = chunking.capacity() * 3 / 2;
-        assert!(weight <= most, "{chunk:?} weighs {weight}");
+        assert!(
+            weight <= chunking.capacity() * 5 / 4,
+            "{chunk:?} weighs {weight}"
+        );
         last_start = Some(start);
         covered = end;
     }
@@ -335,6 +336,56 @@ fn endless_titles_and_headings_leave_room() {
     }
 }
 
+/// In its place, a text is weighed as the words before it suggest. Alone it may be
+/// heavier.
+#[test]
+fn strange_text_after_familiar_text_fits() {
+    let english = "the bread of the baker and the oven of the house, ".repeat(30);
+    let words = |many: usize| -> String {
+        let word = |at: usize| format!("gebäckstück{} verkaufen anzubieten ", at % 7);
+        (0..many).map(word).collect()
+    };
+    let list: String = (0..60)
+        .map(|_| "- bäckerei.üblich abgeholt.über\n")
+        .collect();
+    let code: String = (0..20).map(|_| "herstellen abgeholter\n").collect();
+    for heading in [
+        "",
+        "# 字字字字字字字字字\n\n",
+        "# é字é字é字é字é字é字é字\n\n",
+    ] {
+        for strange in [
+            words(200),
+            list.clone(),
+            format!("```\n{code}```\n"),
+            format!("{}\n\n{list}\n\n{english}\n\n{}", words(90), words(90)),
+        ] {
+            let body = format!("{english}\n\n{heading}{strange}\n\n{english}");
+            for tokens in [64, 128, 254, 430, 600] {
+                for title in ["", "字é字é字é字é字é字é字é字é字é字é字é"] {
+                    let chunking = ChunkOptions {
+                        tokens,
+                        ..ChunkOptions::default()
+                    };
+                    cut_by(chunking, title, &body);
+                }
+            }
+        }
+    }
+}
+
+/// What is weighed again is only what was too heavy.
+#[test]
+fn familiar_text_is_cut_alike_whatever_follows() {
+    let english = "the bread of the baker and the oven of the house.\n\n".repeat(120);
+    let strange = "verkaufen abgeholte mitgeteilt ".repeat(200);
+    let alone = cut("", &english);
+    let followed = cut("", &format!("{english}# Zweitens\n\n{strange}"));
+    let kept = alone.len() - 1;
+    assert!(kept > 2);
+    assert_eq!(followed[..kept], alone[..kept]);
+}
+
 /// Anything but linear time would not end.
 #[test]
 fn accidents_take_linear_time() {
@@ -375,6 +426,8 @@ fn hashes_stay_the_same_when_chunking_changes() {
 fn markdown() -> impl Strategy<Value = String> {
     let block = prop_oneof![
         4 => "(\\p{L}{1,9}[ ,.]{1,2}){1,60}",
+        1 => "((the|of|and|to|for) [a-z]{2,9} ){1,60}",
+        1 => "([a-zäöü]{6,12}[ .]){1,80}",
         2 => "#{1,7} ?[a-zé字 #]{0,20}",
         1 => "[a-z字]{1,9}\n(===|---|-)",
         1 => "(```|~~~~)[a-z]{0,3}\n([a-z(){};\t ]{0,30}\n){0,30}(```|~~~~)?",

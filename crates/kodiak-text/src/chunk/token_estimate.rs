@@ -70,6 +70,8 @@ fn between(totals: &[u32; MAX_WORD_LETTERS + 1], from: usize, to: usize) -> u32 
 pub(super) struct TokenEstimator {
     /// How little the text so far resembles English, up to [`STRANGEST`].
     strangeness: u32,
+    /// The least that it is, whatever the words were.
+    least_strangeness: u32,
     /// How strange the present word is.
     word_strangeness: u32,
     run: Run,
@@ -99,6 +101,7 @@ impl Default for TokenEstimator {
     fn default() -> Self {
         Self {
             strangeness: UNKNOWN,
+            least_strangeness: 0,
             word_strangeness: UNKNOWN,
             run: Run::Space,
             length: 0,
@@ -142,6 +145,25 @@ impl TokenEstimator {
             }
             Some(_) => self.other(text[at..].chars().next().unwrap_or_default()),
         }
+    }
+
+    /// Weighs a whole text that goes on from what was weighed before.
+    pub(super) fn weigh(&mut self, text: &str) -> u32 {
+        let mut weight = 0_u32;
+        let mut at = 0;
+        while at < text.len() {
+            let piece = self.next(text, at);
+            weight = weight.saturating_add(piece.weight);
+            at += piece.length;
+        }
+        weight
+    }
+
+    /// Sets whether what follows is at least as strange as text that nothing is known
+    /// of, however familiar the text before it was.
+    pub(super) fn assume_unknown(&mut self, unknown: bool) {
+        self.least_strangeness = if unknown { UNKNOWN } else { 0 };
+        self.strangeness = self.strangeness.max(self.least_strangeness);
     }
 
     /// Ends the present word, as the end of a line does.
@@ -217,7 +239,8 @@ impl TokenEstimator {
     /// Learns from a word that ended.
     fn leave(&mut self, common: bool) {
         self.strangeness = if common {
-            self.strangeness.saturating_sub(COMMON_WORD)
+            let less = self.strangeness.saturating_sub(COMMON_WORD);
+            less.max(self.least_strangeness)
         } else {
             (self.strangeness + OTHER_WORD).min(STRANGEST)
         };
@@ -283,15 +306,7 @@ fn alone(character: char) -> u32 {
 
 /// What a whole text weighs.
 pub(super) fn of(text: &str) -> u32 {
-    let mut estimator = TokenEstimator::default();
-    let mut weight = 0_u32;
-    let mut at = 0;
-    while at < text.len() {
-        let piece = estimator.next(text, at);
-        weight = weight.saturating_add(piece.weight);
-        at += piece.length;
-    }
-    weight
+    TokenEstimator::default().weigh(text)
 }
 
 /// The beginning of a text that weighs no more than this, cut between words

@@ -98,6 +98,19 @@ impl Outline<'_> {
         self.units[unit].cuts == Cut::Document
     }
 
+    /// Returns the bytes of these units in the body, without the white space at the end.
+    pub(super) fn range(&self, units: &Range<usize>) -> Range<usize> {
+        let start = self.units[units.start].start;
+        let after = self.units.get(units.end);
+        let end = after.map_or(self.body.len(), |unit| unit.start);
+        start..start + self.body[start..end].trim_end().len()
+    }
+
+    /// Returns the text of these units.
+    pub(super) fn text(&self, units: &Range<usize>) -> &str {
+        &self.body[self.range(units)]
+    }
+
     /// Returns the headings of a section, outermost first.
     pub(super) fn path(&self, section: usize) -> Vec<String> {
         let mut path = Vec::new();
@@ -121,12 +134,14 @@ impl Outline<'_> {
 }
 
 /// Divides a body into units and sections. A block of code stays whole if it fits
-/// into a chunk with title and headings.
+/// into a chunk with title and headings. The lines that touch one of the ranges in
+/// `unknown`, which are in order, are weighed as if the text before them told nothing.
 pub(super) fn outline<'body>(
     title: &str,
     lines: &Lines,
     body: &'body str,
     chunking: ChunkOptions,
+    unknown: &[Range<usize>],
 ) -> Outline<'body> {
     let most_for_path = chunking.most_for_path();
     let mut builder = Builder {
@@ -153,6 +168,10 @@ pub(super) fn outline<'body>(
         noise: Vec::new(),
     };
     for (start, text, kind) in lines.iter(body) {
+        let next = unknown.partition_point(|range| range.end <= start);
+        let range = unknown.get(next);
+        let is_unknown = range.is_some_and(|range| range.start < start + text.len());
+        builder.estimator.assume_unknown(is_unknown);
         builder.line(start, text, kind);
     }
     builder.finish_code();
