@@ -137,7 +137,7 @@ enum What {
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
-    let mut report = Report::default();
+    let mut report = Report::new(arguments.json);
     match arguments.what {
         What::All(options) => return all::measure(&options, arguments.json),
         What::Bear(options) => bear::measure(&options, &mut report)?,
@@ -186,5 +186,5 @@ fn main() -> anyhow::Result<()> {
         What::Embed(options) => embed::measure(&options, &mut report)?,
         What::EmbedOrder(options) => embed_order::measure(&options, &mut report)?,
     }
-    report.print(arguments.json)
+    report.finish()
 }

@@ -1,4 +1,7 @@
 //! Prints the measured rows as a table or as JSON.
+//!
+//! Rows go to standard output, each once. With JSON, which is printed whole at the end,
+//! they go to standard error as they are measured.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -6,9 +9,12 @@ use std::io::Write;
 use serde::{Deserialize, Serialize};
 
 /// Everything measured in one run.
-#[derive(Debug, Default, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
+    /// Whether the report is printed as JSON.
+    #[serde(skip)]
+    json: bool,
 }
 
 /// One measurement.
@@ -21,6 +27,14 @@ pub(crate) struct Row {
 }
 
 impl Report {
+    /// Creates an empty report that is printed as JSON or as a table.
+    pub(crate) fn new(json: bool) -> Self {
+        Self {
+            rows: Vec::new(),
+            json,
+        }
+    }
+
     /// Adds a row and prints it at once, because runs are long.
     pub(crate) fn add(
         &mut self,
@@ -30,20 +44,22 @@ impl Report {
         detail: impl Into<String>,
     ) {
         let row = Row::new(what, value, unit, detail);
-        let _ = writeln!(std::io::stderr(), "{}", row.line());
+        let line = row.line();
+        let _ = if self.json {
+            writeln!(std::io::stderr(), "{line}")
+        } else {
+            writeln!(std::io::stdout(), "{line}")
+        };
         self.rows.push(row);
     }
 
-    /// Prints the whole report to standard output.
-    pub(crate) fn print(&self, json: bool) -> anyhow::Result<()> {
-        let mut output = std::io::stdout().lock();
-        if json {
+    /// Prints the whole report if it is printed as JSON; rows of a table are printed as
+    /// they are added.
+    pub(crate) fn finish(&self) -> anyhow::Result<()> {
+        if self.json {
+            let mut output = std::io::stdout().lock();
             serde_json::to_writer_pretty(&mut output, self)?;
             writeln!(output)?;
-            return Ok(());
-        }
-        for row in &self.rows {
-            writeln!(output, "{}", row.line())?;
         }
         Ok(())
     }
