@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Event, Job, Saved, TagRenaming};
+use kodiak::engine::{Event, Job, PAGES_SOURCE, Saved, TagRenaming};
 use kodiak::store::StoredDocument;
 use kodiak::{Engine, Error};
 
@@ -18,9 +18,6 @@ use crate::output::phrases::{counted, secrets_left_out};
 use crate::paths;
 use crate::registry;
 use crate::verbs::get::find_within;
-
-/// The name of the source that `page new` makes.
-const NAME: &str = "pages";
 
 /// How long to wait for another process that writes the index. The file is
 /// written by then, and the next search finds it.
@@ -212,7 +209,7 @@ pub(crate) fn place(context: &Context<'_>, asked: Option<&str>) -> anyhow::Resul
     }
     let takes_pages = |it: &&RegisteredSource| it.writable && it.kind == Kind::Markdown;
     let mut writable = config.sources.iter().filter(takes_pages);
-    let named = writable.clone().find(|source| source.name == NAME);
+    let named = writable.clone().find(|source| source.name == PAGES_SOURCE);
     match named.or_else(|| writable.next()) {
         Some(source) => Ok(source.name.clone()),
         None => make_workspace(context),
@@ -234,7 +231,7 @@ fn make_workspace(context: &Context<'_>) -> anyhow::Result<String> {
         return Err(unwritable(&config, &known.name));
     }
     let source = RegisteredSource {
-        name: config.free_name(NAME),
+        name: config.free_name(PAGES_SOURCE),
         kind: Kind::Markdown,
         path: folder,
         globs: Vec::new(),

@@ -1,7 +1,7 @@
 //! The pages set: writing notes where Kodiak may write.
 
 use kodiak::Error;
-use kodiak::engine::Saved;
+use kodiak::engine::{PAGES_SOURCE, Saved};
 use kodiak::source::markdown::document_from_text;
 use kodiak::source::{Draft, Holding};
 use serde_json::{Value, json};
@@ -142,7 +142,9 @@ fn source(call: &Call<'_>) -> Result<String, Refusal> {
             "nothing can be written to",
             "ask the user to run `kodiak add FOLDER --writable`",
         )),
-        (None, several) if several.iter().any(|name| name == "pages") => Ok("pages".to_owned()),
+        (None, several) if several.iter().any(|name| name == PAGES_SOURCE) => {
+            Ok(PAGES_SOURCE.to_owned())
+        }
         (None, several) => {
             // For a caller that is restricted to a project, others do not exist.
             let known = visible(call)?;

@@ -63,6 +63,7 @@ pub use retention::{KEPT_IN_TRASH, SessionRetention};
 pub use status::{CacheStatus, SourceState, Status};
 pub use sync::{SourceFailure, SyncReport};
 pub use tags::{Left, TagCount, TagRenaming};
+pub use writing::PAGES_SOURCE;
 
 use backfills::Backfills;
 use looks::Looks;
@@ -392,7 +393,7 @@ impl Engine {
         let exists = |source: &dyn Source| {
             guard.admits(name)
                 && (source.memories().is_some()
-                    || name == writing::PAGES
+                    || name == PAGES_SOURCE
                     || !self.existing(guard, std::iter::once(name)).is_empty())
         };
         match found {

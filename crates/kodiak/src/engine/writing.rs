@@ -14,8 +14,9 @@ use crate::source::{Draft, Forgetful, WritableSource};
 use crate::store::{Filter, Writer};
 use crate::sync;
 
-/// The source that pages of a project may begin in, whether or not it has any.
-pub(super) const PAGES: &str = "pages";
+/// The name of the source for pages. Pages of a project may begin in it, whether or not
+/// it has any.
+pub const PAGES_SOURCE: &str = "pages";
 
 impl Engine {
     /// Returns a source that may be written to, if the guard allows that.
@@ -90,7 +91,7 @@ impl Engine {
         let sources: Vec<&str> = sources.map(|source| source.name()).collect();
         let existing = self.existing(guard, sources.iter().copied());
         let open = |name: &&str| {
-            let begins = *name == PAGES && guard.admits(name);
+            let begins = *name == PAGES_SOURCE && guard.admits(name);
             begins || existing.iter().any(|existing| existing == name)
         };
         let open = sources.into_iter().filter(open);
