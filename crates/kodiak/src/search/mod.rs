@@ -276,18 +276,18 @@ impl<'a> Searching<'a> {
             }
             Route::Lexical => {
                 let found = self.words(plan, limits.fetched)?;
-                Ok((snapshot, self.inspect(found)?))
+                Ok((snapshot, self.inspect(plan, found)?))
             }
             Route::LexicalFirst => {
                 let found = self.words(plan, limits.fetched)?;
                 if found.matches.total >= limits.hits {
-                    return Ok((snapshot, self.inspect(found)?));
+                    return Ok((snapshot, self.inspect(plan, found)?));
                 }
                 let pending = self.begin(plan, limits.fetched)?;
                 let total = found.matches.total;
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(total)), plan)?;
                 let found = self.again(waited.changed, found, plan, limits.fetched)?;
-                let mut outcome = self.inspect(found)?;
+                let mut outcome = self.inspect(plan, found)?;
                 if let Some(semantic) = waited.candidates {
                     self.note_model(&mut outcome, &semantic)?;
                     outcome
@@ -309,7 +309,7 @@ impl<'a> Searching<'a> {
                 let found = self.again(waited.changed, found, plan, keep)?;
                 let outcome = match waited.candidates {
                     Some(semantic) => self.fuse(plan, found, semantic)?,
-                    None => self.inspect(found)?,
+                    None => self.inspect(plan, found)?,
                 };
                 Ok((waited.snapshot, outcome))
             }
@@ -318,7 +318,7 @@ impl<'a> Searching<'a> {
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(0)), plan)?;
                 let Some(semantic) = waited.candidates else {
                     let found = self.words(plan, limits.fetched)?;
-                    return Ok((waited.snapshot, self.inspect(found)?));
+                    return Ok((waited.snapshot, self.inspect(plan, found)?));
                 };
                 let mut outcome = Outcome {
                     ranked: Ranked::semantic(Vec::new(), 0.0),
@@ -335,9 +335,9 @@ impl<'a> Searching<'a> {
     }
 
     /// Ranks lexical candidates, the best of them after a closer look.
-    fn inspect(&self, mut found: LexicalCandidates) -> Result<Outcome> {
-        let (store, query) = (self.router.store(), &self.request.query);
-        let inspection = Inspection::of(store, query, &found.terms, 1.0);
+    fn inspect(&self, plan: &Plan, mut found: LexicalCandidates) -> Result<Outcome> {
+        let query = plan.spelt(self.request);
+        let inspection = Inspection::of(self.router.store(), query, &found.terms, 1.0);
         let most = inspection.depth().min(INSPECTED);
         let inspected = inspection.inspect(&found.best_rows(most))?;
         found.raise(&inspected);
@@ -506,7 +506,7 @@ impl<'a> Searching<'a> {
                 documents: self.searched()?,
             },
             tuning: &self.router.tuning,
-            query: plan.corrected.as_deref().unwrap_or(&self.request.query),
+            query: plan.spelt(self.request),
         };
         let inspected = scoring.apply(&mut candidates)?;
         let only_semantic = candidates

@@ -141,6 +141,12 @@ impl Plan {
         }
         Ok(noted)
     }
+
+    /// Returns the query's text as it is searched for: with its corrections, if there are
+    /// any.
+    pub(super) fn spelt<'a>(&'a self, request: &'a Request) -> &'a str {
+        self.corrected.as_deref().unwrap_or(&request.query)
+    }
 }
 
 /// Tells whether a query without words asks for a listing. Other signs are

@@ -125,3 +125,28 @@ fn a_note_that_tells_a_time_answers_when() {
         assert_eq!(first, "dated.md", "{mode:?}");
     }
 }
+
+#[test]
+fn a_period_counts_also_if_its_month_is_misspelt() {
+    let note = |date: &str, more: &str| format!("---\ndate: {date}\n---\nThe new roof{more}.\n");
+    let files = [
+        ("winter.md", note("2024-01-15", "")),
+        ("autumn.md", note("2024-11-20", "")),
+        ("spring.md", note("2024-03-20", "")),
+        // The index has to know the word, or nothing is corrected.
+        ("other.md", "A list: November, December".to_owned()),
+    ];
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(name, text)| (*name, text.as_str()))
+        .collect();
+    let notes = Collection::new(&files);
+    notes.sync_and_embed(&*tiny());
+    for mode in [Mode::Lexical, Mode::Hybrid] {
+        for query in ["the new roof november 2024", "the new roof novembre 2024"] {
+            let found = found(&notes, query, mode);
+            let roofs: Vec<&String> = found.iter().filter(|path| *path != "other.md").collect();
+            assert_eq!(roofs[0], "autumn.md", "{query} {mode:?}");
+        }
+    }
+}
