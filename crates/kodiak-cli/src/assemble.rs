@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use kodiak::Engine;
 use kodiak::embed::{Embedder, OnnxEmbedder};
-use kodiak::engine::{EngineBuilder, ModelAbsence, ModelResult, Models};
+use kodiak::engine::{EngineBuilder, LaterSource, ModelAbsence, ModelResult, Models};
 use kodiak::http::{Network, Secret};
 use kodiak::model::{self, InstalledModel};
 use kodiak::rank::Tuning;
@@ -297,7 +297,25 @@ pub(crate) fn engine(
     for registered in &config.sources {
         builder = add(builder, config, registered, &forgotten);
     }
+    let (path, known) = (context.config_path.clone(), config.clone());
+    let builder = builder.registered_later(move || registered_later(&path, &known, &forgotten));
     builder.open()
+}
+
+/// Returns the sources that the config has by now and that are not in `known`, which was
+/// read before.
+fn registered_later(path: &Path, known: &Config, forgotten: &Tombstones) -> Vec<LaterSource> {
+    // Without a config that can be read, none is known to be registered.
+    let Ok(mut config) = Config::load(path) else {
+        return Vec::new();
+    };
+    config.data.clone_from(&known.data);
+    let sources = config.sources.iter();
+    let sources = sources.filter(|source| known.source(&source.name).is_none());
+    let open = |source: &RegisteredSource| source_without(&config, source, forgotten);
+    sources
+        .map(|source| (source.name.clone(), open(source)))
+        .collect()
 }
 
 /// Adds a source to the builder. If its folder is missing now, the engine tries

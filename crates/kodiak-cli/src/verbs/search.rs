@@ -30,8 +30,8 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     let query = arguments.query.join(" ");
     let mut notices = Vec::new();
     let mut everything = Filter::default();
-    let wants_meaning = !arguments.no_semantic && arguments.mode.may_compare_meanings();
     if let Some(typed) = &arguments.folder {
+        let wants_meaning = !arguments.no_semantic && arguments.mode.may_compare_meanings();
         let scope = folder::prepare(context, typed, wants_meaning)?;
         filter.sources = vec![scope.source];
         filter.paths = within(&scope.inside, filter.paths);
@@ -84,16 +84,8 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
             semantic: settings.semantic_weight,
         },
     };
-    let search = || engine.search(&Guard::local(), &request);
-    let mut answer = search().map_err(missing_index)?;
-    if let Some(typed) = &arguments.folder
-        && answer.hits.is_empty()
-        && !folder::is_indexed(&engine, &request.filter.sources)
-    {
-        // A rebuild that began before the folder was registered has left it out.
-        folder::prepare(context, typed, wants_meaning)?;
-        answer = search().map_err(missing_index)?;
-    }
+    let searched = engine.search(&Guard::local(), &request);
+    let mut answer = searched.map_err(missing_index)?;
     if !notices.is_empty() {
         // The folder could not be brought up to date, and that is said already.
         let again = |notice: &Notice| matches!(notice, Notice::ChangesNotIndexed { .. });

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::backfills::Backfills;
+use super::later::{Later, LaterSource};
 use super::looks::Looks;
 use super::models::{Models, NoModel, OneModel};
 use super::queue::WriteQueue;
@@ -48,6 +49,7 @@ impl EngineBuilder {
                 names: Vec::new(),
                 sources: Vec::new(),
                 absent: Vec::new(),
+                later: Later::default(),
                 models: Arc::new(NoModel),
                 holder: format!("process {}", std::process::id()),
                 patience: PATIENCE,
@@ -104,6 +106,19 @@ impl EngineBuilder {
             name,
             open: Box::new(open),
         });
+        self
+    }
+
+    /// Sets how the engine learns which sources are registered by now. A sync of
+    /// everything keeps those that it was built without, and a rebuild includes them:
+    /// another process may have registered and indexed one while this one waited for its
+    /// turn at writing.
+    #[must_use]
+    pub fn registered_later(
+        mut self,
+        registered: impl Fn() -> Vec<LaterSource> + Send + Sync + 'static,
+    ) -> Self {
+        self.shared.later = Later::new(registered);
         self
     }
 

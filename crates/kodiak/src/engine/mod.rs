@@ -30,6 +30,7 @@ mod find;
 mod forgetting;
 mod ingest;
 mod journal;
+mod later;
 mod looks;
 mod models;
 mod neighbours;
@@ -55,6 +56,7 @@ pub use doctor::{Check, Diagnosis, Repair, Subject};
 pub use documents::{Saved, Summary};
 pub use event::{Event, Job};
 pub use ingest::{Ingestion, RepeatedLesson};
+pub use later::LaterSource;
 pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
 pub use neighbours::Neighbours;
 pub use pages::PageText;
@@ -103,6 +105,7 @@ struct Shared {
     names: Vec<String>,
     sources: Vec<Box<dyn Source>>,
     absent: Vec<AbsentSource>,
+    later: later::Later,
     models: Arc<dyn Models>,
     holder: String,
     patience: Duration,

@@ -98,7 +98,10 @@ impl Engine {
                 cache.forget(identity)?;
             }
             let vectors = identity.as_ref().zip(cache.as_ref()).filter(|_| !anew);
-            let sources = self.shared.sources.iter().chain(&returned);
+            let later = self.shared.later.sources(&self.shared.names).into_iter();
+            let later = later.map(|(_, source)| source);
+            let later = later.collect::<Result<Vec<Box<dyn Source>>>>()?;
+            let sources = self.shared.sources.iter().chain(&returned).chain(&later);
             let tombstones = &self.shared.tombstones;
             let sources: Vec<Forgetful<'_>> = sources
                 .map(|source| Forgetful::new(&**source, tombstones))
@@ -257,8 +260,10 @@ impl Engine {
         if guard.project().is_some() {
             return Ok(forgotten);
         }
+        let later = self.shared.later.sources(&self.shared.names);
         for indexed in writer.reader().sources()? {
-            if known.contains(&indexed.name) || !guard.admits(&indexed.name) {
+            let is_later = later.iter().any(|(name, _)| *name == indexed.name);
+            if is_later || known.contains(&indexed.name) || !guard.admits(&indexed.name) {
                 continue;
             }
             forget(writer, &indexed.name)?;

@@ -24,6 +24,7 @@ mod erasing;
 mod forgetting;
 mod guard;
 mod inspection;
+mod later;
 mod lines;
 mod linking;
 mod load;

@@ -90,13 +90,6 @@ fn refresh(context: &Context<'_>, typed: &Path) -> anyhow::Result<Scope> {
     })
 }
 
-/// Reports whether the index has documents of one of these sources.
-pub(super) fn is_indexed(engine: &Engine, sources: &[String]) -> bool {
-    let known = engine.indexed_sources(&Guard::local()).unwrap_or_default();
-    let mut known = known.iter().filter(|known| known.documents > 0);
-    known.any(|known| sources.contains(&known.name))
-}
-
 /// Tells whether a source contains notes from this part of its folder. The part
 /// may be hidden, ignored, or excluded by globs.
 fn covers(config: &Config, source: &RegisteredSource, inside: &str) -> kodiak::Result<bool> {
