@@ -159,7 +159,7 @@ fn put(path: &Path, content: &[u8], of_others: Option<Before>) -> io::Result<()>
         keep_private(&mut options);
     }
     let mut file = options.open(&temporary.0)?;
-    // Where a file cannot be locked, its age tells whether it is in use.
+    // Where a file cannot be locked, its age decides whether it is in use.
     let _ = file.try_lock();
     file.write_all(content)?;
     if let Some(Before::Permissions(before)) = of_others {

@@ -1,4 +1,4 @@
-//! Priority of threads whose work nobody waits for.
+//! Priority of threads that work in the background.
 
 /// How much nicer a background thread is than others: it gets about a tenth of a core
 /// that another thread needs all the time, and all of a core that is idle.

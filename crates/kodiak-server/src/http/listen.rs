@@ -68,7 +68,7 @@ pub(super) async fn accept(
         let served = graceful.watch(served);
         tokio::spawn(async move {
             tokio::select! {
-                // A client that goes away is no failure of the server.
+                // The server has not failed if a client disconnects.
                 _ = served => {}
                 () = connection.closing() => {}
             }

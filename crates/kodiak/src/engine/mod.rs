@@ -349,8 +349,8 @@ impl Engine {
         self.read(|reader| work(&ScopedReader::new(reader, view.clone(), tallies)))
     }
 
-    /// Runs `work` while nobody else writes: after the earlier requests of this
-    /// process, and once no other process writes. An erasing that was interrupted is
+    /// Runs `work` with the write lock: after the earlier requests of this process,
+    /// and once no other process writes. An erasing that was interrupted is
     /// finished first.
     fn write<T>(
         &self,
@@ -363,7 +363,7 @@ impl Engine {
         })
     }
 
-    /// Runs `work` while nobody else writes, without finishing anything before.
+    /// Runs `work` with the write lock, without finishing anything first.
     fn write_at_once<T>(
         &self,
         job: &Job<'_>,

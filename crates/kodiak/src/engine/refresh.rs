@@ -85,8 +85,8 @@ impl Engine {
         } else {
             (work(), entered.join(look))
         };
-        // Whoever has written meanwhile: what was looked for was compared with
-        // the index as it is now, so that is what must be searched.
+        // Whichever process has written, changes were compared with the index as it is
+        // after that, which is what must be searched.
         let done = if reader.revision()? == before {
             done?
         } else {

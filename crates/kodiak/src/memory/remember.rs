@@ -1,6 +1,6 @@
 //! Remembering: a new memory or article, unless it is known already.
 //!
-//! Nothing secret is stored: `secrets` leaves it out first. Whoever remembers
+//! Nothing secret is stored: `secrets` leaves it out first. A writer
 //! takes the turn at the folder, looks for duplicates among everything that is there,
 //! and writes the file. The index follows, as after every write.
 

@@ -436,7 +436,7 @@ impl<'a> Searching<'a> {
     }
 
     /// Returns the share of embedded chunks where no meanings were compared. It only
-    /// informs, so a failure to count is no failure of the search.
+    /// informs, so the search succeeds even if counting fails.
     fn embedded(&self) -> f64 {
         let store = self.router.store();
         match store.serving() {

@@ -125,7 +125,7 @@ impl Reranking<'_> {
         let (query, stopped) = (query.to_owned(), stop.clone());
         let taken = self.workers.submit(move || {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            // After the deadline nobody listens any more.
+            // The search stops receiving after the deadline.
             let _ = sender.send(reranker.scores(&query, &texts, &stopped));
         });
         if !taken {

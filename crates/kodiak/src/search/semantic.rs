@@ -209,7 +209,7 @@ impl SemanticRetriever<'_> {
             },
         };
         let taken = self.workers.submit(move || {
-            // After the deadline nobody listens any more.
+            // The search stops receiving after the deadline.
             let _ = sender.send(task.run());
         });
         if !taken {

@@ -104,7 +104,7 @@ impl Batch {
                 return;
             };
             if let Ok(vector) = self.embedder.embed_one(text, Role::Document) {
-                // After the time is up nobody listens any more.
+                // The search stops receiving when its time is up.
                 let _ = sender.send((*row, vector));
             }
         }

@@ -255,7 +255,7 @@ mod tests {
             goes.recv().unwrap();
             begun.send(queries.wait()).unwrap();
         }));
-        assert!(!begins.recv().unwrap(), "nobody waits yet");
+        assert!(!begins.recv().unwrap(), "no query waits yet");
         assert!(!workers.offer(|_| {}), "no thread is free");
         let (done, finished) = channel();
         assert!(workers.submit(move || done.send(()).unwrap()));

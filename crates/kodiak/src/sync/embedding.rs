@@ -193,7 +193,7 @@ impl Backfill<'_> {
                 Ended::Outdated => {}
                 Ended::Walked if self.report.embedded + self.failed.len() > before => {}
                 ended => {
-                    // After cancelling, nobody needs the embedder's message.
+                    // After cancelling, the embedder's message is of no use.
                     if let Ended::Stopped(error) = ended
                         && !self.drive.cancel.is_cancelled()
                     {

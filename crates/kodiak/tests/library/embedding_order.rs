@@ -76,7 +76,7 @@ fn every_note_has_its_beginning_before_a_long_one_has_its_depth() {
 }
 
 #[test]
-fn a_note_written_meanwhile_comes_next_whole_and_however_old() {
+fn a_note_written_during_a_run_comes_next_whole_and_however_old() {
     let notes = many_notes(300);
     let inner = Arc::clone(&notes);
     let model = interrupted(move || {
@@ -102,7 +102,7 @@ fn a_note_written_meanwhile_comes_next_whole_and_however_old() {
 }
 
 #[test]
-fn a_note_that_changes_meanwhile_is_embedded_as_it_is_now() {
+fn a_note_that_changes_during_a_run_is_embedded_as_it_is_now() {
     let notes = many_notes(100);
     let inner = Arc::clone(&notes);
     let model = interrupted(move || {
@@ -130,7 +130,7 @@ fn a_note_that_changes_meanwhile_is_embedded_as_it_is_now() {
 }
 
 #[test]
-fn an_import_takes_its_places_and_starves_nobody() {
+fn an_import_takes_its_places_and_starves_no_note() {
     let notes = many_notes(100);
     let inner = Arc::clone(&notes);
     let model = interrupted(move || {

@@ -66,7 +66,7 @@ fn nothing_but_the_query_is_given_to_a_remote_model() {
 }
 
 #[test]
-fn a_search_leaves_candidates_to_whoever_is_embedding() {
+fn a_search_leaves_candidates_to_a_process_that_is_embedding() {
     let notes = with_late();
     let similarity = || {
         // An engine that has not asked yet who is embedding.

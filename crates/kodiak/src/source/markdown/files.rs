@@ -22,7 +22,7 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Waits for the turn at a folder that is nobody else's to exchange, and removes
+    /// Waits for the turn at a folder that no other user can replace, and removes
     /// what killed writers left there.
     pub(in crate::source) fn at(folder: &Path) -> Self {
         Self::take(Folder::root(folder))
@@ -105,7 +105,7 @@ pub(in crate::source) struct Temporary<'a> {
 impl<'a> Temporary<'a> {
     /// Writes a temporary file in the folder of the final one. Its name is
     /// hidden, so one that a killed process leaves behind is never listed. With
-    /// `permissions`, nobody else can read it before it has them. Without, it is as
+    /// `permissions`, other users cannot read it before it has them. Without, it is as
     /// private as the folder.
     pub(in crate::source) fn write(
         folder: &'a Folder,

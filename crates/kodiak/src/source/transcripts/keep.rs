@@ -4,7 +4,7 @@
 //! indexed: bounded and redacted, one to a line, after a line that describes the
 //! session and says from where the original has to be read on. Copies are data, not
 //! index. Forgetting removes them, and retention moves them to a hidden folder first
-//! (`retired`). Nobody else may read them: folders have mode 0700, files 0600.
+//! (`retired`). Only their owner can read them: folders have mode 0700, files 0600.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind};

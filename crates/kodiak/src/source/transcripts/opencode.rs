@@ -312,7 +312,7 @@ fn pass_on_block(block: &Block, turns: &mut Turns<'_>) {
     }
 }
 
-/// Tells whether the database has a table. A view or a virtual table, which have no
+/// Reports whether the database has a table. A view or a virtual table, which have no
 /// page, is none: what it computes may not end.
 pub(super) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     connection
