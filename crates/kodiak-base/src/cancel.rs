@@ -37,7 +37,7 @@ impl Cancel {
         }
     }
 
-    /// Tells whether the work must stop.
+    /// Reports whether the work must stop.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_set.load(Ordering::Relaxed)
     }
@@ -96,7 +96,7 @@ impl Stop {
         }
     }
 
-    /// Tells whether the work must stop now.
+    /// Reports whether the work must stop now.
     pub fn is_reached(&self) -> bool {
         self.cancel.is_cancelled() || self.deadline.is_some_and(|end| end <= Instant::now())
     }

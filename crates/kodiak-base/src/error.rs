@@ -421,7 +421,7 @@ impl Error {
         self
     }
 
-    /// Tells whether it went wrong because the location is read-only.
+    /// Reports whether it went wrong because the location is read-only.
     pub fn is_read_only(&self) -> bool {
         use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
         match self {
@@ -433,7 +433,7 @@ impl Error {
         }
     }
 
-    /// Tells whether it went wrong because the disk is full, or what may be used of it.
+    /// Reports whether it went wrong because the disk is full, or what may be used of it.
     pub fn is_disk_full(&self) -> bool {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         match self {
@@ -445,7 +445,7 @@ impl Error {
         }
     }
 
-    /// Tells whether the index itself is broken, its file or its tables, so
+    /// Reports whether the index itself is broken, its file or its tables, so
     /// that only a rebuild helps.
     pub fn is_damage(&self) -> bool {
         match self {
@@ -455,7 +455,7 @@ impl Error {
         }
     }
 
-    /// Tells whether the error concerns only a source and not the index.
+    /// Reports whether the error concerns only a source and not the index.
     pub fn concerns_source(&self) -> bool {
         match self {
             Self::FolderMissing { .. }

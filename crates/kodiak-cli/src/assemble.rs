@@ -134,7 +134,7 @@ pub(crate) fn kept_transcripts(
     transcripts(config, source, &forgotten(config))?.kept()
 }
 
-/// Tells whether an agent has sessions at a path.
+/// Reports whether an agent has sessions at a path.
 pub(crate) fn has_transcripts(agent: Agent, path: &Path) -> bool {
     let opened = TranscriptSource::new("", agent, path, TranscriptOptions::default());
     let extent = opened.and_then(|opened| opened.extent());

@@ -82,7 +82,7 @@ impl Client {
         }
     }
 
-    /// Tells whether an entry says that its server is started and not called over
+    /// Reports whether an entry says that its server is started and not called over
     /// HTTP.
     fn states_transport(self) -> bool {
         matches!(self, Self::ClaudeCode | Self::Vscode)

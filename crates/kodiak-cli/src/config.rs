@@ -116,7 +116,7 @@ impl Kind {
         }
     }
 
-    /// Tells whether its sources hold memories or articles, which can always be
+    /// Reports whether its sources hold memories or articles, which can always be
     /// written to.
     pub(crate) fn is_memory(self) -> bool {
         matches!(self, Self::Memory | Self::Article)
@@ -283,7 +283,7 @@ pub(crate) fn default_model() -> &'static str {
     first.map_or(NO_MODEL, |model| model.name.as_str())
 }
 
-/// Tells whether a name has another meaning in addresses: `kodiak://search/…` is a
+/// Reports whether a name has another meaning in addresses: `kodiak://search/…` is a
 /// search.
 pub(crate) fn is_reserved(name: &str) -> bool {
     name == kodiak_server::SEARCH_SOURCE

@@ -120,7 +120,7 @@ impl<'a> Context<'a> {
         paths::models_folder(self.models.as_ref())
     }
 
-    /// Tells whether the command line, the environment or the config forbids
+    /// Reports whether the command line, the environment or the config forbids
     /// use of the network.
     pub(crate) fn is_offline(&self, config: &Config) -> bool {
         self.offline || config.offline

@@ -83,13 +83,13 @@ fn obtain_usual(
     }
 }
 
-/// Tells whether a model could not be installed a short time ago.
+/// Reports whether a model could not be installed a short time ago.
 pub(crate) fn failed_lately(cache: &Path, name: &str) -> bool {
     let now = kodiak::date::now();
     Memory::of(cache, name).recall(now).is_some()
 }
 
-/// Tells whether there is a model to embed notes with. Installs it if it is missing,
+/// Reports whether there is a model to embed notes with. Installs it if it is missing,
 /// as [`for_indexing`] does. A provider is not asked yet.
 pub(crate) fn is_ready(context: &Context<'_>, config: &Config, no_semantic: bool) -> bool {
     match &config.model.remote {

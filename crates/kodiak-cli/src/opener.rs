@@ -49,7 +49,7 @@ fn program() -> Option<PathBuf> {
     (!is_another(&program)).then_some(program)
 }
 
-/// Tells whether a program leads to one that does not know Bear.
+/// Reports whether a program leads to one that does not know Bear.
 fn is_another(program: &Path) -> bool {
     let real = program.canonicalize();
     let name = real.as_deref().unwrap_or(program).file_name();

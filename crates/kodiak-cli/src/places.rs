@@ -29,7 +29,7 @@ impl Places {
         }
     }
 
-    /// Tells whether the source of a hit is registered.
+    /// Reports whether the source of a hit is registered.
     pub(crate) fn knows(&self, hit: &Hit) -> bool {
         self.roots.contains_key(&hit.source)
     }

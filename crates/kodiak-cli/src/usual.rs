@@ -48,7 +48,7 @@ impl Usual {
         best.map_or_else(String::new, |known| known.name.clone())
     }
 
-    /// Tells whether a model is installed, or nothing is known that speaks against
+    /// Reports whether a model is installed, or nothing is known that speaks against
     /// installing it.
     fn can_be_had(&self, name: &str) -> bool {
         let Some(cache) = &self.cache else {

@@ -106,7 +106,7 @@ impl Evaluation {
         })
     }
 
-    /// Tells whether any of the wanted modes can use a model.
+    /// Reports whether any of the wanted modes can use a model.
     pub fn compares_meanings(&self) -> bool {
         let modes = &self.options.modes;
         let lexical = |mode: &Mode| matches!(mode, Mode::Lexical | Mode::Like);

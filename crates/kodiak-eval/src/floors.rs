@@ -73,7 +73,7 @@ pub(super) fn missed<'a>(floors: impl IntoIterator<Item = &'a Floor>, rows: &[Ro
 }
 
 impl Floor {
-    /// Tells whether a run with this model, or with none, can have a row for the
+    /// Reports whether a run with this model, or with none, can have a row for the
     /// floor.
     pub(super) fn concerns(&self, model: Option<&str>) -> bool {
         let lexical = ["lexical", "like"].contains(&self.mode.as_str());

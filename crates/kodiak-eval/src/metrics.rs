@@ -12,7 +12,7 @@ use serde::Serialize;
 /// relevant; zero and below are judged and found irrelevant.
 pub(crate) type Judgements = HashMap<String, i32>;
 
-/// Tells whether a query has a relevant document. Without one, every ranking
+/// Reports whether a query has a relevant document. Without one, every ranking
 /// scores zero, so callers leave such queries out of the means.
 pub(crate) fn has_relevant(judged: &Judgements) -> bool {
     judged.values().any(|&grade| grade > 0)

@@ -81,12 +81,12 @@ impl Setting {
         }
     }
 
-    /// Tells whether the mode uses a model where there is one.
+    /// Reports whether the mode uses a model where there is one.
     pub(crate) fn compares_meanings(self) -> bool {
         matches!(self.mode, Mode::Auto | Mode::Hybrid | Mode::Semantic)
     }
 
-    /// Tells whether this is the default search, with or without a model.
+    /// Reports whether this is the default search, with or without a model.
     pub(crate) fn is_default(self) -> bool {
         self == Self::ALL[0] || Some(self) == Self::ALL[0].without_model()
     }

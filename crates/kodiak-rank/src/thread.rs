@@ -68,7 +68,7 @@ impl Threads {
         Self { neighbours }
     }
 
-    /// Tells whether this candidate is a turn of a thread.
+    /// Reports whether this candidate is a turn of a thread.
     pub fn contains(&self, candidate: usize) -> bool {
         self.neighbours[candidate].is_some()
     }

@@ -240,7 +240,7 @@ impl Listener {
         lock(&self.outlets).clear();
     }
 
-    /// Tells whether something can be told.
+    /// Reports whether something can be told.
     pub(crate) fn is_open(&self) -> bool {
         let mut outlets = lock(&self.outlets);
         outlets.retain(|outlet| !outlet.is_closed());
@@ -255,7 +255,7 @@ impl Listener {
         newest.is_some_and(|outlet| outlet.try_send(item).is_ok())
     }
 
-    /// Tells whether the caller is still let in. If not, its outlets end.
+    /// Reports whether the caller is still let in. If not, its outlets end.
     fn is_admitted(&self) -> bool {
         let admitted = self.caller.is_admitted();
         if !admitted {

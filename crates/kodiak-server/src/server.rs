@@ -40,11 +40,11 @@ pub struct Caller {
     /// What exists for it, and what it may do. A caller that is restricted to a
     /// project writes into it.
     pub guard: Guard,
-    /// Tells whether it is still let in; always if absent.
+    /// Reports whether it is still let in; always if absent.
     pass: Option<Pass>,
 }
 
-/// Tells whether a caller is still let in.
+/// Reports whether a caller is still let in.
 pub(crate) type Pass = Arc<dyn Fn() -> bool + Send + Sync>;
 
 impl Caller {
@@ -63,7 +63,7 @@ impl Caller {
         }
     }
 
-    /// Tells whether the caller is still let in.
+    /// Reports whether the caller is still let in.
     pub(crate) fn is_admitted(&self) -> bool {
         self.pass.as_ref().is_none_or(|pass| pass())
     }
@@ -115,7 +115,7 @@ impl Server {
         self.settled().engine.clone()
     }
 
-    /// Tells whether the documents of a source are known by their keys.
+    /// Reports whether the documents of a source are known by their keys.
     pub(crate) fn names_by_key(&self, source: &str) -> bool {
         let named = &self.settled().named_by_key;
         named.iter().any(|name| name == source)
@@ -276,7 +276,7 @@ impl Call<'_> {
         Budget::new(asked.unwrap_or(self.server.options().max_tokens))
     }
 
-    /// Tells whether the caller may know what is done in the background, which
+    /// Reports whether the caller may know what is done in the background, which
     /// names sources.
     pub(crate) fn sees_work(&self) -> bool {
         self.guard().sees_everything()

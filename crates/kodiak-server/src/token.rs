@@ -95,7 +95,7 @@ impl Token {
         Ok((token, secret))
     }
 
-    /// Tells whether it is no longer valid.
+    /// Reports whether it is no longer valid.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }

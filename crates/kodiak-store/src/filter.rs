@@ -129,12 +129,12 @@ impl Scope {
         self.project.as_deref()
     }
 
-    /// Tells whether everything exists.
+    /// Reports whether everything exists.
     pub fn is_everything(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Tells whether a source exists.
+    /// Reports whether a source exists.
     pub fn admits(&self, source: &str) -> bool {
         let among = |sources: &[String]| sources.iter().any(|name| name == source);
         self.sources().is_none_or(among)
@@ -142,7 +142,7 @@ impl Scope {
 }
 
 impl Filter {
-    /// Tells whether the filter sets no limit.
+    /// Reports whether the filter sets no limit.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -164,7 +164,7 @@ impl Filter {
         }
     }
 
-    /// Tells whether the filter admits documents of a source.
+    /// Reports whether the filter admits documents of a source.
     pub fn admits_source(&self, name: &str) -> bool {
         let wanted = self.sources.is_empty() || self.sources.iter().any(|known| known == name);
         wanted && self.scope.admits(name)

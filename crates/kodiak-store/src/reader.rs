@@ -46,7 +46,7 @@ pub trait Reader {
     /// Ends the snapshot that [`Reader::begin_snapshot`] began.
     fn end_snapshot(&self) -> Result<()>;
 
-    /// Tells whether this reader still reads the index at its path. Another
+    /// Reports whether this reader still reads the index at its path. Another
     /// file may have replaced it.
     fn is_current(&self) -> bool;
 
@@ -154,7 +154,7 @@ pub trait Reader {
     /// Returns the number of documents that match `expression` and `filter`.
     fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64>;
 
-    /// Tells whether any document matches `expression` and `filter`, which may take
+    /// Reports whether any document matches `expression` and `filter`, which may take
     /// less than to count them.
     fn any_matches(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
         Ok(self.count(expression, filter)? > 0)

@@ -167,7 +167,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Tells whether the analysis was made with these settings.
+    /// Reports whether the analysis was made with these settings.
     pub fn is_made_with(&self, chunking: ChunkOptions, stemming: Stemming) -> bool {
         self.chunking == chunking && self.stemming == stemming
     }

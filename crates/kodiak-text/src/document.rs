@@ -70,18 +70,18 @@ impl Version {
         Self(version)
     }
 
-    /// Tells whether the version is known.
+    /// Reports whether the version is known.
     pub fn is_known(self) -> bool {
         self != Self::UNKNOWN
     }
 
-    /// Tells whether an entry with this indexed version is certainly the same,
+    /// Reports whether an entry with this indexed version is certainly the same,
     /// given its version `now`.
     pub fn is_same_as(self, now: Self) -> bool {
         self.is_known() && self == now
     }
 
-    /// Tells whether an entry with this indexed version has certainly changed,
+    /// Reports whether an entry with this indexed version has certainly changed,
     /// given its version `now`. An unknown version is no evidence of a change.
     pub fn differs_from(self, now: Self) -> bool {
         self.is_known() && now.is_known() && self != now

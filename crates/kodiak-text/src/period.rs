@@ -131,7 +131,7 @@ impl Period {
     }
 }
 
-/// Tells whether a text says when something was: a day, a month, a year, or how
+/// Reports whether a text says when something was: a day, a month, a year, or how
 /// long ago.
 pub fn tells_time(text: &str) -> bool {
     let mut folded = String::new();
@@ -152,7 +152,7 @@ pub fn tells_time(text: &str) -> bool {
     })
 }
 
-/// Tells whether a query asks when something was.
+/// Reports whether a query asks when something was.
 pub fn asks_when(query: &str) -> bool {
     let mut folded = String::new();
     fold_into(query, &mut folded);

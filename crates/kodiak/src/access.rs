@@ -116,7 +116,7 @@ impl Guard {
         &self.view
     }
 
-    /// Tells whether everything exists for the caller.
+    /// Reports whether everything exists for the caller.
     pub fn sees_everything(&self) -> bool {
         self.scope.is_everything()
     }
@@ -155,7 +155,7 @@ impl Guard {
         self.project().map_or(Ok(()), |_| Err(Error::OutOfScope))
     }
 
-    /// Tells whether this source exists for the caller.
+    /// Reports whether this source exists for the caller.
     pub fn admits(&self, source: &str) -> bool {
         self.scope.admits(source)
     }

@@ -60,7 +60,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Tells whether anything changed.
+    /// Reports whether anything changed.
     pub fn changed(&self) -> bool {
         self.added + self.updated + self.removed > 0
     }

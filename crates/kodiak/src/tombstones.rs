@@ -54,7 +54,7 @@ impl Tombstones {
         self.shared.path.as_deref()
     }
 
-    /// Tells whether a document, or the thread that it is part of, was forgotten.
+    /// Reports whether a document, or the thread that it is part of, was forgotten.
     pub fn hold(&self, source: &str, key: &str, thread: Option<&str>) -> Result<bool> {
         let Some(path) = self.path() else {
             return Ok(false);

@@ -116,7 +116,7 @@ impl Roots<'_> {
     }
 }
 
-/// Tells whether a path contains a hidden name, such as a repository's own
+/// Reports whether a path contains a hidden name, such as a repository's own
 /// files. Ignore files are not hidden, because they change which files are
 /// listed.
 fn is_hidden(path: &Path) -> bool {

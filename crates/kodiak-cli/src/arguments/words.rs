@@ -123,7 +123,7 @@ fn kind(argument: &OsStr, options: &[&Arg]) -> Kind {
     }
 }
 
-/// Tells whether a value that follows its option without a space is a number. The
+/// Reports whether a value that follows its option without a space is a number. The
 /// only such option, `-n`, takes one.
 fn is_number(value: &str) -> bool {
     let digits = value.strip_prefix('=').unwrap_or(value);

@@ -60,7 +60,7 @@ impl Remote {
         self.options.name()
     }
 
-    /// Tells whether it made the vectors marked with `key`.
+    /// Reports whether it made the vectors marked with `key`.
     pub(crate) fn has_key(&self, key: &str) -> bool {
         self.options.identity(0).key() == key
     }

@@ -65,7 +65,7 @@ pub(super) fn merged(text: &str, entry: &Entry) -> Result<String, String> {
     })
 }
 
-/// Tells whether the servers are in one line, where a table of its own cannot be.
+/// Reports whether the servers are in one line, where a table of its own cannot be.
 fn servers_are_inline(servers: &dyn TableLike) -> bool {
     let mut kinds = servers.iter().map(|(_, item)| item.is_inline_table());
     kinds.next().unwrap_or(false)

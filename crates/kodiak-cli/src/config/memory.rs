@@ -23,7 +23,7 @@ pub(crate) struct MemorySettings {
 }
 
 impl MemorySettings {
-    /// Tells whether nothing is set.
+    /// Reports whether nothing is set.
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -17,7 +17,7 @@ pub(crate) struct CopySettings {
 }
 
 impl CopySettings {
-    /// Tells whether nothing is set.
+    /// Reports whether nothing is set.
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }

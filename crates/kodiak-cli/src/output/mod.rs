@@ -62,12 +62,12 @@ impl Output {
         }
     }
 
-    /// Tells whether `--verbose` was given.
+    /// Reports whether `--verbose` was given.
     pub(crate) fn is_verbose(&self) -> bool {
         self.loudness == Loudness::Verbose
     }
 
-    /// Tells whether `--quiet` was given.
+    /// Reports whether `--quiet` was given.
     pub(crate) fn is_quiet(&self) -> bool {
         self.loudness == Loudness::Quiet
     }
@@ -91,7 +91,7 @@ impl Output {
         known.filter(|&columns| columns > 0).unwrap_or(UNKNOWN)
     }
 
-    /// Tells whether paths are printed as links: on a terminal that is styled.
+    /// Reports whether paths are printed as links: on a terminal that is styled.
     pub(crate) fn shows_links(&self) -> bool {
         self.on_terminal && self.answer.is_styled()
     }

@@ -27,7 +27,7 @@ impl Painter {
         Self { styled }
     }
 
-    /// Tells whether it applies styles.
+    /// Reports whether it applies styles.
     pub(crate) fn is_styled(self) -> bool {
         self.styled
     }
@@ -41,7 +41,7 @@ impl Painter {
     }
 }
 
-/// Tells whether a stream is styled. `--color` decides first, then the
+/// Reports whether a stream is styled. `--color` decides first, then the
 /// environment (<https://no-color.org>, <https://bixense.com/clicolors>), then
 /// whether the stream is a terminal.
 pub(crate) fn wanted(

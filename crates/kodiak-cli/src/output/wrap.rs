@@ -103,14 +103,14 @@ fn pieces(text: &[Marked], width: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Tells whether a piece is a wide character, with what belongs to it.
+/// Reports whether a piece is a wide character, with what belongs to it.
 fn is_wide(characters: &[Marked]) -> bool {
     characters
         .first()
         .is_some_and(|(first, _)| first.width().unwrap_or(0) > 1)
 }
 
-/// Tells whether no line may begin with this character.
+/// Reports whether no line may begin with this character.
 fn is_closing(character: char) -> bool {
     matches!(
         character,

@@ -346,7 +346,7 @@ fn unknown(name: &str, cache: &Path) -> anyhow::Error {
     Error::UnknownModel { name, known }.into()
 }
 
-/// Tells whether a model, installed or known, scores pairs of texts.
+/// Reports whether a model, installed or known, scores pairs of texts.
 fn is_reranker(name: &str, cache: &Path) -> bool {
     match model::find(cache, name) {
         Ok(Some(installed)) => installed.settings.is_reranker(),

@@ -100,7 +100,7 @@ impl BenchmarkFile {
     }
 }
 
-/// Tells whether a path is that of a benchmark's file and not of a folder.
+/// Reports whether a path is that of a benchmark's file and not of a folder.
 pub(crate) fn is_benchmark(path: &Path) -> bool {
     path.is_file()
 }

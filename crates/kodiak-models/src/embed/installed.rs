@@ -62,7 +62,7 @@ pub struct InstalledModel {
 }
 
 impl Settings {
-    /// Tells whether the model scores pairs of texts and makes no vectors.
+    /// Reports whether the model scores pairs of texts and makes no vectors.
     pub fn is_reranker(&self) -> bool {
         self.pooling == Pooling::Pair
     }

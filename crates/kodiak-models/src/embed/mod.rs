@@ -80,13 +80,13 @@ pub trait Embedder: Send + Sync {
     /// Returns the limits of the embedder.
     fn limits(&self) -> Limits;
 
-    /// Tells whether texts stay on this machine. A search embeds documents, beside
+    /// Reports whether texts stay on this machine. A search embeds documents, beside
     /// the query, only with such a model.
     fn is_local(&self) -> bool {
         false
     }
 
-    /// Tells whether a lower-case word is a whole token of the model's
+    /// Reports whether a lower-case word is a whole token of the model's
     /// vocabulary, which holds the most common words of what it was trained on.
     /// Must be quick: a search asks before the model is loaded. Returns `false`
     /// if that is not known.

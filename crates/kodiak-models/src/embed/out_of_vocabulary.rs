@@ -16,7 +16,7 @@ const MAX_LETTERS: usize = 6;
 /// The names of the unknown token.
 const UNKNOWN: [&str; 2] = ["[UNK]", "<unk>"];
 
-/// Tells whether the tokens of a text, without special tokens, are words rather
+/// Reports whether the tokens of a text, without special tokens, are words rather
 /// than letters. Returns `false` for a text without letters and digits.
 pub(super) fn is_in_vocabulary(text: &str, tokens: impl Iterator<Item = String>) -> bool {
     let (mut letters, mut pieces, mut all) = (0, 0, 0);
@@ -34,7 +34,7 @@ pub(super) fn is_in_vocabulary(text: &str, tokens: impl Iterator<Item = String>)
         && letters as f32 >= LEAST_COVERED * seen as f32
 }
 
-/// Tells whether most of a query is in tokens of more than one letter. If most
+/// Reports whether most of a query is in tokens of more than one letter. If most
 /// of it is in a script that the model spells out, the one name or number that
 /// the model can read says nothing about the query.
 pub(super) fn is_mostly_in_vocabulary(text: &str, tokens: impl Iterator<Item = String>) -> bool {
@@ -60,7 +60,7 @@ mod tests {
     use super::{is_in_vocabulary, is_mostly_in_vocabulary};
     use crate::runtime::{Options, Runtime};
 
-    /// Tells whether a text is in the vocabulary of the tiny English model.
+    /// Reports whether a text is in the vocabulary of the tiny English model.
     fn in_vocabulary(text: &str) -> bool {
         let folder = tempfile::tempdir().unwrap();
         tiny_model::write(folder.path()).unwrap();

@@ -93,7 +93,7 @@ impl Address {
         }
     }
 
-    /// Tells whether it names more than a host.
+    /// Reports whether it names more than a host.
     pub fn has_path(&self) -> bool {
         let after = self.text.find("://").map_or(0, |at| at + 3);
         let path = self.text[after..]
@@ -102,12 +102,12 @@ impl Address {
         path.is_some_and(|path| !path.trim_matches('/').is_empty())
     }
 
-    /// Tells whether requests are encrypted.
+    /// Reports whether requests are encrypted.
     pub fn is_secure(&self) -> bool {
         self.secure
     }
 
-    /// Tells whether it is on this machine.
+    /// Reports whether it is on this machine.
     pub fn is_loopback(&self) -> bool {
         let host = self.host.trim_start_matches('[').trim_end_matches(']');
         host == "localhost"
@@ -115,7 +115,7 @@ impl Address {
             || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
     }
 
-    /// Tells whether the other one is served by the same program.
+    /// Reports whether the other one is served by the same program.
     pub(super) fn is_same_host(&self, other: &Self) -> bool {
         (self.secure, &self.host, self.port) == (other.secure, &other.host, other.port)
     }

@@ -14,7 +14,7 @@ impl Secret {
         Self(kept.collect())
     }
 
-    /// Tells whether it is empty, and so none.
+    /// Reports whether it is empty, and so none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -218,7 +218,7 @@ impl Settings {
     }
 }
 
-/// Tells whether a model may have this name. It becomes the name of a folder on
+/// Reports whether a model may have this name. It becomes the name of a folder on
 /// any file system, and stands before `@` in a key. It is in lower case because
 /// some file systems ignore case.
 pub(super) fn is_name(name: &str) -> bool {
@@ -229,7 +229,7 @@ pub(super) fn is_name(name: &str) -> bool {
         && name.starts_with(|first: char| first.is_ascii_alphanumeric())
 }
 
-/// Tells whether a name is that of a file in the same folder.
+/// Reports whether a name is that of a file in the same folder.
 pub(super) fn is_plain(name: &str) -> bool {
     let parts: Vec<_> = Path::new(name).components().collect();
     matches!(parts[..], [std::path::Component::Normal(part)] if part == name)

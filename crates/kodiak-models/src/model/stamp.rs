@@ -12,7 +12,7 @@ use std::time::SystemTime;
 /// The name of the stamp in a model's folder.
 pub(super) const STAMP: &str = ".verified";
 
-/// Tells whether the files are the ones that were checked last.
+/// Reports whether the files are the ones that were checked last.
 pub(super) fn is_current<'a>(folder: &Path, files: impl Iterator<Item = &'a str>) -> bool {
     let written = kodiak_base::files::read_text(folder.join(STAMP), kodiak_base::files::SMALL).ok();
     written.is_some() && written == stamp(folder, files)

@@ -38,7 +38,7 @@ impl Tokens {
         self.0.len()
     }
 
-    /// Tells whether there are no tokens. A graph cannot run on none.
+    /// Reports whether there are no tokens. A graph cannot run on none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

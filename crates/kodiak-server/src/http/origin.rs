@@ -55,7 +55,7 @@ impl Origins {
         }
     }
 
-    /// Tells whether the server may be called so. A name has to be known: whoever
+    /// Reports whether the server may be called so. A name has to be known: whoever
     /// owns another can make it point here. A number points where it says.
     fn is_ours(&self, host: &Authority) -> bool {
         let name = host.host().to_lowercase();

@@ -26,7 +26,7 @@ use crate::server::Server;
 /// The request that sets a level.
 pub(super) type LevelRequest = SetLevelRequestParams;
 
-/// Tells whether a request is of the later era, in which a client is told only what
+/// Reports whether a request is of the later era, in which a client is told only what
 /// it listens for.
 pub(super) fn is_later(context: &RequestContext<RoleServer>) -> bool {
     let later =

@@ -193,7 +193,7 @@ where
     }
 }
 
-/// Tells whether a client begins with this request. Asking what a server is like
+/// Reports whether a client begins with this request. Asking what a server is like
 /// and whether it is there is no beginning.
 fn begins(request: &ClientRequest) -> bool {
     match request {

@@ -131,7 +131,7 @@ fn glance(server: &Server, listener: &Listener, round: u64) {
 }
 
 impl Listener {
-    /// Tells whether there is something to look at for it, and a way to tell it.
+    /// Reports whether there is something to look at for it, and a way to tell it.
     fn is_watching(&self) -> bool {
         let Wish {
             documents, list, ..

@@ -129,7 +129,7 @@ impl TokenFile {
         Ok(presented(&self.list()?, secret, now).cloned())
     }
 
-    /// Tells whether a token that was presented is still there and valid.
+    /// Reports whether a token that was presented is still there and valid.
     pub(crate) fn has(&self, token: &Token, now: Timestamp) -> bool {
         let known = self.list().is_ok_and(|tokens| tokens.contains(token));
         known && !token.is_expired(now)

@@ -50,7 +50,7 @@ impl Arguments {
         Ok(Self { values })
     }
 
-    /// Tells whether the call has this argument.
+    /// Reports whether the call has this argument.
     pub fn has(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
@@ -73,7 +73,7 @@ impl Arguments {
         usize::try_from(number).ok()
     }
 
-    /// Tells whether the call has this flag and it is set.
+    /// Reports whether the call has this flag and it is set.
     pub fn flag(&self, name: &str) -> bool {
         self.values.get(name).and_then(Value::as_bool) == Some(true)
     }

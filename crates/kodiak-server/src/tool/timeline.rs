@@ -120,7 +120,7 @@ fn worded(call: &Call<'_>, request: &TimelineRequest, timeline: Timeline) -> Too
     list(call, &entries, total, complete, remarks)
 }
 
-/// Tells whether there are sources of memories, articles or sessions.
+/// Reports whether there are sources of memories, articles or sessions.
 fn has_experience(call: &Call<'_>) -> bool {
     use kodiak::source::Holding;
     let (engine, guard) = (&call.engine, call.guard());

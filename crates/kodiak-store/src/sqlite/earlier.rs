@@ -9,7 +9,7 @@ use rusqlite::Connection;
 /// The first format with chunks.
 const CHUNKS: u32 = 2;
 
-/// Tells whether the index has an earlier format, without entries.
+/// Reports whether the index has an earlier format, without entries.
 pub(super) fn lacks_entries(connection: &Connection) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(

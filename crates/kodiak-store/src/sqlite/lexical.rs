@@ -126,7 +126,7 @@ impl SqliteStore {
         self.value(&format!("SELECT count(*) {from}"), values)
     }
 
-    /// Tells whether any document matches `expression` and `filter`.
+    /// Reports whether any document matches `expression` and `filter`.
     pub fn any_matches(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
         if let Some(members) = filter.members() {
             let mut any = false;
@@ -534,7 +534,7 @@ impl Rendered {
     }
 }
 
-/// Tells whether the tokenizer finds any term in a text.
+/// Reports whether the tokenizer finds any term in a text.
 fn has_terms(text: &str) -> bool {
     Tokenizer::default()
         .each_term(text, Purpose::Query, |_| ControlFlow::Break(()))

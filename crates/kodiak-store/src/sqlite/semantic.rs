@@ -115,7 +115,7 @@ impl SqliteStore {
         })
     }
 
-    /// Tells whether the format of the index has chunks. An index of an earlier
+    /// Reports whether the format of the index has chunks. An index of an earlier
     /// format has none until it is next opened for writing.
     pub(super) fn knows_meaning(&self) -> Result<bool> {
         Ok(self.version()? >= 2)

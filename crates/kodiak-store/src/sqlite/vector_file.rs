@@ -135,7 +135,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Tells whether few vectors were added after the file was written. It
+    /// Reports whether few vectors were added after the file was written. It
     /// compares their numbers, which may have gaps but need no counting.
     fn is_fresh_enough(&self, file: &VectorFile, limit: StalenessLimit) -> Result<bool> {
         Ok(self.newest_vector()? - file.upto() <= limit.of(file))
@@ -150,7 +150,7 @@ impl SqliteStore {
         })
     }
 
-    /// Tells whether most vectors in the file still exist.
+    /// Reports whether most vectors in the file still exist.
     fn holds_little_else(
         &self,
         model: &Model,

@@ -40,7 +40,7 @@ impl Bitmap {
         new
     }
 
-    /// Tells whether the set contains a document.
+    /// Reports whether the set contains a document.
     pub fn contains(&self, row: Row) -> bool {
         match dense(row) {
             Some((word, bit)) => self.words.get(word).is_some_and(|bits| bits & bit != 0),
@@ -62,7 +62,7 @@ impl Bitmap {
         bits.chain(self.strays.iter().copied())
     }
 
-    /// Tells whether the set is empty.
+    /// Reports whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -161,7 +161,7 @@ impl PruningBound {
         limit
     }
 
-    /// Tells whether a row may be similar enough, given the product of its code
+    /// Reports whether a row may be similar enough, given the product of its code
     /// and the query's bytes. An error bound that is not a number rules nothing
     /// out.
     #[inline]

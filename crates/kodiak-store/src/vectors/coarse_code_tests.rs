@@ -13,7 +13,7 @@ fn row(vector: &[f32]) -> (Vec<i8>, f32) {
     (values.iter().map(|&value| value as i8).collect(), scale)
 }
 
-/// Tells whether the code of a vector may be within the limit.
+/// Reports whether the code of a vector may be within the limit.
 fn admitted(vector: &[f32], query: &QuantizedQuery, limit: PruningBound) -> bool {
     let (row, _) = row(vector);
     let (mut code, mut residual) = (Vec::new(), Vec::new());

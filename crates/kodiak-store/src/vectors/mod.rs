@@ -168,7 +168,7 @@ impl VectorFile {
         self.chunks().len()
     }
 
-    /// Tells whether the file has no vectors.
+    /// Reports whether the file has no vectors.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -110,7 +110,7 @@ fn encode<E: From<Error>>(
 }
 
 impl VectorFile {
-    /// Tells whether a row holds exactly what would be written for `vector`.
+    /// Reports whether a row holds exactly what would be written for `vector`.
     ///
     /// # Panics
     ///

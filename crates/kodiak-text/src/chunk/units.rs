@@ -93,7 +93,7 @@ pub(super) struct Outline<'body> {
 }
 
 impl Outline<'_> {
-    /// Tells whether a unit is the heading of its section.
+    /// Reports whether a unit is the heading of its section.
     pub(super) fn is_heading(&self, unit: usize) -> bool {
         self.units[unit].cuts == Cut::Document
     }

@@ -86,7 +86,7 @@ impl Lines {
         Self::read(markup, body, |_, _, _| ())
     }
 
-    /// Tells whether these can be the lines of this body, judging by its length.
+    /// Reports whether these can be the lines of this body, judging by its length.
     pub fn fit(&self, body: &str) -> bool {
         self.length == body.len()
     }

@@ -236,7 +236,7 @@ impl Scanner {
         Line::Text { content, begins }
     }
 
-    /// Tells whether the line belongs to the block that is being skipped.
+    /// Reports whether the line belongs to the block that is being skipped.
     fn skips(&mut self, line: &str) -> bool {
         match self.skipping {
             None => false,
@@ -366,7 +366,7 @@ pub fn numbered_heading(content: &str) -> Option<(usize, &str)> {
     heading.then_some((level, text))
 }
 
-/// Tells whether a line consists of this mark only.
+/// Reports whether a line consists of this mark only.
 fn consists_of(content: &str, mark: u8) -> bool {
     let content = content.trim_end();
     !content.is_empty() && content.bytes().all(|byte| byte == mark)

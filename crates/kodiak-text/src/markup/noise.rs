@@ -144,7 +144,7 @@ pub fn without_noise(line: &str, noise: &[Range<usize>], text: &mut String) {
     push(&line[from..]);
 }
 
-/// Tells whether a line consists of rule and table signs only.
+/// Reports whether a line consists of rule and table signs only.
 fn is_rule(line: &[u8]) -> bool {
     let mut signs = 0;
     for byte in line {

@@ -69,7 +69,7 @@ impl Prose {
         }
     }
 
-    /// Tells whether there is as much as is needed.
+    /// Reports whether there is as much as is needed.
     fn is_enough(&self) -> bool {
         self.needed.characters == 0
     }
@@ -224,7 +224,7 @@ fn as_written(body: &str, part: Range<usize>, needed: Enough) -> Prose {
     prose
 }
 
-/// Tells whether a block may start at an offset: at the start of a line.
+/// Reports whether a block may start at an offset: at the start of a line.
 fn starts_block(body: &str, at: usize) -> bool {
     at == 0 || body[..at].ends_with('\n')
 }
@@ -474,7 +474,7 @@ fn cells(row: &str) -> Vec<Range<usize>> {
     cells
 }
 
-/// Tells whether a line is the rule below the head of a table, such as `|---|:-:|`.
+/// Reports whether a line is the rule below the head of a table, such as `|---|:-:|`.
 fn is_table_rule(line: &str) -> bool {
     let line = line.trim();
     line.contains('|')
@@ -484,7 +484,7 @@ fn is_table_rule(line: &str) -> bool {
             .all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
 }
 
-/// Tells whether a line defines the address of a link: `[name]: address`.
+/// Reports whether a line defines the address of a link: `[name]: address`.
 fn is_link_definition(content: &str) -> bool {
     content.starts_with('[')
         && !content.starts_with("[^")
@@ -493,7 +493,7 @@ fn is_link_definition(content: &str) -> bool {
             .is_some_and(|(name, address)| !name.contains(']') && !address.trim().is_empty())
 }
 
-/// Tells whether a line has nothing but tags.
+/// Reports whether a line has nothing but tags.
 pub fn is_tag_line(content: &str) -> bool {
     let mut words = content.split_whitespace().peekable();
     words.peek().is_some()

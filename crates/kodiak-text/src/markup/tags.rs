@@ -141,7 +141,7 @@ fn after_attribute(bytes: &[u8], at: usize) -> usize {
     at + 1
 }
 
-/// Tells whether a `#` after this text can start a tag. An anchor in a link, the
+/// Reports whether a `#` after this text can start a tag. An anchor in a link, the
 /// value of an attribute and a part of an address are no tags.
 fn may_start(before: &str, inside_address: bool, heading: bool) -> bool {
     let mut characters = before.chars();
@@ -201,12 +201,12 @@ fn several_words(text: &str, first: usize) -> Option<&str> {
     None
 }
 
-/// Tells whether a character may be inside a tag.
+/// Reports whether a character may be inside a tag.
 fn is_tag(character: char) -> bool {
     is_word(character) || matches!(character, '-' | '/')
 }
 
-/// Tells whether a character may be inside a word of a tag: letters, digits and
+/// Reports whether a character may be inside a word of a tag: letters, digits and
 /// marks of any script, the underscore, and the two joiners without which Persian
 /// and Indic words fall apart.
 fn is_word(character: char) -> bool {

@@ -272,7 +272,7 @@ pub fn fold_word(written: &str, folded: &mut String) {
     }
 }
 
-/// Tells whether a folded word of a script with spaces belongs in the vocabulary:
+/// Reports whether a folded word of a script with spaces belongs in the vocabulary:
 /// it has three to forty characters and no digits. Misspellings are corrected only
 /// to such words.
 pub fn is_plain(folded: &str) -> bool {

@@ -48,29 +48,29 @@ pub(super) fn class_of(character: char) -> Class {
     }
 }
 
-/// Tells whether a character is Katakana, in which Japanese writes foreign words.
+/// Reports whether a character is Katakana, in which Japanese writes foreign words.
 pub(super) fn is_katakana(character: char) -> bool {
     matches!(character as u32, 0x30A0..=0x30FF | 0x31F0..=0x31FF | 0xFF66..=0xFF9F)
 }
 
-/// Tells whether a character is Hangul, the Korean script, which has spaces
+/// Reports whether a character is Hangul, the Korean script, which has spaces
 /// between words.
 pub(super) fn is_hangul(character: char) -> bool {
     matches!(character as u32, 0x1100..=0x11FF | 0x3130..=0x318F | 0xAC00..=0xD7FF)
 }
 
-/// Tells whether a word may start with this character.
+/// Reports whether a word may start with this character.
 pub(super) fn starts_word(character: char) -> bool {
     character.is_alphanumeric() && !is_mark(character)
 }
 
-/// Tells whether a character continues a word of this class.
+/// Reports whether a character continues a word of this class.
 pub(super) fn continues_word(character: char, class: Class) -> bool {
     // A mark belongs to the letter before it, whatever block it is from.
     (character.is_alphanumeric() && class_of(character) == class) || is_mark(character)
 }
 
-/// Tells whether a character is a combining mark on the one before it, such as an
+/// Reports whether a character is a combining mark on the one before it, such as an
 /// accent or a vowel sign.
 pub fn is_mark(character: char) -> bool {
     character as u32 >= 0x300 && character.general_category_group() == GeneralCategoryGroup::Mark

@@ -169,7 +169,7 @@ impl Stemmer {
         length >= 2 && self.word[length - 1] == self.word[length - 2] && self.consonant(length - 1)
     }
 
-    /// Tells whether the first `length` letters end in consonant, vowel, consonant,
+    /// Reports whether the first `length` letters end in consonant, vowel, consonant,
     /// the last not w, x or y, as in "hop" and "fil".
     fn ends_short(&self, length: usize) -> bool {
         length >= 3

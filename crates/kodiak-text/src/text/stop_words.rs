@@ -13,7 +13,7 @@ use super::fold_into;
 /// words and stay uncorrected.
 const LANGUAGES: [&str; 7] = ["en", "de", "fr", "es", "it", "pt", "nl"];
 
-/// Tells whether a folded word is a stop word of one of the known languages.
+/// Reports whether a folded word is a stop word of one of the known languages.
 pub fn is_stop_word(folded: &str) -> bool {
     // Even a process that answers a single query builds the set, so words that
     // are folded already are borrowed rather than copied.

@@ -91,14 +91,14 @@ impl Statement {
         comparable.then(|| indel::normalized_similarity(one, other))
     }
 
-    /// Tells whether two statements have most of their words in common.
+    /// Reports whether two statements have most of their words in common.
     fn shares_most_with(&self, other: &Self) -> bool {
         let longest = self.wording.len().max(other.wording.len());
         let shared = self.wording.common_stems(&other.wording);
         shared as f64 >= SHARED * longest as f64
     }
 
-    /// Tells whether a word was replaced by another: both have one that the other lacks.
+    /// Reports whether a word was replaced by another: both have one that the other lacks.
     /// A word that only one of them has is an addition.
     fn replaces_in(&self, other: &Self) -> bool {
         let shared = self.wording.shared_with(&other.wording);

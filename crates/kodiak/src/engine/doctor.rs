@@ -81,7 +81,7 @@ pub enum Subject {
 }
 
 impl Check {
-    /// Tells whether nothing is wrong.
+    /// Reports whether nothing is wrong.
     pub fn is_ok(&self) -> bool {
         let sound = match &self.subject {
             Subject::Index { .. } | Subject::Model { .. } => true,
@@ -141,7 +141,7 @@ pub enum Repair {
 }
 
 impl Diagnosis {
-    /// Tells whether nothing is wrong.
+    /// Reports whether nothing is wrong.
     pub fn is_clean(&self) -> bool {
         self.checks.iter().all(Check::is_ok)
     }

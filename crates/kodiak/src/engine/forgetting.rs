@@ -117,7 +117,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Tells whether a document with this key was erased and must not come back.
+    /// Reports whether a document with this key was erased and must not come back.
     pub(crate) fn was_erased(&self, source: &str, key: &str) -> Result<bool> {
         self.shared.tombstones.hold(source, key, None)
     }

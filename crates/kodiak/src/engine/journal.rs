@@ -47,7 +47,7 @@ impl Journal {
         index.with_file_name(name)
     }
 
-    /// Tells whether a caller may finish the work: every source exists for it.
+    /// Reports whether a caller may finish the work: every source exists for it.
     pub(super) fn is_within(&self, guard: &Guard) -> bool {
         self.files.iter().all(|file| guard.admits(&file.source))
     }

@@ -232,7 +232,7 @@ impl Engine {
         }
     }
 
-    /// Tells whether searches that ask for it are reranked.
+    /// Reports whether searches that ask for it are reranked.
     pub fn reranks(&self) -> bool {
         self.reranker.is_some()
     }

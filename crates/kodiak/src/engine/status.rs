@@ -79,7 +79,7 @@ pub struct SourceState {
 }
 
 impl SourceState {
-    /// Tells whether a sync would change the index.
+    /// Reports whether a sync would change the index.
     pub fn is_behind(&self) -> bool {
         let changed = |changes: &Result<Changes>| match changes {
             Ok(changes) => !changes.is_empty(),

@@ -20,12 +20,12 @@ pub struct SyncReport {
 }
 
 impl SyncReport {
-    /// Tells whether every source is up to date.
+    /// Reports whether every source is up to date.
     pub fn is_complete(&self) -> bool {
         self.failed.is_empty()
     }
 
-    /// Tells whether anything changed.
+    /// Reports whether anything changed.
     pub fn changed(&self) -> bool {
         let changed = |(_, report): &(String, Report)| report.changed();
         !self.forgotten.is_empty() || self.synced.iter().any(changed)

@@ -198,7 +198,7 @@ fn row_of(reader: &dyn Reader, source: &str, key: &str) -> Result<Option<Row>> {
     Ok(named.first().map(|(row, ..)| *row))
 }
 
-/// Tells whether the document with this key is from another entry than the target.
+/// Reports whether the document with this key is from another entry than the target.
 pub(super) fn is_of_another_entry(reader: &dyn Reader, target: &Target) -> Result<bool> {
     let Some(row) = row_of(reader, &target.source, &target.key)? else {
         return Ok(false);

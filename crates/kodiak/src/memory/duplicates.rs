@@ -76,7 +76,7 @@ impl Said {
         }
     }
 
-    /// Tells whether two texts are identical but for white space.
+    /// Reports whether two texts are identical but for white space.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.spaced == other.spaced
     }

@@ -215,7 +215,7 @@ impl Engine {
     }
 }
 
-/// Tells whether retention must leave a memory alone.
+/// Reports whether retention must leave a memory alone.
 fn is_protected(fields: &[(String, String)]) -> bool {
     let value = first_of(fields, &["decay_protected"]);
     value.is_some_and(|value| matches!(value.to_lowercase().as_str(), "true" | "yes" | "on" | "1"))

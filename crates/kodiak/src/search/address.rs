@@ -41,7 +41,7 @@ impl Occurrence {
     }
 }
 
-/// Tells whether the word between these two parts of a text is in an address.
+/// Reports whether the word between these two parts of a text is in an address.
 fn is_inside(before: &str, after: &str) -> bool {
     if after.starts_with("://") {
         return true;

@@ -61,7 +61,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Tells whether every known change can be found by word and nothing was cut
+    /// Reports whether every known change can be found by word and nothing was cut
     /// short.
     pub fn is_complete(&self) -> bool {
         self.completeness.is_complete()

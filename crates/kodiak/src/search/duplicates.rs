@@ -209,7 +209,7 @@ impl From<StoredDocument> for Duplicate {
     }
 }
 
-/// Tells whether two documents say the same.
+/// Reports whether two documents say the same.
 fn is_copy(
     (one, read): (&StoredDocument, &mut Reading),
     (other, other_read): (&StoredDocument, &mut Reading),
@@ -238,7 +238,7 @@ fn is_copy(
     content.is_near(other_content, factor * NEAR_TERMS)
 }
 
-/// Tells whether two memories say the same, possibly in other words or in another
+/// Reports whether two memories say the same, possibly in other words or in another
 /// order.
 fn is_restated(
     (one, read): (&StoredDocument, &mut Reading),
@@ -324,7 +324,7 @@ impl Sketch {
         (self.hash, self.words) == (other.hash, other.words)
     }
 
-    /// Tells whether more than this share of the words differ. Words that share a
+    /// Reports whether more than this share of the words differ. Words that share a
     /// counter can only hide a difference.
     fn differs(&self, other: &Self, highest: f64) -> bool {
         if self.counted.min(other.counted) < COUNTED_WORDS {
@@ -393,7 +393,7 @@ impl Content {
         }
     }
 
-    /// Tells whether the terms of two texts are nearly the same, and at least this
+    /// Reports whether the terms of two texts are nearly the same, and at least this
     /// many.
     fn is_near(&self, other: &Self, least: usize) -> bool {
         let (common, [own, others]) = self.compared(other);
@@ -417,12 +417,12 @@ impl Content {
             && !is_subject(&others, &other.subject)
     }
 
-    /// Tells whether two texts differ in a number or a negation.
+    /// Reports whether two texts differ in a number or a negation.
     fn is_opposed(&self, other: &Self) -> bool {
         self.negations != other.negations || self.numbers != other.numbers
     }
 
-    /// Tells whether one of two texts has all informative terms of the other and adds
+    /// Reports whether one of two texts has all informative terms of the other and adds
     /// only few.
     fn restates(&self, other: &Self) -> bool {
         let (common, [own, others]) = self.compared(other);

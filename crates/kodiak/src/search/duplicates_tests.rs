@@ -31,7 +31,7 @@ fn document(title: &str, body: &str) -> StoredDocument {
     }
 }
 
-/// Tells whether the second of two documents is a copy of the first.
+/// Reports whether the second of two documents is a copy of the first.
 fn collapses(one: StoredDocument, other: &StoredDocument) -> bool {
     collapses_as(one, other, false)
 }

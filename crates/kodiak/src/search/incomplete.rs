@@ -205,7 +205,7 @@ impl Completeness {
         Self(notices.iter().filter_map(Incomplete::of).collect())
     }
 
-    /// Tells whether nothing is missing.
+    /// Reports whether nothing is missing.
     pub fn is_complete(&self) -> bool {
         self.0.is_empty()
     }

@@ -48,7 +48,7 @@ pub(super) struct Inspection<'a> {
 pub(super) struct Inspected(HashMap<Row, (f64, StoredDocument)>);
 
 impl Inspected {
-    /// Tells whether nothing was inspected.
+    /// Reports whether nothing was inspected.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

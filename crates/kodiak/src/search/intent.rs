@@ -40,7 +40,7 @@ impl Intent {
     }
 }
 
-/// Tells whether the text contains `YYYY-MM-DD` or `YYYY/MM/DD`.
+/// Reports whether the text contains `YYYY-MM-DD` or `YYYY/MM/DD`.
 fn has_date(text: &str) -> bool {
     text.as_bytes().windows(10).any(|window| {
         let separator = window[4];

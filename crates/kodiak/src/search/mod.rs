@@ -130,7 +130,7 @@ impl Outcome {
         }
     }
 
-    /// Tells whether more documents match than were fetched, or semantic hits could
+    /// Reports whether more documents match than were fetched, or semantic hits could
     /// follow that did not fit. Fused rankings have candidates enough, and others
     /// would change their scores.
     fn can_widen(&self, plan: &Plan) -> bool {

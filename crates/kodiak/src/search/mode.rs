@@ -42,7 +42,7 @@ impl Mode {
         }
     }
 
-    /// Tells whether a search in this mode may need a model.
+    /// Reports whether a search in this mode may need a model.
     pub fn may_compare_meanings(self) -> bool {
         !matches!(self, Self::Lexical | Self::Like)
     }

@@ -149,7 +149,7 @@ impl Plan {
     }
 }
 
-/// Tells whether a query without words asks for a listing. Other signs are
+/// Reports whether a query without words asks for a listing. Other signs are
 /// matched literally.
 fn is_listing(text: &str) -> bool {
     matches!(text.trim(), "" | "*")

@@ -42,7 +42,7 @@ pub(super) struct Presented {
 }
 
 impl Presented {
-    /// Tells whether there are fewer hits than wanted because of copies.
+    /// Reports whether there are fewer hits than wanted because of copies.
     pub(super) fn lacks_hits(&self) -> bool {
         self.missing > 0 && self.collapsed > 0
     }

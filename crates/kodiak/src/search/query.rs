@@ -243,13 +243,13 @@ impl Query {
         alternatives.take(MAX_WORDS).collect()
     }
 
-    /// Tells whether the query looks for nothing; it may still exclude something.
+    /// Reports whether the query looks for nothing; it may still exclude something.
     pub(super) fn is_empty(&self) -> bool {
         self.required.is_empty() && self.optional.is_empty()
     }
 }
 
-/// Tells whether any operator has operands. An operator without them is dropped.
+/// Reports whether any operator has operands. An operator without them is dropped.
 /// In lower case "and", "or", "not" and "near" are always words.
 fn has_operator(tokens: &[Token]) -> bool {
     let operand =
@@ -268,7 +268,7 @@ fn has_operator(tokens: &[Token]) -> bool {
     })
 }
 
-/// Tells whether the tokens are a sentence: three words or more outside of quotes.
+/// Reports whether the tokens are a sentence: three words or more outside of quotes.
 /// In a sentence, quotation marks emphasise rather than require.
 fn is_sentence(tokens: &[Token]) -> bool {
     let plain = |token: &Token| match token {

@@ -150,7 +150,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Tells whether this judges by the terms that `finder` looks for.
+    /// Reports whether this judges by the terms that `finder` looks for.
     pub(super) fn judges_by(&self, finder: &Finder<'_>) -> bool {
         self.finder.shares_terms(finder)
     }

@@ -178,7 +178,7 @@ fn informative_words(terms: &Terms) -> Vec<&str> {
         .collect()
 }
 
-/// Tells whether a title has all of these words; `false` if there are none.
+/// Reports whether a title has all of these words; `false` if there are none.
 fn has_all(title: &str, words: &[&str]) -> bool {
     let mut folded = String::new();
     fold_into(title, &mut folded);

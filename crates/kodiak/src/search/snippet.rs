@@ -94,7 +94,7 @@ impl PrefixFilter {
         prefixes
     }
 
-    /// Tells whether one of the terms may be the stem of this word as written.
+    /// Reports whether one of the terms may be the stem of this word as written.
     fn allows(&self, written: &[u8]) -> bool {
         let Some(first) = written.first().filter(|first| first.is_ascii()) else {
             return true;
@@ -111,7 +111,7 @@ impl PrefixFilter {
     }
 }
 
-/// Tells whether a word as written begins with `kept`, ASCII case aside. A
+/// Reports whether a word as written begins with `kept`, ASCII case aside. A
 /// character beyond ASCII counts as a match, since it may fold to anything.
 fn begins(written: &[u8], kept: &[u8]) -> bool {
     for (at, letter) in kept.iter().enumerate() {
@@ -208,7 +208,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Tells whether two finders look for the terms of one plan, so that the terms
+    /// Reports whether two finders look for the terms of one plan, so that the terms
     /// have the same numbers.
     pub(super) fn shares_terms(&self, other: &Finder<'_>) -> bool {
         std::ptr::eq(self.planned, other.planned)
@@ -510,7 +510,7 @@ fn title_heading(document: &StoredDocument) -> Range<usize> {
     }
 }
 
-/// Tells whether an offset of the body is in a line of tags, which is not prose.
+/// Reports whether an offset of the body is in a line of tags, which is not prose.
 fn is_in_tag_line(document: &StoredDocument, at: usize) -> bool {
     const LONGEST: usize = 500;
     let body = document.body.as_str();
@@ -525,7 +525,7 @@ fn is_in_tag_line(document: &StoredDocument, at: usize) -> bool {
     end - start < LONGEST && plain::is_tag_line(&body[start..end])
 }
 
-/// Tells whether an offset of a body is inside the address of a link or behind the
+/// Reports whether an offset of a body is inside the address of a link or behind the
 /// host of an address.
 fn is_in_address(body: &str, at: usize) -> bool {
     const LONGEST: usize = 300;

@@ -87,7 +87,7 @@ impl Surface<'_> {
         Ok(Some((as_typed, by_stem)))
     }
 
-    /// Tells whether every word of the vocabulary that the stem matches is also
+    /// Reports whether every word of the vocabulary that the stem matches is also
     /// meant by what was typed.
     fn is_exact(&self, typed: &Typed) -> Result<bool> {
         let stemming = self.store.stemming();
@@ -150,7 +150,7 @@ impl Typed {
         })
     }
 
-    /// Tells whether a folded word is meant: it begins like this, or it is the word
+    /// Reports whether a folded word is meant: it begins like this, or it is the word
     /// in the singular or plural.
     fn means(&self, word: &str) -> bool {
         if self.prefix {
@@ -177,7 +177,7 @@ impl Typed {
     }
 }
 
-/// Tells whether one word is the regular plural of another.
+/// Reports whether one word is the regular plural of another.
 fn is_plural(plural: &str, singular: &str) -> bool {
     let ending = |stem: &str, ending: &str| plural.strip_prefix(stem) == Some(ending);
     ending(singular, "s")

@@ -102,7 +102,7 @@ impl Unit {
         !self.quoted && !self.prefix && self.text.ends_with(char::is_alphanumeric)
     }
 
-    /// Tells whether the words are a single run that is shorter than an n-gram.
+    /// Reports whether the words are a single run that is shorter than an n-gram.
     fn is_lone_piece(&self, found: &[Word]) -> bool {
         let [word] = found else { return false };
         let length = self.text[word.range.clone()].chars().count();
@@ -211,7 +211,7 @@ fn unit_or_operator(text: &str) -> (Option<Token>, &str) {
     (Some(Token::Unit(unit)), after)
 }
 
-/// Tells whether a word is written as a prefix: with one asterisk at its end. An
+/// Reports whether a word is written as a prefix: with one asterisk at its end. An
 /// asterisk before it, or a second one, is markup.
 fn is_prefix(word: &str) -> bool {
     let beginning = word.strip_suffix('*');

@@ -25,7 +25,7 @@ const ENDS: [char; 6] = ['.', '!', '?', '。', '！', '？'];
 /// The characters that end a question.
 const ASKS: [char; 2] = ['?', '？'];
 
-/// Tells whether `count` documents are turns on the whole. `lengths` are those of
+/// Reports whether `count` documents are turns on the whole. `lengths` are those of
 /// the documents that are short enough to be read.
 pub(super) fn are_turns(count: usize, lengths: impl ExactSizeIterator<Item = usize>) -> bool {
     let unread = count.saturating_sub(lengths.len());

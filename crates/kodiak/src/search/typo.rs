@@ -146,7 +146,7 @@ impl Speller<'_> {
         }
     }
 
-    /// Tells whether any document that the caller may see contains this word.
+    /// Reports whether any document that the caller may see contains this word.
     pub(super) fn is_known(&self, folded: &str) -> Result<bool> {
         self.store.has_word(folded)
     }
@@ -183,13 +183,13 @@ impl Speller<'_> {
         })
     }
 
-    /// Tells whether a document that the filter admits contains this phrase.
+    /// Reports whether a document that the filter admits contains this phrase.
     pub(super) fn has_phrase(&self, phrase: &str) -> Result<bool> {
         self.store.any_matches(&expression(phrase), self.filter)
     }
 }
 
-/// Tells whether a folded word is in the list of English words.
+/// Reports whether a folded word is in the list of English words.
 fn is_listed(folded: &str) -> bool {
     folded.bytes().all(|byte| byte.is_ascii_lowercase()) && wordnik_list::word_exists(folded)
 }

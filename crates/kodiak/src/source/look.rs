@@ -47,7 +47,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// Tells whether the index has everything that was found.
+    /// Reports whether the index has everything that was found.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
             && self.gone.is_empty()

@@ -375,7 +375,7 @@ pub(super) fn divided(key: &str) -> (PathBuf, PathBuf) {
     (folder.to_owned(), PathBuf::from(name))
 }
 
-/// Tells whether a key is a plain path downwards.
+/// Reports whether a key is a plain path downwards.
 pub(super) fn stays_inside(key: &str) -> bool {
     let mut parts = Path::new(key).components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))

@@ -74,7 +74,7 @@ pub trait Source: Send + Sync {
     /// whole is an error.
     fn read(&self, entry: &Entry, emit: &mut dyn FnMut(Document)) -> Result<Reading>;
 
-    /// Tells whether an entry still exists, and in which version.
+    /// Reports whether an entry still exists, and in which version.
     fn presence(&self, entry_key: &str) -> Presence;
 
     /// Looks for changes since the index was last brought up to date, until
@@ -102,14 +102,14 @@ pub trait Source: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Tells whether the original of an entry is gone, and only what the source has
+    /// Reports whether the original of an entry is gone, and only what the source has
     /// kept of it is left.
     fn is_original_gone(&self, entry_key: &str) -> bool {
         let _ = entry_key;
         false
     }
 
-    /// Tells whether documents choose their keys themselves, so that two entries may
+    /// Reports whether documents choose their keys themselves, so that two entries may
     /// choose the same one.
     fn has_chosen_keys(&self) -> bool {
         false
@@ -309,7 +309,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Tells whether an entry that is not listed may still exist, because it
+    /// Reports whether an entry that is not listed may still exist, because it
     /// lies in a folder that could not be listed.
     pub fn may_hide(&self, entry_key: &str) -> bool {
         let mut folders = self.left_out.iter().filter(|one| one.key.ends_with('/'));

@@ -58,7 +58,7 @@ pub(crate) fn tidy_tag(tag: &str) -> Result<String, &'static str> {
     Ok(tidy.to_owned())
 }
 
-/// Tells whether a tag is `name`, or below it. Returns what follows `name`:
+/// Reports whether a tag is `name`, or below it. Returns what follows `name`:
 /// nothing, or the parts below it with a leading `/`.
 pub(crate) fn below<'tag>(tag: &'tag str, name: &str) -> Option<&'tag str> {
     let parts = name.split('/').count();

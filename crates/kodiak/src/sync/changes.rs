@@ -22,7 +22,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Tells whether the index is up to date.
+    /// Reports whether the index is up to date.
     pub fn is_empty(&self) -> bool {
         self.new.is_empty() && self.changed.is_empty() && self.gone.is_empty()
     }
@@ -95,7 +95,7 @@ impl Candidate {
     }
 }
 
-/// Tells whether an indexed entry has certainly changed. One whose version is
+/// Reports whether an indexed entry has certainly changed. One whose version is
 /// unknown may well be the same.
 pub(super) fn has_changed(known: &EntryState, entry: &Entry) -> bool {
     known.size != entry.size_hint || known.version.differs_from(entry.version)

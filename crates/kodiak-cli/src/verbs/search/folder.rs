@@ -90,7 +90,7 @@ fn refresh(context: &Context<'_>, typed: &Path) -> anyhow::Result<Scope> {
     })
 }
 
-/// Tells whether a source contains notes from this part of its folder. The part
+/// Reports whether a source contains notes from this part of its folder. The part
 /// may be hidden, ignored, or excluded by globs.
 fn covers(config: &Config, source: &RegisteredSource, inside: &str) -> kodiak::Result<bool> {
     let listing = assemble::source(config, source)?.list()?;
@@ -145,7 +145,7 @@ fn sync(context: &Context<'_>, engine: &Engine, name: &str) -> kodiak::Result<()
     }
 }
 
-/// Tells whether the source has ever been indexed completely.
+/// Reports whether the source has ever been indexed completely.
 fn was_synced(engine: &Engine, name: &str) -> bool {
     let sources = engine.indexed_sources(&Guard::local());
     let sources = sources.unwrap_or_default();

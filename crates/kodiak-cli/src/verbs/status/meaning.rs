@@ -186,7 +186,7 @@ impl Embeddings {
         self.model.as_ref().map(|model| model.name.clone())
     }
 
-    /// Tells whether `kodiak index` would embed something.
+    /// Reports whether `kodiak index` would embed something.
     pub(super) fn is_behind(&self) -> bool {
         self.enabled && self.model.is_some() && self.embedded < self.chunks
     }

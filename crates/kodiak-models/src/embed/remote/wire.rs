@@ -216,7 +216,7 @@ fn is_error(answer: &[u8]) -> bool {
     value.is_some_and(|value| value.get("error").is_some())
 }
 
-/// Tells whether a refusal for too many requests is one that waiting does not help.
+/// Reports whether a refusal for too many requests is one that waiting does not help.
 pub(super) fn is_used_up(message: &str) -> bool {
     let message = message.to_lowercase();
     [

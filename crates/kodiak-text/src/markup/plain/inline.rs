@@ -237,7 +237,7 @@ impl Inline<'_> {
     }
 }
 
-/// Tells whether a character ends a sentence.
+/// Reports whether a character ends a sentence.
 pub(super) fn ends_sentence(character: char) -> bool {
     matches!(
         character,
@@ -304,7 +304,7 @@ const IS_PLAIN: [bool; 256] = {
     plain
 };
 
-/// Tells whether an address may begin with an h, f or w before this.
+/// Reports whether an address may begin with an h, f or w before this.
 fn may_be_address(after: &[u8]) -> bool {
     after.get(..2).is_some_and(|two| {
         [b"tt", b"tp", b"ww"]

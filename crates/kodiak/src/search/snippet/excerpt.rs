@@ -275,7 +275,7 @@ fn boundaries(text: &str, range: Range<usize>) -> impl DoubleEndedIterator<Item 
     (range.start..=range.end).filter(|&at| text.is_char_boundary(at))
 }
 
-/// Tells whether a sentence starts here.
+/// Reports whether a sentence starts here.
 fn starts_sentence(prose: &Prose, at: usize) -> bool {
     if prose.starts.binary_search(&at).is_ok() {
         return true;
@@ -290,7 +290,7 @@ fn starts_sentence(prose: &Prose, at: usize) -> bool {
         && ends_sentence(prose, before.len())
 }
 
-/// Tells whether a sentence ends here.
+/// Reports whether a sentence ends here.
 fn ends_sentence(prose: &Prose, at: usize) -> bool {
     if prose.ends.binary_search(&at).is_ok() {
         return true;
@@ -313,18 +313,18 @@ fn ends_sentence(prose: &Prose, at: usize) -> bool {
     !text.ends_with('.') || !is_abbreviation(said)
 }
 
-/// Tells whether an ASCII letter or digit precedes: most places are ruled out by this.
+/// Reports whether an ASCII letter or digit precedes: most places are ruled out by this.
 fn follows_letter(text: &str, at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
     before.is_some_and(u8::is_ascii_alphanumeric)
 }
 
-/// Tells whether a character ends a sentence even if no space follows.
+/// Reports whether a character ends a sentence even if no space follows.
 fn is_wide_end(character: char) -> bool {
     matches!(character, '。' | '！' | '？' | '．' | '｡' | '।' | '॥')
 }
 
-/// Tells whether what comes before a full stop is an initial, part of an
+/// Reports whether what comes before a full stop is an initial, part of an
 /// abbreviation such as "e.g.", a form of address, or the number of a day.
 fn is_abbreviation(said: &str) -> bool {
     const ABBREVIATED: [&str; 12] = [
@@ -349,7 +349,7 @@ fn byte_length(text: &str, characters: usize) -> usize {
         .map_or(text.len(), |(at, _)| at)
 }
 
-/// Tells whether a cut at `at` would separate a character from its combining marks
+/// Reports whether a cut at `at` would separate a character from its combining marks
 /// or joiners.
 fn parts_a_character(text: &str, at: usize) -> bool {
     let next = text[at..].chars().next();

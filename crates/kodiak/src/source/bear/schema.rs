@@ -240,7 +240,7 @@ fn entity(connection: &Connection, name: &str) -> rusqlite::Result<Option<i64>> 
     statement.query_row([name], |row| row.get(0)).optional()
 }
 
-/// Tells whether a name is `Z_`, a number and `ending`.
+/// Reports whether a name is `Z_`, a number and `ending`.
 fn is_numbered(name: &str, ending: &str) -> bool {
     let number = name
         .strip_prefix("Z_")

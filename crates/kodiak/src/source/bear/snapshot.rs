@@ -65,7 +65,7 @@ impl Open {
     }
 }
 
-/// Tells whether an error may be gone in a moment.
+/// Reports whether an error may be gone in a moment.
 fn may_pass(error: &Error) -> bool {
     use BearProblem::{Failed, Locked};
     matches!(

@@ -121,7 +121,7 @@ impl ForeignDatabase {
         self.stamp
     }
 
-    /// Tells whether everything read so far is from one moment.
+    /// Reports whether everything read so far is from one moment.
     pub(super) fn holds(&self, path: &Path) -> bool {
         match self.way {
             Way::Locked => true,
@@ -158,7 +158,7 @@ fn choose(path: &Path) -> io::Result<Way> {
     })
 }
 
-/// Tells whether a database is in WAL mode. What is not a database is not.
+/// Reports whether a database is in WAL mode. What is not a database is not.
 fn is_wal(path: &Path) -> io::Result<bool> {
     let mut header = [0; READ_VERSION + 1];
     match files::open(path)?.read_exact(&mut header) {

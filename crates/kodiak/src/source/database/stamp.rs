@@ -35,7 +35,7 @@ impl Stamp {
         })
     }
 
-    /// Tells whether the database itself is the same, whatever the log is.
+    /// Reports whether the database itself is the same, whatever the log is.
     pub(super) fn same_database(&self, other: &Self) -> bool {
         self.database == other.database
     }

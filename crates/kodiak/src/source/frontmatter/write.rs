@@ -142,7 +142,7 @@ fn replace_lines(
     Some(format!("{mark}{opening}{fields}{closing}"))
 }
 
-/// Tells whether a block has these fields, however the list of one is written.
+/// Reports whether a block has these fields, however the list of one is written.
 fn reads_as(front: &str, wanted: &Map<String, Value>) -> bool {
     let divided = divide(front);
     let listed = |value: &Value| match value {
@@ -302,7 +302,7 @@ fn written(value: &Value, inside: bool) -> String {
     }
 }
 
-/// Tells whether any parser reads a text as itself without quotes.
+/// Reports whether any parser reads a text as itself without quotes.
 fn is_plain(text: &str, inside: bool) -> bool {
     let allowed =
         |c: char| c.is_alphanumeric() || " _-/.'()".contains(c) || (!inside && ",!?&+".contains(c));

@@ -426,7 +426,7 @@ impl<'a> Relisted<'a> {
         false
     }
 
-    /// Tells whether the walk could not list this again, which is no news.
+    /// Reports whether the walk could not list this again, which is no news.
     fn is_left_out(&mut self, key: &str) -> bool {
         let again = self.unlisted.left_out.iter().any(|one| one.key == key);
         if again {

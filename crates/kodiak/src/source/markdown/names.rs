@@ -54,7 +54,7 @@ pub(super) fn file_stem(title: &str) -> String {
     }
 }
 
-/// Tells whether a character changes the direction of text or has no shape at
+/// Reports whether a character changes the direction of text or has no shape at
 /// all. In a file name it would only deceive.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{200b}' | '\u{200e}' | '\u{200f}')
@@ -108,7 +108,7 @@ pub(in crate::source) fn check(key: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Tells whether a key contains a hidden name.
+/// Reports whether a key contains a hidden name.
 pub(super) fn is_hidden(key: &str) -> bool {
     key.split('/').any(|part| part.starts_with('.'))
 }

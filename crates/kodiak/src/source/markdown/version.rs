@@ -85,7 +85,7 @@ impl FileState {
         (self.changed_ns != 0).then(|| self.changed_ns.div_euclid(NANOSECONDS))
     }
 
-    /// Tells whether the file may be written again without its state changing.
+    /// Reports whether the file may be written again without its state changing.
     pub(in crate::source) fn is_fresh(&self) -> bool {
         let last = self.modified_ns.max(self.changed_ns);
         last > nanoseconds(SystemTime::now()).saturating_sub(TOO_FRESH_NS)

@@ -77,12 +77,12 @@ impl Scope {
         }
     }
 
-    /// Tells whether there is nothing to list.
+    /// Reports whether there is nothing to list.
     pub(super) fn is_empty(&self) -> bool {
         self.passed.is_empty()
     }
 
-    /// Tells whether the entries of a folder are listed.
+    /// Reports whether the entries of a folder are listed.
     pub(super) fn lists(&self, folder: &str) -> bool {
         if self.listed.contains(folder) || !self.known.contains(folder) {
             return true;
@@ -325,7 +325,7 @@ impl MarkdownFolder {
     }
 }
 
-/// Tells whether the walk takes this entry: a folder to enter or a file to
+/// Reports whether the walk takes this entry: a folder to enter or a file to
 /// list.
 pub(super) fn takes(globs: &Override, entry: &DirEntry) -> bool {
     // The walker skips hidden entries too, but `!*/` in a gitignore would

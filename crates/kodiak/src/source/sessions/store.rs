@@ -186,7 +186,7 @@ fn each_text(name: &str, value: &mut Value) {
     }
 }
 
-/// Tells whether two texts are the same JSON.
+/// Reports whether two texts are the same JSON.
 fn is_same(one: &str, other: &str) -> bool {
     let value =
         |text: &str| serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')).ok();

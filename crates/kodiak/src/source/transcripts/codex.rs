@@ -333,7 +333,7 @@ impl Codex {
     }
 }
 
-/// Tells whether a message in the name of the person was made by the program.
+/// Reports whether a message in the name of the person was made by the program.
 fn is_instruction(text: &str) -> bool {
     const BEGINNINGS: &[&str] = &[
         "<environment_context>",
@@ -359,7 +359,7 @@ fn request(text: &str) -> &str {
     text.trim()
 }
 
-/// Tells whether an output is that of a command that failed.
+/// Reports whether an output is that of a command that failed.
 fn has_failed(output: &str) -> bool {
     const MARKS: &[&str] = &["\"exit_code\":", "Process exited with code ", "Exit code: "];
     MARKS.iter().any(|mark| {

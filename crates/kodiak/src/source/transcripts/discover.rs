@@ -129,7 +129,7 @@ pub(super) fn discover(agent: Agent, root: &Path) -> io::Result<Discovered> {
     Ok(discovered)
 }
 
-/// Tells whether a session of Codex has this id. A second one may come after it.
+/// Reports whether a session of Codex has this id. A second one may come after it.
 pub(super) fn is_of(key: &str, session: &str) -> bool {
     let rest = key.strip_prefix(session);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))

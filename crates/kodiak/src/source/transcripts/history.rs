@@ -136,7 +136,7 @@ pub(super) fn read(path: &PathBuf, prompts: &Prompts, turns: &mut Turns<'_>) -> 
     Ok(())
 }
 
-/// Tells whether a prompt is a bare command to the program, such as `/clear`.
+/// Reports whether a prompt is a bare command to the program, such as `/clear`.
 fn is_command(text: &str) -> bool {
     let text = text.trim();
     let name = text.strip_prefix('/').unwrap_or_default();

@@ -254,7 +254,7 @@ impl Content {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Tells whether there is a block of this type.
+    /// Reports whether there is a block of this type.
     pub(super) fn has(&self, kind: &str) -> bool {
         self.0.iter().any(|block| block.kind.as_str() == kind)
     }

@@ -89,7 +89,7 @@ impl Lines {
     }
 }
 
-/// Tells whether a file is compressed, by its name.
+/// Reports whether a file is compressed, by its name.
 pub(super) fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
 }

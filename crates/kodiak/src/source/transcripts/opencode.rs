@@ -343,7 +343,7 @@ fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<i64> {
     })
 }
 
-/// Tells whether a file is named like a database of OpenCode.
+/// Reports whether a file is named like a database of OpenCode.
 pub(super) fn is_database(path: &Path) -> bool {
     let name = path
         .file_name()

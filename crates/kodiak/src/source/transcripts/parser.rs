@@ -40,7 +40,7 @@ impl LineFormat {
         }
     }
 
-    /// Tells whether a file that has grown can be read from where it ended. The
+    /// Reports whether a file that has grown can be read from where it ended. The
     /// records of a tree depend on all records before them.
     pub(super) fn reads_on(self) -> bool {
         self != Self::Pi

@@ -144,7 +144,7 @@ fn describe(session: &mut Session, found: &Found) {
     others.for_each(hide_secrets);
 }
 
-/// Tells whether the original begins with what was read of it.
+/// Reports whether the original begins with what was read of it.
 fn has_only_grown(kept: &Copy, found: &Found, thinking: bool) -> bool {
     let header = &kept.header;
     let Origin::Lines(path, format) = &found.origin else {

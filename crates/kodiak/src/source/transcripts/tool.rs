@@ -313,7 +313,7 @@ pub(super) fn output(text: &str, failed: bool) -> Output {
     kept
 }
 
-/// Tells whether a line of an output is about something that went wrong.
+/// Reports whether a line of an output is about something that went wrong.
 fn tells_of_error(line: &str) -> bool {
     const MARKS: &[&str] = &[
         "error:",

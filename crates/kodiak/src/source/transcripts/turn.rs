@@ -87,7 +87,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Tells whether it says nothing.
+    /// Reports whether it says nothing.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.tools.is_empty() && self.errors.is_empty()
     }

@@ -305,7 +305,7 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// Tells whether this text came among the last ones.
+    /// Reports whether this text came among the last ones.
     pub(super) fn is_repeated(&self, text: &str) -> bool {
         self.context.recent.contains(&short_hash(text))
     }

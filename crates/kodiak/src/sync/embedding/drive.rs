@@ -43,7 +43,7 @@ pub(super) struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    /// Tells whether the time is up or the run was cancelled.
+    /// Reports whether the time is up or the run was cancelled.
     pub(super) fn is_over(&self) -> bool {
         self.cancel.is_cancelled() || self.until.is_some_and(|until| Instant::now() >= until)
     }
