@@ -24,7 +24,10 @@ pub(super) fn fitted<'body>(
     body: &'body str,
     chunking: ChunkOptions,
 ) -> (Outline<'body>, Vec<Span>) {
-    let everything = [0..body.len()];
+    let everything = vec![Range {
+        start: 0,
+        end: body.len(),
+    }];
     let mut unknown: Vec<Range<usize>> = Vec::new();
     loop {
         let outline = outline(title, lines, body, chunking, &unknown);
@@ -39,7 +42,7 @@ pub(super) fn fitted<'body>(
         unknown = if unknown.is_empty() {
             heavy
         } else {
-            everything.to_vec()
+            everything.clone()
         };
     }
 }
