@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Event, Job};
+use kodiak::engine::{Event, Job, SyncReport};
 
 use crate::assemble::{self, Purpose};
 use crate::config::{
@@ -73,35 +73,27 @@ pub(crate) fn register(
             }
         }
     }
-    let engine = context.engine(&config, purpose)?;
-    let listener = Listener::new(output, Summaries::Never);
-    let added = format!("added {} as '{}'", source.path.display(), source.name);
-    let working = Working::begin()?;
-    let synced = {
-        let event = |event: Event<'_>| listener.event(event);
-        let job = Job::new(&event).cancelled_by(working.cancel());
-        let names = std::slice::from_ref(&source.name);
-        engine.sync_only(&Guard::local(), names, &job)
-    };
-    listener.end();
-    working.check()?;
-    let report = synced?;
-    if let Some(failure) = report.failed.into_iter().next() {
-        return Err(failure.error.into());
+    // The config comes first: a process that waits to write the index reads there, once
+    // it has the lock, which sources to keep.
+    let existed = context.config_path.exists();
+    let is_new = matches!(standing, Standing::New(_));
+    if is_new {
+        edit::add_source(&context.config_path, &source)?;
     }
-    // The config is written only after the engine has accepted the source.
-    match standing {
-        Standing::New(_) => {
-            edit::add_source(&context.config_path, &source)?;
-            output.notice(&added);
+    let report = match index(context, &config, &source, purpose) {
+        Ok(report) => report,
+        Err(error) if is_new => return Err(unregister(context, &source, existed, error)),
+        Err(error) => return Err(error),
+    };
+    if is_new {
+        let path = source.path.display();
+        output.notice(&format!("added {path} as '{}'", source.name));
+    } else {
+        if !wanted.globs.is_empty() {
+            edit::set_globs(&context.config_path, &source.name, wanted.globs)?;
         }
-        Standing::Known(_) => {
-            if !wanted.globs.is_empty() {
-                edit::set_globs(&context.config_path, &source.name, wanted.globs)?;
-            }
-            if wanted.writable {
-                edit::set_writable(&context.config_path, &source.name)?;
-            }
+        if wanted.writable {
+            edit::set_writable(&context.config_path, &source.name)?;
         }
     }
     if wanted.writable {
@@ -112,6 +104,55 @@ pub(crate) fn register(
         listener::print_summary(output, name, &location, report);
     }
     Ok(source)
+}
+
+/// Indexes a source of this config.
+fn index(
+    context: &Context<'_>,
+    config: &Config,
+    source: &RegisteredSource,
+    purpose: Purpose<'_>,
+) -> anyhow::Result<SyncReport> {
+    let engine = context.engine(config, purpose)?;
+    let listener = Listener::new(context.output, Summaries::Never);
+    let working = Working::begin()?;
+    let synced = {
+        let event = |event: Event<'_>| listener.event(event);
+        let job = Job::new(&event).cancelled_by(working.cancel());
+        let names = std::slice::from_ref(&source.name);
+        engine.sync_only(&Guard::local(), names, &job)
+    };
+    listener.end();
+    working.check()?;
+    let mut report = synced?;
+    match report.failed.pop() {
+        Some(failure) => Err(failure.error.into()),
+        None => Ok(report),
+    }
+}
+
+/// Takes a source that could not be indexed out of the config again, or removes the
+/// config if it did not exist. Returns the error, which says so if that fails.
+fn unregister(
+    context: &Context<'_>,
+    source: &RegisteredSource,
+    existed: bool,
+    error: anyhow::Error,
+) -> anyhow::Error {
+    let path = &context.config_path;
+    let removed = if existed {
+        edit::remove_source(path, &source.name)
+    } else {
+        std::fs::remove_file(path).map_err(Into::into)
+    };
+    match removed {
+        Ok(()) => error,
+        Err(_) => error.context(format!(
+            "'{}' was not indexed but stays in the config {}",
+            source.name,
+            path.display()
+        )),
+    }
 }
 
 /// Determines whether the source is registered already, and checks that it
