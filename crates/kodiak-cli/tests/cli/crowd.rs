@@ -1,5 +1,6 @@
 //! Ten processes on one index: each gets what it wants, and none is refused.
 
+use std::fs;
 use std::process::{Child, Stdio};
 
 use crate::desk::{Desk, Run};
@@ -58,4 +59,37 @@ fn ten_processes_share_one_index() {
         let query = format!("folder{folder} note59");
         assert_eq!(desk.found(&[&query, "--all"]).len(), 1, "{query}");
     }
+}
+
+#[test]
+fn a_folder_that_cannot_be_indexed_is_not_registered() {
+    let desk = Desk::new();
+    desk.write("early/a.md", "ramen noodles");
+    desk.write("late/b.md", "ramen noodles");
+    // Without a config, and with one.
+    for first in [true, false] {
+        let aside = desk.path("aside.db");
+        if !first {
+            desk.ok(&["add", "early", "--no-semantic"]);
+            fs::rename(desk.index(), &aside).unwrap();
+        }
+        let before = fs::read(desk.config()).ok();
+        assert_eq!(before.is_none(), first);
+        fs::create_dir_all(desk.index().parent().unwrap()).unwrap();
+        fs::write(desk.index(), "not an index").unwrap();
+        for arguments in [
+            &["add", "late", "--no-semantic"][..],
+            &["search", "noodles", "--in", "late", "--no-semantic"],
+        ] {
+            let run = desk.run(arguments);
+            assert_eq!(run.code, Some(2), "{run}");
+            assert_eq!(fs::read(desk.config()).ok(), before, "{run}");
+        }
+        fs::remove_file(desk.index()).unwrap();
+        if !first {
+            fs::rename(&aside, desk.index()).unwrap();
+        }
+    }
+    desk.ok(&["add", "late", "--no-semantic"]);
+    assert_eq!(desk.found(&["noodles", "--source", "late"]).len(), 1);
 }
