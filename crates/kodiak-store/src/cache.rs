@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 
 use super::sqlite::{cause_of, empty_log};
-use kodiak_models::embed::Identity;
 use kodiak_base::error::{Cause, Error, Result};
+use kodiak_models::embed::Identity;
 
 /// The mark of an embedding cache: "Kode" in ASCII.
 const APPLICATION: u32 = 0x4B6F_6465;

@@ -9,8 +9,8 @@ use rusqlite::Connection;
 
 use super::vector_file::vector_path;
 use super::{BUSY, SqliteWriter, log};
-use kodiak_base::error::{Cause, Error, Result};
 use crate::{EraseStep, remove_beside};
+use kodiak_base::error::{Cause, Error, Result};
 
 impl SqliteWriter {
     /// Removes documents, given by source and key, and every trace of them, also
