@@ -5,6 +5,7 @@
 //! one folder share it. It is only a cache: any damage costs time, never a
 //! result.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -235,6 +236,37 @@ impl EmbeddingCache {
         erase(&mut self.connection).map_err(|source| database_error(path, &source))
     }
 
+    /// Deletes the vectors of all texts but these, whichever models made them. As after
+    /// [`EmbeddingCache::erase`], the write-ahead log may still have them.
+    pub fn retain(&mut self, hashes: &HashSet<[u8; 16]>) -> Result<()> {
+        let path = &self.path;
+        let retain = |connection: &mut Connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut unused: Vec<i64> = Vec::new();
+            {
+                let mut statement =
+                    transaction.prepare_cached("SELECT id, text_hash FROM vectors")?;
+                let mut rows = statement.query([])?;
+                while let Some(row) = rows.next()? {
+                    // A hash of another length is not ours, and nothing can use it.
+                    let hash = row.get_ref(1)?.as_blob().ok();
+                    let hash = hash.and_then(|hash| <[u8; 16]>::try_from(hash).ok());
+                    if !hash.is_some_and(|hash| hashes.contains(&hash)) {
+                        unused.push(row.get(0)?);
+                    }
+                }
+                let mut statement =
+                    transaction.prepare_cached("DELETE FROM vectors WHERE id = ?1")?;
+                for id in unused {
+                    statement.execute([id])?;
+                }
+            }
+            transaction.commit()
+        };
+        retain(&mut self.connection).map_err(|source| database_error(path, &source))
+    }
+
     /// Empties the write-ahead log. Fails with [`Cause::Busy`] while another process
     /// reads the cache.
     pub fn empty_log(&self) -> Result<()> {
@@ -364,6 +396,23 @@ mod tests {
         assert_eq!(cache.get(&longer, &hashes).unwrap(), [None, None]);
         assert_eq!(cache.size().unwrap().0, 1);
         cache.forget(&identity("a")).unwrap();
+        assert_eq!(cache.size().unwrap().0, 0);
+    }
+
+    #[test]
+    fn vectors_of_other_texts_are_deleted_whichever_model_made_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut cache = EmbeddingCache::open(&folder.path().join("embeddings.db")).unwrap();
+        let vectors = [([1; 16], vec![0.6, 0.8]), ([2; 16], vec![0.8, 0.6])];
+        for name in ["a", "b"] {
+            cache.put(&identity(name), &vectors).unwrap();
+        }
+        cache.retain(&HashSet::from([[2; 16], [3; 16]])).unwrap();
+        for name in ["a", "b"] {
+            let found = cache.get(&identity(name), &[[1; 16], [2; 16]]).unwrap();
+            assert_eq!(found, [None, Some(vec![0.8, 0.6])]);
+        }
+        cache.retain(&HashSet::new()).unwrap();
         assert_eq!(cache.size().unwrap().0, 0);
     }
 

@@ -215,10 +215,7 @@ impl Engine {
             Err(Error::NoIndex { .. }) => return Ok(Vec::new()),
             other => other?,
         };
-        let (_, lessons, quirks) = parts_of(&fields);
-        let lessons = lessons.iter().map(|lesson| text_hash(&lesson.summary));
-        let quirks = quirks.iter().map(|quirk| text_hash(&quirk.observation));
-        Ok(lessons.chain(quirks).collect())
+        Ok(statement_hashes_in(&fields))
     }
 
     /// Returns the vectors of texts: those in the cache, and new ones of the model
@@ -264,6 +261,27 @@ impl Engine {
             minimum: model.minimum_similarity(),
         })
     }
+}
+
+/// Returns the hashes of what all sessions say, whose vectors the cache may have.
+pub(super) fn all_statement_hashes(reader: &dyn Reader) -> Result<Vec<[u8; 16]>> {
+    let sessions = Filter {
+        kinds: vec![KIND.to_owned()],
+        ..Filter::default()
+    };
+    let mut hashes = Vec::new();
+    for row in reader.rows(&sessions, None, None)?.iter() {
+        hashes.extend(statement_hashes_in(&reader.fields(row)?));
+    }
+    Ok(hashes)
+}
+
+/// Returns the hashes of the statements in the fields of a session.
+fn statement_hashes_in(fields: &[(String, String)]) -> Vec<[u8; 16]> {
+    let (_, lessons, quirks) = parts_of(fields);
+    let lessons = lessons.iter().map(|lesson| text_hash(&lesson.summary));
+    let quirks = quirks.iter().map(|quirk| text_hash(&quirk.observation));
+    lessons.chain(quirks).collect()
 }
 
 /// Returns the request for sessions in this mode.

@@ -5,7 +5,6 @@
 //! no byte is left. Every step can be repeated, and whatever writes the index next begins
 //! with what an earlier process has left.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::erasure::Erasure;
@@ -16,7 +15,7 @@ use crate::document::Version;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::source::{Entry, Forgetful, Located, Source};
-use crate::store::{EmbeddingCache, EraseStep, Reader, Writer};
+use crate::store::{EraseStep, Writer};
 use crate::sync;
 
 /// A source that something is to be erased from.
@@ -307,46 +306,6 @@ impl Engine {
             }
         }
         Ok(())
-    }
-
-    /// Deletes the vectors of erased texts from the cache, and caches that were set
-    /// aside. What the documents beside them still say stays.
-    fn erase_vectors(&self, erasure: &Erasure, reader: &dyn Reader) -> Result<()> {
-        let Some(path) = self.shared.cache.as_deref() else {
-            return Ok(());
-        };
-        let erased = erasure.targets.iter();
-        let erased = erased.map(|target| (target.source.as_str(), target.key.as_str()));
-        let erased: HashSet<(&str, &str)> = erased.collect();
-        let mut stay = Vec::new();
-        for entry in &erasure.entries {
-            let Some(state) = reader.entry_state(&entry.source, &entry.key)? else {
-                continue;
-            };
-            let known = state.row.map(|row| reader.documents_of_entry(row));
-            for known in known.transpose()?.unwrap_or_default() {
-                if !erased.contains(&(entry.source.as_str(), known.key.as_str())) {
-                    stay.push((entry.source.clone(), known.key));
-                }
-            }
-        }
-        let still: HashSet<[u8; 16]> = self.hashes_of(&stay)?.into_iter().collect();
-        let mut hashes = erasure.hashes();
-        hashes.retain(|hash| !still.contains(hash));
-        if let Some(mut cache) = self.cache_to_erase()? {
-            cache.erase(&hashes)?;
-        }
-        EmbeddingCache::remove_set_aside(path)
-    }
-
-    /// Opens the cache, if there is one.
-    fn cache_to_erase(&self) -> Result<Option<EmbeddingCache>> {
-        let path = self.shared.cache.as_deref().filter(|path| path.exists());
-        match path.map(EmbeddingCache::open).transpose() {
-            // A file of another program has nothing of ours.
-            Err(Error::NotOurs { .. }) => Ok(None),
-            opened => opened,
-        }
     }
 
     /// Empties the logs of the index and of the cache.

@@ -23,6 +23,7 @@ mod clock;
 mod doctor;
 mod documents;
 mod embed;
+mod erased_vectors;
 mod erasing;
 mod erasure;
 mod event;

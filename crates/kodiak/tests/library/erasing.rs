@@ -14,9 +14,10 @@ use kodiak::source::{
     FolderOptions, Holding, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,
     SessionRecords, TranscriptOptions, TranscriptSource,
 };
-use kodiak::store::{EmbeddingCache, EraseStep, SqliteStore};
+use kodiak::store::{EraseStep, SqliteStore};
 use kodiak::tombstones::Tombstones;
 use kodiak::{Error, Reference};
+use rusqlite::Connection;
 
 use crate::collection::ask;
 use crate::embedders::{Scripted, tiny};
@@ -162,20 +163,43 @@ impl Home {
             .unwrap()
     }
 
-    /// Indexes and embeds everything, with a memory or an article if one is to be erased.
+    /// Indexes and embeds everything, with a memory or an article if one is to be erased,
+    /// and an earlier version of what can have one.
     fn fill(&self, what: What) -> Engine {
         let engine = self.engine();
         index(&engine);
-        let source = match what {
-            What::Memory => "memory",
-            What::Article => "article",
+        let (me, job) = (Guard::local(), Job::default());
+        let name = match what {
+            What::Memory | What::Article => {
+                let articles = what == What::Article;
+                let source = if articles { "article" } else { "memory" };
+                engine.remember(&me, &memory(source), &job).unwrap();
+                let folder = if articles { "articles" } else { "memory" };
+                format!("{folder}/mine.md")
+            }
+            What::Page => "pages/sub/page.md".to_owned(),
             _ => return engine,
         };
-        engine
-            .remember(&Guard::local(), &memory(source), &Job::default())
-            .unwrap();
+        index(&engine);
+        let text = fs::read_to_string(self.root.join(&name)).unwrap();
+        self.write(&name, &text.replace("noodles", "dumplings and soup"));
         index(&engine);
         engine
+    }
+
+    /// Returns the number of vectors in the cache, and of those whose text no chunk of
+    /// the index has.
+    fn vectors(&self) -> (usize, usize) {
+        let hashes = |file: &str, query: &str| -> Vec<[u8; 16]> {
+            let database = Connection::open(self.root.join(file)).unwrap();
+            let mut statement = database.prepare(query).unwrap();
+            let rows = statement.query_map([], |row| row.get(0)).unwrap();
+            rows.map(Result::unwrap).collect()
+        };
+        let cached = hashes("data/embeddings.db", "SELECT text_hash FROM vectors");
+        let chunks = hashes("data/index.db", "SELECT text_hash FROM chunks");
+        let unused = cached.iter().filter(|hash| !chunks.contains(hash)).count();
+        (cached.len(), unused)
     }
 
     /// Returns the files that Kodiak writes and that still say something of it.
@@ -193,6 +217,10 @@ impl Home {
     fn assert_gone(&self, what: What, engine: &Engine, when: &str) {
         assert_eq!(self.left(), Vec::<String>::new(), "{what:?}, {when}");
         assert!(!self.journal().exists(), "{what:?}, {when}");
+        // Neither this version nor an earlier one has left a vector.
+        let (vectors, unused) = self.vectors();
+        assert_eq!(unused, 0, "{what:?}, {when}");
+        assert!(vectors > 0, "{what:?}, {when}");
         let me = Guard::local();
         let answer = engine.search(&me, &ask("quasarblau")).unwrap();
         assert_eq!(answer.total, 0, "{what:?}, {when}");
@@ -365,11 +393,8 @@ fn a_reader_delays_an_erasing_and_the_next_writer_finishes_it() {
     let home = Home::new(folder.path(), What::Memory);
     let engine = home.fill(What::Memory);
     let me = Guard::local();
-    let vectors = || {
-        let cache = EmbeddingCache::open(&home.root.join("data/embeddings.db")).unwrap();
-        cache.size().unwrap().0
-    };
-    let before = vectors();
+    let (before, earlier) = home.vectors();
+    assert_eq!(earlier, 1);
     let reader = SqliteStore::open(&home.root.join("data/index.db")).unwrap();
     let seen = reader.in_snapshot(|| {
         // From here on, this state is read from the log, which cannot be emptied.
@@ -379,7 +404,7 @@ fn a_reader_delays_an_erasing_and_the_next_writer_finishes_it() {
         assert!(home.journal().exists());
         // Everything else is done.
         assert!(!home.root.join("memory/mine.md").exists());
-        assert_eq!(vectors(), before - 1);
+        assert_eq!(home.vectors(), (before - 2, 0));
         let left = home.left();
         assert!(
             left.iter().all(|file| file.contains("index.db")),
@@ -525,7 +550,6 @@ fn what_is_erased_while_it_is_embedded_leaves_no_vector() {
     let engine = home.engine_with(model.clone());
     engine.embed(&me, None, &job).unwrap();
     assert!(model.chunks().concat().contains("quasarblau"));
-    let cache = EmbeddingCache::open(&home.root.join("data/embeddings.db")).unwrap();
-    assert_eq!(cache.size().unwrap().0, 1);
+    assert_eq!(home.vectors(), (1, 0));
     home.assert_gone(What::Page, &engine, "while it was embedded");
 }
