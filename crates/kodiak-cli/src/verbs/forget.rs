@@ -23,12 +23,13 @@ pub(super) fn run(arguments: &ForgetArguments, context: &Context<'_>) -> anyhow:
         Ok(desk.engine.forget(&guard, &arguments.ids, job)?)
     })?;
     for one in &forgotten {
-        output.notice(&format!(
-            "moved {}/{} to the trash: {}",
-            one.source,
-            one.key,
-            escaped(&one.title)
-        ));
+        let name = format!("{}/{}", one.source, one.key);
+        let title = escaped(&one.title);
+        output.notice(&if one.moved {
+            format!("moved {name} to the trash: {title}")
+        } else {
+            format!("{name} is in the trash already: {title}")
+        });
     }
     if forgotten.iter().any(|one| !one.indexed) {
         output.warning("the index is not up to date yet; the next `kodiak index` sees to it");

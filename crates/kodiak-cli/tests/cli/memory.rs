@@ -131,6 +131,22 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     moved memory/more to the trash: The API allows 200 requests a minute.
     ");
     assert_eq!(desk.found(&["requests"]), ["limits"]);
+    assert_snapshot!(desk.run(&["forget", "more"]), @"
+    exit: 0
+    --- stderr
+    memory/more is in the trash already: The API allows 200 requests a minute.
+    ");
+    assert_snapshot!(desk.run(&["forget", "--purge", "more"]), @"
+    exit: 0
+    --- stderr
+    erased 1 document
+    ");
+    assert_eq!(files(&desk, &format!("{MEMORY}/.trash")), 0);
+    assert_snapshot!(desk.run(&["forget", "--purge", "more"]), @"
+    exit: 0
+    --- stderr
+    it was erased before
+    ");
     assert_snapshot!(desk.run(&["forget", "--purge", "limits"]), @"
     exit: 0
     --- stderr

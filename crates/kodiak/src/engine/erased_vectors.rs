@@ -22,7 +22,7 @@ impl Engine {
         let hashes = self.hashes_gone(erasure, reader)?;
         if let Some(mut cache) = self.cache_to_erase()? {
             let is_retired = |target| erasure.is_retired(target);
-            if erasure.targets.iter().all(is_retired) {
+            if erasure.files.is_empty() && erasure.targets.iter().all(is_retired) {
                 // It may come back from the trash, and so may its earlier versions.
                 cache.erase(&hashes)?;
             } else {

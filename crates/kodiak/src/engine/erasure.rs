@@ -140,7 +140,8 @@ impl Erasure {
     pub(super) fn sources(&self) -> Vec<String> {
         let targets = self.targets.iter().map(|target| target.source.clone());
         let retired = self.retired.iter().map(|(source, _)| source.clone());
-        let mut sources: Vec<String> = targets.chain(retired).collect();
+        let files = self.files.iter().map(|(source, _)| source.clone());
+        let mut sources: Vec<String> = targets.chain(retired).chain(files).collect();
         sources.sort_unstable();
         sources.dedup();
         sources

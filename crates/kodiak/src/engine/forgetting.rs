@@ -8,11 +8,31 @@ use super::target::SharedEntry;
 use super::{Engine, Job};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
+use crate::source::TrashedMemory;
 use crate::store::{Filter, Row, StoredDocument};
 use crate::tombstones;
 
 /// How many documents are read at once to learn their names.
 const AT_ONCE: usize = 500;
+
+/// What is to be erased.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    /// Documents, each given by its source and its key.
+    pub(crate) documents: Vec<(String, String)>,
+    /// Threads, each given by its source and its name.
+    pub(crate) threads: Vec<(String, String)>,
+    /// Memories in the trash.
+    pub(crate) trashed: Vec<TrashedMemory>,
+    /// The names under which the caller knows them.
+    pub(crate) asked: Vec<String>,
+}
+
+impl Wanted {
+    fn is_empty(&self) -> bool {
+        self.documents.is_empty() && self.threads.is_empty() && self.trashed.is_empty()
+    }
+}
 
 impl Engine {
     /// Erases documents, each given by its source and its key: their files in
@@ -26,7 +46,11 @@ impl Engine {
         documents: &[(String, String)],
         job: &Job<'_>,
     ) -> Result<usize> {
-        self.purge_all(guard, documents, &[], &[], job)
+        let wanted = Wanted {
+            documents: documents.to_vec(),
+            ..Wanted::default()
+        };
+        self.purge_all(guard, &wanted, job)
     }
 
     /// Erases all documents of a session, such as the turns of a conversation or
@@ -75,12 +99,20 @@ impl Engine {
         self.add_retired(guard, filter, &mut documents, &mut threads)?;
         threads.sort();
         threads.dedup();
-        let purged = self.purge_all(guard, &documents, &threads, &[], job)?;
+        let trashed = self.memories_in_trash(guard, &|one| one.is_of(filter))?;
+        let wanted = Wanted {
+            documents,
+            threads,
+            trashed,
+            ..Wanted::default()
+        };
+        let purged = self.purge_all(guard, &wanted, job)?;
         // The same may have been asked for before.
-        Ok(if purged == 0 && documents.is_empty() {
+        let wanted = wanted.documents.len() + wanted.trashed.len();
+        Ok(if purged == 0 && wanted == 0 {
             finished
         } else {
-            purged.max(documents.len())
+            purged.max(wanted)
         })
     }
 
@@ -151,24 +183,17 @@ impl Engine {
         })
     }
 
-    /// Erases documents and threads. `asked` are the names under which the caller knows
-    /// them.
-    pub(crate) fn purge_all(
-        &self,
-        guard: &Guard,
-        documents: &[(String, String)],
-        threads: &[(String, String)],
-        asked: &[String],
-        job: &Job<'_>,
-    ) -> Result<usize> {
+    /// Erases documents and threads. Returns how many documents were indexed or in the
+    /// trash.
+    pub(crate) fn purge_all(&self, guard: &Guard, wanted: &Wanted, job: &Job<'_>) -> Result<usize> {
         guard.require(Capability::Write)?;
-        self.check_all(guard, documents)?;
-        if documents.is_empty() && threads.is_empty() {
+        self.check_all(guard, &wanted.documents)?;
+        if wanted.is_empty() {
             return Ok(0);
         }
         self.write(job, |writer| {
-            let mut erasure = self.plan_erasing(documents, threads)?;
-            erasure.add_asked(asked);
+            let mut erasure = self.plan_erasing(guard, wanted)?;
+            erasure.add_asked(&wanted.asked);
             let documents = erasure.documents;
             self.begin_erasing(erasure, writer, job)?;
             Ok(documents)
@@ -177,16 +202,13 @@ impl Engine {
 
     /// Finds everything that has to be erased with these documents, and what keeps them
     /// and these threads from coming back.
-    fn plan_erasing(
-        &self,
-        documents: &[(String, String)],
-        threads: &[(String, String)],
-    ) -> Result<Erasure> {
+    fn plan_erasing(&self, guard: &Guard, wanted: &Wanted) -> Result<Erasure> {
+        let documents = &wanted.documents;
         let targets = self.targets(documents)?;
         let entries = self.shared_entries(&targets)?;
         let beside = entries.iter().flat_map(SharedEntry::names);
         let beside: Vec<(String, String)> = beside.collect();
-        let mut threads = threads.to_vec();
+        let mut threads = wanted.threads.clone();
         let mut files = Vec::new();
         for target in &targets {
             let mut sources = self.shared.sources.iter();
@@ -206,10 +228,17 @@ impl Engine {
         }
         threads.sort();
         threads.dedup();
+        let mut stones = self.tombstones_of(&targets)?;
+        let trashed = self.trashed_with(guard, &wanted.trashed, &mut stones)?;
+        for memory in &trashed {
+            let copy = self.copy_in_trash(memory)?;
+            let copy = copy.map(|copy| (memory.document.source.clone(), copy));
+            files.extend(copy.filter(|copy| !files.contains(copy)));
+        }
         let indexed = targets.iter().filter(|target| target.entry.is_some());
         let mut erasure = Erasure {
-            documents: indexed.count(),
-            tombstones: tombstones::hashes(&self.tombstones_of(&targets)?, &threads),
+            documents: indexed.count() + wanted.trashed.len(),
+            tombstones: tombstones::hashes(&stones, &threads),
             files,
             entries,
             targets,
@@ -218,6 +247,28 @@ impl Engine {
         erasure.add_hashes(&self.hashes_of(documents)?);
         erasure.add_hashes(&self.hashes_of(&beside)?);
         Ok(erasure)
+    }
+
+    /// Returns the memories in the trash that are erased: those that are wanted, and those
+    /// with an id that no other memory can have from now on. Adds what keeps them from
+    /// coming back to `stones`.
+    fn trashed_with(
+        &self,
+        guard: &Guard,
+        wanted: &[TrashedMemory],
+        stones: &mut Vec<(String, String)>,
+    ) -> Result<Vec<TrashedMemory>> {
+        for memory in wanted {
+            stones.push(self.tombstone_of_trashed(memory)?);
+        }
+        let mut trashed = self.memories_in_trash(guard, &|one| {
+            let own = |(source, stone): &(String, String)| {
+                *source == one.document.source && *stone == one.document.key
+            };
+            stones.iter().any(own)
+        })?;
+        trashed.extend(wanted.iter().cloned());
+        Ok(trashed)
     }
 
     /// Returns the hashes of all texts of documents that may have been embedded.

@@ -45,6 +45,7 @@ mod sync;
 mod tags;
 mod target;
 mod writing;
+mod trashed;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,6 +59,7 @@ pub use documents::{Saved, Summary};
 pub use event::{Event, Job};
 pub use ingest::{Ingestion, RepeatedLesson};
 pub use later::LaterSource;
+pub(crate) use forgetting::Wanted;
 pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
 pub use neighbours::Neighbours;
 pub use pages::PageText;

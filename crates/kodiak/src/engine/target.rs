@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Engine;
 use crate::access::Guard;
+use crate::document::Document;
 use crate::error::{Error, Result};
+use crate::source::TrashedMemory;
 use crate::store::{EntryRow, Filter, Reader, Row};
 use crate::tombstones;
 
@@ -166,6 +168,26 @@ impl Engine {
             stones.push((target.source.clone(), stone));
         }
         Ok(stones)
+    }
+
+    /// Returns what keeps a memory in the trash from coming back: its id, or file and id
+    /// if a memory is indexed that has the same.
+    pub(super) fn tombstone_of_trashed(&self, memory: &TrashedMemory) -> Result<(String, String)> {
+        let Document { source, key, .. } = &memory.document;
+        let named = [(source.clone(), key.clone())];
+        let mut target = self.targets(&named)?.remove(0);
+        let is_indexed = target.entry.is_some();
+        target.id = Some(key.clone());
+        let others = match self.read(|reader| namesakes(reader, &target, Filter::default())) {
+            Err(Error::NoIndex { .. }) => Vec::new(),
+            others => others?,
+        };
+        let stone = if is_indexed || !others.is_empty() {
+            tombstones::of_file(&memory.file.key, key)
+        } else {
+            key.clone()
+        };
+        Ok((source.clone(), stone))
     }
 
     /// Returns the entries that have other documents as well.

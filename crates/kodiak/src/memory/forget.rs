@@ -5,9 +5,9 @@
 
 use crate::access::{Capability, Guard};
 use crate::document::{SHORTEST_ID, Timestamp, uri};
-use crate::engine::{Engine, Job};
+use crate::engine::{Engine, Job, Wanted};
 use crate::error::{Error, Result};
-use crate::source::{Holding, WritableSource};
+use crate::source::{Holding, TrashedMemory, WritableSource};
 use crate::store::{Filter, Row, StoredDocument, Stretch};
 
 use super::observations::first_of;
@@ -24,6 +24,8 @@ pub struct Forgotten {
     pub key: String,
     /// Its title, or the beginning of its text.
     pub title: String,
+    /// Whether it was moved. Otherwise it was in the trash already.
+    pub moved: bool,
     /// Whether the index has followed. Otherwise the next sync does.
     pub indexed: bool,
 }
@@ -39,15 +41,25 @@ pub struct Retired {
 
 impl Engine {
     /// Moves memories or articles to the trash of their source. An id means every file
-    /// that has it, a path means one file. If a name leads to none, nothing is moved.
+    /// that has it, a path means one file. What is in the trash already is reported and
+    /// stays there. If a name leads to no memory, nothing is moved.
     pub fn forget(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<Vec<Forgotten>> {
         guard.require(Capability::Write)?;
         let mut sources = self.memory_sources(guard, Holding::Memories);
         sources.extend(self.memory_sources(guard, Holding::Articles));
         let memories = guard.among(sources);
         let mut meant: Vec<(String, String)> = Vec::new();
+        let mut forgotten: Vec<Forgotten> = Vec::new();
         for name in names {
-            for one in self.documents_meant(&memories, name)? {
+            let found = match self.documents_meant(&memories, name) {
+                Err(error @ Error::NoDocument { .. }) => {
+                    let trashed = self.named_in_trash(&memories, name)?;
+                    forgotten.push(trashed.first().map(in_trash).ok_or(error)?);
+                    continue;
+                }
+                found => found?,
+            };
+            for one in found {
                 if !meant.contains(&one) {
                     meant.push(one);
                 }
@@ -64,24 +76,23 @@ impl Engine {
                 Ok(reader.documents(&rows)?.into_iter().zip(entries))
             })?);
         }
-        let documents = documents.into_iter();
-        documents
-            .map(|(document, entry)| {
-                let path = entry.map(|(path, _)| path);
-                self.move_to_trash(guard, document, path, job)
-            })
-            .collect()
+        for (document, entry) in documents {
+            let path = entry.map(|(path, _)| path);
+            forgotten.push(self.move_to_trash(guard, document, path, job)?);
+        }
+        Ok(forgotten)
     }
 
     /// Erases documents for good, by their names, among the memories, articles and
-    /// sessions that exist for the caller. An id means every file that has it, a path
-    /// means one file. Returns how many were indexed.
+    /// sessions that exist for the caller, also in the trash. An id means every file that
+    /// has it, a path means one file. Returns how many were indexed or in the trash.
     pub fn purge_named(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<usize> {
         guard.require(Capability::Write)?;
         let guard = self.guard_of_experience(guard);
         // The same may have been asked for before, and interrupted.
         let finished = self.finish_begun_now(job);
         let mut documents = Vec::new();
+        let mut trashed = Vec::new();
         for name in names {
             let error = match self.documents_meant(&guard, name) {
                 Ok(meant) => {
@@ -91,6 +102,11 @@ impl Engine {
                 Err(error @ Error::NoDocument { .. }) => error,
                 Err(error) => return Err(error),
             };
+            let found = self.named_in_trash(&guard, name)?;
+            if !found.is_empty() {
+                trashed.extend(found);
+                continue;
+            }
             match &finished {
                 Err(Error::NotErased { .. }) if self.is_being_erased(name)? => {}
                 Ok(Some(finished)) if finished.was_asked(name) => {}
@@ -100,8 +116,14 @@ impl Engine {
         }
         documents.sort();
         documents.dedup();
-        let purged = self.purge_all(&guard, &documents, &[], names, job)?;
-        if documents.is_empty() {
+        let wanted = Wanted {
+            documents,
+            trashed,
+            asked: names.to_vec(),
+            ..Wanted::default()
+        };
+        let purged = self.purge_all(&guard, &wanted, job)?;
+        if wanted.documents.is_empty() && wanted.trashed.is_empty() {
             let finished = finished?;
             return Ok(finished.map_or(0, |finished| finished.documents));
         }
@@ -207,11 +229,23 @@ impl Engine {
         let file = folder.file(&path);
         folder.delete(&path)?;
         Ok(Forgotten {
+            moved: true,
             indexed: self.index_written(&document.source, &[file], job),
             title: document.shown_title().into_owned(),
             source: document.source,
             key: document.key,
         })
+    }
+}
+
+/// Returns what is said of a memory that was in the trash already.
+fn in_trash(memory: &TrashedMemory) -> Forgotten {
+    Forgotten {
+        source: memory.document.source.clone(),
+        key: memory.document.key.clone(),
+        title: memory.file.title.clone(),
+        moved: false,
+        indexed: true,
     }
 }
 

@@ -5,11 +5,14 @@
 //! module knows ids; [`MarkdownFolder`] lists and reads the files, `write` writes
 //! them, and `waiting` remembers which of them may not be indexed yet.
 
+mod trashed;
 mod waiting;
 mod write;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+pub(crate) use trashed::TrashedMemory;
 
 use super::fields::list_in;
 use super::markdown::{DEFAULT_MAX_BYTES, FolderOptions, MarkdownFolder, files::Turn, names};

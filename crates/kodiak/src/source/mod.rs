@@ -40,6 +40,7 @@ pub(crate) use forgetful::Forgetful;
 pub(crate) use indexed::Indexed;
 pub use look::{Known, KnownEntry, Look};
 pub use markdown::{FolderOptions, MarkdownFolder};
+pub(crate) use memory::TrashedMemory;
 pub use memory::{Holding, MemoryFolder, MemoryOptions};
 pub use sessions::{SessionOptions, SessionRecords};
 pub use speaker::speaker;

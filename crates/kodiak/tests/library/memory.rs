@@ -4,6 +4,7 @@
 mod namesakes;
 mod recalling;
 mod similar;
+mod trashed;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -147,7 +147,7 @@ impl WritableSource for MarkdownFolder {
 }
 
 /// Returns the hash of a file's content, if the file is there.
-fn hash_of(folder: &Folder, name: &Path) -> Result<Option<[u8; 32]>> {
+pub(super) fn hash_of(folder: &Folder, name: &Path) -> Result<Option<[u8; 32]>> {
     let hash = || -> std::io::Result<[u8; 32]> {
         let mut hasher = blake3::Hasher::new();
         std::io::copy(&mut folder.open_file(name)?, &mut hasher)?;

@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use super::beneath::Folder;
 use super::files::move_without_overwriting;
 use super::keys::{key_of, path_of_key};
+use super::save::hash_of;
 use super::{FileState, MarkdownFolder, divided, names, not_there, require_folder, stays_inside};
 use crate::error::{Error, Result};
-use crate::source::Trashed;
 use crate::source::decode::decoded;
 use crate::source::note::document_from_text;
+use crate::source::{FileCopy, Trashed};
 
 /// The folder of deleted notes. It is hidden, so that it is never listed.
 const TRASH: &str = ".trash";
@@ -40,9 +41,19 @@ impl MarkdownFolder {
 
     /// Lists the deleted notes, the last deleted first.
     pub(super) fn list_trash(&self) -> Result<Vec<Trashed>> {
+        let mut found = Vec::new();
+        self.read_trash(&mut |trashed, _| found.push(trashed))?;
+        found.sort_by(|one: &Trashed, other| {
+            let newest = other.deleted_at.cmp(&one.deleted_at);
+            newest.then_with(|| one.name.cmp(&other.name))
+        });
+        Ok(found)
+    }
+
+    /// Calls `visit` with each deleted note and its text, in no particular order.
+    pub(in crate::source) fn read_trash(&self, visit: &mut dyn FnMut(Trashed, &str)) -> Result<()> {
         require_folder(&self.root)?;
         let trash = self.root.join(TRASH);
-        let mut found = Vec::new();
         let mut folders = vec![trash.clone()];
         while let Some(folder) = folders.pop() {
             let is_folder = fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_dir());
@@ -55,20 +66,18 @@ impl MarkdownFolder {
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => folders.push(entry.path()),
                     Ok(kind) if kind.is_file() => {
-                        found.extend(self.trashed_at(&trash, &entry.path()));
+                        if let Some((trashed, text)) = self.trashed_at(&trash, &entry.path()) {
+                            visit(trashed, &text);
+                        }
                     }
                     _ => {}
                 }
             }
         }
-        found.sort_by(|one: &Trashed, other| {
-            let newest = other.deleted_at.cmp(&one.deleted_at);
-            newest.then_with(|| one.name.cmp(&other.name))
-        });
-        Ok(found)
+        Ok(())
     }
 
-    fn trashed_at(&self, trash: &Path, path: &Path) -> Option<Trashed> {
+    fn trashed_at(&self, trash: &Path, path: &Path) -> Option<(Trashed, String)> {
         let name = key_of(trash, path)?.into_owned();
         let (key, _) = divide_number(&name);
         // Such as what a killed process has left behind.
@@ -85,12 +94,23 @@ impl MarkdownFolder {
             .map(|decoded| decoded.text)
             .unwrap_or_default();
         let state = FileState::of(&metadata);
-        Some(Trashed {
+        let trashed = Trashed {
             title: document_from_text(&self.name, key, &text, 0).title,
             key: key.to_owned(),
             deleted_at: state.changed_at(),
             name,
-        })
+        };
+        Some((trashed, text))
+    }
+
+    /// Returns a file in the trash as a copy that can be erased, if it is there.
+    pub(in crate::source) fn copy_in_trash(&self, name: &str) -> Result<Option<FileCopy>> {
+        let name = format!("{TRASH}/{name}");
+        let Ok(folder) = self.open_folder(&name) else {
+            return Ok(None);
+        };
+        let hash = hash_of(&folder, &divided(&name).1)?;
+        Ok(hash.map(|hash| FileCopy { name, hash }))
     }
 
     /// Moves a note from the trash back to its path, which must be free. `wanted`

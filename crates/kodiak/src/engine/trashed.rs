@@ -1,0 +1,64 @@
+//! Memories in the trash: which of them a name means.
+//!
+//! The index does not have them, so their files are read. They exist only for callers
+//! that are not restricted to a project, as everything in a trash.
+
+use super::Engine;
+use crate::access::Guard;
+use crate::document::SHORTEST_ID;
+use crate::error::Result;
+use crate::source::{FileCopy, TrashedMemory};
+
+impl Engine {
+    /// Returns the memories and articles in the trash that are meant, of those that exist
+    /// for the caller. A folder that cannot be reached has none.
+    pub(crate) fn memories_in_trash(
+        &self,
+        guard: &Guard,
+        is_meant: &dyn Fn(&TrashedMemory) -> bool,
+    ) -> Result<Vec<TrashedMemory>> {
+        let mut found = Vec::new();
+        if guard.project().is_some() {
+            return Ok(found);
+        }
+        for source in &self.shared.sources {
+            let Some(folder) = source.memories().filter(|_| guard.admits(source.name())) else {
+                continue;
+            };
+            match folder.trashed_memories() {
+                Ok(all) => found.extend(all.into_iter().filter(is_meant)),
+                Err(error) if error.concerns_source() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the memories in the trash that a name means: an id, the beginning of one,
+    /// a path, an address or a title. Only an id can mean several files.
+    pub(crate) fn named_in_trash(&self, guard: &Guard, name: &str) -> Result<Vec<TrashedMemory>> {
+        let name = name.trim();
+        let called = self.memories_in_trash(guard, &|one| one.is_called(name))?;
+        if !called.is_empty() {
+            return Ok(called);
+        }
+        let digits = name.strip_prefix('#').unwrap_or(name).to_ascii_lowercase();
+        let is_id = digits.len() >= SHORTEST_ID && digits.bytes().all(|it| it.is_ascii_hexdigit());
+        let found = self.memories_in_trash(guard, &|one| {
+            (is_id && one.id().hex().starts_with(&digits)) || one.file.title == name
+        })?;
+        let mut ids: Vec<_> = found.iter().map(|one| one.id().hex()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        // What is not certain is not erased.
+        Ok(if ids.len() == 1 { found } else { Vec::new() })
+    }
+
+    /// Returns the file of a memory in the trash.
+    pub(super) fn copy_in_trash(&self, memory: &TrashedMemory) -> Result<Option<FileCopy>> {
+        let mut sources = self.shared.sources.iter();
+        let source = sources.find(|source| source.name() == memory.document.source);
+        let folder = source.and_then(|source| source.memories());
+        folder.map_or(Ok(None), |folder| folder.copy_of_trashed(memory))
+    }
+}
