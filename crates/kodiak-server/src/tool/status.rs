@@ -1,6 +1,6 @@
 //! `status`: what is indexed, how fresh it is, and what is being done.
 
-use kodiak::engine::Status;
+use kodiak::engine::{MeaningState, Status};
 use serde_json::{Map, Value, json};
 
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
@@ -108,8 +108,13 @@ fn documents(number: u64) -> String {
 
 /// Returns how far search by meaning works, in words.
 fn meaning(status: &Status) -> String {
-    let Some(serving) = &status.serving else {
-        return "off, nothing is embedded".to_owned();
+    let serving = match (&status.meaning, &status.serving) {
+        (MeaningState::Off, Some(_)) => return "off in the settings".to_owned(),
+        (_, None) => return "off, nothing is embedded".to_owned(),
+        (MeaningState::Absent(absence), Some(_)) => {
+            return format!("off, the model {} cannot be used", absence.name);
+        }
+        (MeaningState::On, Some(serving)) => serving,
     };
     let sources = status.embeddings.sources.iter();
     let (chunks, embedded) = sources.fold((0, 0), |(chunks, embedded), (_, coverage)| {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, call, reader, writer};
+use crate::two_worlds::tiny;
 
 /// Shows both forms of an answer.
 fn shown(server: &kodiak_server::Server, name: &str, arguments: Value) -> String {
@@ -95,6 +96,19 @@ fn status() {
         shown.push_str(&part["00:00:00Z".len()..]);
     }
     insta::assert_snapshot!("status", shown);
+    // Vectors stay when the settings name no model any more, and nothing uses them.
+    let desk = Desk::new();
+    desk.write("notes/a.md", "A bear sleeps in the cave.\n");
+    desk.write("memory/b.md", "Bears eat berries.\n");
+    let meaning = |model: Option<_>| {
+        let engine = desk.with_memory_and(&["notes"], model);
+        let server = kodiak_server::Server::new(engine, desk.options(reader()));
+        let answer = call(&server, "status", json!({}));
+        answer.structured.unwrap()["meaning"].clone()
+    };
+    assert_eq!(meaning(Some(tiny())), "tiny");
+    assert_eq!(meaning(None), "off in the settings");
+    assert_eq!(meaning(Some(tiny())), "tiny");
     let empty = Desk::new();
     let server = kodiak_server::Server::new(empty.engine(&["notes"]), empty.options(reader()));
     let answer = call(&server, "status", json!({}));

@@ -143,7 +143,7 @@ fn world(outside: Option<u64>) -> Desk {
     desk
 }
 
-fn tiny() -> Arc<dyn Embedder> {
+pub(crate) fn tiny() -> Arc<dyn Embedder> {
     static TINY: LazyLock<(TempDir, Arc<OnnxEmbedder>)> = LazyLock::new(|| {
         let place = tempfile::tempdir().unwrap();
         let written = place.path().join("written");

@@ -65,7 +65,7 @@ pub use neighbours::Neighbours;
 pub use pages::PageText;
 pub use refresh::REFRESH;
 pub use retention::{KEPT_IN_TRASH, SessionRetention};
-pub use status::{CacheStatus, SourceState, Status};
+pub use status::{CacheStatus, MeaningState, SourceState, Status};
 pub use sync::{SourceFailure, SyncReport};
 pub use tags::{Left, TagCount, TagRenaming};
 pub use writing::PAGES_SOURCE;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Engine;
+use super::{Engine, ModelAbsence};
 use crate::access::{Capability, Guard};
 use crate::document::Timestamp;
 use crate::error::{Error, Result};
@@ -34,14 +34,28 @@ pub struct Status {
     /// The number of distinct words for spelling corrections; 0 if the caller may not
     /// see everything.
     pub words: u64,
-    /// The model whose vectors are used for searching.
+    /// The model whose vectors are used for searching, if [`Status::meaning`] says that
+    /// they are.
     pub serving: Option<Serving>,
+    /// Whether searches compare meanings.
+    pub meaning: MeaningState,
     /// How much is embedded, and what failed.
     pub embeddings: EmbeddingStatus,
     /// The embedding cache, if there is one.
     pub cache: Option<CacheStatus>,
     /// Every source that is registered or indexed.
     pub sources: Vec<SourceState>,
+}
+
+/// Whether searches compare meanings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MeaningState {
+    /// They do, as far as documents are embedded.
+    On,
+    /// The settings name no model.
+    Off,
+    /// The model cannot be used, or nothing is embedded yet.
+    Absent(ModelAbsence),
 }
 
 /// The state of the embedding cache.
@@ -114,6 +128,7 @@ impl Engine {
             documents: 0,
             words: 0,
             serving: None,
+            meaning: self.meaning(None),
             embeddings: EmbeddingStatus::default(),
             cache: None,
             sources: self
@@ -121,6 +136,14 @@ impl Engine {
                 .into_iter()
                 .map(|name| self.state(name, None, None))
                 .collect(),
+        }
+    }
+
+    fn meaning(&self, serving: Option<&Serving>) -> MeaningState {
+        match self.shared.models.for_queries(serving) {
+            Ok(Some(_)) => MeaningState::On,
+            Ok(None) => MeaningState::Off,
+            Err(absence) => MeaningState::Absent(absence),
         }
     }
 
@@ -158,6 +181,7 @@ impl Engine {
             sources.push(state);
         }
         self.count_secrets(guard, reader, &mut sources)?;
+        let serving = reader.serving()?;
         let documents = sources.iter().map(|source| source.documents).sum();
         Ok(Status {
             index: self.shown_path(guard),
@@ -169,7 +193,8 @@ impl Engine {
                 None => reader.vocabulary_size()?,
                 Some(_) => 0,
             },
-            serving: reader.serving()?,
+            meaning: self.meaning(serving.as_ref()),
+            serving,
             embeddings: reader.embedding_status()?,
             cache: self.cache_status().filter(|_| whole),
             sources,

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use kodiak::engine::MeaningState;
 use kodiak::store::Coverage;
 use serde::Serialize;
 
@@ -67,7 +68,7 @@ impl Embeddings {
     ) -> anyhow::Result<Self> {
         let serving = status.serving.as_ref();
         let mut state = Self {
-            enabled: config.model().is_some(),
+            enabled: status.meaning != MeaningState::Off,
             ..Self::default()
         };
         for (model, vectors) in &status.embeddings.models {

@@ -3,6 +3,7 @@
 
 use axum::Extension;
 use axum::extract::State;
+use kodiak::engine::MeaningState;
 use serde::Serialize;
 
 use super::parameters::Parameters;
@@ -15,7 +16,7 @@ pub(super) struct Status {
     /// Whether anything was ever indexed.
     exists: bool,
     documents: u64,
-    /// The model of semantic search, once something is embedded.
+    /// The model of semantic search, while searches use it.
     semantic: Option<String>,
     sources: Vec<Source>,
     /// What is being done in the background.
@@ -54,7 +55,10 @@ pub(super) async fn status(
         Ok(Status {
             exists: status.format.is_some(),
             documents: status.documents,
-            semantic: status.serving.map(|serving| serving.name),
+            semantic: status
+                .serving
+                .filter(|_| status.meaning == MeaningState::On)
+                .map(|serving| serving.name),
             sources: sources.map(Source::of).collect(),
             doing,
         })
