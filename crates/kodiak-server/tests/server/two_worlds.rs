@@ -11,9 +11,10 @@ use std::sync::{Arc, LazyLock};
 
 use kodiak::access::Guard;
 use kodiak::embed::{Embedder, OnnxEmbedder};
-use kodiak::memory::TimelineRequest;
+use kodiak::memory::{Memory, TimelineRequest};
 use kodiak::model::install_from_folder;
 use kodiak::search::{Mode, Request};
+use kodiak::source::Draft;
 use kodiak::store::Filter;
 use kodiak::{Cancel, Engine, Job, Reference};
 use kodiak_server::Server;
@@ -333,6 +334,23 @@ impl Asked {
                 "remember",
                 json!({"text": "a b c", "supersedes": ["other1"]}),
             ),
+            // Names that are taken outside, at the first time and the second.
+            (
+                "page_create",
+                json!({"title": "0-hidden", "content": "b", "source": "work"}),
+            ),
+            (
+                "page_create",
+                json!({"title": "0-hidden", "content": "b", "source": "work"}),
+            ),
+            (
+                "page_create",
+                json!({"title": "a", "content": "b", "source": "work", "folder": "0-hidden.md"}),
+            ),
+            (
+                "page_update",
+                json!({"id": "work/1.md", "title": "1-hidden"}),
+            ),
         ] {
             let asked = format!("{name} {arguments}");
             let arguments = arguments.as_object().unwrap().clone();
@@ -348,6 +366,32 @@ impl Asked {
         let server = self.server(self.guard.clone());
         let options = HttpOptions {
             address: ([127, 0, 0, 1], 0).into(),
+    /// Asks for names that are taken outside.
+    fn wishes(&mut self) {
+        let job = Job::default();
+        for _ in 0..2 {
+            for id in ["other0", "own0", "0-hidden"] {
+                let memory = Memory {
+                    source: "memory".to_owned(),
+                    id: Some(id.to_owned()),
+                    text: format!("{id} and the letter {}", self.said.len()),
+                    ..Memory::default()
+                };
+                let remembered = self.engine.remember(&self.guard, &memory, &job);
+                self.note(format!("remember {id}"), &worded(remembered));
+            }
+            for key in ["0-hidden.md", "sub/new.md", "0-hidden.md/a.md"] {
+                let draft = Draft {
+                    key: Some(key.to_owned()),
+                    body: "b".to_owned(),
+                    ..Draft::default()
+                };
+                let saved = self.engine.create(&self.guard, "work", &draft, &job);
+                self.note(format!("create {key}"), &worded(saved));
+            }
+        }
+    }
+
             tokens: None,
             hosts: Vec::new(),
             origins: Vec::new(),
@@ -528,6 +572,13 @@ fn tools_and_routes_answer_as_if_there_were_no_outside() {
 #[should_panic(expected = "the worlds differ")]
 fn without_a_scope_the_worlds_differ() {
     compare(
+#[test]
+fn names_that_are_taken_outside_are_not_taken() {
+    for guard in [of_project, of_both] {
+        compare(false, Asked::wishes, guard);
+    }
+}
+
         false,
         |asked| asked.searches(&[Mode::Lexical]),
         || reader().within(["work", "secrets"]),

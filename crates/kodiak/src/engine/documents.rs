@@ -3,7 +3,7 @@
 //!
 //! `writing` indexes what was written.
 
-use super::{Engine, Job};
+use super::{Engine, Job, naming};
 use crate::access::{Capability, Guard};
 use crate::document::{Timestamp, uri};
 use crate::error::{Error, Result};
@@ -88,7 +88,8 @@ impl Engine {
     }
 
     /// Saves a new document into a source and indexes it. A caller that is
-    /// restricted to a project writes into that project.
+    /// restricted to a project writes into that project, and the name gets a mark of
+    /// it, so that it does not depend on names outside.
     pub fn create(
         &self,
         guard: &Guard,
@@ -101,6 +102,7 @@ impl Engine {
         if let Some(project) = guard.project() {
             draft.fields.insert("project".into(), project.into());
         }
+        naming::mark_draft(guard, &mut draft, self.holds_memories(source))?;
         let key = writable.create(&draft)?;
         Ok(Saved {
             secrets_left_out: left_out,

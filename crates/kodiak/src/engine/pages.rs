@@ -2,7 +2,7 @@
 //! to.
 
 use super::documents::Saved;
-use super::{Engine, Job};
+use super::{Engine, Job, naming};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
 use crate::source::Trashed;
@@ -57,7 +57,8 @@ impl Engine {
     }
 
     /// Gives a note another title: where its text has one, and as the name of its
-    /// file. It never takes the place of another note. Returns its new key.
+    /// file, marked as in [`Engine::create`]. It never takes the place of another note.
+    /// Returns its new key.
     pub fn rename(
         &self,
         guard: &Guard,
@@ -79,7 +80,7 @@ impl Engine {
         let text = PageText::of(writable.text(key)?);
         // The new text is tried before anything is moved.
         retitle(key, &text.text, &title).map_err(bad)?;
-        let new = writable.rename(key, &title)?;
+        let new = writable.rename(key, &title, naming::mark_of(guard).as_deref())?;
         let renamed = retitle(&new, &text.text, &title)
             .map_err(bad)
             .and_then(|changed| writable.replace(&new, &changed, text.hash));

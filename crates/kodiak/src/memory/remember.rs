@@ -15,7 +15,7 @@ use super::secrets;
 use crate::access::{Capability, Guard};
 use crate::chunk::estimated_tokens;
 use crate::document::{DocumentId, SHORTEST_ID, Timestamp, uri};
-use crate::engine::{Engine, Job};
+use crate::engine::{Engine, Job, naming};
 use crate::error::{Error, Result};
 use crate::search::{Mode, Request};
 use crate::source::memory::require_id;
@@ -133,7 +133,8 @@ struct Existing {
 impl Engine {
     /// Remembers a text, and indexes it. If it is known already, nothing is written
     /// and the answer names the memory that says it. A caller that is restricted to a
-    /// project writes into that project, and learns of no memory outside of it.
+    /// project writes into that project, and learns of no memory outside of it: an id
+    /// that it wants gets a mark of the project.
     pub fn remember(&self, guard: &Guard, memory: &Memory, job: &Job<'_>) -> Result<Remembered> {
         guard.require(Capability::Write)?;
         let folder = self.memory_folder(guard, &memory.source)?;
@@ -141,6 +142,7 @@ impl Engine {
         if let Some(project) = guard.project() {
             memory.project = Some(project.to_owned());
         }
+        memory.id = memory.id.map(|id| naming::marked_id(guard, &id));
         self.check(guard, &mut memory)?;
         let turn = folder.turn();
         let mut waiting = self.not_indexed(folder)?;
@@ -503,6 +505,7 @@ fn draft(memory: &Memory, id: &str) -> Draft {
     Draft {
         key: Some(id.to_owned()),
         folder: None,
+        mark: None,
         title: memory.title.clone().unwrap_or_default(),
         body: memory.text.clone(),
         tags: memory.tags.clone(),

@@ -47,6 +47,7 @@ pub(crate) fn left_out_of_draft(draft: &Draft) -> Result<(Draft, usize)> {
     let clean = Draft {
         key: draft.key.clone(),
         folder: draft.folder.clone(),
+        mark: draft.mark.clone(),
         title: cleaner.text(&draft.title),
         body: cleaner.text(&draft.body),
         tags: cleaner.texts(&draft.tags),

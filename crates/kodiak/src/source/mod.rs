@@ -199,8 +199,9 @@ pub trait WritableSource {
     fn replace(&self, key: &str, text: &str, seen: [u8; 32]) -> Result<()>;
 
     /// Gives a note a name made from `title`, in the same folder, and returns its
-    /// new key. It never overwrites. The text stays as it is.
-    fn rename(&self, key: &str, title: &str) -> Result<String>;
+    /// new key. The name ends with `mark`, if there is one. It never overwrites. The
+    /// text stays as it is.
+    fn rename(&self, key: &str, title: &str, mark: Option<&str>) -> Result<String>;
 
     /// Moves a note to the trash.
     fn delete(&self, key: &str) -> Result<()>;

@@ -135,7 +135,7 @@ fn pages_stay_in_their_root() {
             created += 1;
             let _ = source.delete(&key);
             let _ = source.restore(&key);
-            let _ = source.rename(&key, &format!("Renamed {round}"));
+            let _ = source.rename(&key, &format!("Renamed {round}"), None);
         }
         let _ = source.create(&draft(&format!("Deep {round}"), "sub/deep/er"));
         if let Ok(text) = source.text("sub/a.md") {

@@ -22,6 +22,19 @@ const FORBIDDEN: [char; 8] = ['<', '>', ':', '"', '\\', '|', '?', '*'];
 /// Makes a file name, without extension, from a title. It is the title, as far
 /// as every system allows that.
 pub(super) fn file_stem(title: &str) -> String {
+    stem_within(title, MAX_STEM_LENGTH)
+}
+
+/// Makes a file name as [`file_stem`] does, and ends it with a mark, if there is one.
+pub(super) fn marked_stem(title: &str, mark: Option<&str>) -> String {
+    let Some(mark) = mark else {
+        return file_stem(title);
+    };
+    let length = MAX_STEM_LENGTH.saturating_sub(mark.len() + 1);
+    format!("{} {mark}", stem_within(title, length))
+}
+
+fn stem_within(title: &str, length: usize) -> String {
     let mut stem = String::new();
     for c in title.nfc() {
         let space = c.is_whitespace() || c.is_control() || c == '/' || FORBIDDEN.contains(&c);
@@ -38,7 +51,7 @@ pub(super) fn file_stem(title: &str) -> String {
         if matches!(c, '.' | '-') && stem.trim().is_empty() {
             continue;
         }
-        if stem.len() + c.len_utf8() > MAX_STEM_LENGTH {
+        if stem.len() + c.len_utf8() > length {
             break;
         }
         stem.push(c);

@@ -30,7 +30,7 @@ impl WritableSource for MarkdownFolder {
                 Err(Error::KeyTaken { key })
             };
         }
-        let stem = names::file_stem(&draft.title);
+        let stem = names::marked_stem(&draft.title, draft.mark.as_deref());
         let folder = draft.folder.as_deref().unwrap_or_default();
         let folder = folder.trim_end_matches('/');
         let mut number = 1_u64;
@@ -63,12 +63,12 @@ impl WritableSource for MarkdownFolder {
         self.rewrite(key, seen, |_| Ok(text.to_owned()))
     }
 
-    fn rename(&self, key: &str, title: &str) -> Result<String> {
+    fn rename(&self, key: &str, title: &str, mark: Option<&str>) -> Result<String> {
         let path = self.existing_file(key)?;
         let (folder_open, old_name) = (self.open_folder(key)?, divided(key).1);
         let (_, extension) = divide_name(key);
         let folder = key.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let stem = names::file_stem(title);
+        let stem = names::marked_stem(title, mark);
         let mut number = 1_u64;
         loop {
             let name = names::numbered(&stem, number, extension);

@@ -116,8 +116,8 @@ impl WritableSource for MemoryFolder {
 
     /// Gives the file another name. The memory keeps its key, unless that is its
     /// path.
-    fn rename(&self, key: &str, title: &str) -> Result<String> {
-        let renamed = self.folder.rename(&self.path_of(key), title)?;
+    fn rename(&self, key: &str, title: &str, mark: Option<&str>) -> Result<String> {
+        let renamed = self.folder.rename(&self.path_of(key), title, mark)?;
         Ok(self.key_at(&renamed).unwrap_or(renamed))
     }
 
