@@ -81,7 +81,7 @@ impl Dice {
 
 /// Returns a note of these words.
 fn note(dice: &mut Dice, words: &[&str], project: &str, upper: bool) -> String {
-    let mut tag = dice.one(&TAGS).to_owned();
+    let mut tag = format!("{}, {}", dice.one(&TAGS), dice.one(&TAGS));
     if upper {
         tag.make_ascii_uppercase();
     }
@@ -199,6 +199,11 @@ impl Asked {
             "",
             "\"bread rising\"",
             "tag:food",
+            // Phrases across two tags.
+            "\"food work\"",
+            "\"work food\"",
+            "\"home sea\"",
+            "\"sea home\"",
             "title:bread -kettle",
         ];
         let mut queries: Vec<String> = unknown.map(str::to_owned).to_vec();
@@ -329,11 +334,6 @@ impl Asked {
                 json!({"id": "work/0-hidden.md", "append": "b"}),
             ),
             ("tag_rename", json!({"from": "quokka", "to": "b"})),
-            ("remember", json!({"text": "", "supersedes": ["other1"]})),
-            (
-                "remember",
-                json!({"text": "a b c", "supersedes": ["other1"]}),
-            ),
             // Names that are taken outside, at the first time and the second.
             (
                 "page_create",
@@ -351,6 +351,11 @@ impl Asked {
                 "page_update",
                 json!({"id": "work/1.md", "title": "1-hidden"}),
             ),
+            ("remember", json!({"text": "", "supersedes": ["other1"]})),
+            (
+                "remember",
+                json!({"text": "a b c", "supersedes": ["other1"]}),
+            ),
         ] {
             let asked = format!("{name} {arguments}");
             let arguments = arguments.as_object().unwrap().clone();
@@ -361,11 +366,6 @@ impl Asked {
         }
     }
 
-    /// Calls every route.
-    fn routes(&mut self) {
-        let server = self.server(self.guard.clone());
-        let options = HttpOptions {
-            address: ([127, 0, 0, 1], 0).into(),
     /// Asks for names that are taken outside.
     fn wishes(&mut self) {
         let job = Job::default();
@@ -392,6 +392,11 @@ impl Asked {
         }
     }
 
+    /// Calls every route.
+    fn routes(&mut self) {
+        let server = self.server(self.guard.clone());
+        let options = HttpOptions {
+            address: ([127, 0, 0, 1], 0).into(),
             tokens: None,
             hosts: Vec::new(),
             origins: Vec::new(),
@@ -567,11 +572,6 @@ fn tools_and_routes_answer_as_if_there_were_no_outside() {
     }
 }
 
-/// Otherwise the tests above would prove nothing.
-#[test]
-#[should_panic(expected = "the worlds differ")]
-fn without_a_scope_the_worlds_differ() {
-    compare(
 #[test]
 fn names_that_are_taken_outside_are_not_taken() {
     for guard in [of_project, of_both] {
@@ -579,6 +579,11 @@ fn names_that_are_taken_outside_are_not_taken() {
     }
 }
 
+/// Otherwise the tests above would prove nothing.
+#[test]
+#[should_panic(expected = "the worlds differ")]
+fn without_a_scope_the_worlds_differ() {
+    compare(
         false,
         |asked| asked.searches(&[Mode::Lexical]),
         || reader().within(["work", "secrets"]),

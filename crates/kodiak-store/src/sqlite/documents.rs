@@ -176,8 +176,7 @@ fn insert_full_text(
     row: Row,
     document: &Document,
 ) -> rusqlite::Result<()> {
-    // Tags are spelt as in their first occurrence and sorted by their numbers,
-    // which only the tables know.
+    // How tags are spelt, and which of them are the same, only the tables know.
     let tags: String = if document.tags.is_empty() {
         String::new()
     } else {

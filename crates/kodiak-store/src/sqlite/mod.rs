@@ -66,6 +66,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_containers.sql"),
     include_str!("migrations/0005_links.sql"),
     include_str!("migrations/0006_aliases.sql"),
+    include_str!("migrations/0007_tag_order.sql"),
 ];
 
 /// The mark of an index: "Kodi" in ASCII.

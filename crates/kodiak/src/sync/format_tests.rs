@@ -468,3 +468,32 @@ fn aliases_of_an_earlier_format_are_searched_after_the_next_sync() {
         ["ramen.md"]
     );
 }
+
+#[test]
+fn tags_of_an_earlier_format_get_the_order_of_their_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.db");
+    write_format(&path, 1);
+    let connection = Connection::open(&path).unwrap();
+    let store = SqliteStore::wrap(connection, &path).unwrap();
+    let tag = "INSERT INTO tags (id, name) VALUES (1, 'zebra'), (2, 'apple');
+               INSERT INTO document_tags (document, tag, ordinal) VALUES (1, 1, 1), (1, 2, 0);";
+    store.connection.execute_batch(tag).unwrap();
+    let found = |store: &SqliteStore, phrase: &str| -> Vec<i64> {
+        let sql = "SELECT rowid FROM documents_fts WHERE documents_fts MATCH ?1";
+        let mut statement = store.connection.prepare(sql).unwrap();
+        let rows = statement.query_map([phrase], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    assert_eq!(found(&store, "tags : \"zebra apple\""), [1]);
+    drop(store);
+    // It is searched as it is, and by the first writer brought into order.
+    let reader = SqliteStore::open(&path).unwrap();
+    assert_eq!(found(&reader, "\"zebra apple\""), [1]);
+    drop(reader);
+    let writer = SqliteStore::open_writable(&path).unwrap();
+    assert_eq!(found(&writer, "\"zebra apple\""), [] as [i64; 0]);
+    assert_eq!(found(&writer, "\"apple zebra\""), [1]);
+    assert_eq!(found(&writer, "broth"), [1]);
+    assert_eq!(found(&writer, "taxes"), [2]);
+}
