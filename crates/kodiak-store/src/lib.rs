@@ -236,10 +236,14 @@ impl StoredDocument {
     /// Returns the title to show: its own or, if it has none, the beginning of its
     /// text.
     pub fn shown_title(&self) -> Cow<'_, str> {
-        if !self.title.is_empty() {
-            return Cow::Borrowed(&self.title);
-        }
-        Cow::Owned(beginning(&self.body, SHOWN_TITLE_LENGTH))
+        shown_title(&self.title, &self.body)
+    }
+}
+
+/// Returns a title, or the beginning of the text if there is none.
+pub(crate) fn shown_title<'a>(title: &'a str, body: &str) -> Cow<'a, str> {
+    if !title.is_empty() {
+        return Cow::Borrowed(title);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::document::{SHORTEST_ID, Timestamp, uri};
 use crate::engine::{Engine, Job, Wanted};
 use crate::error::{Error, Result};
 use crate::source::{Holding, TrashedMemory, WritableSource};
-use crate::store::{Filter, Row, StoredDocument, Stretch};
+use crate::store::{Filter, Row, StoredDocument, Stretch, shown_title};
 
 use super::observations::first_of;
 
@@ -240,10 +240,11 @@ impl Engine {
 
 /// Returns what is said of a memory that was in the trash already.
 fn in_trash(memory: &TrashedMemory) -> Forgotten {
+    let document = &memory.document;
     Forgotten {
-        source: memory.document.source.clone(),
-        key: memory.document.key.clone(),
-        title: memory.file.title.clone(),
+        source: document.source.clone(),
+        key: document.key.clone(),
+        title: shown_title(&document.title, &document.body).into_owned(),
         moved: false,
         indexed: true,
     }
