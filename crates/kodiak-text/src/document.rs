@@ -303,6 +303,17 @@ pub struct LineRange {
     pub to: usize,
 }
 
+impl LineRange {
+    /// Returns a line of the range that a file with so many lines lacks: the first of the
+    /// range, or its last. The end of the file is never beyond it.
+    pub fn beyond(&self, line_count: usize) -> Option<usize> {
+        if self.from > line_count {
+            return Some(self.from);
+        }
+        Some(self.to).filter(|to| *to > line_count && *to != usize::MAX)
+    }
+}
+
 impl FromStr for LineRange {
     type Err = Error;
 
@@ -340,6 +351,22 @@ mod tests {
         assert_eq!(id, DocumentId::new("notes", "gtd.md"));
         assert_ne!(id, DocumentId::new("note", "sgtd.md"));
         assert_eq!(id.hex().len(), 32);
+    }
+
+    #[test]
+    fn lines_beyond_the_end_are_named() {
+        for (range, beyond) in [
+            ("4", None),
+            ("2-4", None),
+            ("2-5", Some(5)),
+            ("5", Some(5)),
+            ("5-9", Some(5)),
+            ("2-", None),
+            ("5-", Some(5)),
+        ] {
+            let range: LineRange = range.parse().unwrap();
+            assert_eq!(range.beyond(4), beyond, "{range:?}");
+        }
     }
 
     #[test]

@@ -54,6 +54,7 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
     }
     let found = find(&engine, &config, &arguments.reference)?;
     let output = context.output;
+    tell_of_lines(&found, output);
     let around = Around::read(&engine, &found, arguments.context)?;
     if arguments.json {
         output.json(&note(&found, &Places::new(&config), around))?;
@@ -99,7 +100,10 @@ fn several(
             Err(error) => return Err(explain_missing_index(error, config)),
         };
         match within(found) {
-            Ok(found) => names.push(unique_name(&found)),
+            Ok(found) => {
+                tell_of_lines(&found, output);
+                names.push(unique_name(&found));
+            }
             Err(error) => missing.push((typed, error)),
         }
     }
@@ -181,14 +185,17 @@ fn locate(guard: &Guard, engine: &Engine, typed: &str) -> kodiak::Result<Found> 
 }
 
 /// Returns a reference by unique id to the note that was typed, found by any of
-/// its readings.
+/// its readings, with the lines that were typed.
 pub(super) fn reference(
     engine: &Engine,
     config: &Config,
     typed: &str,
 ) -> anyhow::Result<Reference> {
     let found = find(engine, config, typed)?;
-    Ok(Reference::whole(&found.document.uid))
+    Ok(Reference {
+        target: found.document.uid,
+        lines: found.asked,
+    })
 }
 
 /// Returns the reference with an absolute path, if it names an existing file.
@@ -199,6 +206,15 @@ fn as_file(reference: &Reference) -> Option<Reference> {
         target,
         lines: reference.lines,
     })
+}
+
+/// Says that some of the lines that were asked for are beyond the end.
+fn tell_of_lines(found: &Found, output: &Output) {
+    if let Some(notice) = found.lines_beyond_end() {
+        let document = &found.document;
+        let name = escaped(&format!("{}/{}", document.source, document.key)).into_owned();
+        output.notice(&format!("{name}: {notice}"));
+    }
 }
 
 /// Returns the found lines. Fails if they lie beyond the end of the note.

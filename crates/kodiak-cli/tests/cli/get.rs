@@ -94,6 +94,31 @@ fn facts_as_json() {
 }
 
 #[test]
+fn lines_of_which_some_are_not_there() {
+    let desk = Desk::indexed();
+    for arguments in [
+        &["get", "gtd.md:28-40"][..],
+        &["get", "gtd.md:28-40", "--json"],
+        &["get", "gtd.md:28-40", "gtd.md:1-2"],
+    ] {
+        let run = desk.ok(arguments);
+        let said = "notes/productivity/gtd.md: line 40 is beyond the end of the note, which has 29 lines\n";
+        assert!(run.stderr.starts_with(said), "{run}");
+    }
+    for within in ["gtd.md:28-29", "gtd.md:28-", "gtd.md"] {
+        assert_eq!(desk.ok(&["get", within]).stderr, "", "{within}");
+    }
+    for (lines, beyond) in [("28-40", 40), ("1-29", 0), ("3-", 0)] {
+        let run = desk.ok(&["similar", &format!("gtd.md:{lines}"), "--json"]);
+        let said = format!("line {beyond} is beyond the end of the note, which has 29 lines");
+        assert_eq!(run.stdout.contains(&said), beyond > 0, "{run}");
+        assert_eq!(run.stdout.contains("lines-beyond-end"), beyond > 0, "{run}");
+    }
+    let run = desk.run(&["similar", "gtd.md:500"]);
+    assert_eq!(run.code, Some(2), "{run}");
+}
+
+#[test]
 fn lines_that_are_not_there() {
     let desk = Desk::indexed();
     assert_snapshot!(desk.run(&["get", "gtd.md:500-510"]), @"

@@ -124,6 +124,9 @@ fn part(found: &Found, budget: &mut Budget) -> Part {
         ", lines {from}-{to} of {}{changed}",
         found.line_count
     ));
+    if let Some(notice) = found.lines_beyond_end() {
+        head.push_str(&format!(" ({notice})"));
+    }
     let next = if to < last { to + 1 } else { to };
     let id = &document.short_id;
     let cut = format!("[cut: get #{id}:{next}-{last} for the rest, or raise max_tokens]\n");

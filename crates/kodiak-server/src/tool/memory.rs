@@ -366,6 +366,9 @@ fn head(observation: &Observation) -> String {
     if let Some(newer) = &observation.superseded_by {
         head.push_str(&format!(" (superseded by {newer})"));
     }
+    if let Some(notice) = &observation.notice {
+        head.push_str(&format!(" ({notice})"));
+    }
     head
 }
 
@@ -383,6 +386,7 @@ fn object(observation: &Observation) -> Map<String, Value> {
         ("project", &observation.project),
         ("session", &observation.session),
         ("superseded_by", &observation.superseded_by),
+        ("notice", &observation.notice),
     ] {
         if let Some(value) = value {
             add(name, harmless(value));

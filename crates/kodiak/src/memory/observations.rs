@@ -12,7 +12,7 @@ use crate::date;
 use crate::document::{LineRange, uri};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::search::{Completeness, Excerpt, Named};
+use crate::search::{Completeness, Excerpt, Named, Notice};
 use crate::source::Holding;
 use crate::store::{Filter, Reader, Row, Snapshot, StoredDocument};
 
@@ -76,6 +76,9 @@ pub struct Observation {
     /// The first and the last line of `text` in its file, if lines were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<[usize; 2]>,
+    /// That some of these lines are beyond its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
     /// Its text, or that of the lines asked for.
     pub text: String,
     /// The approximate number of tokens of its text.
@@ -126,7 +129,11 @@ impl Engine {
                     let fields = reader.fields(row)?;
                     let superseded_by = newer.get(&row).cloned();
                     let mut one = Observation::of(document.clone(), fields, superseded_by);
-                    if let Some((_, excerpt)) = excerpt {
+                    if let Some((wanted, excerpt)) = excerpt {
+                        let line_count = excerpt.line_count;
+                        let beyond = wanted.beyond(line_count);
+                        let beyond = beyond.map(|line| Notice::LinesBeyondEnd { line, line_count });
+                        one.notice = beyond.map(|notice| notice.to_string());
                         one.lines = Some([excerpt.lines.from, excerpt.lines.to]);
                         one.tokens = estimated_tokens(&excerpt.text);
                         one.text = excerpt.text;
@@ -173,6 +180,7 @@ impl Observation {
             superseded_by,
             fields,
             lines: None,
+            notice: None,
             text: document.body,
         }
     }

@@ -134,6 +134,7 @@ impl Incomplete {
             | Notice::Uncertain(_)
             | Notice::BelowMinRelevance { .. }
             | Notice::NotReranked { .. }
+            | Notice::LinesBeyondEnd { .. }
             | Notice::ComparedByWords { .. } => return None,
         })
     }

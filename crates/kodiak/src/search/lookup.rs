@@ -5,6 +5,7 @@
 use percent_encoding::percent_decode_str;
 
 use super::freshness::{Freshener, Freshness};
+use super::notice::Notice;
 use super::suggest::similar_names;
 use crate::document::{ALIASES, LineRange, Reference};
 use crate::error::{Error, Result};
@@ -40,6 +41,17 @@ pub struct Found {
     pub line_count: usize,
     /// Whether it has changed since it was indexed.
     pub freshness: Freshness,
+}
+
+impl Found {
+    /// Returns the notice that lines were asked for which the document lacks, if it does.
+    pub fn lines_beyond_end(&self) -> Option<Notice> {
+        let line = self.asked?.beyond(self.line_count)?;
+        Some(Notice::LinesBeyondEnd {
+            line,
+            line_count: self.line_count,
+        })
+    }
 }
 
 /// The documents that a typed name means: none, one, or several if it is ambiguous.

@@ -102,6 +102,13 @@ pub enum Notice {
         /// Why they are not indexed.
         reason: NotIndexed,
     },
+    /// Lines were asked for that the document lacks.
+    LinesBeyondEnd {
+        /// One of them.
+        line: usize,
+        /// The number of lines of the document.
+        line_count: usize,
+    },
     /// Similar documents were searched for lexically instead of semantically.
     ComparedByWords {
         /// Why the document could not be compared semantically.
@@ -158,6 +165,7 @@ impl Notice {
             Self::BelowMinRelevance { .. } => "below-min-relevance",
             Self::NotReranked { .. } => "not-reranked",
             Self::ChangesNotIndexed { .. } => "changes-not-indexed",
+            Self::LinesBeyondEnd { .. } => "lines-beyond-end",
             Self::ComparedByWords { .. } => "compared-by-words",
         }
     }
@@ -279,6 +287,13 @@ impl fmt::Display for Notice {
                 reason: reason.clone(),
             }
             .fmt(formatter),
+            Self::LinesBeyondEnd { line, line_count } => {
+                let lines = if *line_count == 1 { "line" } else { "lines" };
+                write!(
+                    formatter,
+                    "line {line} is beyond the end of the note, which has {line_count} {lines}"
+                )
+            }
             Self::ComparedByWords { reason } => {
                 write!(
                     formatter,

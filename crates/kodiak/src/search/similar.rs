@@ -8,6 +8,7 @@ use super::candidate::Ranked;
 use super::compare::{Comparison, NearestChunk};
 use super::lexical::LexicalCandidates;
 use super::limits::Limits;
+use super::lookup::Excerpt;
 use super::notice::{Noted, Notice};
 use super::query::{Clause, Form, Query};
 use super::{Answer, Intent, Notices, Outcome, Request, Retrievers, Router};
@@ -33,6 +34,11 @@ impl Router<'_> {
         let started = Instant::now();
         let mut notices = Vec::new();
         let document = self.lookup().document(reference)?;
+        if let Some(lines) = reference.lines {
+            let line_count = Excerpt::of(&document, None).line_count;
+            let beyond = lines.beyond(line_count);
+            notices.extend(beyond.map(|line| Notice::LinesBeyondEnd { line, line_count }));
+        }
         // The document itself is among the candidates.
         let mut limits = Limits::of(request.limit.saturating_add(1), &self.tuning);
         let presenter = self.presenter(request);

@@ -30,6 +30,9 @@ pub(super) struct Document {
     updated_at: String,
     lines: [usize; 2],
     line_count: usize,
+    /// That some of the lines asked for are beyond the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
     text: String,
     /// Whether its file has changed since it was indexed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -70,6 +73,7 @@ pub(super) async fn document(
 
 impl Document {
     fn of(found: Found) -> Self {
+        let notice = found.lines_beyond_end();
         let document = found.document;
         Self {
             id: format!("#{}", document.short_id),
@@ -83,6 +87,7 @@ impl Document {
             updated_at: kodiak::date::format(document.updated_at),
             lines: [found.lines.from, found.lines.to],
             line_count: found.line_count,
+            notice: notice.map(|notice| notice.to_string()),
             text: found.text,
             changed: matches!(found.freshness, Freshness::Changed | Freshness::Gone),
         }
