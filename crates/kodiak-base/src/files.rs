@@ -135,43 +135,88 @@ enum Before {
 }
 
 fn put(path: &Path, content: &[u8], of_others: Option<Before>) -> io::Result<()> {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let folder = match path.parent() {
+    let folder = folder_of(path);
+    let temporary = if of_others.is_none() {
+        create_folder(folder)?;
+        Temporary::create(folder)?
+    } else {
+        fs::create_dir_all(folder)?;
+        // Until it has the permissions of the one before, only its owner can read it.
+        Temporary::create_as(folder, !matches!(of_others, Some(Before::Nothing)))?
+    };
+    temporary.file().write_all(content)?;
+    if let Some(Before::Permissions(before)) = of_others {
+        temporary.file().set_permissions(before)?;
+    }
+    temporary.place(path).map(drop)
+}
+
+/// Returns the folder of a file.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
-    match of_others {
-        None => {
-            create_folder(folder)?;
-            left_over::remove_left_over(folder);
+    }
+}
+
+/// A file with a hidden name, which gets its own when it is complete. It is removed if it
+/// is dropped before that, or by [`left_over`] if its process is killed.
+#[derive(Debug)]
+pub struct Temporary {
+    unplaced: Unplaced,
+    /// Locked until the file has its name.
+    file: File,
+}
+
+impl Temporary {
+    /// Creates a file that only its owner can read, in a folder of the program itself.
+    /// Removes what killed processes have left there.
+    pub fn create(folder: &Path) -> io::Result<Self> {
+        left_over::remove_left_over(folder);
+        Self::create_as(folder, true)
+    }
+
+    fn create_as(folder: &Path, is_private: bool) -> io::Result<Self> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".kodiak-{}-{number}.tmp", std::process::id());
+        let unplaced = Unplaced(folder.join(name));
+        // What a killed process with the same number has left.
+        let _ = fs::remove_file(&unplaced.0);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        if is_private {
+            keep_private(&mut options);
         }
-        Some(_) => fs::create_dir_all(folder)?,
+        let file = options.open(&unplaced.0)?;
+        // Where a file cannot be locked, its age tells whether it is in use.
+        let _ = file.try_lock();
+        Ok(Self { unplaced, file })
     }
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let name = format!(".kodiak-{}-{number}.tmp", std::process::id());
-    let temporary = Unplaced(folder.join(name));
-    // What a killed process with the same number has left.
-    let _ = fs::remove_file(&temporary.0);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    // Until it has the permissions of the one before, only its owner can read it.
-    if !matches!(of_others, Some(Before::Nothing)) {
-        keep_private(&mut options);
+
+    /// Returns the file to write to.
+    pub fn file(&self) -> &File {
+        &self.file
     }
-    let mut file = options.open(&temporary.0)?;
-    // Where a file cannot be locked, its age decides whether it is in use.
-    let _ = file.try_lock();
-    file.write_all(content)?;
-    if let Some(Before::Permissions(before)) = of_others {
-        file.set_permissions(before)?;
+
+    /// Returns where it is.
+    pub fn path(&self) -> &Path {
+        &self.unplaced.0
     }
-    file.sync_all()?;
-    fs::rename(&temporary.0, path)?;
-    sync_folder(folder);
-    Ok(())
+
+    /// Gives the complete file its name, in the place of another that has it. Its content
+    /// is on the disk before its name, so that a power cut leaves one of the two whole.
+    pub fn place(self, path: &Path) -> io::Result<File> {
+        self.file.sync_all()?;
+        fs::rename(&self.unplaced.0, path)?;
+        sync_folder(folder_of(path));
+        let _ = self.file.unlock();
+        Ok(self.file)
+    }
 }
 
 /// A temporary file that is removed unless it was moved to its name.
+#[derive(Debug)]
 struct Unplaced(PathBuf);
 
 impl Drop for Unplaced {

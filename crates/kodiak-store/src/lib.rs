@@ -245,6 +245,7 @@ pub(crate) fn shown_title<'a>(title: &'a str, body: &str) -> Cow<'a, str> {
     if !title.is_empty() {
         return Cow::Borrowed(title);
     }
+    Cow::Owned(beginning(body, SHOWN_TITLE_LENGTH))
 }
 
 /// Returns the beginning of a text on one line, with at most so many characters and
@@ -277,11 +278,7 @@ pub fn remove_beside(
     meant: impl Fn(&str) -> bool,
 ) -> kodiak_base::error::Result<()> {
     use kodiak_base::error::Error;
-    let folder = match path.parent() {
-        Some(folder) if folder.as_os_str().is_empty() => std::path::Path::new("."),
-        Some(folder) => folder,
-        None => return Ok(()),
-    };
+    let folder = kodiak_base::files::folder_of(path);
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -298,9 +295,7 @@ pub fn remove_beside(
             }
         }
     }
-    if let Ok(folder) = std::fs::File::open(folder) {
-        let _ = folder.sync_all();
-    }
+    kodiak_base::files::sync_folder(folder);
     Ok(())
 }
 

@@ -115,9 +115,9 @@ impl Tombstones {
             }
             file.write_all(lines.as_bytes())?;
             file.sync_all()?;
-            if is_new && let Ok(folder) = fs::File::open(folder) {
+            if is_new {
                 // Its name must survive a power cut as well.
-                let _ = folder.sync_all();
+                files::sync_folder(folder);
             }
             Ok(())
         };

@@ -308,7 +308,7 @@ impl Partial {
             self.file.set_len(0)?;
             self.file.rewind()?;
             match &tag {
-                Some(tag) => fs::write(tag_file(&self.path), tag),
+                Some(tag) => kodiak_base::files::replace(tag_file(&self.path), tag.as_bytes()),
                 None => Ok(()),
             }
         };
@@ -329,6 +329,7 @@ impl Partial {
         let finish = || {
             self.file.sync_all()?;
             fs::rename(&self.path, target)?;
+            kodiak_base::files::sync_folder(kodiak_base::files::folder_of(target));
             let _ = fs::remove_file(tag_file(&self.path));
             checksum::of_file(target)
         };

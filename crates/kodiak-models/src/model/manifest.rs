@@ -4,8 +4,8 @@
 //! it also records the size and hash of each file. It is written last, so a
 //! folder without one is not a model.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -143,12 +143,7 @@ impl Manifest {
         let mut text = serde_json::to_vec_pretty(self)
             .map_err(|error| Error::io("write", &path)(error.into()))?;
         text.push(b'\n');
-        File::create_new(&path)
-            .and_then(|mut file| {
-                file.write_all(&text)?;
-                file.sync_all()
-            })
-            .map_err(Error::io("write", &path))
+        kodiak_base::files::replace(&path, &text).map_err(Error::io("write", &path))
     }
 
     /// Returns the name of the model's folder.

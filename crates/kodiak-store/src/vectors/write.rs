@@ -1,11 +1,9 @@
 //! Writing the vector file: rows as they come, a group at a time, then the
 //! arrays, then the header.
 
-use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{BufWriter, Cursor, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 use std::time::Duration;
 
 use super::coarse_code::{self, ErrorBound};
@@ -13,8 +11,9 @@ use super::format::{self, GROUP, HEADER, Header, MAX_DIMENSIONS};
 use super::quantise::{ROW_TOP, quantise};
 use super::{Origin, Slot, VectorFile, damaged};
 use kodiak_base::error::{Error, Result};
+use kodiak_base::files::{self, Temporary};
 
-/// The ending of the names of unfinished files.
+/// The ending of the names of unfinished files of earlier versions.
 const UNFINISHED: &str = ".unfinished";
 /// The age after which an unfinished file has lost its writer.
 const ABANDONED: Duration = Duration::from_hours(1);
@@ -29,15 +28,12 @@ pub(super) fn replace<E: From<Error>>(
     vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
 ) -> Result<(File, Header), E> {
     remove_abandoned(path);
-    let (unfinished, file) = Unfinished::create(path)?;
-    let mut output = BufWriter::with_capacity(BUFFER, &file);
-    let header = encode(&mut output, &unfinished.path, origin, upto, vectors)?;
+    let created = Temporary::create(files::folder_of(path));
+    let temporary = created.map_err(Error::io("create", path))?;
+    let mut output = BufWriter::with_capacity(BUFFER, temporary.file());
+    let header = encode(&mut output, temporary.path(), origin, upto, vectors)?;
     drop(output);
-    // Sync before the rename: a file under its final name is then complete even
-    // after a power cut. Whether the name itself survives one does not matter.
-    file.sync_all()
-        .map_err(Error::io("write", &unfinished.path))?;
-    unfinished.finish(path)?;
+    let file = temporary.place(path).map_err(Error::io("replace", path))?;
     Ok((file, header))
 }
 
@@ -231,53 +227,13 @@ fn write_array<const SIZE: usize>(
     output.write_all(&piece)
 }
 
-/// A file that does not have its final name yet. Dropping it removes the file.
-struct Unfinished {
-    path: PathBuf,
-}
-
-impl Unfinished {
-    /// Creates a file beside `path` under a name that nobody else uses.
-    fn create(path: &Path) -> Result<(Self, File)> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let mut name = path.file_name().map(OsString::from).unwrap_or_default();
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        name.push(format!(".{}-{count}{UNFINISHED}", std::process::id()));
-        let path = path.with_file_name(name);
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(true);
-        let file = kodiak_base::files::keep_private(&mut options)
-            .open(&path)
-            .map_err(Error::io("create", &path))?;
-        Ok((Self { path }, file))
-    }
-
-    fn finish(self, path: &Path) -> Result<()> {
-        // If the rename fails, dropping `self` removes the file. If it
-        // succeeds, nothing is left under the old name.
-        std::fs::rename(&self.path, path).map_err(Error::io("replace", path))
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-/// Removes the unfinished files of killed processes beside `path`. A file that
-/// cannot be removed only takes up space.
+/// Removes what killed processes of earlier versions have left beside `path`. A file
+/// that cannot be removed only takes up space.
 fn remove_abandoned(path: &Path) {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+    let Some(name) = path.file_name() else {
         return;
     };
-    // A bare name is in the current folder.
-    let folder = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    };
-    let Ok(entries) = std::fs::read_dir(folder) else {
+    let Ok(entries) = std::fs::read_dir(files::folder_of(path)) else {
         return;
     };
     for entry in entries.flatten() {
