@@ -11,6 +11,7 @@ use crate::access::{Capability, Guard};
 use crate::date;
 use crate::document::Timestamp;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::store::Filter;
 
 /// How far the clock may be beyond the newest known date, in seconds.
@@ -40,7 +41,8 @@ impl Engine {
         guard.require(Capability::Admin)?;
         let now = date::now();
         let path = self.clock_record();
-        let text = path.as_ref().and_then(|path| std::fs::read(path).ok());
+        let text = path.as_ref();
+        let text = text.and_then(|path| files::read(path, files::SMALL).ok());
         let recorded: Option<Timestamp> = text.and_then(|it| serde_json::from_slice(&it).ok());
         let dates = self.read(|reader| {
             let newest = reader.newest(&Filter::default(), None, 1)?;

@@ -4,7 +4,6 @@
 //! left, so that any process that writes afterwards finishes what a killed one has begun.
 //! It has hashes, ids and paths, and nothing that a document says.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,7 @@ use super::journal;
 use super::target::{SharedEntry, Target};
 use crate::document::{Timestamp, hex};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::source::FileCopy;
 
 /// The format of the journal.
@@ -63,7 +63,7 @@ impl Erasure {
             let error = std::io::Error::new(ErrorKind::InvalidData, detail);
             Error::io("read", path)(error)
         };
-        match fs::read(path) {
+        match files::read(path, journal::MAX_BYTES) {
             Ok(bytes) => {
                 let read: Self =
                     serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?;
@@ -163,6 +163,8 @@ fn hash_of(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::files;
 
 /// The most bytes of a journal, which has a few lines for each file.
-const MAX_BYTES: u64 = 1 << 30;
+pub(super) const MAX_BYTES: u64 = 1 << 30;
 
 /// A renaming that has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]

@@ -208,6 +208,34 @@ fn the_list_of_new_memories_may_be_anything() {
 }
 
 #[test]
+fn what_is_recorded_beside_the_index_may_be_anything() {
+    for record in [".erasing", ".clock", ".tag-rename"] {
+        for (kind, make) in STRANGE {
+            let about = format!("{record} as {kind}");
+            let notes = Collection::new(&[("a.md", "limit")]);
+            notes.sync();
+            let beside = format!("index.db{record}");
+            make(&notes.index_path().with_file_name(beside));
+            ends(&about.clone(), move || {
+                let job = Job::default();
+                let source = writable(&notes.root());
+                let engine = Engine::builder(notes.index_path()).source(source);
+                let engine = engine.open().unwrap();
+                // Whether they fail or not, they end.
+                let _ = engine.clock(&me());
+                let _ = engine.examine(&me());
+                let _ = engine.finish_erasing(&me(), &job);
+                let page = [("notes".to_owned(), "b.md".to_owned())];
+                let _ = engine.purge_documents(&me(), &page, &job);
+                engine.sync(&me(), &job).unwrap();
+                let answer = engine.search(&me(), &ask("limit")).unwrap();
+                assert_eq!(answer.hits.len(), 1, "{about}");
+            });
+        }
+    }
+}
+
+#[test]
 fn transcripts_and_records_may_be_anything() {
     let places = [
         (Agent::ClaudeCode, "projects/p/s.jsonl"),
