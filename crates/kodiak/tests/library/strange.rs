@@ -290,27 +290,33 @@ fn list_bear(path: &Path) -> Result<usize> {
 
 #[test]
 fn bears_database_and_its_log_may_be_anything() {
-    for ending in ["", "-wal", "-shm", "-journal"] {
-        for (kind, make) in STRANGE {
-            let about = format!("database{ending} as {kind}");
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("database.sqlite");
-            if !ending.is_empty() {
-                let bear = Bear::create(&path, Generation::Newer).unwrap();
-                bear.add(&Note::new("A", "A", "limit")).unwrap();
-                drop(bear);
-            }
-            let beside = folder.path().join(format!("database.sqlite{ending}"));
-            remove(&beside);
-            make(&beside);
-            let listed = ends(&about, move || list_bear(&path));
-            // A link that leads nowhere is no log.
-            assert!(
-                listed.is_err() || kind == "link to itself",
-                "{about}: {listed:?}"
-            );
+    let check = |ending: &str, kind: &str, make: fn(&Path)| {
+        let about = format!("database{ending} as {kind}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("database.sqlite");
+        if !ending.is_empty() {
+            let bear = Bear::create(&path, Generation::Newer).unwrap();
+            bear.add(&Note::new("A", "A", "limit")).unwrap();
+            drop(bear);
         }
-    }
+        let beside = folder.path().join(format!("database.sqlite{ending}"));
+        remove(&beside);
+        make(&beside);
+        let listed = ends(&about, move || list_bear(&path));
+        // A link that leads nowhere is no log.
+        assert!(
+            listed.is_err() || kind == "link to itself",
+            "{about}: {listed:?}"
+        );
+    };
+    // Each waits a while for Bear to close a log that cannot be read.
+    std::thread::scope(|scope| {
+        for ending in ["", "-wal", "-shm", "-journal"] {
+            for (kind, make) in STRANGE {
+                scope.spawn(move || check(ending, kind, make));
+            }
+        }
+    });
 }
 
 const NUMBERS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
