@@ -273,6 +273,6 @@ fn a_store_that_holds_the_old_file_answers_from_the_index_as_it_is() {
     // No half-made file is left lying about.
     let folder = std::fs::read_dir(notes.index_path().parent().unwrap()).unwrap();
     let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let unfinished: Vec<String> = names.filter(|name| name.ends_with(".tmp")).collect();
+    let unfinished: Vec<String> = names.filter(|name| name.starts_with(".kodiak-")).collect();
     assert_eq!(unfinished, [] as [&str; 0]);
 }
