@@ -250,7 +250,9 @@ impl Engine {
                     .map(|(at, it)| (hashes[*at], it.clone()))
                     .collect();
                 // A cache that cannot be written costs time, not results.
-                let _ = cache.put(identity, &new);
+                if cache.put(identity, &new).is_ok() {
+                    self.leave_out_erased(cache, &new);
+                }
             }
             for (at, vector) in made {
                 vectors[at] = Some(vector);

@@ -60,6 +60,25 @@ impl Engine {
         Ok(hashes)
     }
 
+    /// Deletes vectors of statements from the cache that are being erased or are gone by
+    /// now: another process may have erased them while the model worked on them. An
+    /// erasing that begins later finds them in the cache.
+    pub(super) fn leave_out_erased(
+        &self,
+        cache: &mut EmbeddingCache,
+        made: &[([u8; 16], Vec<f32>)],
+    ) {
+        let erasing = self.erasing_journal().is_some_and(|path| path.exists());
+        let there = self.read(brain::all_statement_hashes).unwrap_or_default();
+        let there: HashSet<[u8; 16]> = there.into_iter().filter(|_| !erasing).collect();
+        let made = made.iter().map(|(hash, _)| *hash);
+        let gone: Vec<[u8; 16]> = made.filter(|hash| !there.contains(hash)).collect();
+        if !gone.is_empty() {
+            // A cache that cannot be written has not taken them either.
+            let _ = cache.erase(&gone).and_then(|()| cache.empty_log());
+        }
+    }
+
     /// Opens the cache, if there is one.
     pub(super) fn cache_to_erase(&self) -> Result<Option<EmbeddingCache>> {
         let path = self.shared.cache.as_deref().filter(|path| path.exists());

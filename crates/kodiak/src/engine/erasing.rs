@@ -153,7 +153,7 @@ impl Engine {
             .map_err(not_erased)
     }
 
-    fn erasing_journal(&self) -> Option<PathBuf> {
+    pub(super) fn erasing_journal(&self) -> Option<PathBuf> {
         let journaled = self.shared.journaled;
         journaled.then(|| Erasure::path_beside(self.path()))
     }

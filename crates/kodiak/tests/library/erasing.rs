@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
 use kodiak::embed::Embedder;
-use kodiak::engine::{Engine, Event, Job};
+use kodiak::engine::{Engine, Event, Job, Statements};
 use kodiak::memory::Memory;
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{
     FolderOptions, Holding, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,
     SessionRecords, TranscriptOptions, TranscriptSource,
 };
-use kodiak::store::{EraseStep, SqliteStore};
+use kodiak::store::{EraseStep, Filter, SqliteStore};
 use kodiak::tombstones::Tombstones;
 use kodiak::{Error, Reference};
 use rusqlite::Connection;
@@ -552,4 +552,23 @@ fn what_is_erased_while_it_is_embedded_leaves_no_vector() {
     assert!(model.chunks().concat().contains("quasarblau"));
     assert_eq!(home.vectors(), (1, 0));
     home.assert_gone(What::Page, &engine, "while it was embedded");
+}
+
+#[test]
+fn a_statement_that_is_erased_while_it_is_embedded_leaves_no_vector() {
+    let folder = quick_folder();
+    let home = Home::new(folder.path(), What::Record);
+    let other = home.fill(What::Record);
+    let model = Scripted::before_calls(8, 1, move |number, _| {
+        if number == 0 {
+            assert_eq!(What::Record.purge(&other, &Job::default()).unwrap(), 1);
+        }
+        Ok(())
+    });
+    let engine = home.engine_with(model.clone());
+    let (me, all) = (Guard::local(), Filter::default());
+    let said = engine.statements(&me, Statements::Lessons, &all, &Job::default());
+    assert_eq!(said.unwrap().len(), 1);
+    assert!(model.chunks().concat().contains("quasarblau"));
+    home.assert_gone(What::Record, &engine, "while a statement was embedded");
 }
