@@ -272,8 +272,10 @@ fn only_the_named_project_exists() {
     assert_eq!(found["structuredContent"]["total"], 1, "{found}");
     assert!(client.text("status", json!({})).starts_with("1 document."));
     let written = json!({"title": "Rye", "content": "A darker bread."});
-    assert_eq!(client.text("page_create", written), "Wrote notes/Rye.md.");
-    let page = std::fs::read_to_string(desk.path("notes/Rye.md")).unwrap();
+    // Its name does not tell whether there is a `Rye.md` in another project.
+    let said = client.text("page_create", written);
+    assert_eq!(said, "Wrote notes/Rye f6b93486.md.");
+    let page = std::fs::read_to_string(desk.path("notes/Rye f6b93486.md")).unwrap();
     assert!(page.contains("project: \"/work/atlas\""), "{page}");
     let found = client.call("search", json!({"query": "bread"}));
     assert_eq!(found["structuredContent"]["total"], 2, "{found}");
