@@ -154,7 +154,7 @@ fn an_index_from_a_later_version_is_left_alone() {
     assert_snapshot!(desk.run(&["search", "gtd"]), @"
     exit: 2
     --- stderr
-    error: the index [DESK]/data/kodiak/index.db has format 99, but this version reads formats up to 6
+    error: the index [DESK]/data/kodiak/index.db has format 99, but this version reads formats up to 7
     hint: update Kodiak, or build a separate index for this version with `kodiak index --rebuild --index OTHER`
     ");
     for arguments in [
