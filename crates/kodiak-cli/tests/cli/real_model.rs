@@ -146,6 +146,33 @@ fn with_the_real_model_the_example_notes_answer_in_other_words() {
     }
 }
 
+/// "production" has the stem of "productivity" and another meaning.
+#[test]
+#[ignore = "needs KODIAK_TEST_MODEL"]
+fn with_the_real_model_a_shared_stem_is_not_a_shared_meaning() {
+    let desk = Desk::with_real_model();
+    desk.copy_examples();
+    desk.ok(&["add", "notes"]);
+    desk.ok(&["index"]);
+    let check = |query: &str, least: usize| {
+        let found = desk.found(&[query]);
+        let place = |path: &str| found.iter().position(|it| it.starts_with(path));
+        let related = place("programming/rust-ownership").unwrap_or(found.len());
+        let about = found[..related]
+            .iter()
+            .filter(|path| path.starts_with("productivity/"));
+        assert!(about.count() >= least, "{query}: {found:#?}");
+    };
+    check("productivity", 5);
+    check("find notes about productivity", 5);
+    check("productivity tips", 5);
+    // Also where no note has the word itself.
+    std::fs::remove_file(desk.path("notes/productivity/reading-list.md")).unwrap();
+    desk.ok(&["index"]);
+    check("productivity", 4);
+    check("find notes about productivity", 4);
+}
+
 #[test]
 #[ignore = "needs KODIAK_TEST_MODEL"]
 fn with_the_real_model_sessions_answer_in_other_words() {

@@ -24,9 +24,28 @@ impl Stemming {
             Self::None => {}
         }
     }
+
+    /// Replaces a folded word by what its regular inflections have in common:
+    /// "products" and "product", but neither "production" nor "productivity".
+    pub fn uninflect(self, word: &mut String) {
+        match self {
+            Self::English => shorten(word, |_| {}),
+            Self::None => {}
+        }
+    }
 }
 
 fn stem(word: &mut String) {
+    shorten(word, |stemmer| {
+        stemmer.replace_first(DOUBLE_SUFFIXES, 0);
+        stemmer.replace_first(LONG_SUFFIXES, 0);
+        stemmer.drop_suffix();
+    });
+}
+
+/// Removes the endings of inflections (steps 1 and 5), and between them what `derived`
+/// removes.
+fn shorten(word: &mut String, derived: impl FnOnce(&mut Stemmer)) {
     // Very long runs are data, and two letters have no ending to remove.
     if !(3..=64).contains(&word.len()) || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return;
@@ -42,9 +61,7 @@ fn stem(word: &mut String) {
     stemmer.plurals();
     stemmer.past_and_progressive();
     stemmer.final_y();
-    stemmer.replace_first(DOUBLE_SUFFIXES, 0);
-    stemmer.replace_first(LONG_SUFFIXES, 0);
-    stemmer.drop_suffix();
+    derived(&mut stemmer);
     stemmer.tidy();
     // Only ASCII letters went in and only those came out.
     *word = String::from_utf8(stemmer.word).unwrap_or_default();

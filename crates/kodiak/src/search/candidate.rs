@@ -140,6 +140,37 @@ impl Ranked {
         ranked
     }
 
+    /// Takes out the documents that have no word of the query, only words with the
+    /// same stem. What these mean decides about their place.
+    pub(super) fn take_related(&mut self) -> Vec<Candidate> {
+        let inspected = &self.inspected;
+        let is_related = |one: &mut Candidate| inspected.is_only_related(one.row);
+        let taken = self.candidates.extract_if(.., is_related).collect();
+        let highest = self.candidates.first().map_or(1.0, |first| first.score);
+        if highest > 0.0 {
+            let rest = self.candidates.iter_mut();
+            rest.for_each(|one| one.score /= highest);
+        }
+        taken
+    }
+
+    /// Gives documents that were taken out their lexical evidence back, in the places
+    /// that their similarity gave them. One without a similarity comes last.
+    pub(super) fn restore(&mut self, taken: Vec<Candidate>) {
+        for one in taken {
+            let place = self.candidates.iter_mut().find(|it| it.row == one.row);
+            if let Some(candidate) = place {
+                candidate.evidence.lexical_rank = one.evidence.lexical_rank;
+                candidate.evidence.lexical_score = one.evidence.lexical_score;
+                candidate.evidence.coverage = one.evidence.coverage;
+                // It was counted as lexical candidate, and again as a semantic one.
+                self.total -= 1;
+            } else {
+                self.candidates.push(Candidate { score: 0.0, ..one });
+            }
+        }
+    }
+
     /// Appends semantic candidates, of whose similarity the centroid has this share,
     /// below those already ranked. One that is ranked already keeps its place.
     pub(super) fn append(&mut self, chunks: Vec<NearestChunk>, centroid_weight: f64) {

@@ -155,12 +155,17 @@ impl Comparison {
         for chunk in &mut best {
             chunk.centroid_similarity = self.centroid_similarity(store, chunk)?;
         }
+        self.sort(&mut best);
+        Ok(Some(best))
+    }
+
+    /// Sorts documents by their similarities, the nearest first.
+    pub(super) fn sort(&self, chunks: &mut [NearestChunk]) {
         let whole = |chunk: &NearestChunk| chunk.whole_similarity(self.centroid_weight);
-        best.sort_by(|one, other| {
+        chunks.sort_by(|one, other| {
             let by_similarity = whole(other).total_cmp(&whole(one));
             by_similarity.then(one.row.cmp(&other.row))
         });
-        Ok(Some(best))
     }
 
     /// Returns the nearest chunk of each of these documents that has vectors.

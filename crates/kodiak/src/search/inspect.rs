@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use super::forms::{Forms, Found};
 use super::lexical::Terms;
 use super::limits::{INSPECTED, MAX_BODY_BYTES};
 use crate::date;
@@ -29,7 +30,7 @@ pub(super) struct Inspection<'a> {
     store: &'a dyn Reader,
     /// The informative words as typed, folded, each with its share of the summed
     /// idf.
-    words: Vec<(&'a str, f64)>,
+    words: Vec<(Forms<'a>, f64)>,
     /// The words of the query in order, folded, stop words included; empty if their
     /// order does not count.
     sequence: Vec<String>,
@@ -43,9 +44,20 @@ pub(super) struct Inspection<'a> {
     asks_when: bool,
 }
 
-/// The documents that were read, each with its bonus.
+/// The documents that were read, each with its bonus, from 0 on.
 #[derive(Debug, Default)]
-pub(super) struct Inspected(HashMap<Row, (f64, StoredDocument)>);
+pub(super) struct Inspected(HashMap<Row, (Closer, StoredDocument)>);
+
+/// What a closer look at a document gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Closer {
+    /// What its score gains.
+    bonus: f64,
+    /// Whether it has words with the stems of the query's, and none of these words.
+    only_related: bool,
+    /// The share of the query of which it has only words with the same stem.
+    related: f64,
+}
 
 impl Inspected {
     /// Reports whether nothing was inspected.
@@ -55,7 +67,21 @@ impl Inspected {
 
     /// Returns the bonus of a document; 0 if it was not inspected.
     pub(super) fn bonus(&self, row: Row) -> f64 {
-        self.0.get(&row).map_or(0.0, |(bonus, _)| *bonus)
+        self.0.get(&row).map_or(0.0, |(closer, _)| closer.bonus)
+    }
+
+    /// Returns the share of the query of which a document has only words with the same
+    /// stem; 0 if it was not inspected.
+    pub(super) fn related(&self, row: Row) -> f64 {
+        self.0.get(&row).map_or(0.0, |(closer, _)| closer.related)
+    }
+
+    /// Reports whether a document was inspected and has no informative word of the
+    /// query, only words with the same stem.
+    pub(super) fn is_only_related(&self, row: Row) -> bool {
+        self.0
+            .get(&row)
+            .is_some_and(|(closer, _)| closer.only_related)
     }
 
     /// Returns the documents in the order of `rows`. Those that were not inspected
@@ -97,13 +123,14 @@ impl<'a> Inspection<'a> {
             };
         };
         let informative = terms.iter().filter(|term| !term.common);
-        let weights: HashMap<&str, f64> = informative
-            .filter_map(|term| Some((term.typed.as_deref()?, term.weight)))
+        let weights: HashMap<&str, (&str, f64)> = informative
+            .filter_map(|term| Some((term.typed.as_deref()?, (term.term.as_str(), term.weight))))
             .collect();
-        let whole: f64 = weights.values().sum();
-        let mut words: Vec<(&str, f64)> = weights
+        let whole: f64 = weights.values().map(|(_, weight)| weight).sum();
+        let stemming = store.stemming();
+        let mut words: Vec<(Forms<'_>, f64)> = weights
             .into_iter()
-            .map(|(word, weight)| (word, weight / whole))
+            .map(|(word, (stem, weight))| (Forms::of(word, stem, stemming), weight / whole))
             .filter(|(_, share)| share.is_finite())
             .collect();
         let mut sequence = sequence(text);
@@ -112,7 +139,7 @@ impl<'a> Inspection<'a> {
             sequence.clear();
         }
         // Sums of floats depend on the order.
-        words.sort_unstable_by(|one, other| one.0.cmp(other.0));
+        words.sort_unstable_by_key(|(word, _)| word.typed());
         Self {
             store,
             words,
@@ -146,13 +173,13 @@ impl<'a> Inspection<'a> {
         let mut folded = String::new();
         let documents = self.store.documents(rows)?.into_iter();
         let inspected = documents.map(|document| {
-            let bonus = self.bonus(&document, &mut folded);
-            (document.row, (bonus, document))
+            let closer = self.look(&document, &mut folded);
+            (document.row, (closer, document))
         });
         Ok(Inspected(inspected.collect()))
     }
 
-    fn bonus(&self, document: &StoredDocument, folded: &mut String) -> f64 {
+    fn look(&self, document: &StoredDocument, folded: &mut String) -> Closer {
         let end = document.body.floor_char_boundary(MAX_BODY_BYTES);
         let body = &document.body[..end];
         folded.clear();
@@ -161,9 +188,15 @@ impl<'a> Inspection<'a> {
             fold_into(text, folded);
             folded.push('\n');
         }
-        let words = self.words.iter();
-        let exact = words.filter(|(word, _)| contains_word(folded, word));
-        let exact: f64 = exact.map(|(_, share)| share).sum();
+        let (mut exact, mut related, mut inflected) = (0.0, 0.0, false);
+        for (word, share) in &self.words {
+            match word.find(folded) {
+                Found::AsTyped => exact += share,
+                Found::Inflected => inflected = true,
+                Found::Related => related += share,
+                Found::Nothing => {}
+            }
+        }
         let time = f64::from(self.asks_when && tells_time(body));
         let near = self.period.map_or(0.0, |period| {
             let dates = [document.created_at, Some(document.updated_at)];
@@ -194,10 +227,14 @@ impl<'a> Inspection<'a> {
                 }
             })
             .fold(0.0, f64::max);
-        trust * (EXACT_BONUS * exact + VERBATIM_BONUS * verbatim)
-            + named
-            + TIME_BONUS * time
-            + PERIOD_BONUS * near
+        Closer {
+            bonus: trust * (EXACT_BONUS * exact + VERBATIM_BONUS * verbatim)
+                + named
+                + TIME_BONUS * time
+                + PERIOD_BONUS * near,
+            only_related: related > 0.0 && exact <= 0.0 && !inflected,
+            related,
+        }
     }
 }
 

@@ -27,6 +27,7 @@ mod candidate;
 mod compare;
 mod complete;
 mod duplicates;
+mod forms;
 mod freshness;
 mod incomplete;
 mod inspect;
@@ -290,9 +291,11 @@ impl<'a> Searching<'a> {
                 let mut outcome = self.inspect(plan, found)?;
                 if let Some(semantic) = waited.candidates {
                     self.note_model(&mut outcome, &semantic)?;
-                    outcome
-                        .ranked
-                        .append(semantic.chunks, self.router.tuning.centroid_weight);
+                    let related = outcome.ranked.take_related();
+                    let chunks = semantic.beside(self.router.store(), &related)?;
+                    let weight = self.router.tuning.centroid_weight;
+                    outcome.ranked.append(chunks, weight);
+                    outcome.ranked.restore(related);
                 }
                 Ok((waited.snapshot, outcome))
             }

@@ -14,6 +14,7 @@ use crate::rank::Tuning;
 use crate::rank::evidence::QueryWords;
 use crate::rank::fusion::{Evidence, Fusion, Weights, fuse};
 use crate::rank::neighbourhood::Neighbourhood;
+use crate::rank::rules::RELATED_PENALTY;
 use crate::rank::thread::{REACH, Threads, Turn};
 use crate::store::vectors::k_nearest_among;
 use crate::store::{Reader, Row};
@@ -29,6 +30,13 @@ pub(super) struct Scoring<'a> {
     pub(super) tuning: &'a Tuning,
     /// The query as typed, with its spelling corrected.
     pub(super) query: &'a str,
+}
+
+/// Returns the mean similarity of the candidates.
+fn typical_similarity(candidates: &[Candidate]) -> f64 {
+    let known = candidates.iter().filter_map(|one| one.evidence.similarity);
+    let (count, sum) = known.fold((0_usize, 0.0), |(count, sum), one| (count + 1, sum + one));
+    sum / count.max(1) as f64
 }
 
 impl Scoring<'_> {
@@ -127,8 +135,14 @@ impl Scoring<'_> {
         best.truncate(inspection.depth());
         let rows: Vec<Row> = best.iter().map(|&at| candidates[at].row).collect();
         let inspected = inspection.inspect(&rows)?;
+        let typical = typical_similarity(candidates);
         for at in best {
-            scores[at] += inspected.bonus(candidates[at].row);
+            let Candidate { row, evidence, .. } = &candidates[at];
+            scores[at] += inspected.bonus(*row);
+            // Where the meaning agrees, another word with the same stem says the same.
+            if evidence.similarity.is_none_or(|one| one < typical) {
+                scores[at] -= RELATED_PENALTY * inspected.related(*row);
+            }
         }
         Ok(inspected)
     }

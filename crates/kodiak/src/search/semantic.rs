@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use super::candidate::Candidate;
 use super::compare::{Comparison, NearestChunk};
 use super::notice::SemanticAbsence;
 use super::query::Query;
@@ -20,7 +21,7 @@ use crate::embed::{Embedder, Role};
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
 use crate::store::vectors::{Bitmap, KnnHit};
-use crate::store::{Filter, Reader, VectorIndex};
+use crate::store::{Filter, Reader, Row, VectorIndex};
 
 /// The number of bytes of a query that are embedded; the rest is cut off.
 const MAX_QUERY_BYTES: usize = 4_000;
@@ -105,6 +106,26 @@ pub(super) struct SemanticCandidates {
     /// The nearest chunk of each of the nearest documents, nearest first. None is
     /// below the minimum similarity.
     pub(super) chunks: Vec<NearestChunk>,
+}
+
+impl SemanticCandidates {
+    /// Returns the nearest chunks, also those of other documents, nearest first.
+    pub(super) fn beside(
+        self,
+        store: &dyn Reader,
+        others: &[Candidate],
+    ) -> Result<Vec<NearestChunk>> {
+        let mut chunks = self.chunks;
+        let unknown = others.iter().map(|one| one.row);
+        let unknown = unknown.filter(|&row| chunks.iter().all(|chunk| chunk.row != row));
+        let unknown: Vec<Row> = unknown.collect();
+        if !unknown.is_empty() {
+            let compared = self.comparison.of_documents(store, &unknown)?;
+            chunks.extend(compared.into_values());
+            self.comparison.sort(&mut chunks);
+        }
+        Ok(chunks)
+    }
 }
 
 impl Pending {

@@ -6,6 +6,7 @@
 //! match only by their stem are told apart. This module owns that check. Clauses
 //! inside alternatives keep matching by stem.
 
+use super::forms::shared_beginning;
 use super::query::{Clause, Condition, Form, Query};
 use super::terms::clause_expression;
 use crate::error::Result;
@@ -96,16 +97,9 @@ impl Surface<'_> {
             stemming.stem(&mut stem);
             stem
         };
-        // A stem differs from its word at the end, and at least one letter stays.
         let own = stem(&typed.folded);
-        let shared = own.chars().zip(typed.folded.chars());
-        let shared = shared.take_while(|(one, other)| one == other).count();
-        let beginning: String = typed
-            .folded
-            .chars()
-            .take(shared.saturating_sub(1).max(1))
-            .collect();
-        let near = self.store.words_beginning(&beginning, MAX_WORDS)?;
+        let beginning = shared_beginning(&typed.folded, &own);
+        let near = self.store.words_beginning(beginning, MAX_WORDS)?;
         if near.len() == MAX_WORDS {
             return Ok(false);
         }
