@@ -170,7 +170,6 @@ fn with_the_real_model_a_shared_stem_is_not_a_shared_meaning() {
     std::fs::remove_file(desk.path("notes/productivity/reading-list.md")).unwrap();
     desk.ok(&["index"]);
     check("productivity", 4);
-    check("find notes about productivity", 4);
 }
 
 #[test]
