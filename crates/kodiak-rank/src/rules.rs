@@ -20,7 +20,7 @@ pub const EXACT_BONUS: f64 = 0.5;
 /// The penalty of a candidate that has only other words with the stems of the query's
 /// and is less similar to the query than the mean of the candidates; less in
 /// proportion. With a similarity above the mean, such words mean what was asked.
-pub(crate) const RELATED_PENALTY: f64 = 1.0;
+pub const RELATED_PENALTY: f64 = 1.0;
 
 /// The bonus of a candidate that has a query of stop words in a row as it was typed;
 /// less for a part of it, and in proportion to the share of stop words. Anywhere they

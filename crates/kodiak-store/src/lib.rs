@@ -241,7 +241,7 @@ impl StoredDocument {
 }
 
 /// Returns a title, or the beginning of the text if there is none.
-pub(crate) fn shown_title<'a>(title: &'a str, body: &str) -> Cow<'a, str> {
+pub fn shown_title<'a>(title: &'a str, body: &str) -> Cow<'a, str> {
     if !title.is_empty() {
         return Cow::Borrowed(title);
     }

@@ -60,6 +60,7 @@ pub use documents::{Saved, Summary};
 pub use event::{Event, Job};
 pub(crate) use forgetting::Wanted;
 pub use ingest::{Ingestion, RepeatedLesson};
+pub use later::LaterSource;
 pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
 pub use neighbours::Neighbours;
 pub use pages::PageText;

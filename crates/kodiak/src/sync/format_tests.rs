@@ -474,14 +474,13 @@ fn tags_of_an_earlier_format_get_the_order_of_their_document() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index.db");
     write_format(&path, 1);
-    let connection = Connection::open(&path).unwrap();
-    let store = SqliteStore::wrap(connection, &path).unwrap();
+    let store = open_as_it_is(&path, Connection::open(&path).unwrap()).unwrap();
     let tag = "INSERT INTO tags (id, name) VALUES (1, 'zebra'), (2, 'apple');
                INSERT INTO document_tags (document, tag, ordinal) VALUES (1, 1, 1), (1, 2, 0);";
-    store.connection.execute_batch(tag).unwrap();
+    connection(&store).execute_batch(tag).unwrap();
     let found = |store: &SqliteStore, phrase: &str| -> Vec<i64> {
         let sql = "SELECT rowid FROM documents_fts WHERE documents_fts MATCH ?1";
-        let mut statement = store.connection.prepare(sql).unwrap();
+        let mut statement = connection(store).prepare(sql).unwrap();
         let rows = statement.query_map([phrase], |row| row.get(0)).unwrap();
         rows.map(Result::unwrap).collect()
     };
@@ -491,7 +490,7 @@ fn tags_of_an_earlier_format_get_the_order_of_their_document() {
     let reader = SqliteStore::open(&path).unwrap();
     assert_eq!(found(&reader, "\"zebra apple\""), [1]);
     drop(reader);
-    let writer = SqliteStore::open_writable(&path).unwrap();
+    let writer = SqliteWriter::open(&path, "test").unwrap();
     assert_eq!(found(&writer, "\"zebra apple\""), [] as [i64; 0]);
     assert_eq!(found(&writer, "\"apple zebra\""), [1]);
     assert_eq!(found(&writer, "broth"), [1]);
