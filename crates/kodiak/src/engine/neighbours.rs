@@ -3,7 +3,8 @@
 use super::Engine;
 use crate::access::{Capability, Guard};
 use crate::error::Result;
-use crate::search::{Found, TurnDetails, turn_details};
+use crate::search::{Found, TurnDetails};
+use crate::source::Described;
 use crate::store::StoredDocument;
 
 /// The documents around one in its thread, in order.
@@ -41,8 +42,16 @@ impl Engine {
     /// agent.
     pub fn turn_details(&self, guard: &Guard, found: &Found) -> Result<Option<TurnDetails>> {
         guard.require(Capability::Read)?;
-        let sources = &self.shared.sources;
-        let entry = Some(found.entry.as_str());
-        Ok(turn_details(sources, &found.document, &found.fields, entry))
+        let mut sources = self.shared.sources.iter();
+        let source = sources.find(|source| source.name() == found.document.source);
+        let Some(source) = source else {
+            return Ok(None);
+        };
+        let described = Described {
+            document: &found.document,
+            entry: Some(&found.entry),
+            fields: &|| Ok(found.fields.clone()),
+        };
+        Ok(source.describe(&described)?.turn)
     }
 }

@@ -9,7 +9,7 @@ use serde::ser::{SerializeSeq, Serializer};
 use super::incomplete::Completeness;
 use super::intent::Intent;
 use super::notice::Notices;
-use super::turn_details::TurnDetails;
+use crate::source::TurnDetails;
 
 /// The answer to a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -43,7 +43,7 @@ const REPLACED: usize = 2;
 /// The share of terms that may be replaced by others in a long text.
 const REPLACED_SHARE: f64 = 0.02;
 
-/// The number of informative terms that two memories must share to be restatements of
+/// The number of informative terms that two statements must share to be restatements of
 /// each other.
 const RESTATED_TERMS: usize = 4;
 /// Stop words that make another fact of a short text, like another number.
@@ -138,8 +138,8 @@ struct Original {
     reading: Reading,
     /// The number of its hit.
     hit: usize,
-    /// Whether it is a memory.
-    memory: bool,
+    /// Whether it is a statement.
+    statement: bool,
 }
 
 /// What was read of a document so far. Most documents are never read: no other
@@ -168,15 +168,15 @@ impl Originals {
         }
     }
 
-    /// Returns the number of the first hit that `document` is a copy of. Two memories
-    /// are copies also if one only restates the other.
-    pub(super) fn find(&mut self, document: &StoredDocument, memory: bool) -> Option<usize> {
+    /// Returns the number of the first hit that `document` is a copy of. Two
+    /// statements are copies also if one only restates the other.
+    pub(super) fn find(&mut self, document: &StoredDocument, statement: bool) -> Option<usize> {
         let mut reading = Reading::default();
         let tokenizer = &mut self.tokenizer;
         let found = self.known.iter_mut().find_map(|known| {
             let one = (&known.document, &mut known.reading);
             let other = (document, &mut reading);
-            let copy = if memory && known.memory {
+            let copy = if statement && known.statement {
                 is_restated(one, other, tokenizer)
             } else {
                 is_copy(one, other, tokenizer)
@@ -187,13 +187,13 @@ impl Originals {
         found
     }
 
-    /// Makes known the document that was compared last, and the number of its hit.
-    pub(super) fn add(&mut self, document: StoredDocument, hit: usize, memory: bool) {
+    /// Records the document that was compared last as a hit, with its number.
+    pub(super) fn add(&mut self, document: StoredDocument, hit: usize, statement: bool) {
         self.known.push(Original {
             document,
             reading: std::mem::take(&mut self.last),
             hit,
-            memory,
+            statement,
         });
     }
 }
@@ -238,7 +238,7 @@ fn is_copy(
     content.is_near(other_content, factor * NEAR_TERMS)
 }
 
-/// Reports whether two memories say the same, possibly in other words or in another
+/// Reports whether two statements say the same, possibly in other words or in another
 /// order.
 fn is_restated(
     (one, read): (&StoredDocument, &mut Reading),

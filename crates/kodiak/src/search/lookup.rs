@@ -9,7 +9,7 @@ use super::notice::Notice;
 use super::suggest::similar_names;
 use crate::document::{ALIASES, LineRange, Reference};
 use crate::error::{Error, Result};
-use crate::source::{Source, bear};
+use crate::source::Source;
 use crate::store::{Filter, Name, Reader, Row, StoredDocument};
 use crate::text::fold_into;
 
@@ -279,8 +279,10 @@ impl Lookup<'_> {
             let decoded = |text| percent_decode_str(text).decode_utf8_lossy();
             return store.with_path(Some(&decoded(source)), &decoded(key), scope, MAX_CANDIDATES);
         }
-        if let Some(identifier) = bear::identifier_in(target) {
-            return store.with_path(None, &identifier, scope, MAX_CANDIDATES);
+        for source in self.sources {
+            if let Some(key) = source.key_in(target) {
+                return store.with_path(Some(source.name()), &key, scope, MAX_CANDIDATES);
+            }
         }
         let digits = target.strip_prefix('#').unwrap_or(target);
         if digits.len() >= SHORTEST_PREFIX && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {

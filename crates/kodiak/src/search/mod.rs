@@ -56,7 +56,6 @@ mod surface;
 mod terms;
 mod token;
 mod turn;
-mod turn_details;
 mod typo;
 mod uncertainty;
 mod unembedded;
@@ -66,6 +65,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+pub use crate::source::TurnDetails;
 pub use answer::{Answer, Duplicate, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
 pub use freshness::Freshness;
 pub use incomplete::{Completeness, Incomplete, NotIndexed, NotLookedFor};
@@ -76,8 +76,6 @@ pub use mode::Mode;
 pub use notice::{Notice, Notices, SemanticAbsence};
 pub use request::{DEFAULT_LIMIT, Request};
 pub use router::Router;
-pub use turn_details::TurnDetails;
-pub(crate) use turn_details::turn_details;
 pub use uncertainty::Uncertainty;
 pub(crate) use workers::Workers;
 

@@ -9,12 +9,11 @@ use super::notice::{Noted, Notice};
 use super::relevance::{Judge, Judgement};
 use super::snippet::{self, Contained, Finder};
 use super::terms::PlannedTerm;
-use super::turn_details::turn_details;
 use super::{ExplainedTerm, Explanation, Hit, Request};
 use crate::date;
 use crate::document::{newlines, uri};
 use crate::error::{Error, Result};
-use crate::source::{Source, sessions};
+use crate::source::{Described, Details, Source};
 use crate::store::{ChunkSpan, Filter, LinkMatch, Phrase, Reader, Row, StoredDocument};
 use crate::text::Stemming;
 
@@ -94,10 +93,11 @@ impl Presenter<'_> {
                     continue;
                 }
                 let newer = ranked.superseded.get(&document.row);
-                let memory = self.is_memory(&document.source);
+                let source = self.source_of(&document);
+                let statement = source.is_some_and(|source| source.holds_statements());
                 if self.collapse
                     && newer.is_none()
-                    && let Some(original) = originals.find(&document, memory)
+                    && let Some(original) = originals.find(&document, statement)
                 {
                     hits[original].also_in.push(document.into());
                     continue;
@@ -108,15 +108,10 @@ impl Presenter<'_> {
                 let (mut hit, in_body) = hit(&document, candidate, span.as_ref(), &finder);
                 hit.changed = freshness == Freshness::Changed;
                 hit.superseded_by = self.short_id(newer)?;
-                // Nobody archives a memory or a session record.
-                let fields = if memory || document.kind == sessions::KIND {
-                    Vec::new()
-                } else {
-                    self.store.fields(document.row)?
-                };
-                hit.archived = is_archived(&fields);
                 let key = entry.map(|(key, _)| key);
-                hit.turn = turn_details(self.sources, &document, &fields, key.as_deref());
+                let details = self.describe(&document, key.as_deref())?;
+                hit.archived = details.archived;
+                hit.turn = details.turn;
                 if let Some(key) = key {
                     hit.entry = key;
                 }
@@ -141,7 +136,7 @@ impl Presenter<'_> {
                 }
                 hits.push(hit);
                 if self.collapse && newer.is_none() {
-                    originals.add(document, hits.len() - 1, memory);
+                    originals.add(document, hits.len() - 1, statement);
                 }
             }
             if hits.len() >= request.limit {
@@ -187,9 +182,24 @@ impl Presenter<'_> {
         Ok(found.map(|document| format!("#{}", document.short_id)))
     }
 
-    fn is_memory(&self, source: &str) -> bool {
+    /// Returns the source of a document, if it is registered.
+    fn source_of(&self, document: &StoredDocument) -> Option<&dyn Source> {
         let mut sources = self.sources.iter();
-        sources.any(|one| one.name() == source && one.memories().is_some())
+        let found = sources.find(|source| source.name() == document.source);
+        found.map(|source| &**source)
+    }
+
+    /// Returns what the source of a document knows of it. Its fields alone say less.
+    fn describe(&self, document: &StoredDocument, entry: Option<&str>) -> Result<Details> {
+        let described = Described {
+            document,
+            entry,
+            fields: &|| self.store.fields(document.row),
+        };
+        match self.source_of(document) {
+            Some(source) => source.describe(&described),
+            None => described.by_fields(),
+        }
     }
 
     /// Returns the span of the chunk nearest to the query, if the snippet or the
@@ -228,11 +238,6 @@ fn leave_out(hits: &mut Vec<Hit>, least: f64) -> Option<(usize, f64)> {
     let best = hits.iter().filter_map(too_low).reduce(f64::max)?;
     hits.retain(|hit| too_low(hit).is_none());
     Some((count, best))
-}
-
-fn is_archived(fields: &[(String, String)]) -> bool {
-    let archived = |(name, value): &(String, String)| name == "archived" && value == "true";
-    fields.iter().any(archived)
 }
 
 /// Makes a hit of a document. Returns the terms of its body as well, if all of the

@@ -18,7 +18,8 @@ use super::fields::list_in;
 use super::markdown::{DEFAULT_MAX_BYTES, FolderOptions, MarkdownFolder, files::Turn, names};
 use super::note::interpret;
 use super::{
-    Entry, Known, Listing, Located, Look, Presence, Reading, Source, Version, WritableSource,
+    Described, Details, Entry, Known, Listing, Located, Look, Presence, Reading, Source, Version,
+    WritableSource,
 };
 use crate::date;
 use crate::document::{Document, Timestamp};
@@ -265,6 +266,14 @@ impl Source for MemoryFolder {
 
     fn writable(&self) -> Option<&dyn WritableSource> {
         Some(self)
+    }
+
+    fn describe(&self, _: &Described<'_>) -> Result<Details> {
+        Ok(Details::default())
+    }
+
+    fn holds_statements(&self) -> bool {
+        true
     }
 
     fn memories(&self) -> Option<&MemoryFolder> {

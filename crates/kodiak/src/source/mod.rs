@@ -9,6 +9,7 @@
 pub mod bear;
 mod database;
 mod decode;
+mod details;
 mod draft;
 mod fields;
 mod forgetful;
@@ -35,6 +36,7 @@ use crate::error::Result;
 
 pub use crate::document::Version;
 pub use bear::{BearDatabase, BearOptions};
+pub use details::{Described, Details, Fields, TurnDetails};
 pub use draft::Draft;
 pub(crate) use forgetful::Forgetful;
 pub(crate) use indexed::Indexed;
@@ -103,10 +105,22 @@ pub trait Source: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Reports whether the original of an entry is gone, and only what the source has
-    /// kept of it is left.
-    fn is_original_gone(&self, entry_key: &str) -> bool {
-        let _ = entry_key;
+    /// Returns what the source knows of one of its documents, beyond what the index
+    /// holds.
+    fn describe(&self, described: &Described<'_>) -> Result<Details> {
+        described.by_fields()
+    }
+
+    /// Returns the key of the document that an address opens in the application the
+    /// source belongs to, if it is such an address.
+    fn key_in(&self, address: &str) -> Option<String> {
+        let _ = address;
+        None
+    }
+
+    /// Reports whether its documents are statements, so that one that only restates
+    /// another adds nothing to an answer.
+    fn holds_statements(&self) -> bool {
         false
     }
 

@@ -179,6 +179,10 @@ impl Source for BearDatabase {
         }
     }
 
+    fn key_in(&self, address: &str) -> Option<String> {
+        identifier_in(address)
+    }
+
     fn changes_since(&self, known: &dyn Known, deadline: Instant) -> Result<Look> {
         let containers = known.containers()?;
         let Some(indexed) = containers.get(DATABASE) else {

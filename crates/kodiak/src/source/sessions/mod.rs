@@ -17,8 +17,8 @@ use std::time::Instant;
 
 use super::markdown::{DEFAULT_MAX_BYTES, LookedAt};
 use super::{
-    Entry, FolderOptions, Known, LeftOut, Listing, Located, Look, MarkdownFolder, Presence,
-    Reading, RecordSource, Source,
+    Described, Details, Entry, FolderOptions, Known, LeftOut, Listing, Located, Look,
+    MarkdownFolder, Presence, Reading, RecordSource, Source,
 };
 use crate::document::{Document, Version};
 use crate::error::Result;
@@ -255,6 +255,10 @@ impl Source for SessionRecords {
             self.erase(keys)?;
         }
         Ok(())
+    }
+
+    fn describe(&self, _: &Described<'_>) -> Result<Details> {
+        Ok(Details::default())
     }
 
     fn records(&self) -> Option<&dyn RecordSource> {

@@ -43,8 +43,8 @@ pub use agent::{Agent, resume};
 pub use turn::{Circumstances, KIND, Role, Turn};
 
 use super::{
-    Container, Entry, KeptCopies, Known, LeftOut, Listing, Look, Presence, Reading, Source, WHOLE,
-    vanished,
+    Container, Described, Details, Entry, KeptCopies, Known, LeftOut, Listing, Look, Presence,
+    Reading, Source, WHOLE, vanished,
 };
 use crate::document::{Document, Version};
 use crate::error::{Error, Result};
@@ -335,6 +335,23 @@ impl TranscriptSource {
     }
 }
 
+impl TranscriptSource {
+    /// Reports whether the agent has deleted the original of an entry, and only the
+    /// copy is left.
+    fn is_original_gone(&self, entry_key: &str) -> bool {
+        if history::session_of(entry_key).is_some() {
+            return true;
+        }
+        let Ok(found) = self.found_with(entry_key) else {
+            return false;
+        };
+        let there = found.sessions.get(entry_key).and_then(session::version_now);
+        // What cannot be looked at now is not gone. A folder without anything has been
+        // looked at; that its sessions may come back is for retention to consider.
+        there.is_none() && found.left_out.iter().all(|one| one.key == WHOLE)
+    }
+}
+
 impl Source for TranscriptSource {
     fn name(&self) -> &str {
         &self.name
@@ -492,17 +509,16 @@ impl Source for TranscriptSource {
         Ok(look)
     }
 
-    fn is_original_gone(&self, entry_key: &str) -> bool {
-        if history::session_of(entry_key).is_some() {
-            return true;
+    fn describe(&self, described: &Described<'_>) -> Result<Details> {
+        if described.document.kind != KIND {
+            return described.by_fields();
         }
-        let Ok(found) = self.found_with(entry_key) else {
-            return false;
-        };
-        let there = found.sessions.get(entry_key).and_then(session::version_now);
-        // What cannot be looked at now is not gone. A folder without anything has been
-        // looked at; that its sessions may come back is for retention to consider.
-        there.is_none() && found.left_out.iter().all(|one| one.key == WHOLE)
+        let fields = (described.fields)()?;
+        let is_gone = |entry| self.is_original_gone(entry);
+        Ok(Details {
+            archived: false,
+            turn: turn::details(&fields, described.entry.is_some_and(is_gone)),
+        })
     }
 
     fn echoes_of(&self, entry_key: &str) -> Vec<String> {

@@ -6,7 +6,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::resume;
 use crate::document::{Document, Markup, Thread, Timestamp};
+use crate::source::TurnDetails;
 
 /// The kind of documents that are turns.
 pub const KIND: &str = "turn";
@@ -226,4 +228,25 @@ fn one_line(text: &str) -> String {
     // Cut between words where there is one near.
     let end = cut.rfind(' ').filter(|end| *end > TITLE / 2);
     format!("{}…", end.map_or(cut.as_str(), |end| &cut[..end]))
+}
+/// Returns what is known of a turn with these fields. A session whose original is gone
+/// cannot be resumed.
+pub(super) fn details(fields: &[(String, String)], origin_gone: bool) -> Option<TurnDetails> {
+    let field = |wanted: &str| {
+        let mut fields = fields.iter();
+        let found = fields.find(|(name, _)| name == wanted);
+        found.map(|(_, value)| value.clone())
+    };
+    let (agent, session) = (field("agent")?, field("session")?);
+    let command = resume(&agent, &session, field("cwd").as_deref());
+    Some(TurnDetails {
+        resume: command.filter(|_| !origin_gone),
+        role: field("role").unwrap_or_default(),
+        branch: field("branch"),
+        model: field("model"),
+        parent: field("parent"),
+        agent,
+        session,
+        origin_gone,
+    })
 }
