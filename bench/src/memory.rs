@@ -1,6 +1,7 @@
 //! Measures remembering, listing and reading among many memories, in one process and
 //! without a model.
 
+use kodiak::memory::Memories;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
@@ -64,7 +65,8 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
             text: text.to_owned(),
             ..Memory::default()
         };
-        let (remembered, used) = process_cpu_ms(|| engine.remember(&guard, &memory, &job));
+        let (remembered, used) =
+            process_cpu_ms(|| Memories::new(&engine).remember(&guard, &memory, &job));
         ensure!(remembered?.deduplicated == known, "{text}");
         Ok(used)
     };
@@ -83,7 +85,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     let mut times = Vec::new();
     let mut ids = Vec::new();
     for _ in 0..options.runs {
-        let (timeline, used) = process_cpu_ms(|| engine.timeline(&guard, &request));
+        let (timeline, used) = process_cpu_ms(|| Memories::new(&engine).timeline(&guard, &request));
         let entries = timeline?.entries.into_iter();
         ids = entries.map(|entry| entry.id).collect();
         times.push(used);
@@ -92,7 +94,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     report.add(what, median(times), "ms", "CPU");
     let mut times = Vec::new();
     for _ in 0..options.runs {
-        let (found, used) = process_cpu_ms(|| engine.observations(&guard, &ids));
+        let (found, used) = process_cpu_ms(|| Memories::new(&engine).observations(&guard, &ids));
         ensure!(found?.observations.len() == ids.len(), "not all were found");
         times.push(used);
     }

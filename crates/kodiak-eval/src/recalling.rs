@@ -7,6 +7,7 @@
 //! memories, with `recall` inside the project, as the program does. Both must find the
 //! same, because a memory is worth no less than what was judged.
 
+use kodiak::memory::Memories;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -122,7 +123,7 @@ pub fn compare_recall(
         embedder,
         &|_| {},
     )?;
-    let memories = Memories::build(&set, scratch, embedder)?;
+    let memories = Remembered::build(&set, scratch, embedder)?;
     let rows = [Asked::Judged, Asked::Usual].into_iter();
     rows.map(|way| {
         let asking = Asking {
@@ -144,14 +145,14 @@ fn group_of(query: &JudgedQuery) -> Option<&str> {
 }
 
 /// The documents of a set as memories, indexed.
-struct Memories {
+struct Remembered {
     engine: Engine,
     /// The document that each memory is, by the memory's id.
     documents: HashMap<String, String>,
     _folder: tempfile::TempDir,
 }
 
-impl Memories {
+impl Remembered {
     fn build(
         set: &TestSet,
         scratch: &Path,
@@ -210,7 +211,7 @@ fn memory(id: &str, document: &Document) -> String {
 /// Both ways of asking.
 struct Asking<'a> {
     judged: &'a Collection,
-    memories: &'a Memories,
+    memories: &'a Remembered,
     with_model: bool,
     way: Asked,
 }
@@ -276,7 +277,7 @@ impl Asking<'_> {
             knowledge: Knowledge::Experience,
             project: None,
         };
-        let recalled = self.memories.engine.recall(&Guard::local(), &recall)?;
+        let recalled = Memories::new(&self.memories.engine).recall(&Guard::local(), &recall)?;
         let document = |id: &str| {
             let found = self.memories.documents.get(id);
             found.with_context(|| format!("{id} is not among the memories"))

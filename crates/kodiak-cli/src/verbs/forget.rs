@@ -1,6 +1,7 @@
 //! `kodiak forget`: moves memories to the trash, or erases them.
 
 use kodiak::access::Guard;
+use kodiak::memory::Memories;
 
 use super::Outcome;
 use crate::arguments::ForgetArguments;
@@ -20,7 +21,7 @@ pub(super) fn run(arguments: &ForgetArguments, context: &Context<'_>) -> anyhow:
     let output = context.output;
     let forgotten = work(output, |job| {
         let guard = Guard::local();
-        Ok(desk.engine.forget(&guard, &arguments.ids, job)?)
+        Ok(Memories::new(&desk.engine).forget(&guard, &arguments.ids, job)?)
     })?;
     for one in &forgotten {
         let name = format!("{}/{}", one.source, one.key);
@@ -43,7 +44,7 @@ fn purge(
     context: &Context<'_>,
 ) -> anyhow::Result<Outcome> {
     let engine = &desk.engine;
-    let guard = engine.guard_of_experience(&Guard::local());
+    let guard = Memories::new(engine).guard_of_experience(&Guard::local());
     let project = arguments.project.as_deref();
     let project = project.map(|typed| projects::resolve_all(typed, engine));
     let project = project.transpose()?.unwrap_or_default();
@@ -52,7 +53,7 @@ fn purge(
     let erased = work(output, |job| {
         let mut erased = 0;
         if !arguments.ids.is_empty() {
-            erased += engine.purge_named(&guard, &arguments.ids, job)?;
+            erased += Memories::new(engine).purge_named(&guard, &arguments.ids, job)?;
         }
         if let Some(session) = &arguments.session {
             erased += engine.purge_session(&guard, session, job)?;

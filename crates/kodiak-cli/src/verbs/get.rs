@@ -1,6 +1,7 @@
 //! `kodiak get`: prints a note, or some of its lines, as it is indexed. If the file
 //! has changed, the engine brings the index up to date first.
 
+use kodiak::memory::Memories;
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
@@ -107,7 +108,7 @@ fn several(
             Err(error) => missing.push((typed, error)),
         }
     }
-    let mut found = engine.observations(&Guard::local(), &names)?;
+    let mut found = Memories::new(engine).observations(&Guard::local(), &names)?;
     let typed = |list: &[(&String, anyhow::Error)]| -> Vec<String> {
         list.iter().map(|(typed, _)| (*typed).clone()).collect()
     };

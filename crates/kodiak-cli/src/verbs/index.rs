@@ -1,6 +1,7 @@
 //! `kodiak index`: brings the index up to date with the sources, once or, with
 //! `--watch`, whenever they change.
 
+use kodiak::memory::Memories;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -107,7 +108,7 @@ fn retire_memories(context: &Context<'_>, config: &Config, engine: &Engine) -> a
         return Ok(());
     };
     let job = Job::new(&|_| {});
-    let retired = engine.retire(&Guard::local(), cutoff, &job)?;
+    let retired = Memories::new(engine).retire(&Guard::local(), cutoff, &job)?;
     if !retired.moved.is_empty() {
         let age = config.memory.retention.as_deref().unwrap_or_default();
         let memories = match retired.moved.len() {

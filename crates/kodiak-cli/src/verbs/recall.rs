@@ -2,6 +2,7 @@
 
 use kodiak::Error;
 use kodiak::access::Guard;
+use kodiak::memory::Memories;
 use kodiak::memory::{Knowledge, Recall};
 use kodiak::rank::Weights;
 use kodiak::search::{Mode, Request};
@@ -60,7 +61,7 @@ pub(super) fn run(arguments: &RecallArguments, context: &Context<'_>) -> anyhow:
         knowledge: Knowledge::Experience,
         project: projects::present(),
     };
-    let recalled = engine.recall(&Guard::local(), &recall);
+    let recalled = Memories::new(&engine).recall(&Guard::local(), &recall);
     let answer = recalled.map_err(missing_index)?.answer;
     let output = context.output;
     printing::print(answer, &arguments.printing, &config, output, |answer| {

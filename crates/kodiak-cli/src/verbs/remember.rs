@@ -1,5 +1,6 @@
 //! `kodiak remember` and `kodiak article save`: keep what was learned.
 
+use kodiak::memory::Memories;
 use std::fs;
 use std::io::{IsTerminal, Read};
 
@@ -36,7 +37,7 @@ pub(super) fn run(arguments: &RememberArguments, context: &Context<'_>) -> anyho
         ..described_by(described, &desk)?
     };
     let remembered = work(context.output, |job| {
-        Ok(desk.engine.remember(&Guard::local(), &memory, job)?)
+        Ok(Memories::new(&desk.engine).remember(&Guard::local(), &memory, job)?)
     })?;
     report(context, &remembered, described.json)
 }
@@ -59,7 +60,7 @@ pub(super) fn article(verb: &ArticleVerb, context: &Context<'_>) -> anyhow::Resu
         source_ref: arguments.source_ref.clone(),
     };
     let saved = work(context.output, |job| {
-        Ok(desk.engine.save_article(&Guard::local(), &article, job)?)
+        Ok(Memories::new(&desk.engine).save_article(&Guard::local(), &article, job)?)
     })?;
     report(context, &saved, described.json)
 }

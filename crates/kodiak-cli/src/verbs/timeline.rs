@@ -1,6 +1,7 @@
 //! `kodiak timeline`: lists what was learned when.
 
 use kodiak::access::Guard;
+use kodiak::memory::Memories;
 use kodiak::memory::{TimelineEntry, TimelineRequest};
 use kodiak::store::Filter;
 
@@ -30,7 +31,7 @@ pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyho
         limit: arguments.limit as usize,
         refresh: true,
     };
-    let timeline = engine.timeline(&Guard::local(), &request);
+    let timeline = Memories::new(&engine).timeline(&Guard::local(), &request);
     let timeline = timeline.map_err(missing_index)?;
     let output = context.output;
     if arguments.json {

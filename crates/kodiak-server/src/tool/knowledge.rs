@@ -1,5 +1,6 @@
 //! The knowledge set: memories and articles under the names of another program.
 
+use kodiak::memory::Memories;
 use kodiak::memory::{Article, Knowledge, Memory};
 
 use super::memory::{
@@ -90,7 +91,7 @@ fn save_memory(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         category: text(call, "category"),
         ..described(call, "content")?
     };
-    let remembered = call.engine.remember(call.guard(), &memory, call.job)?;
+    let remembered = Memories::new(&call.engine).remember(call.guard(), &memory, call.job)?;
     Ok(worded(&remembered))
 }
 
@@ -107,6 +108,6 @@ fn save_article(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         source_type: text(call, "source_type"),
         source_ref: text(call, "source_ref"),
     };
-    let saved = call.engine.save_article(call.guard(), &article, call.job)?;
+    let saved = Memories::new(&call.engine).save_article(call.guard(), &article, call.job)?;
     Ok(worded(&saved))
 }

@@ -1,6 +1,7 @@
 //! The memory set, and what the default set has of it: remembering, searching
 //! what was remembered, and reading it whole.
 
+use kodiak::memory::Memories;
 use kodiak::memory::{Knowledge, Memory, Observation, Recall, Remembered};
 use kodiak::search::{Hit, Request};
 use serde_json::{Map, Value, json};
@@ -140,7 +141,7 @@ fn remember(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         kind: text(call, "kind"),
         ..described(call, "text")?
     };
-    let remembered = call.engine.remember(call.guard(), &memory, call.job)?;
+    let remembered = Memories::new(&call.engine).remember(call.guard(), &memory, call.job)?;
     Ok(worded(&remembered))
 }
 
@@ -153,7 +154,7 @@ fn store(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         metadata: metadata.map(|(name, value)| (name, value.into())).collect(),
         ..described(call, "content")?
     };
-    let remembered = call.engine.remember(call.guard(), &memory, call.job)?;
+    let remembered = Memories::new(&call.engine).remember(call.guard(), &memory, call.job)?;
     Ok(worded(&remembered))
 }
 
@@ -250,7 +251,7 @@ pub(super) fn recalled(call: &Call<'_>, knowledge: Knowledge) -> Result<ToolAnsw
         knowledge,
         project: call.server.options().project.clone(),
     };
-    let recalled = call.engine.recall(call.guard(), &recall);
+    let recalled = Memories::new(&call.engine).recall(call.guard(), &recall);
     unless_unindexed(call, recalled, |recalled| {
         let answer = recalled.answer;
         let remarks = remarks(call, &answer);
@@ -288,7 +289,7 @@ fn observations(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             "name the ones you need; search_memories finds ids",
         ));
     }
-    let found = call.engine.observations(call.guard(), &ids)?;
+    let found = Memories::new(&call.engine).observations(call.guard(), &ids)?;
     let mut remarks: Vec<String> = Vec::new();
     for (names, what) in [
         (&found.missing, "not found"),

@@ -2,6 +2,7 @@
 
 use kodiak::Error;
 use kodiak::engine::{PAGES_SOURCE, Saved};
+use kodiak::memory::Memories;
 use kodiak::source::markdown::document_from_text;
 use kodiak::source::{Draft, Holding};
 use serde_json::{Value, json};
@@ -126,8 +127,8 @@ fn source(call: &Call<'_>) -> Result<String, Refusal> {
     let mut writable = call.engine.writable_sources(call.guard());
     // Memories, articles and sessions have tools of their own.
     let others = [Holding::Memories, Holding::Articles]
-        .map(|holding| call.engine.memory_sources(call.guard(), holding));
-    let sessions = call.engine.session_sources(call.guard());
+        .map(|holding| Memories::new(&call.engine).memory_sources(call.guard(), holding));
+    let sessions = Memories::new(&call.engine).session_sources(call.guard());
     writable.retain(|name| {
         !others
             .iter()

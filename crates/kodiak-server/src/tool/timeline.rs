@@ -1,6 +1,7 @@
 //! `timeline`: what was written when, in few tokens.
 
 use kodiak::Error;
+use kodiak::memory::Memories;
 use kodiak::memory::{Timeline, TimelineEntry, TimelineRequest};
 use serde_json::{Map, Value};
 
@@ -101,7 +102,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         around: around.filter(|id| !id.trim().is_empty()),
         refresh: true,
     };
-    let timeline = call.engine.timeline(call.guard(), &request);
+    let timeline = Memories::new(&call.engine).timeline(call.guard(), &request);
     unless_unindexed(call, timeline, |timeline| worded(call, &request, timeline))
 }
 
@@ -124,9 +125,10 @@ fn worded(call: &Call<'_>, request: &TimelineRequest, timeline: Timeline) -> Too
 fn has_experience(call: &Call<'_>) -> bool {
     use kodiak::source::Holding;
     let (engine, guard) = (&call.engine, call.guard());
-    let memories =
-        [Holding::Memories, Holding::Articles].map(|holding| engine.memory_sources(guard, holding));
-    memories.iter().any(|sources| !sources.is_empty()) || !engine.session_sources(guard).is_empty()
+    let memories = [Holding::Memories, Holding::Articles]
+        .map(|holding| Memories::new(engine).memory_sources(guard, holding));
+    memories.iter().any(|sources| !sources.is_empty())
+        || !Memories::new(engine).session_sources(guard).is_empty()
 }
 
 impl Listed for TimelineEntry {

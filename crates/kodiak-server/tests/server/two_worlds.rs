@@ -5,6 +5,7 @@
 //! share their stems or are a letter away, the same tags in other spellings, the same
 //! titles and threads.
 
+use kodiak::memory::Memories;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, LazyLock};
@@ -275,11 +276,10 @@ impl Asked {
                 limit: 5,
                 ..TimelineRequest::default()
             };
-            let timeline = self.engine.timeline(&self.guard, &request);
+            let timeline = Memories::new(&self.engine).timeline(&self.guard, &request);
             self.note(format!("timeline {name}"), &worded(timeline));
-            let named = self
-                .engine
-                .observations(&self.guard, std::slice::from_ref(&name));
+            let named =
+                Memories::new(&self.engine).observations(&self.guard, std::slice::from_ref(&name));
             self.note(format!("observations {name}"), &worded(named));
         }
         let status = self.engine.status(&self.guard).unwrap();
@@ -377,7 +377,7 @@ impl Asked {
                     text: format!("{id} and the letter {}", self.said.len()),
                     ..Memory::default()
                 };
-                let remembered = self.engine.remember(&self.guard, &memory, &job);
+                let remembered = Memories::new(&self.engine).remember(&self.guard, &memory, &job);
                 self.note(format!("remember {id}"), &worded(remembered));
             }
             for key in ["0-hidden.md", "sub/new.md", "0-hidden.md/a.md"] {

@@ -3,9 +3,10 @@
 //! What is in the trash can be restored like a page. What is erased is gone from the
 //! folder, its trash, the index and the cache.
 
+use super::Memories;
 use crate::access::{Capability, Guard};
 use crate::document::{SHORTEST_ID, Timestamp, uri};
-use crate::engine::{Engine, Job, Wanted};
+use crate::engine::{Job, Wanted};
 use crate::error::{Error, Result};
 use crate::source::{Holding, TrashedMemory, WritableSource};
 use crate::store::{Filter, Row, StoredDocument, Stretch, shown_title};
@@ -39,7 +40,7 @@ pub struct Retired {
     pub protected: usize,
 }
 
-impl Engine {
+impl Memories<'_> {
     /// Moves memories or articles to the trash of their source. An id means every file
     /// that has it, a path means one file. What is in the trash already is reported and
     /// stays there. If a name leads to no memory, nothing is moved.
@@ -51,9 +52,9 @@ impl Engine {
         let mut meant: Vec<(String, String)> = Vec::new();
         let mut forgotten: Vec<Forgotten> = Vec::new();
         for name in names {
-            let found = match self.documents_meant(&memories, name) {
+            let found = match self.engine.documents_meant(&memories, name) {
                 Err(error @ Error::NoDocument { .. }) => {
-                    let trashed = self.named_in_trash(&memories, name)?;
+                    let trashed = self.engine.named_in_trash(&memories, name)?;
                     forgotten.push(trashed.first().map(in_trash).ok_or(error)?);
                     continue;
                 }
@@ -68,7 +69,7 @@ impl Engine {
         // All are read before the first is moved: another file may get its id then.
         let mut documents = Vec::new();
         for (source, key) in meant {
-            documents.extend(self.read_as(guard, |reader| {
+            documents.extend(self.engine.read_as(guard, |reader| {
                 let found = reader.with_path(Some(&source), &key, &Filter::default(), 1)?;
                 let rows: Vec<Row> = found.iter().map(|(row, ..)| *row).collect();
                 let entries = rows.iter().map(|row| reader.entry_of(*row));
@@ -90,11 +91,11 @@ impl Engine {
         guard.require(Capability::Write)?;
         let guard = self.guard_of_experience(guard);
         // The same may have been asked for before, and interrupted.
-        let finished = self.finish_begun_now(job);
+        let finished = self.engine.finish_begun_now(job);
         let mut documents = Vec::new();
         let mut trashed = Vec::new();
         for name in names {
-            let error = match self.documents_meant(&guard, name) {
+            let error = match self.engine.documents_meant(&guard, name) {
                 Ok(meant) => {
                     documents.extend(meant);
                     continue;
@@ -102,13 +103,13 @@ impl Engine {
                 Err(error @ Error::NoDocument { .. }) => error,
                 Err(error) => return Err(error),
             };
-            let found = self.named_in_trash(&guard, name)?;
+            let found = self.engine.named_in_trash(&guard, name)?;
             if !found.is_empty() {
                 trashed.extend(found);
                 continue;
             }
             match &finished {
-                Err(Error::NotErased { .. }) if self.is_being_erased(name)? => {}
+                Err(Error::NotErased { .. }) if self.engine.is_being_erased(name)? => {}
                 Ok(Some(finished)) if finished.was_asked(name) => {}
                 _ if self.was_purged(&guard, name)? => {}
                 _ => return Err(error),
@@ -122,7 +123,7 @@ impl Engine {
             asked: names.to_vec(),
             ..Wanted::default()
         };
-        let purged = self.purge_all(&guard, &wanted, job)?;
+        let purged = self.engine.purge_all(&guard, &wanted, job)?;
         if wanted.documents.is_empty() && wanted.trashed.is_empty() {
             let finished = finished?;
             return Ok(finished.map_or(0, |finished| finished.documents));
@@ -139,10 +140,10 @@ impl Engine {
         let name = name.trim();
         let digits = name.strip_prefix('#').unwrap_or(name).to_ascii_lowercase();
         let is_id = digits.len() >= SHORTEST_ID && digits.bytes().all(|it| it.is_ascii_hexdigit());
-        if is_id && self.was_erased_by_id(&digits)? {
+        if is_id && self.engine.was_erased_by_id(&digits)? {
             return Ok(true);
         }
-        for source in self.all_sources() {
+        for source in self.engine.all_sources() {
             let source = source.name();
             if !guard.admits(source) {
                 continue;
@@ -151,7 +152,7 @@ impl Engine {
             let key = name.strip_prefix(&address).unwrap_or(name);
             let key = key.strip_prefix(&format!("{source}/")).unwrap_or(key);
             let without = key.strip_suffix(".md").unwrap_or(key);
-            if self.was_erased(source, key)? || self.was_erased(source, without)? {
+            if self.engine.was_erased(source, key)? || self.engine.was_erased(source, without)? {
                 return Ok(true);
             }
         }
@@ -189,7 +190,7 @@ impl Engine {
         let rows: Vec<Row> = self.or_nothing(|reader| reader.by_time(&filter, &old))?;
         let mut retired = Retired::default();
         for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
-            let documents = self.read(|reader| {
+            let documents = self.engine.read(|reader| {
                 let mut found = Vec::new();
                 for document in reader.documents(rows)? {
                     let fields = reader.fields(document.row)?;
@@ -203,7 +204,7 @@ impl Engine {
                     retired.protected += 1;
                     continue;
                 }
-                let entry = self.read(|reader| reader.entry_of(document.row))?;
+                let entry = self.engine.read(|reader| reader.entry_of(document.row))?;
                 let path = entry.map(|(path, _)| path);
                 match self.move_to_trash(guard, document, path, job) {
                     Ok(moved) => retired.moved.push(moved),
@@ -230,7 +231,7 @@ impl Engine {
         folder.delete(&path)?;
         Ok(Forgotten {
             moved: true,
-            indexed: self.index_written(&document.source, &[file], job),
+            indexed: self.engine.index_written(&document.source, &[file], job),
             title: document.shown_title().into_owned(),
             source: document.source,
             key: document.key,

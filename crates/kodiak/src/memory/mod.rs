@@ -1,7 +1,7 @@
 //! Memory: what agents and people learned, kept as files and found again.
 //!
-//! Everything here is a method of [`Engine`] over folders of memories
-//! and articles ([`MemoryFolder`](crate::source::MemoryFolder)). It is disclosed in
+//! [`Memories`] works over the folders of memories and articles of an engine
+//! ([`MemoryFolder`](crate::source::MemoryFolder)). What is in them is disclosed in
 //! layers, so that a reader spends few tokens: `timeline` lists, `recall` searches,
 //! `observations` reads whole texts. Each answer says how much it is worth in tokens.
 //!
@@ -54,7 +54,21 @@ pub const ARTICLE_SOURCE: &str = "article";
 /// The kinds of sources that hold what was said and done, beside memories.
 const SESSION_KINDS: [&str; 2] = ["sessions", "transcripts"];
 
-impl Engine {
+/// The memories and articles of an engine: remembering, recalling, listing and
+/// forgetting them.
+#[derive(Clone, Debug)]
+pub struct Memories<'a> {
+    engine: &'a Engine,
+}
+
+impl<'a> Memories<'a> {
+    /// Creates a view of the memories of an engine.
+    pub fn new(engine: &'a Engine) -> Self {
+        Self { engine }
+    }
+}
+
+impl Memories<'_> {
     /// Returns the names of the sources that hold memories or articles and that exist
     /// for the caller, in the order in which they were added.
     pub fn memory_sources(&self, guard: &Guard, holding: Holding) -> Vec<String> {
@@ -67,8 +81,9 @@ impl Engine {
     }
 
     fn sources_of_kinds(&self, guard: &Guard, kinds: &[&str]) -> Vec<String> {
-        let sources = self.all_sources().iter();
+        let sources = self.engine.all_sources().iter();
         let sources = sources.filter(|source| kinds.contains(&source.kind()));
-        self.existing(guard, sources.map(|source| source.name()))
+        self.engine
+            .existing(guard, sources.map(|source| source.name()))
     }
 }

@@ -6,11 +6,11 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use super::Memories;
 use crate::access::{Capability, Guard};
 use crate::chunk::estimated_tokens;
 use crate::date;
 use crate::document::{LineRange, uri};
-use crate::engine::Engine;
 use crate::error::Result;
 use crate::search::{Completeness, Excerpt, Named, Notice};
 use crate::source::Holding;
@@ -85,7 +85,7 @@ pub struct Observation {
     pub tokens: usize,
 }
 
-impl Engine {
+impl Memories<'_> {
     /// Returns documents by their names, as [`Engine::find`] reads them. A name that
     /// leads nowhere is no error. If a document may have changed since it was indexed, or
     /// if there is none, changes are looked for first, no longer than the engine's
@@ -94,12 +94,12 @@ impl Engine {
         guard.require(Capability::Read)?;
         let filter = guard.narrow(&Filter::default());
         let read = || {
-            self.read_as(guard, |reader| {
+            self.engine.read_as(guard, |reader| {
                 let _snapshot = Snapshot::begin(reader)?;
                 let mut answer = Observations::default();
                 let mut wanted: Vec<(Row, Option<LineRange>)> = Vec::new();
                 let mut typed: Vec<&String> = Vec::new();
-                let found = self.router(reader, guard).named(names)?;
+                let found = self.engine.router(reader, guard).named(names)?;
                 for (name, Named { rows, lines }) in names.iter().zip(found) {
                     match rows.as_slice() {
                         [] => answer.missing.push(name.clone()),
@@ -144,7 +144,7 @@ impl Engine {
                 Ok((answer, documents, missing))
             })
         };
-        let (mut answer, completeness) = self.all_refreshed(guard, read)?;
+        let (mut answer, completeness) = self.engine.all_refreshed(guard, read)?;
         answer.completeness = completeness;
         Ok(answer)
     }
@@ -153,7 +153,7 @@ impl Engine {
     pub(super) fn memory_named(&self, guard: &Guard, name: &str) -> Result<StoredDocument> {
         let mut sources = self.memory_sources(guard, Holding::Memories);
         sources.extend(self.memory_sources(guard, Holding::Articles));
-        self.document_named(&guard.among(sources), name)
+        self.engine.document_named(&guard.among(sources), name)
     }
 }
 

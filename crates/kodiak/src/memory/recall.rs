@@ -3,8 +3,8 @@
 //! The second layer of disclosure. It is the search of everything else, with another
 //! choice of sources, and with what belongs to the present project first.
 
+use super::Memories;
 use crate::access::{Capability, Guard};
-use crate::engine::Engine;
 use crate::error::Result;
 use crate::search::{Answer, Hit, Request};
 use crate::source::Holding;
@@ -48,7 +48,7 @@ pub struct Recalled {
     pub here: usize,
 }
 
-impl Engine {
+impl Memories<'_> {
     /// Searches memories and sessions, or what else is asked for. Inside of one
     /// project it finds exactly what a search limited to that project finds.
     pub fn recall(&self, guard: &Guard, recall: &Recall) -> Result<Recalled> {
@@ -69,7 +69,7 @@ impl Engine {
         let present = present.filter(|_| request.filter.projects.is_empty());
         let mut recalled = match present.filter(|_| guard.project().is_none()) {
             None => {
-                let answer = self.search(guard, &request)?;
+                let answer = self.engine.search(guard, &request)?;
                 let here = answer.hits.len();
                 Recalled { answer, here }
             }
@@ -105,8 +105,8 @@ impl Engine {
             refresh: false,
             ..request
         };
-        let mut answer = self.search(guard, &inside)?;
-        let others = self.search(guard, &outside)?;
+        let mut answer = self.engine.search(guard, &inside)?;
+        let others = self.engine.search(guard, &outside)?;
         let reserved = others.hits.len().min(limit / ELSEWHERE);
         answer.hits.truncate(limit - reserved);
         let here = answer.hits.len();

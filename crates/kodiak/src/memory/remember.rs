@@ -10,12 +10,13 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::Memories;
 use super::duplicates::{Said, telling_words};
 use super::secrets;
 use crate::access::{Capability, Guard};
 use crate::chunk::estimated_tokens;
 use crate::document::{DocumentId, SHORTEST_ID, Timestamp, uri};
-use crate::engine::{Engine, Job, naming};
+use crate::engine::{Job, naming};
 use crate::error::{Error, Result};
 use crate::search::{Mode, Request};
 use crate::source::memory::require_id;
@@ -130,7 +131,7 @@ struct Existing {
     body: String,
 }
 
-impl Engine {
+impl Memories<'_> {
     /// Remembers a text, and indexes it. If it is known already, nothing is written
     /// and the answer names the memory that says it. A caller that is restricted to a
     /// project writes into that project, and learns of no memory outside of it: an id
@@ -167,9 +168,9 @@ impl Engine {
         };
         drop(turn);
         let file = folder.file(&key);
-        let indexed = self.index_written(&memory.source, &[file], job);
+        let indexed = self.engine.index_written(&memory.source, &[file], job);
         if indexed {
-            self.embed_soon(EMBEDDING, job);
+            self.engine.embed_soon(EMBEDDING, job);
         }
         Ok(Remembered {
             indexed,
@@ -206,8 +207,8 @@ impl Engine {
 
     /// Returns a source of memories or articles.
     pub(super) fn memory_folder(&self, guard: &Guard, source: &str) -> Result<&MemoryFolder> {
-        self.finish_begun_before_writing();
-        let found = self.source(guard, source)?;
+        self.engine.finish_begun_before_writing();
+        let found = self.engine.source(guard, source)?;
         found.memories().ok_or_else(|| Error::NotMemories {
             name: source.to_owned(),
         })
@@ -228,7 +229,9 @@ impl Engine {
                 return Err(Error::KeyTaken { key: id.clone() });
             }
             let file = tombstones::of_file(&format!("{id}.md"), id);
-            if self.was_erased(&memory.source, id)? || self.was_erased(&memory.source, &file)? {
+            if self.engine.was_erased(&memory.source, id)?
+                || self.engine.was_erased(&memory.source, &file)?
+            {
                 return Err(bad(&format!("what had the id '{id}' was erased")));
             }
         }
@@ -337,7 +340,7 @@ impl Engine {
         // Who may write learns of a duplicate also without being allowed to search.
         let guard = guard.with_all_capabilities();
         self.or_nothing_as(&guard, |reader| {
-            let hits = self.search_as_is(reader, &guard, &request)?.hits;
+            let hits = self.engine.search_as_is(reader, &guard, &request)?.hits;
             let ids: Vec<String> = hits.into_iter().map(|hit| hit.id).collect();
             let rows: Vec<Row> = reader
                 .named(&ids, filter)?
@@ -398,7 +401,7 @@ impl Engine {
         guard: &Guard,
         work: impl FnOnce(&dyn Reader) -> Result<T>,
     ) -> Result<T> {
-        match self.read_as(guard, work) {
+        match self.engine.read_as(guard, work) {
             Err(Error::NoIndex { .. }) => Ok(T::default()),
             other => other,
         }
@@ -409,7 +412,7 @@ impl Engine {
         &self,
         work: impl FnOnce(&dyn Reader) -> Result<T>,
     ) -> Result<T> {
-        match self.read(work) {
+        match self.engine.read(work) {
             Err(Error::NoIndex { .. }) => Ok(T::default()),
             other => other,
         }

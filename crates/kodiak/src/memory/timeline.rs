@@ -5,12 +5,12 @@
 
 use serde::Serialize;
 
+use super::Memories;
 use super::observations::{SUMMARIES, first_of};
 use crate::access::{Capability, Guard};
 use crate::chunk::estimated_tokens;
 use crate::date;
 use crate::document::{Timestamp, uri};
-use crate::engine::Engine;
 use crate::error::Result;
 use crate::search::Completeness;
 use crate::source::Holding;
@@ -86,7 +86,7 @@ pub struct TimelineEntry {
     pub superseded_by: Option<String>,
 }
 
-impl Engine {
+impl Memories<'_> {
     /// Lists documents by the time at which they were written. If the request says
     /// so, changes are looked for meanwhile, as in a search.
     pub fn timeline(&self, guard: &Guard, request: &TimelineRequest) -> Result<Timeline> {
@@ -103,20 +103,21 @@ impl Engine {
             }
         }
         let anchor = match &request.around {
-            Some(name) => Some(self.document_named(guard, name)?),
+            Some(name) => Some(self.engine.document_named(guard, name)?),
             None => None,
         };
-        self.read_as(guard, |reader| {
+        self.engine.read_as(guard, |reader| {
             let list = || listed(reader, guard, request, &filter, anchor.as_ref());
             if !request.refresh {
                 return list();
             }
-            let (mut timeline, lacking) = self.beside_look(reader, &filter, list)?;
+            let (mut timeline, lacking) = self.engine.beside_look(reader, &filter, list)?;
             let completeness = &mut timeline.completeness;
             for reason in lacking {
                 completeness.add(reason);
             }
-            self.add_unsynced(reader, guard, &filter, completeness)?;
+            self.engine
+                .add_unsynced(reader, guard, &filter, completeness)?;
             Ok(timeline)
         })
     }

@@ -1,6 +1,7 @@
 //! Sources that are away: a drive that is not mounted empties no index, whichever way
 //! it is noticed.
 
+use kodiak::memory::Memories;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -364,7 +365,9 @@ fn notes_that_are_deleted_one_by_one_are_gone_at_once() {
         };
         if kind.name == "memory" {
             let names = [page.id.clone()];
-            engine.forget(&me(), &names, &Job::default()).unwrap();
+            Memories::new(&engine)
+                .forget(&me(), &names, &Job::default())
+                .unwrap();
         } else {
             let deleted = engine.delete(&me(), "it", &page.path, &Job::default());
             deleted.unwrap();

@@ -1,6 +1,7 @@
 //! What is embedded first: the beginnings of all notes, and what was written while a
 //! long embedding runs.
 
+use kodiak::memory::Memories;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -250,7 +251,9 @@ fn a_memory_is_recalled_by_meaning_while_another_process_embeds() {
             text: "The hotel by the museum has the ferry to the beach.".to_owned(),
             ..Memory::default()
         };
-        let remembered = other.remember(&me, &memory, &Job::default()).unwrap();
+        let remembered = Memories::new(&other)
+            .remember(&me, &memory, &Job::default())
+            .unwrap();
         assert!(remembered.indexed);
         let ask = |mode, query: &str| {
             let request = Recall {
@@ -261,7 +264,7 @@ fn a_memory_is_recalled_by_meaning_while_another_process_embeds() {
                 knowledge: Knowledge::Memories,
                 ..Recall::default()
             };
-            other.recall(&me, &request).unwrap().answer
+            Memories::new(&other).recall(&me, &request).unwrap().answer
         };
         // It is found by words at once, and nothing denies it.
         let answer = ask(Mode::Auto, "hotel museum ferry");
@@ -294,7 +297,9 @@ fn a_memory_is_embedded_at_once_however_much_is_pending() {
             ..Memory::default()
         };
         let me = Guard::local();
-        let remembered = engine.remember(&me, &memory, &Job::default()).unwrap();
+        let remembered = Memories::new(&engine)
+            .remember(&me, &memory, &Job::default())
+            .unwrap();
         assert!(remembered.indexed);
     }
     let asked = model.chunks();

@@ -1,5 +1,6 @@
 //! An erasing that stops at any step is finished by what runs next, whatever was erased.
 
+use kodiak::memory::Memories;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -54,7 +55,7 @@ impl What {
     /// Erases it.
     fn purge(self, engine: &Engine, job: &Job<'_>) -> kodiak::Result<usize> {
         let me = Guard::local();
-        let named = |name: &str| engine.purge_named(&me, &[name.to_owned()], job);
+        let named = |name: &str| Memories::new(engine).purge_named(&me, &[name.to_owned()], job);
         match self {
             Self::Memory | Self::Article => named("mine"),
             Self::Turn => named("talks/s1/u2"),
@@ -173,7 +174,9 @@ impl Home {
             What::Memory | What::Article => {
                 let articles = what == What::Article;
                 let source = if articles { "article" } else { "memory" };
-                engine.remember(&me, &memory(source), &job).unwrap();
+                Memories::new(&engine)
+                    .remember(&me, &memory(source), &job)
+                    .unwrap();
                 let folder = if articles { "articles" } else { "memory" };
                 format!("{folder}/mine.md")
             }
@@ -282,7 +285,7 @@ fn run_something(number: usize, what: What, engine: &Engine) -> &'static str {
                 text: "Another thing about tasks.".to_owned(),
                 ..memory("memory")
             };
-            engine.remember(&me, &other, &job).unwrap();
+            Memories::new(engine).remember(&me, &other, &job).unwrap();
             "remember"
         }
         3 => {

@@ -6,6 +6,7 @@ mod recalling;
 mod similar;
 mod trashed;
 
+use kodiak::memory::Memories;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
@@ -88,7 +89,9 @@ fn memory(text: &str) -> Memory {
 }
 
 fn remember(engine: &Engine, memory: &Memory) -> Remembered {
-    engine.remember(&me(), memory, &Job::default()).unwrap()
+    Memories::new(engine)
+        .remember(&me(), memory, &Job::default())
+        .unwrap()
 }
 
 fn sync(engine: &Engine) {
@@ -210,7 +213,7 @@ fn two_files_with_one_id_are_both_found_and_reported() {
         "{problems:?}"
     );
     // The file that is meant is forgotten, and the other gets its id.
-    engine
+    Memories::new(&engine)
         .forget(&me(), &["a.md".to_owned()], &Job::default())
         .unwrap();
     assert!(!place.root().join("a.md").exists() && place.root().join("b.md").exists());
@@ -241,7 +244,7 @@ fn a_timeline_lists_in_few_words_and_observations_whole() {
         ));
     }
     let list = |request: &TimelineRequest| {
-        let timeline = engine.timeline(&me(), request).unwrap();
+        let timeline = Memories::new(&engine).timeline(&me(), request).unwrap();
         let entries = timeline.entries.into_iter();
         entries
             .map(|entry| entry.created_at[8..10].to_owned())
@@ -274,7 +277,7 @@ fn a_timeline_lists_in_few_words_and_observations_whole() {
         ..around.clone()
     };
     assert_eq!(list(&errors), "02 04 05 06 08");
-    let timeline = engine.timeline(&me(), &around).unwrap();
+    let timeline = Memories::new(&engine).timeline(&me(), &around).unwrap();
     let middle = &timeline.entries[2];
     assert!(middle.anchor && middle.summary == "in short" && middle.tags == ["day5"]);
     assert!(middle.tokens > 50 && timeline.tokens > 50);
@@ -286,7 +289,7 @@ fn a_timeline_lists_in_few_words_and_observations_whole() {
 
     let names = [&ids[3].key, "#zzzz", &ids[1].id, &ids[3].id, "nothing"];
     let names = names.map(str::to_owned);
-    let found = engine.observations(&me(), &names).unwrap();
+    let found = Memories::new(&engine).observations(&me(), &names).unwrap();
     let keys: Vec<&str> = found
         .observations
         .iter()
@@ -304,8 +307,10 @@ fn a_timeline_lists_in_few_words_and_observations_whole() {
             .sum::<usize>()
     );
     let blind = Guard::holding([Capability::Search]);
-    engine.observations(&blind, &names).unwrap_err();
-    engine.timeline(&blind, &all).unwrap_err();
+    Memories::new(&engine)
+        .observations(&blind, &names)
+        .unwrap_err();
+    Memories::new(&engine).timeline(&blind, &all).unwrap_err();
 }
 
 #[test]
@@ -327,25 +332,31 @@ fn forgetting_moves_to_the_trash_and_retention_spares_what_is_protected() {
     );
     let new = remember(&engine, &memory("Scanners are on the third floor."));
     let cutoff = date::parse("2025-01-01").unwrap();
-    let retired = engine.retire(&me(), cutoff, &Job::default()).unwrap();
+    let retired = Memories::new(&engine)
+        .retire(&me(), cutoff, &Job::default())
+        .unwrap();
     let moved: Vec<&str> = retired.moved.iter().map(|one| one.key.as_str()).collect();
     assert_eq!((moved, retired.protected), (vec![old.key.as_str()], 1));
     assert!(place.root().join(format!(".trash/{}.md", old.key)).exists());
     assert_eq!(found(&engine, &request("basement")), [] as [&str; 0]);
     let names = [new.id.clone(), "nonsense of nobody".to_owned()];
-    engine.forget(&me(), &names, &Job::default()).unwrap_err();
+    Memories::new(&engine)
+        .forget(&me(), &names, &Job::default())
+        .unwrap_err();
     assert_eq!(
         found(&engine, &request("scanners")),
         std::slice::from_ref(&new.key)
     );
-    let forgotten = engine.forget(&me(), &names[..1], &Job::default()).unwrap();
+    let forgotten = Memories::new(&engine)
+        .forget(&me(), &names[..1], &Job::default())
+        .unwrap();
     assert_eq!(forgotten[0].title, "Scanners are on the third floor.");
     assert_eq!(found(&engine, &request("scanners")), [] as [&str; 0]);
     engine
         .restore(&me(), "memory", &format!("{}.md", new.key), &Job::default())
         .unwrap();
     assert_eq!(found(&engine, &request("scanners")), [new.key]);
-    let erased = engine
+    let erased = Memories::new(&engine)
         .purge_named(&me(), std::slice::from_ref(&kept.key), &Job::default())
         .unwrap();
     assert_eq!(erased, 1);
@@ -366,10 +377,10 @@ fn a_session_goes_on_after_it_was_erased_but_an_id_does_not_come_back() {
     remember(&engine, &said("first", "Okapis live in the forest."));
     fs::rename(place.root().join("first.md"), place.root().join("moved.md")).unwrap();
     sync(&engine);
-    let guard = engine.guard_of_experience(&me());
+    let guard = Memories::new(&engine).guard_of_experience(&me());
     assert_eq!(engine.purge_session(&guard, "s-17", &job).unwrap(), 1);
     assert!(place.files().is_empty());
-    let again = engine.remember(&me(), &said("first", "Okapis again."), &job);
+    let again = Memories::new(&engine).remember(&me(), &said("first", "Okapis again."), &job);
     assert!(again.unwrap_err().to_string().contains("first"));
     remember(&engine, &said("second", "Okapis are shy."));
     sync(&engine);
@@ -387,13 +398,15 @@ fn who_is_held_to_a_project_learns_nothing_of_others() {
     let theirs = remember(&engine, &secret);
     let held = me().in_project("/src/api");
     let job = Job::default();
-    let mine = engine.remember(&held, &memory(&secret.text), &job).unwrap();
+    let mine = Memories::new(&engine)
+        .remember(&held, &memory(&secret.text), &job)
+        .unwrap();
     assert!(!mine.deduplicated);
     assert_ne!(mine.key, theirs.key);
     let written = fs::read_to_string(place.root().join(format!("{}.md", mine.key))).unwrap();
     assert!(written.contains("/src/api"), "{written}");
     assert!(
-        engine
+        Memories::new(&engine)
             .remember(&held, &memory(&secret.text), &job)
             .unwrap()
             .deduplicated
@@ -402,17 +415,21 @@ fn who_is_held_to_a_project_learns_nothing_of_others() {
         supersedes: vec![theirs.key.clone()],
         ..memory("Nothing is known of a launch.")
     };
-    let refused = engine.remember(&held, &superseding, &job).unwrap_err();
+    let refused = Memories::new(&engine)
+        .remember(&held, &superseding, &job)
+        .unwrap_err();
     assert!(matches!(refused, Error::NoDocument { .. }), "{refused}");
-    engine
+    Memories::new(&engine)
         .forget(&held, std::slice::from_ref(&theirs.key), &job)
         .unwrap_err();
-    let seen = engine
+    let seen = Memories::new(&engine)
         .observations(&held, &[theirs.key.clone(), mine.key])
         .unwrap();
     assert_eq!(seen.missing, [theirs.key]);
     let reader = Guard::holding([Capability::Search, Capability::Read]);
-    let refused = engine.remember(&reader, &memory("x"), &job).unwrap_err();
+    let refused = Memories::new(&engine)
+        .remember(&reader, &memory("x"), &job)
+        .unwrap_err();
     assert!(matches!(refused, Error::NotAllowed { .. }), "{refused}");
 }
 
@@ -434,7 +451,7 @@ fn secrets_and_what_cannot_be_written_are_refused_or_replaced() {
         "{text}"
     );
     let refused = |memory: Memory| {
-        let error = engine
+        let error = Memories::new(&engine)
             .remember(&me(), &memory, &Job::default())
             .unwrap_err();
         error.to_string()

@@ -4,6 +4,7 @@
 
 #![cfg(unix)]
 
+use kodiak::memory::Memories;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -194,7 +195,7 @@ fn the_list_of_new_memories_may_be_anything() {
                 ..Memory::default()
             };
             // A folder in its place cannot be replaced, which is an error and no more.
-            let remembered = engine.remember(&me(), &memory, &Job::default());
+            let remembered = Memories::new(&engine).remember(&me(), &memory, &Job::default());
             assert!(
                 remembered.is_ok() || kind == "folder",
                 "{kind}: {remembered:?}"

@@ -2,6 +2,7 @@
 
 use axum::Extension;
 use axum::extract::State;
+use kodiak::memory::Memories;
 use kodiak::memory::{Timeline, TimelineRequest};
 use kodiak::store::Filter;
 
@@ -57,7 +58,7 @@ pub(super) async fn timeline(
     };
     work(&server, move |engine| {
         request.filter = meant.filter(engine, &caller.guard)?;
-        Ok(engine.timeline(&caller.guard, &request)?)
+        Ok(Memories::new(engine).timeline(&caller.guard, &request)?)
     })
     .await
 }

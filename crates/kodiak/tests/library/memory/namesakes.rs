@@ -1,5 +1,6 @@
 //! Two files with one id: both are found, and what is erased is what was named.
 
+use kodiak::memory::Memories;
 use kodiak::store::{SqliteIndex, Store};
 
 use super::*;
@@ -24,7 +25,9 @@ fn zebras(engine: &Engine) -> Vec<String> {
 
 fn purge(engine: &Engine, name: &str) -> usize {
     let names = [name.to_owned()];
-    engine.purge_named(&me(), &names, &Job::default()).unwrap()
+    Memories::new(engine)
+        .purge_named(&me(), &names, &Job::default())
+        .unwrap()
 }
 
 impl Place {
@@ -98,7 +101,10 @@ fn forgetting_moves_what_was_named_to_the_trash() {
     sync(&engine);
     let forget = |name: &str| {
         let names = [name.to_owned()];
-        engine.forget(&me(), &names, &Job::default()).unwrap().len()
+        Memories::new(&engine)
+            .forget(&me(), &names, &Job::default())
+            .unwrap()
+            .len()
     };
     assert_eq!(forget("a.md"), 1);
     assert_eq!(zebras(&engine), ["other", "same"]);
@@ -121,7 +127,7 @@ fn who_is_held_to_a_project_erases_nothing_of_others() {
     let engine = place.engine();
     sync(&engine);
     let held = me().in_project("/p/mine");
-    let purged = engine.purge_named(&held, &["same".to_owned()], &Job::default());
+    let purged = Memories::new(&engine).purge_named(&held, &["same".to_owned()], &Job::default());
     assert_eq!(purged.unwrap(), 1);
     assert_eq!(place.files(), ["b.md"]);
     assert_eq!(place.files_with("amaranth"), Vec::<String>::new());

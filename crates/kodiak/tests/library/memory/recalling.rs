@@ -1,5 +1,6 @@
 //! Finding memories: what was corrected, what was restated, and where it belongs.
 
+use kodiak::memory::Memories;
 use std::collections::BTreeSet;
 
 use kodiak::date;
@@ -191,7 +192,7 @@ fn the_present_project_comes_first_and_a_project_ranks_as_a_search_of_it() {
             },
             ..request(query)
         };
-        let recalled = engine.recall(
+        let recalled = Memories::new(&engine).recall(
             &me(),
             &Recall {
                 request: limited.clone(),
@@ -213,7 +214,7 @@ fn the_present_project_comes_first_and_a_project_ranks_as_a_search_of_it() {
         );
     }
     let recall = |limit, project: &str| {
-        let recalled = engine.recall(
+        let recalled = Memories::new(&engine).recall(
             &me(),
             &Recall {
                 request: Request {
@@ -249,7 +250,10 @@ fn the_present_project_comes_first_and_a_project_ranks_as_a_search_of_it() {
         knowledge: Knowledge::Memories,
         project: Some("/src/web".to_owned()),
     };
-    let answer = engine.recall(&me(), &strict).unwrap().answer;
+    let answer = Memories::new(&engine)
+        .recall(&me(), &strict)
+        .unwrap()
+        .answer;
     assert_eq!((answer.hits.len(), answer.suggestions.len()), (0, 0));
     let left_out = |notice: &Notice| match notice {
         Notice::BelowMinRelevance { count, .. } => Some(*count),
@@ -284,7 +288,7 @@ fn knowledge_is_memories_articles_or_everything() {
         },
         ..article
     };
-    let saved = engine
+    let saved = Memories::new(&engine)
         .save_article(&me(), &article, &Job::default())
         .unwrap();
     assert!(
@@ -300,7 +304,7 @@ fn knowledge_is_memories_articles_or_everything() {
         },
         ..article
     };
-    engine
+    Memories::new(&engine)
         .save_article(&me(), &untitled, &Job::default())
         .unwrap_err();
     let recall = |knowledge, filter: Filter| {
@@ -312,7 +316,11 @@ fn knowledge_is_memories_articles_or_everything() {
             knowledge,
             project: None,
         };
-        let hits = engine.recall(&me(), &recall).unwrap().answer.hits;
+        let hits = Memories::new(&engine)
+            .recall(&me(), &recall)
+            .unwrap()
+            .answer
+            .hits;
         let mut sources: Vec<String> = hits.into_iter().map(|hit| hit.source).collect();
         sources.sort();
         sources.join(" ")
@@ -327,7 +335,9 @@ fn knowledge_is_memories_articles_or_everything() {
         ..Filter::default()
     };
     assert_eq!(recall(Knowledge::Everything, networks), "article");
-    let from = engine.observations(&me(), &[saved.key]).unwrap();
+    let from = Memories::new(&engine)
+        .observations(&me(), &[saved.key])
+        .unwrap();
     let reference = (
         "source_ref".to_owned(),
         "https://example.org/buckets".to_owned(),

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::forgetting::files_with;
+use kodiak::memory::Memories;
 
 const SECRET: &[&str] = &["amaranth"];
 
@@ -19,13 +20,15 @@ fn place(file: &str) -> (Place, Engine) {
 
 fn forget(engine: &Engine, name: &str) -> Vec<(String, bool)> {
     let names = [name.to_owned()];
-    let forgotten = engine.forget(&me(), &names, &Job::default()).unwrap();
+    let forgotten = Memories::new(engine)
+        .forget(&me(), &names, &Job::default())
+        .unwrap();
     let forgotten = forgotten.into_iter();
     forgotten.map(|one| (one.key, one.moved)).collect()
 }
 
 fn purge(engine: &Engine, name: &str) -> kodiak::Result<usize> {
-    engine.purge_named(&me(), &[name.to_owned()], &Job::default())
+    Memories::new(engine).purge_named(&me(), &[name.to_owned()], &Job::default())
 }
 
 fn left(place: &Place) -> Vec<String> {
@@ -110,8 +113,12 @@ fn a_caller_in_a_project_learns_nothing_of_the_trash() {
         let held = me().in_project(project);
         let names = ["mine".to_owned()];
         let job = Job::default();
-        assert!(engine.forget(&held, &names, &job).is_err());
-        assert!(engine.purge_named(&held, &names, &job).is_err());
+        assert!(Memories::new(&engine).forget(&held, &names, &job).is_err());
+        assert!(
+            Memories::new(&engine)
+                .purge_named(&held, &names, &job)
+                .is_err()
+        );
         engine.purge_project(&held, "/p/one", &job).unwrap();
         assert!(place.root().join(".trash/other.md").exists());
     }
