@@ -63,4 +63,5 @@ mod typing;
 mod uncertain;
 mod untouched;
 mod vectors;
+mod walls;
 mod watch;

@@ -1,0 +1,93 @@
+//! Dependencies between the crates point one way, and search knows no kind of source.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each crate with the crates of this workspace that it may use, as ARCHITECTURE.md says.
+const WALLS: [(&str, &[&str]); 10] = [
+    ("kodiak-base", &[]),
+    ("kodiak-redact", &[]),
+    ("kodiak-text", &["kodiak-base"]),
+    ("kodiak-rank", &["kodiak-base"]),
+    (
+        "kodiak-models",
+        &["kodiak-base", "kodiak-rank", "onnx-writer"],
+    ),
+    (
+        "kodiak-store",
+        &["kodiak-base", "kodiak-models", "kodiak-rank", "kodiak-text"],
+    ),
+    (
+        "kodiak",
+        &[
+            "kodiak-base",
+            "kodiak-models",
+            "kodiak-rank",
+            "kodiak-redact",
+            "kodiak-store",
+            "kodiak-text",
+        ],
+    ),
+    ("kodiak-eval", &["kodiak"]),
+    ("kodiak-server", &["kodiak"]),
+    ("kodiak-cli", &["kodiak", "kodiak-eval", "kodiak-server"]),
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Returns the dependencies of a crate, without those of its tests.
+fn dependencies(name: &str) -> BTreeSet<String> {
+    let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let mut tables = vec![manifest["dependencies"].as_table().unwrap()];
+    if let Some(targets) = manifest.get("target") {
+        let targets = targets.as_table().unwrap().values();
+        tables.extend(targets.filter_map(|target| target.get("dependencies")?.as_table()));
+    }
+    tables
+        .into_iter()
+        .flat_map(|table| table.keys().cloned())
+        .collect()
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    let ours: BTreeSet<String> = fs::read_dir(crates())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    for (name, allowed) in WALLS {
+        let used = dependencies(name);
+        let used: BTreeSet<&str> = used.intersection(&ours).map(String::as_str).collect();
+        assert_eq!(used, allowed.iter().copied().collect(), "{name}");
+    }
+    // A crate of the library that is not listed has no walls.
+    let listed = |name: &&String| WALLS.iter().any(|(listed, _)| listed == name);
+    let unlisted = ours.iter().filter(|name| name.starts_with("kodiak"));
+    let unlisted: Vec<&String> = unlisted.filter(|name| !listed(name)).collect();
+    assert!(unlisted.is_empty(), "{unlisted:?}");
+}
+
+#[test]
+fn search_names_no_kind_of_source() {
+    let folder = crates().join("kodiak/src/search");
+    let kinds = ["bear", "transcripts", "sessions", "memory", "markdown"];
+    let mut files = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        files += 1;
+        let text = fs::read_to_string(&path).unwrap();
+        for kind in kinds {
+            let named = [format!("source::{kind}"), format!("{kind}::")];
+            let found = named.iter().find(|named| text.contains(*named));
+            assert_eq!(found, None, "{}", path.display());
+        }
+    }
+    assert!(files > 20, "{files}");
+}
