@@ -17,6 +17,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use kodiak::model::{InstalledModel, install_from_folder};
 use kodiak::store::SqliteStore;
+use kodiak::store::prelude::*;
 
 pub(crate) use alone::{Options as AloneOptions, run as run_alone};
 pub(crate) use texts::files;

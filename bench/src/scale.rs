@@ -4,6 +4,7 @@ use anyhow::Result;
 use kodiak::Document;
 use kodiak::access::Guard;
 use kodiak::search::{Request, Router};
+use kodiak::store::prelude::*;
 use kodiak::store::{SqliteStore, SqliteWriter};
 
 use crate::clock::cpu_ms;

@@ -11,6 +11,7 @@ use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::search::{Mode, Request, Router};
 use kodiak::source::MarkdownFolder;
+use kodiak::store::prelude::*;
 use kodiak::store::{SqliteStore, SqliteWriter};
 
 use crate::clock::cpu_ms;

@@ -12,7 +12,8 @@ use anyhow::{Context, Result, ensure};
 use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::search::{Answer, Mode, Request, Router};
-use kodiak::store::{Filter, Reader, SqliteStore, SqliteWriter};
+use kodiak::store::prelude::*;
+use kodiak::store::{Filter, SqliteStore, SqliteWriter};
 use kodiak::sync::HeldWriter;
 use kodiak::sync::{EmbeddingProgress, backfill};
 use kodiak::{Cancel, Stop};
@@ -185,7 +186,7 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
             let near = near.unwrap_or_default();
             for one in &near {
                 // As a search does, to get the exact similarities.
-                Reader::chunk_vector(&store, &*index, one.chunk)?;
+                store.chunk_vector(&*index, one.chunk)?;
             }
             anyhow::Ok(near)
         });
@@ -244,7 +245,7 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
 /// difference. Must take at most twice as long.
 fn in_scope(store: &SqliteStore, texts: &[String], report: &mut Report) -> Result<()> {
     // Documents that were given to the library are of a source that is not registered.
-    let counts = Reader::document_counts(store, &Filter::default())?;
+    let counts = store.document_counts(&Filter::default())?;
     let sources: Vec<String> = counts.into_keys().collect();
     ensure!(
         !sources.is_empty(),

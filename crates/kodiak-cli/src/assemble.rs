@@ -24,6 +24,7 @@ use kodiak::source::{
     SessionOptions, SessionRecords, Source, bear,
 };
 use kodiak::source::{TranscriptOptions, TranscriptSource};
+use kodiak::store::prelude::*;
 use kodiak::store::{Serving, SqliteStore};
 use kodiak::tombstones::Tombstones;
 

@@ -28,6 +28,8 @@ pub struct WriteLock {
     _file: File,
 }
 
+impl crate::Lock for WriteLock {}
+
 impl WriteLock {
     /// Takes the lock of the index at `index`, or fails with the name of its
     /// holder. `holder` is the name that others will see, such as "process 4711

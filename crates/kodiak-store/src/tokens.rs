@@ -1,7 +1,7 @@
 //! The terms, words and lengths of stored documents, found in their texts anew.
 
 use super::vectors::Bitmap;
-use super::{Filter, Reader, Row, StoredDocument};
+use super::{Documents, Filter, Row, Selection, State, StoredDocument};
 use kodiak_base::error::Result;
 use kodiak_text::document::ALIASES;
 use kodiak_text::terms::{COLUMNS, DocumentTerms, TermIndexer};
@@ -11,7 +11,7 @@ use kodiak_text::text::{Class, fold_word, words};
 const AT_ONCE: usize = 64;
 
 /// Calls `visit` with the terms of each of these documents.
-pub(super) fn each_document<R: Reader + ?Sized>(
+pub(super) fn each_document<R: Documents + State + ?Sized>(
     reader: &R,
     rows: &[Row],
     mut visit: impl FnMut(&StoredDocument, &DocumentTerms),
@@ -28,7 +28,7 @@ pub(super) fn each_document<R: Reader + ?Sized>(
 }
 
 /// Returns those of these documents that have an index term.
-pub(super) fn rows_with_term<R: Reader + ?Sized>(
+pub(super) fn rows_with_term<R: Documents + State + ?Sized>(
     reader: &R,
     term: &str,
     among: &Bitmap,
@@ -44,7 +44,10 @@ pub(super) fn rows_with_term<R: Reader + ?Sized>(
 }
 
 /// Returns the summed lengths of the documents that meet `filter`.
-pub(super) fn total_length<R: Reader + ?Sized>(reader: &R, filter: &Filter) -> Result<u64> {
+pub(super) fn total_length<R: Selection + State + ?Sized>(
+    reader: &R,
+    filter: &Filter,
+) -> Result<u64> {
     let present = reader.fingerprints(filter)?;
     let rows: Vec<Row> = present.into_iter().map(|one| one.row).collect();
     let mut length = 0;
@@ -53,7 +56,7 @@ pub(super) fn total_length<R: Reader + ?Sized>(reader: &R, filter: &Filter) -> R
 }
 
 /// Reports whether a document has this folded word, unstemmed.
-pub(super) fn has_word<R: Reader + ?Sized>(
+pub(super) fn has_word<R: Documents + ?Sized>(
     reader: &R,
     document: &StoredDocument,
     word: &str,
@@ -79,7 +82,7 @@ pub(super) fn has_word<R: Reader + ?Sized>(
 
 /// Returns the first and the last column of a document as they are indexed: its title
 /// with its aliases, and its tags.
-fn beside_body<R: Reader + ?Sized>(
+fn beside_body<R: Documents + ?Sized>(
     reader: &R,
     document: &StoredDocument,
 ) -> Result<[String; COLUMNS - 1]> {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use kodiak::access::Guard;
 use kodiak::search::{Request, Router};
 use kodiak::store::SqliteStore;
+use kodiak::store::prelude::*;
 
 use crate::desk::{Desk, age};
 

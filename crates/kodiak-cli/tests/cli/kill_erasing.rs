@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use kodiak::store::prelude::*;
+
 use crate::desk::Desk;
 use crate::transcripts::files_with;
 

@@ -24,9 +24,11 @@ use tally::Tally;
 use super::moment::Stretch;
 use super::vectors::Bitmap;
 use super::{
-    ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    Fingerprint, KnownDocument, LinkMatch, Matches, Name, Phrase, Reader, Revision, Row, Scope,
-    Serving, SimilarWord, Snapshot, SourceStatus, StoredDocument, VectorIndex,
+    ChunkSpan, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
+    EntryState, Expression, Filter, Finding, Fingerprint, KnownDocument, Lexical, LinkMatch, Links,
+    Maintenance, Matches, Name, Names, Phrase, Reader, Revision, Row, Scope, Selection, Serving,
+    SimilarWord, Snapshot, SourceStatus, Sources, State, StoredDocument, Terms, Threads,
+    VectorIndex, Vectors, Vocabulary,
 };
 use crate::KnownEntry;
 use kodiak_base::cancel::Interrupt;
@@ -153,11 +155,7 @@ macro_rules! narrow {
     };
 }
 
-impl Reader for ScopedReader<'_> {
-    fn scope(&self) -> Option<&Scope> {
-        Some(&self.scope)
-    }
-
+impl State for ScopedReader<'_> {
     fn begin_snapshot(&self) -> Result<()> {
         local(self.inner.begin_snapshot())?;
         self.snapshots.set(self.snapshots.get() + 1);
@@ -172,22 +170,113 @@ impl Reader for ScopedReader<'_> {
         local(self.inner.end_snapshot())
     }
 
-    fn is_current(&self) -> bool {
-        self.inner.is_current()
-    }
-
-    fn rest(&self) {
-        self.inner.rest();
-    }
-
-    fn interrupt(&self) -> Option<Interrupt> {
-        self.inner.interrupt()
+    fn scope(&self) -> Option<&Scope> {
+        Some(&self.scope)
     }
 
     fn stemming(&self) -> Stemming {
         self.inner.stemming()
     }
 
+    forward! {
+        revision() -> Result<Revision>;
+        digest() -> Result<Option<Vec<u8>>>;
+    }
+}
+
+impl Maintenance for ScopedReader<'_> {
+    fn is_current(&self) -> bool {
+        self.inner.is_current()
+    }
+
+    fn shrink_memory(&self) {
+        self.inner.shrink_memory();
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        self.inner.interrupt()
+    }
+
+    forward! {
+        format() -> Result<u32>;
+        examine() -> Result<Vec<Finding>>;
+    }
+}
+
+impl Documents for ScopedReader<'_> {
+    fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>> {
+        let tally = self.tally()?;
+        let mut documents = local(self.inner.documents(rows))?;
+        documents.retain(|document| tally.contains(document.row));
+        for document in &mut documents {
+            document.short_id = tally.short_id(&document.uid);
+            document.tags.iter_mut().for_each(|tag| Self::respell(tag));
+        }
+        Ok(documents)
+    }
+
+    forward! {
+        bodies(rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
+        fields(row: Row) -> Result<Vec<(String, String)>>;
+    }
+}
+
+impl Threads for ScopedReader<'_> {
+    fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>> {
+        let tally = self.tally()?;
+        let mut threads = local(self.inner.threads_of(rows))?;
+        for thread in &mut threads {
+            thread.retain(|&row| tally.contains(row));
+        }
+        Ok(threads)
+    }
+
+    forward! {
+        authors_of(rows: &[Row]) -> Result<HashMap<Row, String>>;
+    }
+}
+
+impl Selection for ScopedReader<'_> {
+    fn tags(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
+        let mut tags = local(self.inner.tags(&self.within(filter)?))?;
+        for (tag, _) in &mut tags {
+            Self::respell(tag);
+        }
+        tags.sort();
+        Ok(tags)
+    }
+
+    narrow! {
+        newest([filter], excluded: Option<&Expression>, limit: usize) -> Result<Matches>;
+        by_time([filter], stretch: &Stretch) -> Result<Vec<Row>>;
+        rows(
+            [filter],
+            required: Option<&Expression>,
+            excluded: Option<&Expression>
+        ) -> Result<Bitmap>;
+        successors(rows: &[Row], [filter]) -> Result<Vec<(Row, Row)>>;
+        fingerprints([filter]) -> Result<Vec<Fingerprint>>;
+        projects([filter]) -> Result<Vec<(String, u64)>>;
+        document_counts([filter]) -> Result<BTreeMap<String, u64>>;
+    }
+}
+
+impl Names for ScopedReader<'_> {
+    narrow! {
+        with_id_prefix(prefix: &str, [filter], limit: usize) -> Result<Vec<Name>>;
+        with_path(
+            source: Option<&str>,
+            key: &str,
+            [filter],
+            limit: usize
+        ) -> Result<Vec<Name>>;
+        with_title(title: &str, [filter], limit: usize) -> Result<Vec<Name>>;
+        each_name([filter], visit: &mut dyn FnMut(Name)) -> Result<()>;
+        named(names: &[String], [filter]) -> Result<Vec<(usize, Row)>>;
+    }
+}
+
+impl Terms for ScopedReader<'_> {
     fn corpus(&self) -> Result<Corpus> {
         // Fails if the full text cannot be read.
         local(self.inner.corpus())?;
@@ -212,20 +301,22 @@ impl Reader for ScopedReader<'_> {
         Ok(rows)
     }
 
-    fn has_word(&self, word: &str) -> Result<bool> {
-        self.counted(|tally, reader| tally.has_word(word, reader))
+    fn terms_beginning(&self, prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>> {
+        self.counted(|tally, reader| tally.terms_beginning(prefix, most, limit, reader))
     }
+}
 
+impl Vocabulary for ScopedReader<'_> {
     fn word_frequency(&self, word: &str) -> Result<u64> {
         self.counted(|tally, reader| tally.with_word(word, reader))
     }
 
-    fn words_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<(String, u64)>> {
-        self.counted(|tally, reader| tally.words_beginning(prefix, limit, reader))
+    fn has_word(&self, word: &str) -> Result<bool> {
+        self.counted(|tally, reader| tally.has_word(word, reader))
     }
 
-    fn terms_beginning(&self, prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>> {
-        self.counted(|tally, reader| tally.terms_beginning(prefix, most, limit, reader))
+    fn words_beginning(&self, prefix: &str, limit: usize) -> Result<Vec<(String, u64)>> {
+        self.counted(|tally, reader| tally.words_beginning(prefix, limit, reader))
     }
 
     fn similar_words(&self, word: &str, distance: u8) -> Result<Vec<SimilarWord>> {
@@ -247,34 +338,105 @@ impl Reader for ScopedReader<'_> {
     fn vocabulary_size(&self) -> Result<u64> {
         Ok(self.counted(Tally::vocabulary)?.words.len())
     }
+}
 
-    fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>> {
-        let tally = self.tally()?;
-        let mut documents = local(self.inner.documents(rows))?;
-        documents.retain(|document| tally.contains(document.row));
-        for document in &mut documents {
-            document.short_id = tally.short_id(&document.uid);
-            document.tags.iter_mut().for_each(|tag| Self::respell(tag));
+impl Lexical for ScopedReader<'_> {
+    narrow! {
+        matches(
+            expression: &Expression,
+            [filter],
+            corpus: Corpus,
+            bm25: Bm25,
+            limit: usize
+        ) -> Result<Matches>;
+        count(expression: &Expression, [filter]) -> Result<u64>;
+        any_matches(expression: &Expression, [filter]) -> Result<bool>;
+        containing(
+            needles: &[String],
+            excluded: &[Vec<String>],
+            [filter],
+            limit: usize
+        ) -> Result<Matches>;
+    }
+}
+
+impl Links for ScopedReader<'_> {
+    narrow! {
+        linked(phrases: &[Phrase], [filter]) -> Result<Vec<LinkMatch>>;
+    }
+}
+
+impl Vectors for ScopedReader<'_> {
+    fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>> {
+        if !local(self.inner.any_embedded(&self.everything()))? {
+            return Ok(None);
         }
-        Ok(documents)
+        local(self.inner.vectors())
     }
 
-    fn tags(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
-        let mut tags = local(self.inner.tags(&self.within(filter)?))?;
-        for (tag, _) in &mut tags {
-            Self::respell(tag);
+    forward! {
+        chunk_vector(vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>>;
+        vectors_after(
+            vectors: &dyn VectorIndex,
+            visit: &mut dyn FnMut(Row, i64, Vec<f32>),
+        ) -> Result<()>;
+        vectors_of(row: Row) -> Result<Vec<Vec<f32>>>;
+        span_of(chunk: i64) -> Result<Option<ChunkSpan>>;
+        chunk_hashes_of(row: Row) -> Result<Vec<[u8; 16]>>;
+    }
+}
+
+impl EmbeddingProgress for ScopedReader<'_> {
+    fn serving(&self) -> Result<Option<Serving>> {
+        if !local(self.inner.any_embedded(&self.everything()))? {
+            return Ok(None);
         }
-        tags.sort();
-        Ok(tags)
+        local(self.inner.serving())
     }
 
-    fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>> {
-        let tally = self.tally()?;
-        let mut threads = local(self.inner.threads_of(rows))?;
-        for thread in &mut threads {
-            thread.retain(|&row| tally.contains(row));
+    fn coverage_by(&self, model: &str) -> Result<Coverage> {
+        local(self.inner.coverage_by(model))
+    }
+
+    fn embedding_status(&self) -> Result<EmbeddingStatus> {
+        // What is counted by model or by reason is not known by document.
+        let mut status = local(self.inner.embedding_status())?;
+        if self.scope.project().is_some() {
+            return Ok(EmbeddingStatus::default());
         }
-        Ok(threads)
+        status.sources.retain(|(name, _)| self.scope.admits(name));
+        let embedded = status.sources.iter().map(|(_, one)| one.embedded).sum();
+        let serving = self.serving()?;
+        status.models = serving
+            .map(|serving| (serving, embedded))
+            .into_iter()
+            .collect();
+        status.failures.clear();
+        Ok(status)
+    }
+
+    narrow! {
+        coverage([filter]) -> Result<Coverage>;
+        any_embedded([filter]) -> Result<bool>;
+    }
+}
+
+impl Sources for ScopedReader<'_> {
+    fn sources(&self) -> Result<Vec<SourceStatus>> {
+        let mut existing = Vec::new();
+        for mut source in local(self.inner.sources())? {
+            if !self.has_source(&source.name)? {
+                continue;
+            }
+            if self.scope.project().is_some() {
+                source.documents = self.tally()?.of_source(&source.name);
+                // These name files that may be of any project.
+                source.skipped.clear();
+                source.problems.clear();
+            }
+            existing.push(source);
+        }
+        Ok(existing)
     }
 
     fn locations(&self, filter: &Filter) -> Result<Vec<(String, String)>> {
@@ -296,132 +458,28 @@ impl Reader for ScopedReader<'_> {
         local(self.inner.incomplete_sources(&self.within(filter)?))
     }
 
-    fn sources(&self) -> Result<Vec<SourceStatus>> {
-        let mut existing = Vec::new();
-        for mut source in local(self.inner.sources())? {
-            if !self.has_source(&source.name)? {
-                continue;
-            }
-            if self.scope.project().is_some() {
-                source.documents = self.tally()?.of_source(&source.name);
-                // These name files that may be of any project.
-                source.skipped.clear();
-                source.problems.clear();
-            }
-            existing.push(source);
-        }
-        Ok(existing)
-    }
-
     fn documents_of_source(&self, source: &str) -> Result<u64> {
         Ok(self.tally()?.of_source(source))
     }
 
+    forward! {
+        containers(source: &str) -> Result<HashMap<String, Version>>;
+    }
+}
+
+impl Entries for ScopedReader<'_> {
     fn documents_of_entry(&self, entry: EntryRow) -> Result<Vec<KnownDocument>> {
         local(self.inner.documents_of_entry(entry))
     }
 
-    fn serving(&self) -> Result<Option<Serving>> {
-        if !local(self.inner.any_embedded(&self.everything()))? {
-            return Ok(None);
-        }
-        local(self.inner.serving())
-    }
-
-    fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>> {
-        if !local(self.inner.any_embedded(&self.everything()))? {
-            return Ok(None);
-        }
-        local(self.inner.vectors())
-    }
-
-    fn embedding_status(&self) -> Result<EmbeddingStatus> {
-        // What is counted by model or by reason is not known by document.
-        let mut status = local(self.inner.embedding_status())?;
-        if self.scope.project().is_some() {
-            return Ok(EmbeddingStatus::default());
-        }
-        status.sources.retain(|(name, _)| self.scope.admits(name));
-        let embedded = status.sources.iter().map(|(_, one)| one.embedded).sum();
-        let serving = self.serving()?;
-        status.models = serving
-            .map(|serving| (serving, embedded))
-            .into_iter()
-            .collect();
-        status.failures.clear();
-        Ok(status)
-    }
-
-    fn coverage_by(&self, model: &str) -> Result<Coverage> {
-        local(self.inner.coverage_by(model))
-    }
-
-    narrow! {
-        matches(
-            expression: &Expression,
-            [filter],
-            corpus: Corpus,
-            bm25: Bm25,
-            limit: usize
-        ) -> Result<Matches>;
-        linked(phrases: &[Phrase], [filter]) -> Result<Vec<LinkMatch>>;
-        count(expression: &Expression, [filter]) -> Result<u64>;
-        any_matches(expression: &Expression, [filter]) -> Result<bool>;
-        containing(
-            needles: &[String],
-            excluded: &[Vec<String>],
-            [filter],
-            limit: usize
-        ) -> Result<Matches>;
-        newest([filter], excluded: Option<&Expression>, limit: usize) -> Result<Matches>;
-        by_time([filter], stretch: &Stretch) -> Result<Vec<Row>>;
-        successors(rows: &[Row], [filter]) -> Result<Vec<(Row, Row)>>;
-        named(names: &[String], [filter]) -> Result<Vec<(usize, Row)>>;
-        rows(
-            [filter],
-            required: Option<&Expression>,
-            excluded: Option<&Expression>
-        ) -> Result<Bitmap>;
-        with_id_prefix(prefix: &str, [filter], limit: usize) -> Result<Vec<Name>>;
-        with_path(
-            source: Option<&str>,
-            key: &str,
-            [filter],
-            limit: usize
-        ) -> Result<Vec<Name>>;
-        with_title(title: &str, [filter], limit: usize) -> Result<Vec<Name>>;
-        each_name([filter], visit: &mut dyn FnMut(Name)) -> Result<()>;
-        projects([filter]) -> Result<Vec<(String, u64)>>;
-        document_counts([filter]) -> Result<BTreeMap<String, u64>>;
-        fingerprints([filter]) -> Result<Vec<Fingerprint>>;
-        any_embedded([filter]) -> Result<bool>;
-        coverage([filter]) -> Result<Coverage>;
-    }
-
     forward! {
-        format() -> Result<u32>;
-        revision() -> Result<Revision>;
-        state() -> Result<Option<Vec<u8>>>;
         entry_of(row: Row) -> Result<Option<(String, Version)>>;
-        fields(row: Row) -> Result<Vec<(String, String)>>;
-        bodies(rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
         entry_states(source: &str) -> Result<HashMap<String, EntryState>>;
         entry_state(source: &str, key: &str) -> Result<Option<EntryState>>;
         each_entry_by_age(
             source: &str,
             visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
         ) -> Result<()>;
-        containers(source: &str) -> Result<HashMap<String, Version>>;
-        examine() -> Result<Vec<Finding>>;
-        authors_of(rows: &[Row]) -> Result<HashMap<Row, String>>;
-        chunk_hashes_of(row: Row) -> Result<Vec<[u8; 16]>>;
-        chunk_vector(vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>>;
-        vectors_after(
-            vectors: &dyn VectorIndex,
-            visit: &mut dyn FnMut(Row, i64, Vec<f32>),
-        ) -> Result<()>;
-        vectors_of(row: Row) -> Result<Vec<Vec<f32>>>;
-        span_of(chunk: i64) -> Result<Option<ChunkSpan>>;
     }
 }
 

@@ -32,7 +32,7 @@ impl Tallies {
         let kept = self.kept(scope);
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         let _snapshot = Snapshot::begin(reader)?;
-        let state = reader.state()?;
+        let state = reader.digest()?;
         if state.is_some() && state == kept.state {
             return Ok(Arc::clone(&kept.tally));
         }

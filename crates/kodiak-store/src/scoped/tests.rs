@@ -7,6 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use crate::prelude::*;
 use crate::{SqliteStore, SqliteWriter};
 use kodiak_text::AnalyzedDocument;
 use kodiak_text::document::Document;

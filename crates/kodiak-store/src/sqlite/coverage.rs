@@ -4,25 +4,15 @@ use rusqlite::params_from_iter;
 
 use super::SqliteStore;
 use super::filter::conditions;
-use crate::{Coverage, Filter, ModelNumber, Serving};
+use crate::{Coverage, EmbeddingProgress, EmbeddingStatus, Filter, ModelNumber, Serving, State};
 use kodiak_base::error::Result;
 
-/// How much of each source is embedded, and by which models.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EmbeddingStatus {
-    /// The models in this index, each with the number of its vectors; the model
-    /// in use comes first.
-    pub models: Vec<(Serving, u64)>,
-    /// The coverage of each source by the model in use.
-    pub sources: Vec<(String, Coverage)>,
-    /// The number of chunks that could not be embedded, by reason.
-    pub failures: Vec<(String, u64)>,
-}
+impl EmbeddingProgress for SqliteStore {
+    fn serving(&self) -> Result<Option<Serving>> {
+        Ok(self.serving_model()?.map(|model| model.serving))
+    }
 
-impl SqliteStore {
-    /// Returns how many of the chunks that `filter` admits have a vector of the
-    /// model in use.
-    pub fn coverage(&self, filter: &Filter) -> Result<Coverage> {
+    fn coverage(&self, filter: &Filter) -> Result<Coverage> {
         let Some(model) = self.serving_model()? else {
             return Ok(Coverage::default());
         };
@@ -54,27 +44,7 @@ impl SqliteStore {
         })
     }
 
-    /// Reports whether a chunk that `filter` admits has a vector of the model in use.
-    pub fn any_embedded(&self, filter: &Filter) -> Result<bool> {
-        let Some(model) = self.serving_model()? else {
-            return Ok(false);
-        };
-        let (condition, values) = conditions(filter);
-        self.with(|connection| {
-            // In this order the first document usually answers.
-            let mut statement = connection.prepare_cached(&format!(
-                "SELECT EXISTS (SELECT 1 FROM documents AS d
-                 CROSS JOIN chunks AS c ON c.document = d.id
-                 CROSS JOIN embeddings AS e ON e.chunk = c.id AND e.model = {}
-                 WHERE {condition})",
-                model.number
-            ))?;
-            statement.query_row(params_from_iter(values), |row| row.get(0))
-        })
-    }
-
-    /// Returns how many chunks have a vector of the model with this key.
-    pub fn coverage_by(&self, model: &str) -> Result<Coverage> {
+    fn coverage_by(&self, model: &str) -> Result<Coverage> {
         if !self.knows_meaning()? {
             return Ok(Coverage::default());
         }
@@ -95,27 +65,25 @@ impl SqliteStore {
         })
     }
 
-    fn count_embedded(&self, model: ModelNumber) -> Result<Coverage> {
+    fn any_embedded(&self, filter: &Filter) -> Result<bool> {
+        let Some(model) = self.serving_model()? else {
+            return Ok(false);
+        };
+        let (condition, values) = conditions(filter);
         self.with(|connection| {
-            connection
-                .prepare_cached(
-                    // SQLite counts several times faster without a condition.
-                    "SELECT (SELECT count(*) FROM chunks),
-                            CASE WHEN (SELECT count(*) FROM models) = 1
-                            THEN (SELECT count(*) FROM embeddings)
-                            ELSE (SELECT count(*) FROM embeddings WHERE model = ?1) END",
-                )?
-                .query_row([model], |row| {
-                    Ok(Coverage {
-                        chunks: row.get(0)?,
-                        embedded: row.get(1)?,
-                    })
-                })
+            // In this order the first document usually answers.
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT EXISTS (SELECT 1 FROM documents AS d
+                 CROSS JOIN chunks AS c ON c.document = d.id
+                 CROSS JOIN embeddings AS e ON e.chunk = c.id AND e.model = {}
+                 WHERE {condition})",
+                model.number
+            ))?;
+            statement.query_row(params_from_iter(values), |row| row.get(0))
         })
     }
 
-    /// Returns how much of each source is embedded, and by which models.
-    pub fn embedding_status(&self) -> Result<EmbeddingStatus> {
+    fn embedding_status(&self) -> Result<EmbeddingStatus> {
         if !self.knows_meaning()? {
             return Ok(EmbeddingStatus::default());
         }
@@ -164,6 +132,27 @@ impl SqliteStore {
             models,
             sources,
             failures,
+        })
+    }
+}
+
+impl SqliteStore {
+    fn count_embedded(&self, model: ModelNumber) -> Result<Coverage> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    // SQLite counts several times faster without a condition.
+                    "SELECT (SELECT count(*) FROM chunks),
+                            CASE WHEN (SELECT count(*) FROM models) = 1
+                            THEN (SELECT count(*) FROM embeddings)
+                            ELSE (SELECT count(*) FROM embeddings WHERE model = ?1) END",
+                )?
+                .query_row([model], |row| {
+                    Ok(Coverage {
+                        chunks: row.get(0)?,
+                        embedded: row.get(1)?,
+                    })
+                })
         })
     }
 }

@@ -10,56 +10,17 @@ use std::ops::ControlFlow;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{SqliteStore, SqliteWriter};
-use crate::Row;
+use super::SqliteStore;
+use super::terms::varints;
+use crate::{Finding, Row};
 use kodiak_base::error::{Error, Result};
 use kodiak_text::text::{Purpose, Tokenizer, words};
 
 /// The approximate number of documents that are tokenised again.
 const SAMPLE: u64 = 100;
 
-/// The number of examples shown, and the length of each in bytes.
-const MAX_EXAMPLES: usize = 5;
-const MAX_EXAMPLE_LENGTH: usize = 120;
-
-/// A problem of the index, in words for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The problem.
-    pub problem: String,
-    /// Up to five examples.
-    pub examples: Vec<String>,
-}
-
-impl Finding {
-    /// Makes a finding that includes the number of cases.
-    fn counted(problem: &str, count: usize, examples: Vec<String>) -> Self {
-        Self::new(format!("{problem}: {count}"), examples)
-    }
-
-    fn new(problem: impl Into<String>, mut examples: Vec<String>) -> Self {
-        examples.truncate(MAX_EXAMPLES);
-        for example in &mut examples {
-            if example.len() > MAX_EXAMPLE_LENGTH {
-                example.truncate(example.floor_char_boundary(MAX_EXAMPLE_LENGTH));
-                example.push('…');
-            }
-        }
-        Self {
-            problem: problem.into(),
-            examples,
-        }
-    }
-}
-
 impl SqliteStore {
-    /// Checks the consistency of the index. Returns no findings if nothing is
-    /// wrong.
-    pub fn examine(&self) -> Result<Vec<Finding>> {
-        self.in_snapshot(|| self.examine_snapshot())
-    }
-
-    fn examine_snapshot(&self) -> Result<Vec<Finding>> {
+    pub(super) fn examine_snapshot(&self) -> Result<Vec<Finding>> {
         let mut findings = Vec::new();
         let damage = self.damage()?;
         if !damage.is_empty() {
@@ -244,7 +205,7 @@ impl SqliteStore {
                 .prepare_cached("SELECT sz FROM documents_fts_docsize WHERE id = ?1")?
                 .query_row([row], |row| row.get(0))
                 .optional()?;
-            Ok(sizes.map(|sizes| super::read::varints(&sizes).iter().sum()))
+            Ok(sizes.map(|sizes| varints(&sizes).iter().sum()))
         })
     }
 
@@ -304,7 +265,7 @@ impl SqliteStore {
         self.with(|connection| {
             let mut statement = connection
                 .prepare_cached("SELECT source || '/' || key FROM documents WHERE id = ?1")?;
-            let names = rows.iter().take(MAX_EXAMPLES);
+            let names = rows.iter().take(Finding::MAX_EXAMPLES);
             names
                 .map(|row| statement.query_row([row], |row| row.get(0)))
                 .collect()
@@ -351,46 +312,4 @@ fn columns(connection: &Connection) -> rusqlite::Result<BTreeSet<String>> {
     )?;
     let columns = statement.query_map([], |row| row.get(0))?;
     columns.collect()
-}
-
-impl SqliteWriter {
-    /// Rebuilds the full text and the counts from the documents, in one
-    /// transaction, and then the vector file from the vectors.
-    pub fn repair(&mut self) -> Result<()> {
-        self.begin()?;
-        let repaired = self.refill();
-        if repaired.is_err() {
-            self.roll_back()?;
-            return repaired;
-        }
-        self.commit()?;
-        self.remake_vectors()
-    }
-
-    fn refill(&mut self) -> Result<()> {
-        self.with(|connection| {
-            connection.execute_batch(
-                "UPDATE entries SET version = zeroblob(16) WHERE id IN
-                    (SELECT entry FROM documents WHERE id NOT IN (SELECT document FROM bodies));
-                 DELETE FROM documents WHERE id NOT IN (SELECT document FROM bodies);
-                 DELETE FROM bodies WHERE document NOT IN (SELECT id FROM documents);
-                 DELETE FROM document_tags WHERE document NOT IN (SELECT id FROM documents);
-                 DELETE FROM fields WHERE document NOT IN (SELECT id FROM documents);
-                 DELETE FROM chunks WHERE document NOT IN (SELECT id FROM documents);
-                 DELETE FROM embeddings WHERE chunk NOT IN (SELECT id FROM chunks)
-                    OR length(vector) <> 4 * coalesce(
-                        (SELECT dimensions FROM models WHERE id = embeddings.model), -1);
-                 DELETE FROM embedding_failures WHERE chunk NOT IN (SELECT id FROM chunks)
-                     OR model NOT IN (SELECT id FROM models);
-                 INSERT INTO documents_fts (documents_fts) VALUES ('delete-all');
-                 INSERT INTO documents_fts (rowid, title, body, tags)
-                 SELECT id, title, body, tags FROM documents_text;
-                 DELETE FROM terms;
-                 DELETE FROM vocabulary;",
-            )
-        })?;
-        self.recount()?;
-        self.refill_links()?;
-        self.rebuild_vocabulary()
-    }
 }

@@ -7,26 +7,18 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 
+use super::SqliteWriter;
+use super::entries::TOUCHED;
 use super::fts5::Replay;
-use super::{EntryRow, SqliteWriter};
 use crate::Row;
+use crate::{EntryRow, State, WriteDocuments, WriteEntries, Writer};
 use kodiak_base::error::Result;
 use kodiak_text::document::{Document, Version};
 use kodiak_text::terms::TermIndexer;
 use kodiak_text::{AnalyzedDocument, chunk};
 
-impl SqliteWriter {
-    /// Adds a document, or replaces the one with the same source and key, with
-    /// an entry of its own.
-    pub fn put(&mut self, analyzed: &AnalyzedDocument) -> Result<()> {
-        let Document { source, key, .. } = &analyzed.document;
-        let entry = self.put_entry(source, key, Version::UNKNOWN, 0, None)?;
-        self.put_from(entry, analyzed).map(drop)
-    }
-
-    /// Adds a document of an entry, or replaces the one with the same source
-    /// and key. Returns whether one was replaced.
-    pub fn put_from(&mut self, entry: EntryRow, analyzed: &AnalyzedDocument) -> Result<bool> {
+impl WriteDocuments for SqliteWriter {
+    fn put_from(&mut self, entry: EntryRow, analyzed: &AnalyzedDocument) -> Result<bool> {
         let document = &analyzed.document;
         // Words must be counted as the full text has them, and the hash of a
         // chunk must be that of the text a model will embed.
@@ -59,6 +51,51 @@ impl SqliteWriter {
         let names = [&document.source, &document.key, &document.title];
         self.insert_links(row, names.map(String::as_str), &analysis.links)?;
         Ok(replaced)
+    }
+
+    fn touch(&mut self, entry: EntryRow, document: &Document) -> Result<()> {
+        let thread = document.thread.as_ref();
+        self.with(|connection| {
+            let changed = connection
+                .prepare_cached(
+                    "UPDATE documents SET entry = ?3, created_at = ?4, updated_at = ?5,
+                        markup = ?6, thread = ?7, position = ?8, author = ?9, project = ?10
+                     WHERE source = ?1 AND key = ?2 AND (entry, created_at, updated_at,
+                        markup, thread, position, author, project)
+                        IS NOT (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                )?
+                .execute(params![
+                    document.source,
+                    document.key,
+                    entry,
+                    document.created_at,
+                    document.updated_at,
+                    document.markup.name(),
+                    thread.map(|thread| &thread.name),
+                    thread.and_then(|thread| thread.position),
+                    document.author,
+                    document.project,
+                ])?;
+            if changed > 0 {
+                connection
+                    .prepare_cached(
+                        "INSERT INTO meta (key, value) VALUES (?1, '1')
+                         ON CONFLICT (key) DO UPDATE SET value = value + 1",
+                    )?
+                    .execute([TOUCHED])?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl SqliteWriter {
+    /// Adds a document, or replaces the one with the same source and key, with
+    /// an entry of its own.
+    pub fn put(&mut self, analyzed: &AnalyzedDocument) -> Result<()> {
+        let Document { source, key, .. } = &analyzed.document;
+        let entry = self.put_entry(source, key, Version::UNKNOWN, 0, None)?;
+        self.put_from(entry, analyzed).map(drop)
     }
 
     /// Deletes a document and removes it from the full text and the counts.

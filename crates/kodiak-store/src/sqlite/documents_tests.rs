@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use crate::SqliteWriter;
+use crate::prelude::*;
 use kodiak_text::document::Document;
 use kodiak_text::text::Stemming;
 use kodiak_text::{AnalyzedDocument, chunk::ChunkOptions};

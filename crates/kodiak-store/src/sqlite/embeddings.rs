@@ -1,11 +1,11 @@
 //! Writing chunks and their vectors, and which chunks could not be embedded.
 //! `pending` reads which lack a vector.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::vector_bytes;
 use super::write::SqliteWriter;
-use crate::{ChunkText, ModelNumber, Pending, Row, Unchunked, VectorsByHash};
+use crate::{ModelNumber, Pending, Rechunking, Row, Unchunked, VectorsByHash, WriteVectors};
 use kodiak_base::error::Result;
 use kodiak_models::embed::Identity;
 use kodiak_text::chunk::Chunk;
@@ -15,10 +15,8 @@ use kodiak_text::document::Markup;
 /// The number of vectors that are checked at a time.
 const CORRECTED_BATCH: usize = 1_000;
 
-impl SqliteWriter {
-    /// Adds a model to the index. The first model is used for searching at
-    /// once, with as many vectors as there are.
-    pub fn put_model(&mut self, identity: &Identity) -> Result<ModelNumber> {
+impl WriteVectors for SqliteWriter {
+    fn put_model(&mut self, identity: &Identity) -> Result<ModelNumber> {
         self.with(|connection| {
             connection.execute(
                 "INSERT INTO models (key, name, dimensions, serving)
@@ -34,9 +32,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Makes this the model used for searching and deletes the vectors of all
-    /// others.
-    pub fn serve(&mut self, model: ModelNumber) -> Result<()> {
+    fn serve(&mut self, model: ModelNumber) -> Result<()> {
         self.with(|connection| {
             connection.execute("DELETE FROM embeddings WHERE model <> ?1", [model])?;
             connection.execute("DELETE FROM models WHERE id <> ?1", [model])?;
@@ -45,50 +41,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Deletes every vector of a model, so that all are computed again.
-    pub fn forget_vectors(&mut self, model: ModelNumber) -> Result<()> {
-        self.with(|connection| {
-            connection.execute("DELETE FROM embeddings WHERE model = ?1", [model])?;
-            connection.execute("DELETE FROM embedding_failures WHERE model = ?1", [model])?;
-            Ok(())
-        })
-    }
-
-    /// Returns the parts of the embedded text of each of these chunks, or
-    /// `None` for one that is gone or has changed.
-    pub fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>> {
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT d.title, c.heading, b.body, c.start_byte, c.end_byte, d.markup
-                 FROM chunks AS c JOIN documents AS d ON d.id = c.document
-                 JOIN bodies AS b ON b.document = d.id
-                 WHERE c.id = ?1 AND c.text_hash = ?2",
-            )?;
-            let text = |pending: &Pending| {
-                statement
-                    .query_row(params![pending.chunk, pending.hash], |row| {
-                        let body = row.get_ref(2)?.as_str()?;
-                        let (start, end): (usize, usize) = (row.get(3)?, row.get(4)?);
-                        Ok(ChunkText {
-                            markup: Markup::named(row.get_ref(5)?.as_str()?),
-                            title: row.get(0)?,
-                            heading: row.get(1)?,
-                            text: body.get(start..end).unwrap_or_default().to_owned(),
-                        })
-                    })
-                    .optional()
-            };
-            pending.iter().map(text).collect()
-        })
-    }
-
-    /// Stores the vectors of chunks. A vector whose chunk is gone or has
-    /// changed is left out.
-    pub fn put_vectors(
-        &mut self,
-        model: ModelNumber,
-        vectors: &[(Pending, Vec<f32>)],
-    ) -> Result<()> {
+    fn put_vectors(&mut self, model: ModelNumber, vectors: &[(Pending, Vec<f32>)]) -> Result<()> {
         self.with(|connection| {
             let mut put = connection.prepare_cached(
                 "INSERT OR REPLACE INTO embeddings (chunk, model, vector)
@@ -105,12 +58,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Records that chunks could not be embedded, and why.
-    pub fn put_failures(
-        &mut self,
-        model: ModelNumber,
-        failures: &[(Pending, String)],
-    ) -> Result<()> {
+    fn put_failures(&mut self, model: ModelNumber, failures: &[(Pending, String)]) -> Result<()> {
         self.with(|connection| {
             let mut put = connection.prepare_cached(
                 "INSERT OR REPLACE INTO embedding_failures (chunk, model, reason, failed_at)
@@ -129,10 +77,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Replaces the vectors of the model in use that differ from those that
-    /// `right` returns. `right` gets the hashes of the chunks' texts. Returns
-    /// the number of wrong vectors.
-    pub fn correct_vectors(&mut self, right: &mut VectorsByHash<'_>) -> Result<usize> {
+    fn correct_vectors(&mut self, right: &mut VectorsByHash<'_>) -> Result<usize> {
         let Some(model) = self.serving_model()? else {
             return Ok(0);
         };
@@ -170,9 +115,21 @@ impl SqliteWriter {
         }
     }
 
-    /// Returns some of the documents that have no chunks or were chunked in
-    /// another format.
-    pub fn unchunked(&self, format: u32, limit: usize) -> Result<Vec<Unchunked>> {
+    fn refresh_vectors(&mut self) -> Result<()> {
+        self.refresh_vector_file()
+    }
+
+    fn refresh_vectors_if_far_behind(&mut self) -> Result<()> {
+        // Opening the file rebuilds it if it lacks very many vectors.
+        if let Some(model) = self.serving_model()? {
+            self.vector_file(&model)?;
+        }
+        Ok(())
+    }
+}
+
+impl Rechunking for SqliteWriter {
+    fn unchunked(&self, format: u32, limit: usize) -> Result<Vec<Unchunked>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT d.id, d.markup, d.title, b.body FROM documents AS d
@@ -190,13 +147,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Replaces the chunks of a document. The new ones are in this format.
-    pub fn put_chunks(
-        &mut self,
-        row: Row,
-        format: u32,
-        chunks: &[(Chunk, [u8; 16])],
-    ) -> Result<()> {
+    fn put_chunks(&mut self, row: Row, format: u32, chunks: &[(Chunk, [u8; 16])]) -> Result<()> {
         self.with(|connection| {
             connection
                 .prepare_cached("DELETE FROM chunks WHERE document = ?1")?
@@ -207,6 +158,17 @@ impl SqliteWriter {
             Ok(())
         })?;
         self.insert_chunks(row, chunks)
+    }
+}
+
+impl SqliteWriter {
+    /// Deletes every vector of a model, so that all are computed again.
+    pub fn forget_vectors(&mut self, model: ModelNumber) -> Result<()> {
+        self.with(|connection| {
+            connection.execute("DELETE FROM embeddings WHERE model = ?1", [model])?;
+            connection.execute("DELETE FROM embedding_failures WHERE model = ?1", [model])?;
+            Ok(())
+        })
     }
 
     /// Stores the chunks of a document.

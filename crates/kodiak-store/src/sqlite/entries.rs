@@ -7,14 +7,14 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row as SqlRow, params};
 use rustc_hash::FxHashSet;
 
 use super::read::fixed;
 use super::{SqliteStore, SqliteWriter};
-use crate::KnownEntry;
+use crate::{Entries, EntryRow, EntryState, KnownDocument, KnownEntry, Row, WriteEntries};
 use kodiak_base::error::Result;
-use kodiak_text::document::{Document, Version};
+use kodiak_text::document::Version;
 
 /// The number of documents whose entries are most likely to have changed.
 const NEWEST: usize = 1_000;
@@ -22,36 +22,24 @@ const NEWEST: usize = 1_000;
 /// The name of the count of documents that changed around their texts.
 pub(super) const TOUCHED: &str = "touched";
 
-/// The number of an entry in one index.
-pub type EntryRow = i64;
+impl Entries for SqliteStore {
+    fn entry_of(&self, row: Row) -> Result<Option<(String, Version)>> {
+        self.with(|connection| {
+            // An index of an earlier version has documents without entries.
+            let mut statement = connection.prepare_cached(
+                "SELECT coalesce(e.key, d.key), e.version FROM documents AS d
+                 LEFT JOIN entries AS e ON e.id = d.entry WHERE d.id = ?1",
+            )?;
+            let found = statement.query_row([row], |row| {
+                let version = row.get_ref(1)?.as_blob_or_null()?;
+                let version = version.map_or(Version::UNKNOWN, |bytes| Version(fixed(bytes)));
+                Ok((row.get(0)?, version))
+            });
+            found.optional()
+        })
+    }
 
-/// The recorded state of an entry, to detect changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EntryState {
-    /// Its number in this index. Skipped files have none in an index of an
-    /// earlier format.
-    pub row: Option<EntryRow>,
-    /// The version that was indexed.
-    pub version: Version,
-    /// Its size when it was listed.
-    pub size: u64,
-    /// Whether it was skipped: it could not be read or contained nothing to
-    /// index.
-    pub skipped: bool,
-}
-
-/// A document that is already indexed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownDocument {
-    /// Its key.
-    pub key: String,
-    /// The BLAKE3 hash of what was indexed of it.
-    pub hash: [u8; 32],
-}
-
-impl SqliteStore {
-    /// Returns the recorded state of every entry of a source, by key.
-    pub fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>> {
+    fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT key, id, version, size, skipped IS NOT NULL
@@ -70,8 +58,7 @@ impl SqliteStore {
         })
     }
 
-    /// Returns the recorded state of an entry.
-    pub fn entry_state(&self, source: &str, key: &str) -> Result<Option<EntryState>> {
+    fn entry_state(&self, source: &str, key: &str) -> Result<Option<EntryState>> {
         self.with(|connection| {
             connection
                 .prepare_cached(
@@ -90,10 +77,7 @@ impl SqliteStore {
         })
     }
 
-    /// Calls `visit` with every entry of a source until it breaks off: with those
-    /// of the most recently changed documents first, then with those that were
-    /// added last.
-    pub fn each_entry_by_age(
+    fn each_entry_by_age(
         &self,
         source: &str,
         visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
@@ -129,18 +113,7 @@ impl SqliteStore {
         })
     }
 
-    /// Returns the number of documents indexed from a source.
-    pub fn documents_of_source(&self, source: &str) -> Result<u64> {
-        self.with(|connection| {
-            connection
-                .prepare_cached("SELECT count(*) FROM documents WHERE source = ?1")?
-                .query_row([source], |row| row.get(0))
-        })
-    }
-
-    /// Returns the documents indexed from an entry, in the order in which they
-    /// were stored.
-    pub fn documents_of_entry(&self, entry: EntryRow) -> Result<Vec<KnownDocument>> {
+    fn documents_of_entry(&self, entry: EntryRow) -> Result<Vec<KnownDocument>> {
         self.with(|connection| {
             let mut statement = connection
                 .prepare_cached("SELECT key, hash FROM documents WHERE entry = ?1 ORDER BY id")?;
@@ -157,7 +130,7 @@ impl SqliteStore {
 
 /// Reads what a look needs: the entry's number, key, version and whether it was
 /// skipped are the columns of `row`.
-fn known_entry<'a>(row: &'a Row<'_>) -> rusqlite::Result<KnownEntry<'a>> {
+fn known_entry<'a>(row: &'a SqlRow<'_>) -> rusqlite::Result<KnownEntry<'a>> {
     Ok(KnownEntry {
         key: row.get_ref(1)?.as_str()?,
         version: Version(fixed(row.get_ref(2)?.as_blob()?)),
@@ -165,10 +138,8 @@ fn known_entry<'a>(row: &'a Row<'_>) -> rusqlite::Result<KnownEntry<'a>> {
     })
 }
 
-impl SqliteWriter {
-    /// Records the version and the size of an entry, and why it was skipped if
-    /// it was. Its documents stay as they are.
-    pub fn put_entry(
+impl WriteEntries for SqliteWriter {
+    fn put_entry(
         &mut self,
         source: &str,
         key: &str,
@@ -201,8 +172,7 @@ impl SqliteWriter {
         })
     }
 
-    /// Removes all documents of an entry and returns their number.
-    pub fn clear_entry(&mut self, source: &str, entry: EntryRow) -> Result<usize> {
+    fn clear_entry(&mut self, source: &str, entry: EntryRow) -> Result<usize> {
         let documents = self.documents_of_entry(entry)?;
         for document in &documents {
             self.take_out(source, &document.key)?;
@@ -210,8 +180,7 @@ impl SqliteWriter {
         Ok(documents.len())
     }
 
-    /// Removes an entry with its documents and returns the number of documents.
-    pub fn remove_entry(&mut self, source: &str, entry: EntryRow) -> Result<usize> {
+    fn remove_entry(&mut self, source: &str, entry: EntryRow) -> Result<usize> {
         let removed = self.clear_entry(source, entry)?;
         self.with(|connection| {
             connection
@@ -221,9 +190,7 @@ impl SqliteWriter {
         Ok(removed)
     }
 
-    /// Removes a document of an entry, unless it has moved to another entry.
-    /// Returns whether it was removed.
-    pub fn remove_from_entry(&mut self, source: &str, entry: EntryRow, key: &str) -> Result<bool> {
+    fn remove_from_entry(&mut self, source: &str, entry: EntryRow, key: &str) -> Result<bool> {
         let owned = self.with(|connection| {
             connection
                 .prepare_cached(
@@ -235,43 +202,5 @@ impl SqliteWriter {
             self.take_out(source, key)?;
         }
         Ok(owned)
-    }
-
-    /// Updates what may have changed around a document whose content is the
-    /// same: its entry, its dates, and what the source knows besides the
-    /// content.
-    pub fn touch(&mut self, entry: EntryRow, document: &Document) -> Result<()> {
-        let thread = document.thread.as_ref();
-        self.with(|connection| {
-            let changed = connection
-                .prepare_cached(
-                    "UPDATE documents SET entry = ?3, created_at = ?4, updated_at = ?5,
-                        markup = ?6, thread = ?7, position = ?8, author = ?9, project = ?10
-                     WHERE source = ?1 AND key = ?2 AND (entry, created_at, updated_at,
-                        markup, thread, position, author, project)
-                        IS NOT (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-                )?
-                .execute(params![
-                    document.source,
-                    document.key,
-                    entry,
-                    document.created_at,
-                    document.updated_at,
-                    document.markup.name(),
-                    thread.map(|thread| &thread.name),
-                    thread.and_then(|thread| thread.position),
-                    document.author,
-                    document.project,
-                ])?;
-            if changed > 0 {
-                connection
-                    .prepare_cached(
-                        "INSERT INTO meta (key, value) VALUES (?1, '1')
-                         ON CONFLICT (key) DO UPDATE SET value = value + 1",
-                    )?
-                    .execute([TOUCHED])?;
-            }
-            Ok(())
-        })
     }
 }

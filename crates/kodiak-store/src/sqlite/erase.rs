@@ -7,17 +7,14 @@
 
 use rusqlite::Connection;
 
+use super::counts::Counts;
 use super::vector_file::vector_path;
-use super::{BUSY, SqliteWriter, log};
-use crate::{EraseStep, remove_beside};
+use super::{BUSY, SqliteWriter, log, stemming};
+use crate::{EraseStep, Erasing, Transactions, Upkeep, remove_beside};
 use kodiak_base::error::{Cause, Error, Result};
 
-impl SqliteWriter {
-    /// Removes documents, given by source and key, and every trace of them, also
-    /// of what they said before, except in the log, which [`Self::empty_log`] empties.
-    /// Calls `before` before each step. Returns how many documents there were. Not
-    /// allowed inside a transaction.
-    pub fn erase(
+impl Erasing for SqliteWriter {
+    fn erase(
         &mut self,
         documents: &[(String, String)],
         before: &mut dyn FnMut(EraseStep),
@@ -55,9 +52,7 @@ impl SqliteWriter {
         Ok(removed)
     }
 
-    /// Writes what the log has into the file, and empties it. Fails with
-    /// [`Cause::Busy`] while another process reads what only the log has.
-    pub fn empty_log(&mut self) -> Result<()> {
+    fn empty_log(&mut self) -> Result<()> {
         if !self.with(|connection| log::empty_log(connection, BUSY))? {
             return Err(Error::Database {
                 path: self.path.clone(),
@@ -68,6 +63,36 @@ impl SqliteWriter {
         Ok(())
     }
 
+    fn start_over(&mut self) -> Result<()> {
+        // Any damage to the tables disappears with them. The stemming stays the same.
+        self.counts = Counts::default();
+        self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT type, name FROM sqlite_schema
+                 WHERE name NOT LIKE 'sqlite_%' AND name NOT LIKE 'documents\\_fts\\_%' ESCAPE '\\'
+                 AND name NOT LIKE 'links\\_fts\\_%' ESCAPE '\\'
+                 AND type IN ('trigger', 'view', 'table')
+                 ORDER BY CASE type WHEN 'trigger' THEN 0 WHEN 'view' THEN 1 ELSE 2 END,
+                          CASE name WHEN 'documents' THEN 2 WHEN 'tags' THEN 2 WHEN 'models' THEN 2
+                                    WHEN 'chunks' THEN 1 WHEN 'entries' THEN 3 ELSE 0 END",
+            )?;
+            let objects: Vec<(String, String)> = statement
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            drop(statement);
+            for (kind, name) in objects {
+                connection.execute_batch(&format!("DROP {kind} IF EXISTS \"{name}\""))?;
+            }
+            for migration in super::MIGRATIONS {
+                connection.execute_batch(migration)?;
+            }
+            stemming::write(connection, self.stemming)
+        })?;
+        self.find_next_row()
+    }
+}
+
+impl SqliteWriter {
     fn take_out_all(&mut self, documents: &[(String, String)]) -> Result<usize> {
         let mut removed = 0;
         for (source, key) in documents {

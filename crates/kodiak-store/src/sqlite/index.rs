@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{SqliteStore, SqliteWriter};
-use crate::{Reader, Store, WriteLock, Writer};
+use crate::{Lock, Reader, Store, WriteLock, Writer};
 use kodiak_base::error::{Error, Result};
 use kodiak_text::chunk::ChunkOptions;
 use kodiak_text::date;
@@ -57,8 +57,9 @@ impl Store for SqliteIndex {
         })
     }
 
-    fn embedding_lock(&self, holder: &str) -> Result<Option<WriteLock>> {
-        WriteLock::acquire(&with_suffix(&self.path, ".embedding"), holder).map(Some)
+    fn embedding_lock(&self, holder: &str) -> Result<Option<Box<dyn Lock>>> {
+        let lock = WriteLock::acquire(&with_suffix(&self.path, ".embedding"), holder)?;
+        Ok(Some(Box::new(lock)))
     }
 
     fn embedding_holder(&self) -> Option<String> {
@@ -84,7 +85,7 @@ impl Store for SqliteIndex {
         Ok(aside)
     }
 
-    fn path(&self) -> &Path {
+    fn place(&self) -> &Path {
         &self.path
     }
 }

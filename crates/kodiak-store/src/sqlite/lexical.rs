@@ -10,9 +10,10 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::SqliteStore;
 use super::filter::{conditions, escape_like};
-use super::fts5::{RankChannel, RankParameters, verbatim};
-use crate::vectors::Bitmap;
-use crate::{Column, Expression, Filter, LinkMatch, Match, Matches, Phrase, Row};
+use super::fts5::{RankChannel, RankParameters};
+use crate::{
+    Column, Expression, Filter, Lexical, LinkMatch, Links, Match, Matches, Phrase, Row, Terms,
+};
 use kodiak_base::error::Result;
 use kodiak_rank::rules::LITERAL_TITLE_WEIGHT;
 use kodiak_rank::{Bm25, Corpus, LexicalScore, TermMatches};
@@ -22,10 +23,8 @@ use kodiak_text::text::{Purpose, Tokenizer};
 /// a word has more forms.
 const MAX_LINKABLE: usize = 32;
 
-impl SqliteStore {
-    /// Returns the `limit` best documents that match `expression` and `filter`,
-    /// ranked by BM25 with the weights of the expression's phrases.
-    pub fn matches(
+impl Lexical for SqliteStore {
+    fn matches(
         &self,
         expression: &Expression,
         filter: &Filter,
@@ -81,39 +80,7 @@ impl SqliteStore {
         Ok(best.finish())
     }
 
-    /// Returns the phrases of an expression in the texts of links, with their numbers in
-    /// the expression.
-    fn linked_in(&self, rendered: &Rendered, filter: &Filter) -> Result<Vec<LinkMatch>> {
-        let phrases: Vec<Phrase> = rendered.linkable.iter().map(|(_, it)| it.clone()).collect();
-        let mut linked = self.linked(&phrases, filter)?;
-        for one in &mut linked {
-            one.phrase = rendered.linkable[one.phrase].0;
-        }
-        Ok(linked)
-    }
-
-    /// Returns the score of a document that only links lead to.
-    fn linked_score(&self, row: Row, parameters: &RankParameters) -> Result<Match> {
-        let mut matches = TermMatches::default();
-        matches.begin(&parameters.phrases);
-        for one in parameters.linked.iter().filter(|one| one.row == row) {
-            let (weight, word) = parameters.phrases[one.phrase];
-            matches.phrase(weight, word);
-            matches.linked(one.documents, &parameters.bm25);
-        }
-        let length = self.indexed_length(row)?.unwrap_or(0) as f64;
-        let average = parameters.average_length.max(1.0);
-        let scored = matches.score(&parameters.bm25, average, 0.0, |_| Some(length));
-        let LexicalScore { score, coverage } = scored.unwrap_or_default();
-        Ok(Match {
-            row,
-            score,
-            coverage,
-        })
-    }
-
-    /// Returns the number of documents that match `expression` and `filter`.
-    pub fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64> {
+    fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64> {
         if let Some(members) = filter.members() {
             let mut count = 0;
             self.each_match(expression, |row| {
@@ -126,8 +93,7 @@ impl SqliteStore {
         self.value(&format!("SELECT count(*) {from}"), values)
     }
 
-    /// Reports whether any document matches `expression` and `filter`.
-    pub fn any_matches(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
+    fn any_matches(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
         if let Some(members) = filter.members() {
             let mut any = false;
             self.each_match(expression, |row| {
@@ -143,84 +109,7 @@ impl SqliteStore {
         self.value(&format!("SELECT EXISTS (SELECT 1 {from})"), values)
     }
 
-    /// Calls `visit` with every document that matches `expression` until it breaks
-    /// off.
-    pub(super) fn each_match(
-        &self,
-        expression: &Expression,
-        mut visit: impl FnMut(Row) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let (from, values) = self.matching(expression, &Filter::default())?;
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(&format!("SELECT rowid {from}"))?;
-            let mut rows = statement.query(params_from_iter(values))?;
-            while let Some(row) = rows.next()? {
-                if visit(row.get(0)?).is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        })
-    }
-
-    /// Returns those of these documents that have an index term, in order.
-    pub fn rows_with_term(&self, term: &str, among: &Bitmap) -> Result<Vec<Row>> {
-        let phrase = Expression::Phrase(Phrase {
-            text: term.to_owned(),
-            ..Phrase::default()
-        });
-        let mut rows = Vec::new();
-        verbatim::during(|| {
-            self.each_match(&phrase, |row| {
-                if among.contains(row) {
-                    rows.push(row);
-                }
-                ControlFlow::Continue(())
-            })
-        })?;
-        Ok(rows)
-    }
-
-    /// Returns the clauses that select the documents that match `expression` and
-    /// `filter`, with their parameters.
-    fn matching(&self, expression: &Expression, filter: &Filter) -> Result<(String, Vec<Value>)> {
-        // Fails if the full text's own tables are missing. Without this check
-        // FTS5 would report the whole file as damaged.
-        self.corpus()?;
-        let mut values: Vec<Value> = vec![rendered(expression).into()];
-        let mut from = String::from("FROM documents_fts WHERE documents_fts MATCH ?1");
-        if !filter.is_empty() {
-            let (condition, more) = conditions(filter);
-            // The plus keeps FTS5 from running the whole match once per id.
-            from.push_str(&format!(
-                " AND +rowid IN (SELECT d.id FROM documents AS d WHERE {condition})"
-            ));
-            values.extend(more);
-        }
-        Ok((from, values))
-    }
-
-    /// Returns the best of the rows and scores that a statement yields.
-    fn unranked(&self, sql: &str, values: Vec<Value>, limit: usize) -> Result<Matches> {
-        let mut best = Best::new(limit);
-        self.with(|connection| best_of(connection, sql, values, &mut best, None, |_| ()))?;
-        Ok(best.finish())
-    }
-
-    /// Returns the only value that a query selects.
-    fn value<T: FromSql>(&self, sql: &str, values: Vec<Value>) -> Result<T> {
-        self.with(|connection| {
-            connection
-                .prepare_cached(sql)?
-                .query_row(params_from_iter(values), |row| row.get(0))
-        })
-    }
-
-    /// Returns documents whose title or body contains any of `needles`
-    /// literally, ignoring ASCII case. A needle in the title counts more than
-    /// one in the body. Documents that contain all texts of any of `excluded`
-    /// are left out.
-    pub fn containing(
+    fn containing(
         &self,
         needles: &[String],
         excluded: &[Vec<String>],
@@ -253,24 +142,93 @@ impl SqliteStore {
         );
         self.unranked(&sql, values, limit)
     }
+}
 
-    /// Returns the most recently changed documents that match `filter` but not
-    /// `excluded`.
-    pub fn newest(
-        &self,
-        filter: &Filter,
-        excluded: Option<&Expression>,
-        limit: usize,
-    ) -> Result<Matches> {
-        let (mut condition, mut values) = conditions(filter);
-        if let Some(excluded) = excluded {
-            condition.push_str(
-                " AND d.id NOT IN (SELECT rowid FROM documents_fts WHERE documents_fts MATCH ?)",
-            );
-            values.push(rendered(excluded).into());
+impl SqliteStore {
+    /// Returns the phrases of an expression in the texts of links, with their numbers in
+    /// the expression.
+    fn linked_in(&self, rendered: &Rendered, filter: &Filter) -> Result<Vec<LinkMatch>> {
+        let phrases: Vec<Phrase> = rendered.linkable.iter().map(|(_, it)| it.clone()).collect();
+        let mut linked = self.linked(&phrases, filter)?;
+        for one in &mut linked {
+            one.phrase = rendered.linkable[one.phrase].0;
         }
-        let sql = format!("SELECT d.id, d.updated_at * 1.0 FROM documents AS d WHERE {condition}");
-        self.unranked(&sql, values, limit)
+        Ok(linked)
+    }
+
+    /// Returns the score of a document that only links lead to.
+    fn linked_score(&self, row: Row, parameters: &RankParameters) -> Result<Match> {
+        let mut matches = TermMatches::default();
+        matches.begin(&parameters.phrases);
+        for one in parameters.linked.iter().filter(|one| one.row == row) {
+            let (weight, word) = parameters.phrases[one.phrase];
+            matches.phrase(weight, word);
+            matches.linked(one.documents, &parameters.bm25);
+        }
+        let length = self.indexed_length(row)?.unwrap_or(0) as f64;
+        let average = parameters.average_length.max(1.0);
+        let scored = matches.score(&parameters.bm25, average, 0.0, |_| Some(length));
+        let LexicalScore { score, coverage } = scored.unwrap_or_default();
+        Ok(Match {
+            row,
+            score,
+            coverage,
+        })
+    }
+
+    /// Calls `visit` with every document that matches `expression` until it breaks
+    /// off.
+    pub(super) fn each_match(
+        &self,
+        expression: &Expression,
+        mut visit: impl FnMut(Row) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let (from, values) = self.matching(expression, &Filter::default())?;
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&format!("SELECT rowid {from}"))?;
+            let mut rows = statement.query(params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                if visit(row.get(0)?).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns the clauses that select the documents that match `expression` and
+    /// `filter`, with their parameters.
+    fn matching(&self, expression: &Expression, filter: &Filter) -> Result<(String, Vec<Value>)> {
+        // Fails if the full text's own tables are missing. Without this check
+        // FTS5 would report the whole file as damaged.
+        self.corpus()?;
+        let mut values: Vec<Value> = vec![rendered(expression).into()];
+        let mut from = String::from("FROM documents_fts WHERE documents_fts MATCH ?1");
+        if !filter.is_empty() {
+            let (condition, more) = conditions(filter);
+            // The plus keeps FTS5 from running the whole match once per id.
+            from.push_str(&format!(
+                " AND +rowid IN (SELECT d.id FROM documents AS d WHERE {condition})"
+            ));
+            values.extend(more);
+        }
+        Ok((from, values))
+    }
+
+    /// Returns the best of the rows and scores that a statement yields.
+    pub(super) fn unranked(&self, sql: &str, values: Vec<Value>, limit: usize) -> Result<Matches> {
+        let mut best = Best::new(limit);
+        self.with(|connection| best_of(connection, sql, values, &mut best, None, |_| ()))?;
+        Ok(best.finish())
+    }
+
+    /// Returns the only value that a query selects.
+    fn value<T: FromSql>(&self, sql: &str, values: Vec<Value>) -> Result<T> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(sql)?
+                .query_row(params_from_iter(values), |row| row.get(0))
+        })
     }
 }
 

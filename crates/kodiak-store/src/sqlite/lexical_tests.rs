@@ -1,4 +1,5 @@
 use super::*;
+use crate::prelude::*;
 use crate::{Row, SqliteWriter};
 use kodiak_text::AnalyzedDocument;
 use kodiak_text::document::Document;

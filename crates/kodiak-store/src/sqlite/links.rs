@@ -11,9 +11,9 @@ use rusqlite::{Connection, params, params_from_iter};
 
 use super::filter::conditions;
 use super::lexical::rendered;
-use super::memory::list;
+use super::selection::list;
 use super::{SqliteStore, SqliteWriter};
-use crate::{Expression, Filter, LinkMatch, Phrase, Row};
+use crate::{Expression, Filter, LinkMatch, Links, Phrase, Row};
 use kodiak_base::error::Result;
 use kodiak_text::document::Markup;
 use kodiak_text::links::{self, LinkTarget, MAX_TARGETS, Named, OutgoingLink};
@@ -44,11 +44,8 @@ struct Candidate {
     title: String,
 }
 
-impl SqliteStore {
-    /// Returns which documents the links with these phrases point to, and from how many
-    /// documents. Only links of documents in the filter's scope count, and only between
-    /// documents of one source.
-    pub fn linked(&self, phrases: &[Phrase], filter: &Filter) -> Result<Vec<LinkMatch>> {
+impl Links for SqliteStore {
+    fn linked(&self, phrases: &[Phrase], filter: &Filter) -> Result<Vec<LinkMatch>> {
         if phrases.is_empty() || self.version()? < LINKS {
             return Ok(Vec::new());
         }
@@ -81,7 +78,9 @@ impl SqliteStore {
             Ok(matches)
         })
     }
+}
 
+impl SqliteStore {
     /// Returns those of these documents that match `filter`.
     pub(super) fn admitted(&self, rows: &[Row], filter: &Filter) -> Result<Vec<Row>> {
         let (condition, values) = conditions(filter);

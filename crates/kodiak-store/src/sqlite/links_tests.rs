@@ -1,3 +1,4 @@
+use crate::prelude::*;
 use std::path::PathBuf;
 
 use super::*;

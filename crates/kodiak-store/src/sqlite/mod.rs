@@ -3,7 +3,6 @@
 //! Readers open it read-only and never wait. The [`SqliteWriter`] holds the
 //! lock.
 
-mod containers;
 mod counts;
 mod coverage;
 mod doctor;
@@ -18,17 +17,21 @@ mod index;
 mod lexical;
 mod links;
 mod log;
-mod memory;
+mod maintenance;
+mod names;
 mod pending;
 mod read;
-mod reader;
+mod selection;
 mod semantic;
+mod sources;
+mod state;
 mod stemming;
+mod terms;
 mod threads;
+mod upkeep;
 mod vector_file;
 mod vocabulary;
 mod write;
-mod writer;
 
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -50,9 +53,6 @@ use fts5::RankChannel;
 use kodiak_base::error::{Cause, Error, Result};
 use kodiak_text::text::Stemming;
 
-pub use coverage::EmbeddingStatus;
-pub use doctor::Finding;
-pub use entries::{EntryRow, EntryState, KnownDocument};
 pub use index::SqliteIndex;
 pub(super) use log::empty_log;
 use vector_file::OpenVectors;
@@ -243,11 +243,6 @@ impl SqliteStore {
         self.with(|connection| connection.execute_batch(pragmas))
     }
 
-    /// Returns how the words of the index are stemmed.
-    pub fn stemming(&self) -> Stemming {
-        self.stemming
-    }
-
     /// Returns the path of the index.
     pub fn path(&self) -> &Path {
         &self.path
@@ -263,18 +258,6 @@ impl SqliteStore {
         let value = outcome?;
         released?;
         Ok(value)
-    }
-
-    /// Returns the state of the index that is read.
-    pub fn revision(&self) -> Result<Revision> {
-        self.with(|connection| {
-            Ok(Revision {
-                foreign: connection
-                    .prepare_cached("PRAGMA data_version")?
-                    .query_row([], |row| row.get(0))?,
-                own: connection.total_changes(),
-            })
-        })
     }
 
     /// Runs SQL and adds the path of the index to errors.

@@ -4,12 +4,13 @@
 //! document, from where the page before it ended. Nothing is sorted, so a page costs the
 //! same however many chunks are pending.
 
-use rusqlite::{Row as SqlRow, params};
+use rusqlite::{OptionalExtension, Row as SqlRow, params};
 
 use super::write::SqliteWriter;
 use crate::pending::ordinals;
-use crate::{ModelNumber, Pending, PendingSize, Place};
+use crate::{ChunkText, EmbeddingQueue, ModelNumber, Pending, PendingSize, Place};
 use kodiak_base::error::Result;
+use kodiak_text::document::Markup;
 
 /// The columns of a pending chunk `c` of a document `d`.
 const COLUMNS: &str = "c.id, c.text_hash, c.end_byte - c.start_byte, d.updated_at, d.id, c.ordinal";
@@ -17,10 +18,8 @@ const COLUMNS: &str = "c.id, c.text_hash, c.end_byte - c.start_byte, d.updated_a
 const LACKING: &str = "d.deleted_at IS NULL AND NOT EXISTS
      (SELECT 1 FROM embeddings AS e WHERE e.chunk = c.id AND e.model = ?1)";
 
-impl SqliteWriter {
-    /// Returns the next chunks that have no vector of this model, at most `limit`, in
-    /// the order of embedding: after this place, or from the beginning.
-    pub fn pending(
+impl EmbeddingQueue for SqliteWriter {
+    fn pending(
         &self,
         model: ModelNumber,
         after: Option<Place>,
@@ -38,6 +37,74 @@ impl SqliteWriter {
         Ok(found)
     }
 
+    fn pending_since(&self, model: ModelNumber, chunk: i64, limit: usize) -> Result<Vec<Pending>> {
+        let mut found: Vec<Pending> = self.with(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM chunks AS c CROSS JOIN documents AS d
+                 ON d.id = c.document WHERE c.id > ?2 AND {LACKING} ORDER BY c.id LIMIT ?3"
+            ))?;
+            let rows = statement.query_map(params![model, chunk, limit], pending)?;
+            rows.collect()
+        })?;
+        found.sort_by_key(|one| one.place.key());
+        Ok(found)
+    }
+
+    fn newest_chunk(&self) -> Result<i64> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("SELECT coalesce(max(id), 0) FROM chunks")?
+                .query_row([], |row| row.get(0))
+        })
+    }
+
+    fn pending_size(&self, model: ModelNumber) -> Result<PendingSize> {
+        self.with(|connection| {
+            connection.query_row(
+                &format!(
+                    "SELECT count(*), coalesce(sum(c.end_byte - c.start_byte), 0)
+                     FROM chunks AS c CROSS JOIN documents AS d ON d.id = c.document
+                     WHERE {LACKING}"
+                ),
+                [model],
+                |row| {
+                    Ok(PendingSize {
+                        chunks: row.get(0)?,
+                        bytes: row.get(1)?,
+                    })
+                },
+            )
+        })
+    }
+
+    fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT d.title, c.heading, b.body, c.start_byte, c.end_byte, d.markup
+                 FROM chunks AS c JOIN documents AS d ON d.id = c.document
+                 JOIN bodies AS b ON b.document = d.id
+                 WHERE c.id = ?1 AND c.text_hash = ?2",
+            )?;
+            let text = |pending: &Pending| {
+                statement
+                    .query_row(params![pending.chunk, pending.hash], |row| {
+                        let body = row.get_ref(2)?.as_str()?;
+                        let (start, end): (usize, usize) = (row.get(3)?, row.get(4)?);
+                        Ok(ChunkText {
+                            markup: Markup::named(row.get_ref(5)?.as_str()?),
+                            title: row.get(0)?,
+                            heading: row.get(1)?,
+                            text: body.get(start..end).unwrap_or_default().to_owned(),
+                        })
+                    })
+                    .optional()
+            };
+            pending.iter().map(text).collect()
+        })
+    }
+}
+
+impl SqliteWriter {
     /// Adds pending chunks with these ordinals, until there are `limit`.
     fn of_level(
         &self,
@@ -76,55 +143,6 @@ impl SqliteWriter {
             found.extend(page);
         }
         Ok(())
-    }
-
-    /// Returns the chunks that were stored after the one with this number and have no
-    /// vector of this model, at most `limit`, in the order of embedding.
-    pub fn pending_since(
-        &self,
-        model: ModelNumber,
-        chunk: i64,
-        limit: usize,
-    ) -> Result<Vec<Pending>> {
-        let mut found: Vec<Pending> = self.with(|connection| {
-            let mut statement = connection.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM chunks AS c CROSS JOIN documents AS d
-                 ON d.id = c.document WHERE c.id > ?2 AND {LACKING} ORDER BY c.id LIMIT ?3"
-            ))?;
-            let rows = statement.query_map(params![model, chunk, limit], pending)?;
-            rows.collect()
-        })?;
-        found.sort_by_key(|one| one.place.key());
-        Ok(found)
-    }
-
-    /// Returns the number of the newest chunk; 0 if there is none.
-    pub fn newest_chunk(&self) -> Result<i64> {
-        self.with(|connection| {
-            connection
-                .prepare_cached("SELECT coalesce(max(id), 0) FROM chunks")?
-                .query_row([], |row| row.get(0))
-        })
-    }
-
-    /// Returns how much has no vector of this model.
-    pub fn pending_size(&self, model: ModelNumber) -> Result<PendingSize> {
-        self.with(|connection| {
-            connection.query_row(
-                &format!(
-                    "SELECT count(*), coalesce(sum(c.end_byte - c.start_byte), 0)
-                     FROM chunks AS c CROSS JOIN documents AS d ON d.id = c.document
-                     WHERE {LACKING}"
-                ),
-                [model],
-                |row| {
-                    Ok(PendingSize {
-                        chunks: row.get(0)?,
-                        bytes: row.get(1)?,
-                    })
-                },
-            )
-        })
     }
 
     /// Reports whether any document has chunks beyond this ordinal.

@@ -1,16 +1,13 @@
 //! Semantic retrieval: the model in use, its vectors, and the documents that a
 //! search may find.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, params, params_from_iter};
+use rusqlite::{OptionalExtension, params};
 
-use super::filter::conditions;
-use super::lexical::rendered;
 use super::{SqliteStore, vector_from};
 use crate::vectors::{Bitmap, KnnHit, QuantizedQuery, VectorFile};
-use crate::{ChunkSpan, Expression, Filter, ModelNumber, Row, Serving, VectorIndex};
+use crate::{ChunkSpan, ModelNumber, Row, Serving, VectorIndex, Vectors};
 use kodiak_base::cancel::Stop;
 use kodiak_base::error::Result;
 
@@ -87,13 +84,93 @@ fn prepared(queries: &[Vec<f32>]) -> Vec<QuantizedQuery> {
         .collect()
 }
 
-impl SqliteStore {
-    /// Returns the model whose vectors are used for searching, or `None` if
-    /// nothing is embedded.
-    pub fn serving(&self) -> Result<Option<Serving>> {
-        Ok(self.serving_model()?.map(|model| model.serving))
+impl Vectors for SqliteStore {
+    fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>> {
+        let Some(model) = self.serving_model()? else {
+            return Ok(None);
+        };
+        let file = self.vector_file(&model)?;
+        Ok(Some(Arc::new(MappedVectors { model, file })))
     }
 
+    fn chunk_vector(&self, vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("SELECT vector FROM embeddings WHERE chunk = ?1 AND model = ?2")?
+                .query_row(params![chunk, vectors.model()], |found| {
+                    Ok(vector_from(found.get_ref(0)?.as_blob()?))
+                })
+                .optional()
+        })
+    }
+
+    // In one pass over the newest vectors: looking up each of them by its number takes
+    // ten times as long.
+    fn vectors_after(
+        &self,
+        vectors: &dyn VectorIndex,
+        visit: &mut dyn FnMut(Row, i64, Vec<f32>),
+    ) -> Result<()> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(UNMERGED)?;
+            let mut rows = statement.query(params![vectors.upto(), vectors.model()])?;
+            while let Some(row) = rows.next()? {
+                let vector = vector_from(row.get_ref(2)?.as_blob()?);
+                visit(row.get(0)?, row.get(1)?, vector);
+            }
+            Ok(())
+        })
+    }
+
+    fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>> {
+        let Some(model) = self.serving_model()? else {
+            return Ok(Vec::new());
+        };
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT e.vector FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id
+                 WHERE c.document = ?1 AND e.model = ?2 ORDER BY c.ordinal",
+            )?;
+            let rows = statement.query_map(params![row, model.number], |row| {
+                Ok(vector_from(row.get_ref(0)?.as_blob()?))
+            })?;
+            rows.collect()
+        })
+    }
+
+    fn span_of(&self, chunk: i64) -> Result<Option<ChunkSpan>> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT start_byte, end_byte, start_line, end_line, heading
+                     FROM chunks WHERE id = ?1",
+                )?
+                .query_row([chunk], |row| {
+                    Ok(ChunkSpan {
+                        range: row.get(0)?..row.get(1)?,
+                        lines: (row.get(2)?, row.get(3)?),
+                        heading: row.get(4)?,
+                    })
+                })
+                .optional()
+        })
+    }
+
+    fn chunk_hashes_of(&self, row: Row) -> Result<Vec<[u8; 16]>> {
+        if !self.knows_meaning()? {
+            return Ok(Vec::new());
+        }
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT text_hash FROM chunks WHERE document = ?1 ORDER BY ordinal",
+            )?;
+            let hashes = statement.query_map([row], |row| row.get(0))?;
+            hashes.collect()
+        })
+    }
+}
+
+impl SqliteStore {
     pub(super) fn serving_model(&self) -> Result<Option<Model>> {
         if !self.knows_meaning()? {
             return Ok(None);
@@ -119,159 +196,6 @@ impl SqliteStore {
     /// format has none until it is next opened for writing.
     pub(super) fn knows_meaning(&self) -> Result<bool> {
         Ok(self.version()? >= 2)
-    }
-
-    /// Returns an index over the vectors of the model in use, or `None` if
-    /// nothing is embedded.
-    pub fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>> {
-        let Some(model) = self.serving_model()? else {
-            return Ok(None);
-        };
-        let file = self.vector_file(&model)?;
-        Ok(Some(Arc::new(MappedVectors { model, file })))
-    }
-
-    /// Returns the vector of a chunk by the model in use.
-    pub(super) fn chunk_vector(
-        &self,
-        vectors: &dyn VectorIndex,
-        chunk: i64,
-    ) -> Result<Option<Vec<f32>>> {
-        self.with(|connection| {
-            connection
-                .prepare_cached("SELECT vector FROM embeddings WHERE chunk = ?1 AND model = ?2")?
-                .query_row(params![chunk, vectors.model()], |found| {
-                    Ok(vector_from(found.get_ref(0)?.as_blob()?))
-                })
-                .optional()
-        })
-    }
-
-    /// Visits the vectors that the file lacks, in one pass over the newest
-    /// ones. Looking up each of them by its number takes ten times as long.
-    pub(super) fn vectors_after(
-        &self,
-        vectors: &dyn VectorIndex,
-        visit: &mut dyn FnMut(Row, i64, Vec<f32>),
-    ) -> Result<()> {
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(UNMERGED)?;
-            let mut rows = statement.query(params![vectors.upto(), vectors.model()])?;
-            while let Some(row) = rows.next()? {
-                let vector = vector_from(row.get_ref(2)?.as_blob()?);
-                visit(row.get(0)?, row.get(1)?, vector);
-            }
-            Ok(())
-        })
-    }
-
-    /// Returns the span of a chunk, or `None` if the chunk is gone.
-    pub fn span_of(&self, chunk: i64) -> Result<Option<ChunkSpan>> {
-        self.with(|connection| {
-            connection
-                .prepare_cached(
-                    "SELECT start_byte, end_byte, start_line, end_line, heading
-                     FROM chunks WHERE id = ?1",
-                )?
-                .query_row([chunk], |row| {
-                    Ok(ChunkSpan {
-                        range: row.get(0)?..row.get(1)?,
-                        lines: (row.get(2)?, row.get(3)?),
-                        heading: row.get(4)?,
-                    })
-                })
-                .optional()
-        })
-    }
-
-    /// Returns the vectors of a document's chunks, in order.
-    pub fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>> {
-        let Some(model) = self.serving_model()? else {
-            return Ok(Vec::new());
-        };
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT e.vector FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id
-                 WHERE c.document = ?1 AND e.model = ?2 ORDER BY c.ordinal",
-            )?;
-            let rows = statement.query_map(params![row, model.number], |row| {
-                Ok(vector_from(row.get_ref(0)?.as_blob()?))
-            })?;
-            rows.collect()
-        })
-    }
-
-    /// Returns the hashes of the embedded texts of a document's chunks, in
-    /// order.
-    pub fn chunk_hashes_of(&self, row: Row) -> Result<Vec<[u8; 16]>> {
-        if !self.knows_meaning()? {
-            return Ok(Vec::new());
-        }
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT text_hash FROM chunks WHERE document = ?1 ORDER BY ordinal",
-            )?;
-            let hashes = statement.query_map([row], |row| row.get(0))?;
-            hashes.collect()
-        })
-    }
-
-    /// Returns the documents that match `filter` and `required`, but not
-    /// `excluded`.
-    pub fn rows(
-        &self,
-        filter: &Filter,
-        required: Option<&Expression>,
-        excluded: Option<&Expression>,
-    ) -> Result<Bitmap> {
-        if let Some(members) = filter.members() {
-            return self.members_matching(members, required, excluded);
-        }
-        let (mut condition, mut values) = conditions(filter);
-        for (expression, how) in [(required, "IN"), (excluded, "NOT IN")] {
-            if let Some(expression) = expression {
-                condition.push_str(&format!(
-                    " AND d.id {how} (SELECT rowid FROM documents_fts WHERE documents_fts MATCH ?)"
-                ));
-                values.push(rendered(expression).into());
-            }
-        }
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(&format!(
-                "SELECT d.id FROM documents AS d WHERE {condition}"
-            ))?;
-            let rows = statement.query_map(params_from_iter(values), |row| row.get::<_, Row>(0))?;
-            rows.collect()
-        })
-    }
-
-    /// Returns which of these documents match `required`, but not `excluded`.
-    fn members_matching(
-        &self,
-        members: &Bitmap,
-        required: Option<&Expression>,
-        excluded: Option<&Expression>,
-    ) -> Result<Bitmap> {
-        let matching = |expression: &Expression, within: &Bitmap| -> Result<Bitmap> {
-            let mut found = Bitmap::new();
-            self.each_match(expression, |row| {
-                if within.contains(row) {
-                    found.insert(row);
-                }
-                ControlFlow::Continue(())
-            })?;
-            Ok(found)
-        };
-        let found = match required {
-            Some(required) => matching(required, members)?,
-            None => members.clone(),
-        };
-        let Some(excluded) = excluded else {
-            return Ok(found);
-        };
-        let unwanted = matching(excluded, &found)?;
-        let wanted = found.iter().filter(|&row| !unwanted.contains(row));
-        Ok(wanted.collect())
     }
 }
 

@@ -9,6 +9,7 @@ use rusqlite::params;
 use tempfile::TempDir;
 
 use super::*;
+use crate::prelude::*;
 use crate::{Column, Expression, Filter, Phrase};
 use kodiak_rank::Bm25;
 use kodiak_text::AnalyzedDocument;
@@ -239,7 +240,7 @@ fn replacing_and_removing_keeps_counts_right() {
     assert_eq!(found(&writer, "melon"), ["a.md"]);
     assert_eq!(found(&writer, "pear"), [] as [&str; 0]);
     assert_eq!(
-        writer.document_frequencies(["pear", "melon"]).unwrap(),
+        writer.document_frequencies(&["pear", "melon"]).unwrap(),
         [0, 1]
     );
     assert_eq!(writer.word_frequency("grapes").unwrap(), 0);

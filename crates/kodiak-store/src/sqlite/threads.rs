@@ -9,13 +9,11 @@ use std::collections::{BTreeSet, HashMap};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::SqliteStore;
-use crate::Row;
+use crate::{Row, Threads};
 use kodiak_base::error::Result;
 
-impl SqliteStore {
-    /// Returns the threads that contain any of these documents, each with all
-    /// of its documents in order.
-    pub fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>> {
+impl Threads for SqliteStore {
+    fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>> {
         self.with(|connection| {
             // Most collections have no threads and need no lookup per document.
             // A shadowed index has no database index over threads, so there
@@ -37,8 +35,7 @@ impl SqliteStore {
         })
     }
 
-    /// Returns the author or speaker of each of these documents, where known.
-    pub fn authors_of(&self, rows: &[Row]) -> Result<HashMap<Row, String>> {
+    fn authors_of(&self, rows: &[Row]) -> Result<HashMap<Row, String>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT author FROM documents WHERE id = ?1 AND author IS NOT NULL",

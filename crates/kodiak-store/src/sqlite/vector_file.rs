@@ -79,7 +79,7 @@ impl SqliteStore {
 
     /// Rebuilds the vector file if it lacks many vectors or holds many that no
     /// longer exist. Called after writing, so that searches need not do it.
-    pub fn refresh_vectors(&self) -> Result<()> {
+    pub(super) fn refresh_vector_file(&self) -> Result<()> {
         if let Some(model) = self.serving_model()? {
             let file = self.vector_file(&model)?;
             let limit = self.is_fresh_enough(&file, WHEN_EMBEDDED)?
@@ -87,15 +87,6 @@ impl SqliteStore {
             if !limit {
                 self.remake_vectors()?;
             }
-        }
-        Ok(())
-    }
-
-    /// Rebuilds the vector file if it lacks very many vectors. Called during a
-    /// run; it does not count vectors that no longer exist.
-    pub fn refresh_vectors_if_far_behind(&self) -> Result<()> {
-        if let Some(model) = self.serving_model()? {
-            self.vector_file(&model)?;
         }
         Ok(())
     }

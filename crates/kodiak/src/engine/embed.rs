@@ -6,7 +6,7 @@ use super::queue::patiently;
 use super::{Engine, Event, Job};
 use crate::access::{Capability, Guard};
 use crate::error::Result;
-use crate::store::{WriteLock, Writer};
+use crate::store::{Lock, Writer};
 use crate::sync::{
     EmbeddingProgress, EmbeddingReport, KeptWriter, WriteAccess, backfill, embed_recent,
 };
@@ -31,7 +31,7 @@ impl WriteAccess for Turns<'_> {
         Ok(())
     }
 
-    fn embedding_lock(&self) -> Result<Option<WriteLock>> {
+    fn embedding_lock(&self) -> Result<Option<Box<dyn Lock>>> {
         let shared = &*self.engine.shared;
         shared.store.embedding_lock(&shared.holder)
     }

@@ -169,7 +169,7 @@ impl Engine {
 
     /// Returns the path of the index.
     pub fn path(&self) -> &Path {
-        self.shared.store.path()
+        self.shared.store.place()
     }
 
     /// Searches the index. No query, however malformed, is an error.

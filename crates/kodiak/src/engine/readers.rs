@@ -35,7 +35,7 @@ impl Readers {
         if matches!(outcome, Err(Error::Cancelled)) {
             return outcome;
         }
-        reader.rest();
+        reader.shrink_memory();
         let mut idle = self.lock();
         if idle.len() < MAX_IDLE {
             idle.push(reader);

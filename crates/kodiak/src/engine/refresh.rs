@@ -320,7 +320,7 @@ impl Engine {
         let Some(_turn) = shared.queue.try_enter() else {
             return Err(Error::Locked {
                 holder: shared.holder.clone(),
-                path: shared.store.path().to_owned(),
+                path: shared.store.place().to_owned(),
             });
         };
         let mut writer = shared.refresher.take(&*shared.store, &shared.holder)?;
@@ -372,7 +372,7 @@ impl Refresher {
         let Some(mut writer) = kept.filter(|kept| kept.reader().is_current()) else {
             return store.writer(holder);
         };
-        match writer.take_up() {
+        match writer.lock() {
             Ok(()) => Ok(writer),
             Err(error) => {
                 *self.lock() = Some(writer);
@@ -382,7 +382,7 @@ impl Refresher {
     }
 
     fn keep(&self, mut writer: Box<dyn Writer>) {
-        writer.let_go();
+        writer.unlock();
         *self.lock() = Some(writer);
     }
 

@@ -6,6 +6,7 @@ use crate::access::Guard;
 use crate::analysis::AnalyzedDocument;
 use crate::document::Document;
 use crate::search::{Request, Router};
+use crate::store::prelude::*;
 use crate::store::{Scope, ScopedReader, SqliteStore, SqliteWriter};
 
 const TEXTS: [&str; 9] = [

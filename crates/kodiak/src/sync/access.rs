@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use crate::error::{Error, Result};
-use crate::store::{Store, WriteLock, Writer};
+use crate::store::{Lock, Store, Writer};
 
 /// Access to the writer in turns. Other processes may write between two turns.
 pub trait WriteAccess {
@@ -11,7 +11,7 @@ pub trait WriteAccess {
     fn write(&self, work: &mut dyn FnMut(&mut dyn Writer) -> Result<()>) -> Result<()>;
 
     /// Takes the exclusive right to embed.
-    fn embedding_lock(&self) -> Result<Option<WriteLock>>;
+    fn embedding_lock(&self) -> Result<Option<Box<dyn Lock>>>;
 }
 
 /// Runs `work` while nobody else writes, and returns its result.
@@ -46,7 +46,7 @@ impl WriteAccess for HeldWriter<'_> {
         work(&mut **self.0.borrow_mut())
     }
 
-    fn embedding_lock(&self) -> Result<Option<WriteLock>> {
+    fn embedding_lock(&self) -> Result<Option<Box<dyn Lock>>> {
         Ok(None)
     }
 }
@@ -62,7 +62,7 @@ impl KeptWriter {
         let kept = self.0.take();
         // Another file may have replaced the index.
         if let Some(mut writer) = kept.filter(|kept| kept.reader().is_current()) {
-            match writer.take_up() {
+            match writer.lock() {
                 Ok(()) => return Ok(writer),
                 Err(error) => {
                     self.0.replace(Some(writer));
@@ -75,7 +75,7 @@ impl KeptWriter {
 
     /// Keeps a writer for the next turn and releases its lock until then.
     pub(crate) fn keep(&self, mut writer: Box<dyn Writer>) {
-        writer.let_go();
+        writer.unlock();
         self.0.replace(Some(writer));
     }
 }

@@ -11,10 +11,11 @@ use crate::access::Guard;
 use crate::document::DocumentId;
 use crate::embed::{EmbedError, Embedder, Identity, Limits, Role};
 use crate::search::{Answer, Mode, Request, Router};
+use crate::store::prelude::*;
 use crate::store::sqlite::testing::{
     NEWEST, begin_format, connection, open_as_it_is, vector_bytes,
 };
-use crate::store::{EmbeddingStatus, Reader, SqliteStore, SqliteWriter};
+use crate::store::{EmbeddingStatus, SqliteStore, SqliteWriter};
 
 /// A model that knows two topics by two words each. Other texts get a zero
 /// vector.

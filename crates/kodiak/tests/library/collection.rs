@@ -10,8 +10,9 @@ use kodiak::embed::{Embedder, Identity};
 use kodiak::search::{Answer, Mode, Request, Router};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{MarkdownFolder, Source};
+use kodiak::store::prelude::*;
 use kodiak::store::{
-    EmbeddingCache, SqliteIndex, SqliteStore, SqliteWriter, Store, WriteLock, Writer, wait_for_lock,
+    EmbeddingCache, Lock, SqliteIndex, SqliteStore, SqliteWriter, Store, Writer, wait_for_lock,
 };
 use kodiak::sync::{self, EmbeddingReport, Report, WriteAccess};
 use tempfile::TempDir;
@@ -34,7 +35,7 @@ impl WriteAccess for Turns<'_> {
         work(&mut *wait_for_lock(PATIENCE, |_, _| Ok(()), open)?)
     }
 
-    fn embedding_lock(&self) -> kodiak::Result<Option<WriteLock>> {
+    fn embedding_lock(&self) -> kodiak::Result<Option<Box<dyn Lock>>> {
         self.0.embedding_lock(self.1)
     }
 }

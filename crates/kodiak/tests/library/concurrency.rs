@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kodiak::access::Guard;
 use kodiak::search::Request;
+use kodiak::store::prelude::*;
 
 use crate::collection::{Collection, EVERY_MODE, ask_in, assert_sound, router_over};
 use crate::embedders::tiny;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kodiak::embed::{EmbedError, Embedder};
+use kodiak::store::prelude::*;
 use kodiak::sync::HeldWriter;
 use kodiak::sync::{self, EmbeddingProgress, EmbeddingReport};
 use kodiak::{Cancel, Error};

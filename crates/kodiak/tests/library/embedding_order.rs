@@ -14,6 +14,7 @@ use kodiak::engine::{Engine, Job};
 use kodiak::memory::{Knowledge, Memory, Recall};
 use kodiak::search::{Mode, Request};
 use kodiak::source::{Holding, MemoryFolder, MemoryOptions};
+use kodiak::store::prelude::*;
 
 use crate::collection::{Collection, ask_in, paths};
 use crate::embedders::{Scripted, tiny};

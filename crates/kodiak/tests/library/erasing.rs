@@ -15,6 +15,7 @@ use kodiak::source::{
     FolderOptions, Holding, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,
     SessionRecords, TranscriptOptions, TranscriptSource,
 };
+use kodiak::store::prelude::*;
 use kodiak::store::{EraseStep, Filter, SqliteStore};
 use kodiak::tombstones::Tombstones;
 use kodiak::{Error, Reference};

@@ -12,9 +12,10 @@ use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{KnownEntry, MarkdownFolder};
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
-    ChunkSpan, Coverage, EmbeddingStatus, EntryRow, EntryState, Expression, Filter, Finding,
-    KnownDocument, LinkMatch, Matches, Name, Phrase, Reader, Revision, Row, Serving, SimilarWord,
-    SourceStatus, StoredDocument, VectorIndex,
+    ChunkSpan, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
+    EntryState, Expression, Filter, Finding, KnownDocument, Lexical, LinkMatch, Links, Maintenance,
+    Matches, Name, Names, Phrase, Revision, Row, Selection, Serving, SimilarWord, SourceStatus,
+    Sources, State, StoredDocument, Terms, Threads, VectorIndex, Vectors, Vocabulary,
 };
 use kodiak::text::Stemming;
 use kodiak::{Cancel, Error, Result, Version, date, sync};
@@ -301,63 +302,128 @@ macro_rules! untouchable {
     };
 }
 
-impl Reader for Untouchable {
+impl State for Untouchable {
     fn stemming(&self) -> Stemming {
         panic!("stemming was asked for")
     }
 
+    untouchable! {
+        begin_snapshot() -> ();
+        end_snapshot() -> ();
+        revision() -> Revision;
+    }
+}
+
+impl Maintenance for Untouchable {
     fn is_current(&self) -> bool {
         panic!("is_current was called")
     }
 
     untouchable! {
         format() -> u32;
-        sources() -> Vec<SourceStatus>;
-        entry_states(&str) -> HashMap<String, EntryState>;
-        entry_state(&str, &str) -> Option<EntryState>;
-        each_entry_by_age(&str, &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> ();
-        containers(&str) -> HashMap<String, Version>;
-        documents_of_entry(EntryRow) -> Vec<KnownDocument>;
-        vocabulary_size() -> u64;
         examine() -> Vec<Finding>;
-        serving() -> Option<Serving>;
-        embedding_status() -> EmbeddingStatus;
-        coverage_by(&str) -> Coverage;
-        chunk_hashes_of(Row) -> Vec<[u8; 16]>;
-        begin_snapshot() -> ();
-        end_snapshot() -> ();
-        revision() -> Revision;
-        linked(&[Phrase], &Filter) -> Vec<LinkMatch>;
-        corpus() -> Corpus;
-        document_frequencies(&[&str]) -> Vec<u64>;
-        word_frequency(&str) -> u64;
-        words_beginning(&str, usize) -> Vec<(String, u64)>;
-        terms_beginning(&str, u64, usize) -> Vec<(String, u64)>;
-        similar_words(&str, u8) -> Vec<SimilarWord>;
-        matches(&Expression, &Filter, Corpus, Bm25, usize) -> Matches;
-        count(&Expression, &Filter) -> u64;
-        containing(&[String], &[Vec<String>], &Filter, usize) -> Matches;
+    }
+}
+
+impl Documents for Untouchable {
+    untouchable! {
+        documents(&[Row]) -> Vec<StoredDocument>;
+        bodies(&[Row], usize) -> Vec<(Row, String)>;
+        fields(Row) -> Vec<(String, String)>;
+    }
+}
+
+impl Threads for Untouchable {
+    untouchable! {
+        threads_of(&[Row]) -> Vec<Vec<Row>>;
+        authors_of(&[Row]) -> HashMap<Row, String>;
+    }
+}
+
+impl Selection for Untouchable {
+    untouchable! {
         newest(&Filter, Option<&Expression>, usize) -> Matches;
         rows(&Filter, Option<&Expression>, Option<&Expression>) -> Bitmap;
-        documents(&[Row]) -> Vec<StoredDocument>;
-        entry_of(Row) -> Option<(String, Version)>;
-        fields(Row) -> Vec<(String, String)>;
-        documents_of_source(&str) -> u64;
+    }
+}
+
+impl Names for Untouchable {
+    untouchable! {
         with_id_prefix(&str, &Filter, usize) -> Vec<Name>;
         with_path(Option<&str>, &str, &Filter, usize) -> Vec<Name>;
         with_title(&str, &Filter, usize) -> Vec<Name>;
         each_name(&Filter, &mut dyn FnMut(Name)) -> ();
-        locations(&Filter) -> Vec<(String, String)>;
-        incomplete_sources(&Filter) -> Vec<String>;
+    }
+}
+
+impl Terms for Untouchable {
+    untouchable! {
+        corpus() -> Corpus;
+        document_frequencies(&[&str]) -> Vec<u64>;
+        terms_beginning(&str, u64, usize) -> Vec<(String, u64)>;
+    }
+}
+
+impl Vocabulary for Untouchable {
+    untouchable! {
+        word_frequency(&str) -> u64;
+        words_beginning(&str, usize) -> Vec<(String, u64)>;
+        similar_words(&str, u8) -> Vec<SimilarWord>;
+        vocabulary_size() -> u64;
+    }
+}
+
+impl Lexical for Untouchable {
+    untouchable! {
+        matches(&Expression, &Filter, Corpus, Bm25, usize) -> Matches;
+        count(&Expression, &Filter) -> u64;
+        containing(&[String], &[Vec<String>], &Filter, usize) -> Matches;
+    }
+}
+
+impl Links for Untouchable {
+    untouchable! {
+        linked(&[Phrase], &Filter) -> Vec<LinkMatch>;
+    }
+}
+
+impl Vectors for Untouchable {
+    untouchable! {
         vectors() -> Option<Arc<dyn VectorIndex>>;
-        coverage(&Filter) -> Coverage;
         chunk_vector(&dyn VectorIndex, i64) -> Option<Vec<f32>>;
         vectors_after(&dyn VectorIndex, &mut dyn FnMut(Row, i64, Vec<f32>)) -> ();
-        span_of(i64) -> Option<ChunkSpan>;
-        threads_of(&[Row]) -> Vec<Vec<Row>>;
-        authors_of(&[Row]) -> HashMap<Row, String>;
-        bodies(&[Row], usize) -> Vec<(Row, String)>;
         vectors_of(Row) -> Vec<Vec<f32>>;
+        span_of(i64) -> Option<ChunkSpan>;
+        chunk_hashes_of(Row) -> Vec<[u8; 16]>;
+    }
+}
+
+impl EmbeddingProgress for Untouchable {
+    untouchable! {
+        serving() -> Option<Serving>;
+        coverage(&Filter) -> Coverage;
+        coverage_by(&str) -> Coverage;
+        embedding_status() -> EmbeddingStatus;
+    }
+}
+
+impl Sources for Untouchable {
+    untouchable! {
+        sources() -> Vec<SourceStatus>;
+        locations(&Filter) -> Vec<(String, String)>;
+        incomplete_sources(&Filter) -> Vec<String>;
+        containers(&str) -> HashMap<String, Version>;
+        documents_of_source(&str) -> u64;
+    }
+}
+
+impl Entries for Untouchable {
+    untouchable! {
+        entry_of(Row) -> Option<(String, Version)>;
+        entry_states(&str) -> HashMap<String, EntryState>;
+        entry_state(&str, &str) -> Option<EntryState>;
+        each_entry_by_age(&str, &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> ();
+        documents_of_entry(EntryRow) -> Vec<KnownDocument>;
     }
 }
 

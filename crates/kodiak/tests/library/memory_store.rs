@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kodiak::analysis::links::LinkTarget;
 use kodiak::chunk::Chunk;
 use kodiak::source::KnownEntry;
-use kodiak::store::{EntryRow, ModelNumber, Reader, Row, Serving, Store, WriteLock, Writer};
+use kodiak::store::{EntryRow, Lock, ModelNumber, Reader, Row, Serving, Store, Writer};
 use kodiak::{Document, Error, Result, Version};
 
 use write::MemoryWriter;
@@ -139,7 +139,7 @@ impl MemoryStore {
     fn published(&self) -> Result<Arc<State>> {
         let published = self.shared(|shared| shared.published.clone());
         published.ok_or_else(|| Error::NoIndex {
-            path: self.path().to_path_buf(),
+            path: self.place().to_path_buf(),
         })
     }
 
@@ -158,7 +158,7 @@ impl MemoryStore {
             if let Some(other) = &shared.holder {
                 return Err(Error::Locked {
                     holder: other.clone(),
-                    path: self.path().to_path_buf(),
+                    path: self.place().to_path_buf(),
                 });
             }
             shared.holder = Some(holder.to_owned());
@@ -197,7 +197,7 @@ impl Store for MemoryStore {
     }
 
     /// No other process has this store.
-    fn embedding_lock(&self, _holder: &str) -> Result<Option<WriteLock>> {
+    fn embedding_lock(&self, _holder: &str) -> Result<Option<Box<dyn Lock>>> {
         Ok(None)
     }
 
@@ -212,7 +212,7 @@ impl Store for MemoryStore {
         Ok(PathBuf::from(format!("(memory {number})")))
     }
 
-    fn path(&self) -> &Path {
+    fn place(&self) -> &Path {
         Path::new("(memory)")
     }
 }

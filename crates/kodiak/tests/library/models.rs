@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use kodiak::embed::{EmbedError, Embedder, OnnxEmbedder};
 use kodiak::search::Mode;
+use kodiak::store::prelude::*;
 use kodiak::sync;
 use kodiak::sync::HeldWriter;
 use kodiak::{Cancel, Error};

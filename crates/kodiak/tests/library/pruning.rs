@@ -5,6 +5,7 @@ use kodiak::access::Guard;
 use kodiak::analysis::AnalyzedDocument;
 use kodiak::embed::Embedder;
 use kodiak::search::{Mode, Request, Router};
+use kodiak::store::prelude::*;
 use kodiak::store::{SqliteStore, SqliteWriter};
 use kodiak::sync;
 use kodiak::sync::HeldWriter;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kodiak::source::{Entry, Presence, Reading, Source};
+use kodiak::store::prelude::*;
 use kodiak::store::{Filter, SqliteStore, SqliteWriter};
 use kodiak::sync::{self, Changes, Progress, Report};
 use kodiak::{Cancel, Document, Result, Version};

@@ -3,6 +3,7 @@
 use kodiak::analysis::Analyzer;
 use kodiak::chunk::ChunkOptions;
 use kodiak::search::{Answer, Mode, Request};
+use kodiak::store::prelude::*;
 use kodiak::text::Stemming;
 use kodiak::{Cancel, Document, Error, sync};
 
@@ -69,7 +70,9 @@ fn a_word_is_found_by_its_own_form_only() {
     assert_eq!(found(&notes, "run*"), ["many.md", "one.md"]);
     assert_eq!(found(&notes, "runn*"), ["one.md"]);
     assert_eq!(found(&notes, "数据"), ["one.md"]);
-    let stems = notes.store().document_frequencies(["databas", "databases"]);
+    let stems = notes
+        .store()
+        .document_frequencies(&["databas", "databases"]);
     assert_eq!(stems.unwrap(), [0, 1]);
 
     let stemmed = forms();

@@ -221,15 +221,15 @@ fn one_writes_at_a_time() {
         locked_by(store, "first");
         let aside = store.set_aside("second");
         assert!(matches!(aside, Err(Error::Locked { .. })), "{aside:?}");
-        first.let_go();
+        first.unlock();
         let mut second = store.writer("second").unwrap();
-        let refused = first.take_up();
+        let refused = first.lock();
         assert!(matches!(refused, Err(Error::Locked { .. })), "{refused:?}");
         second.begin().unwrap();
         put(&mut *second, note("a.md", "A", "bear"));
         second.commit().unwrap();
         drop(second);
-        first.take_up().unwrap();
+        first.lock().unwrap();
         locked_by(store, "first");
         // What was written in between is seen and stays.
         assert_eq!(keys(first.reader()), ["a.md"]);
@@ -250,7 +250,7 @@ fn an_index_can_be_set_aside_and_repaired() {
         store.writer("test").unwrap().repair().unwrap();
         let reader = store.reader().unwrap();
         assert_eq!(keys(&*reader), ["a.md"]);
-        assert_ne!(store.set_aside("test").unwrap(), store.path());
+        assert_ne!(store.set_aside("test").unwrap(), store.place());
         assert!(!reader.is_current());
         assert!(matches!(store.reader(), Err(Error::NoIndex { .. })));
         write(store, |writer| put(writer, note("b.md", "B", "bear")));

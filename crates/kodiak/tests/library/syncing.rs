@@ -3,6 +3,7 @@
 use kodiak::access::Guard;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{MarkdownFolder, Source};
+use kodiak::store::prelude::*;
 use kodiak::sync::{self, Report};
 use kodiak::{Cancel, Error, Result};
 

@@ -5,6 +5,7 @@ use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::rank::Fusion;
 use kodiak::search::{Mode, Request, Router};
+use kodiak::store::prelude::*;
 use kodiak::store::{SqliteStore, SqliteWriter};
 use kodiak::{Document, Thread};
 

@@ -6,6 +6,7 @@ use kodiak::chunk::ChunkOptions;
 use kodiak::rank::{Bm25, KeywordRoute, Tuning};
 use kodiak::search::{Answer, Request, Router};
 use kodiak::store::Filter;
+use kodiak::store::prelude::*;
 use kodiak::sync;
 use kodiak::sync::HeldWriter;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kodiak::access::Guard;
 use kodiak::embed::{Embedder, Role};
 use kodiak::search::{Mode, Request};
+use kodiak::store::prelude::*;
 use kodiak::store::{Filter, SqliteStore};
 use kodiak::vector::{centroid, dot};
 

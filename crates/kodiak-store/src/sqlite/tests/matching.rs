@@ -2,6 +2,7 @@
 //! order.
 
 use super::*;
+use crate::prelude::*;
 
 #[test]
 fn filters_limit_before_ranking() {

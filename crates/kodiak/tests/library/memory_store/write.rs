@@ -7,8 +7,9 @@ use kodiak::analysis::{AnalyzedDocument, Analyzer};
 use kodiak::chunk::Chunk;
 use kodiak::embed::Identity;
 use kodiak::store::{
-    ChunkText, EntryRow, EraseStep, ModelNumber, Pending, PendingSize, Place, Reader, Row, Serving,
-    Store, Unchunked, VectorsByHash, Writer,
+    ChunkText, EmbeddingQueue, EntryRow, EraseStep, Erasing, ModelNumber, Pending, PendingSize,
+    Place, Reader, Rechunking, Row, Serving, Store, Transactions, Unchunked, Upkeep, VectorsByHash,
+    WriteDocuments, WriteEntries, WriteSources, WriteVectors, Writer,
 };
 use kodiak::{Document, Error, Result, Version};
 
@@ -22,7 +23,7 @@ pub(super) struct MemoryWriter {
 
 impl Drop for MemoryWriter {
     fn drop(&mut self) {
-        self.let_go();
+        self.unlock();
     }
 }
 
@@ -38,7 +39,7 @@ impl MemoryWriter {
         let Some(state) = pinned.as_mut() else {
             drop(pinned);
             return Err(Error::NoIndex {
-                path: self.reader.store.path().to_path_buf(),
+                path: self.reader.store.place().to_path_buf(),
             });
         };
         let state = Arc::make_mut(state);
@@ -80,22 +81,14 @@ impl MemoryWriter {
     }
 }
 
-impl Writer for MemoryWriter {
-    fn reader(&self) -> &dyn Reader {
-        &self.reader
-    }
-
-    fn analyzer(&self) -> Analyzer {
-        Analyzer::default()
-    }
-
-    fn let_go(&mut self) {
+impl Transactions for MemoryWriter {
+    fn unlock(&mut self) {
         if std::mem::take(&mut self.locked) {
             self.reader.store.unlock();
         }
     }
 
-    fn take_up(&mut self) -> Result<()> {
+    fn lock(&mut self) -> Result<()> {
         self.reader.store.lock(&self.holder)?;
         self.locked = true;
         Ok(())
@@ -122,18 +115,9 @@ impl Writer for MemoryWriter {
         self.reader.unpin();
         Ok(())
     }
+}
 
-    fn start_over(&mut self) -> Result<()> {
-        self.change(|state| {
-            *state = State {
-                revision: state.revision,
-                index: state.index,
-                last: state.last,
-                ..State::default()
-            };
-        })
-    }
-
+impl WriteSources for MemoryWriter {
     fn put_source(&mut self, name: &str, location: &str) -> Result<()> {
         self.change(|state| {
             let source = state.sources.entry(name.to_owned()).or_default();
@@ -157,6 +141,23 @@ impl Writer for MemoryWriter {
         })
     }
 
+    fn put_container(&mut self, source: &str, key: &str, version: Version) -> Result<()> {
+        self.change(|state| {
+            let source = state.sources.entry(source.to_owned()).or_default();
+            source.containers.insert(key.to_owned(), version);
+        })
+    }
+
+    fn remove_container(&mut self, source: &str, key: &str) -> Result<()> {
+        self.change(|state| {
+            if let Some(source) = state.sources.get_mut(source) {
+                source.containers.remove(key);
+            }
+        })
+    }
+}
+
+impl WriteEntries for MemoryWriter {
     fn put_entry(
         &mut self,
         source: &str,
@@ -182,21 +183,6 @@ impl Writer for MemoryWriter {
         })
     }
 
-    fn put_container(&mut self, source: &str, key: &str, version: Version) -> Result<()> {
-        self.change(|state| {
-            let source = state.sources.entry(source.to_owned()).or_default();
-            source.containers.insert(key.to_owned(), version);
-        })
-    }
-
-    fn remove_container(&mut self, source: &str, key: &str) -> Result<()> {
-        self.change(|state| {
-            if let Some(source) = state.sources.get_mut(source) {
-                source.containers.remove(key);
-            }
-        })
-    }
-
     fn clear_entry(&mut self, _source: &str, entry: EntryRow) -> Result<usize> {
         self.change(|state| state.remove_where(|indexed| indexed.entry == entry))
     }
@@ -214,7 +200,9 @@ impl Writer for MemoryWriter {
             removed > 0
         })
     }
+}
 
+impl WriteDocuments for MemoryWriter {
     fn put_from(&mut self, entry: EntryRow, analyzed: &AnalyzedDocument) -> Result<bool> {
         self.change(|state| {
             let document = analyzed.document();
@@ -257,34 +245,9 @@ impl Writer for MemoryWriter {
             }
         })
     }
+}
 
-    fn erase(
-        &mut self,
-        documents: &[(String, String)],
-        _before: &mut dyn FnMut(EraseStep),
-    ) -> Result<usize> {
-        let named =
-            |indexed: &Indexed, (source, key): &(String, String)| indexed.is_named(source, key);
-        self.begin()?;
-        let removed = self.change(|state| {
-            state.remove_where(|indexed| documents.iter().any(|name| named(indexed, name)))
-        })?;
-        self.commit()?;
-        Ok(removed)
-    }
-
-    fn optimize(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn refresh_vocabulary(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn rebuild_vocabulary(&mut self) -> Result<()> {
-        Ok(())
-    }
-
+impl WriteVectors for MemoryWriter {
     fn put_model(&mut self, identity: &Identity) -> Result<ModelNumber> {
         let state = self.state()?;
         let key = identity.key();
@@ -319,56 +282,6 @@ impl Writer for MemoryWriter {
                 model.answers = true;
             }
         })
-    }
-
-    fn pending(
-        &self,
-        model: ModelNumber,
-        after: Option<Place>,
-        limit: usize,
-    ) -> Result<Vec<Pending>> {
-        let mut pending = self.all_pending(model)?;
-        pending.retain(|one| after.is_none_or(|after| one.place.key() > after.key()));
-        pending.truncate(limit);
-        Ok(pending)
-    }
-
-    fn pending_since(&self, model: ModelNumber, chunk: i64, limit: usize) -> Result<Vec<Pending>> {
-        let mut pending = self.all_pending(model)?;
-        pending.retain(|one| one.chunk > chunk);
-        pending.sort_by_key(|one| one.chunk);
-        pending.truncate(limit);
-        pending.sort_by_key(|one| one.place.key());
-        Ok(pending)
-    }
-
-    fn newest_chunk(&self) -> Result<i64> {
-        let state = self.state()?;
-        let chunks = state.documents.values().flat_map(|one| &one.chunks);
-        Ok(chunks.map(|(chunk, ..)| *chunk).max().unwrap_or(0))
-    }
-
-    fn pending_size(&self, model: ModelNumber) -> Result<PendingSize> {
-        let pending = self.all_pending(model)?;
-        Ok(PendingSize {
-            chunks: pending.len(),
-            bytes: pending.iter().map(|one| one.bytes as u64).sum(),
-        })
-    }
-
-    fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>> {
-        let state = self.state()?;
-        let text = |pending: &Pending| {
-            let (_, indexed, chunk) = state.chunk(pending.chunk, Some(pending.hash))?;
-            let document = &indexed.document;
-            Some(ChunkText {
-                markup: document.markup,
-                title: document.title.clone(),
-                heading: chunk.heading.clone(),
-                text: document.body[chunk.range.clone()].to_owned(),
-            })
-        };
-        Ok(pending.iter().map(text).collect())
     }
 
     fn put_vectors(&mut self, model: ModelNumber, vectors: &[(Pending, Vec<f32>)]) -> Result<()> {
@@ -428,6 +341,68 @@ impl Writer for MemoryWriter {
         Ok(corrected)
     }
 
+    fn refresh_vectors(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn refresh_vectors_if_far_behind(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl EmbeddingQueue for MemoryWriter {
+    fn pending(
+        &self,
+        model: ModelNumber,
+        after: Option<Place>,
+        limit: usize,
+    ) -> Result<Vec<Pending>> {
+        let mut pending = self.all_pending(model)?;
+        pending.retain(|one| after.is_none_or(|after| one.place.key() > after.key()));
+        pending.truncate(limit);
+        Ok(pending)
+    }
+
+    fn pending_since(&self, model: ModelNumber, chunk: i64, limit: usize) -> Result<Vec<Pending>> {
+        let mut pending = self.all_pending(model)?;
+        pending.retain(|one| one.chunk > chunk);
+        pending.sort_by_key(|one| one.chunk);
+        pending.truncate(limit);
+        pending.sort_by_key(|one| one.place.key());
+        Ok(pending)
+    }
+
+    fn newest_chunk(&self) -> Result<i64> {
+        let state = self.state()?;
+        let chunks = state.documents.values().flat_map(|one| &one.chunks);
+        Ok(chunks.map(|(chunk, ..)| *chunk).max().unwrap_or(0))
+    }
+
+    fn pending_size(&self, model: ModelNumber) -> Result<PendingSize> {
+        let pending = self.all_pending(model)?;
+        Ok(PendingSize {
+            chunks: pending.len(),
+            bytes: pending.iter().map(|one| one.bytes as u64).sum(),
+        })
+    }
+
+    fn chunk_texts(&self, pending: &[Pending]) -> Result<Vec<Option<ChunkText>>> {
+        let state = self.state()?;
+        let text = |pending: &Pending| {
+            let (_, indexed, chunk) = state.chunk(pending.chunk, Some(pending.hash))?;
+            let document = &indexed.document;
+            Some(ChunkText {
+                markup: document.markup,
+                title: document.title.clone(),
+                heading: chunk.heading.clone(),
+                text: document.body[chunk.range.clone()].to_owned(),
+            })
+        };
+        Ok(pending.iter().map(text).collect())
+    }
+}
+
+impl Rechunking for MemoryWriter {
     // Chunks in memory are never those of an earlier program.
     fn unchunked(&self, _: u32, _: usize) -> Result<Vec<Unchunked>> {
         Ok(Vec::new())
@@ -436,17 +411,61 @@ impl Writer for MemoryWriter {
     fn put_chunks(&mut self, _: Row, _: u32, _: &[(Chunk, [u8; 16])]) -> Result<()> {
         Ok(())
     }
+}
 
-    fn refresh_vectors(&mut self) -> Result<()> {
+impl Erasing for MemoryWriter {
+    fn erase(
+        &mut self,
+        documents: &[(String, String)],
+        _before: &mut dyn FnMut(EraseStep),
+    ) -> Result<usize> {
+        let named =
+            |indexed: &Indexed, (source, key): &(String, String)| indexed.is_named(source, key);
+        self.begin()?;
+        let removed = self.change(|state| {
+            state.remove_where(|indexed| documents.iter().any(|name| named(indexed, name)))
+        })?;
+        self.commit()?;
+        Ok(removed)
+    }
+
+    fn start_over(&mut self) -> Result<()> {
+        self.change(|state| {
+            *state = State {
+                revision: state.revision,
+                index: state.index,
+                last: state.last,
+                ..State::default()
+            };
+        })
+    }
+}
+
+impl Upkeep for MemoryWriter {
+    fn optimize(&mut self) -> Result<()> {
         Ok(())
     }
 
-    fn refresh_vectors_if_far_behind(&mut self) -> Result<()> {
+    fn refresh_vocabulary(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn rebuild_vocabulary(&mut self) -> Result<()> {
         Ok(())
     }
 
     fn repair(&mut self) -> Result<()> {
         Ok(())
+    }
+}
+
+impl Writer for MemoryWriter {
+    fn reader(&self) -> &dyn Reader {
+        &self.reader
+    }
+
+    fn analyzer(&self) -> Analyzer {
+        Analyzer::default()
     }
 }
 

@@ -1,0 +1,72 @@
+//! The entries of sources, as they were when they were indexed.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use crate::Row;
+use kodiak_base::error::Result;
+use kodiak_text::document::Version;
+
+/// The number of an entry in one index.
+pub type EntryRow = i64;
+
+/// The recorded state of an entry, to detect changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryState {
+    /// Its number in this index. Skipped files have none in an index of an
+    /// earlier format.
+    pub row: Option<EntryRow>,
+    /// The version that was indexed.
+    pub version: Version,
+    /// Its size when it was listed.
+    pub size: u64,
+    /// Whether it was skipped: it could not be read or contained nothing to
+    /// index.
+    pub skipped: bool,
+}
+
+/// What the index knows of an entry. Its name is borrowed: thousands of these are
+/// read during a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownEntry<'a> {
+    /// Its name inside the source.
+    pub key: &'a str,
+    /// The version that was indexed.
+    pub version: Version,
+    /// Whether it was skipped or could not be listed.
+    pub skipped: bool,
+}
+
+/// A document that is already indexed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownDocument {
+    /// Its key.
+    pub key: String,
+    /// The BLAKE3 hash of what was indexed of it.
+    pub hash: [u8; 32],
+}
+
+/// Returns what is recorded of entries, from which a sync finds what has changed.
+pub trait Entries {
+    /// Returns the key of the entry that yielded a document and the version in
+    /// which it was indexed, or nothing if there is no such document.
+    fn entry_of(&self, row: Row) -> Result<Option<(String, Version)>>;
+
+    /// Returns the stored state of every entry of a source, by key.
+    fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>>;
+
+    /// Returns the stored state of an entry, if it is known.
+    fn entry_state(&self, source: &str, key: &str) -> Result<Option<EntryState>>;
+
+    /// Calls `visit` with every entry of a source until it breaks off, roughly
+    /// with those first whose documents changed last.
+    fn each_entry_by_age(
+        &self,
+        source: &str,
+        visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
+    ) -> Result<()>;
+
+    /// Returns the documents indexed from an entry, in the order in which they
+    /// were stored.
+    fn documents_of_entry(&self, entry: EntryRow) -> Result<Vec<KnownDocument>>;
+}

@@ -1,0 +1,134 @@
+//! Documents by what a filter says.
+
+use std::collections::BTreeMap;
+
+use super::{Documents, Matches, Names};
+use crate::moment::{Moment, Stretch};
+use crate::vectors::Bitmap;
+use crate::{Expression, Filter, Row};
+use kodiak_base::error::Result;
+
+/// The number of documents that are held in memory at once where many are read.
+const DOCUMENTS_AT_ONCE: usize = 256;
+
+/// What tells one content of a document from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// The number of the document.
+    pub row: Row,
+    /// All 32 digits of its id.
+    pub uid: String,
+    /// The source it is from.
+    pub source: String,
+    /// The BLAKE3 hash of what was indexed of it.
+    pub hash: [u8; 32],
+}
+
+/// Finds and counts the documents that meet a filter, without ranking them.
+pub trait Selection: Documents + Names {
+    /// Returns the most recently changed documents that match `filter` but not
+    /// `excluded`, scored by the time of the change.
+    fn newest(
+        &self,
+        filter: &Filter,
+        excluded: Option<&Expression>,
+        limit: usize,
+    ) -> Result<Matches>;
+
+    /// Returns documents that match `filter` in the order in which they were written.
+    fn by_time(&self, filter: &Filter, stretch: &Stretch) -> Result<Vec<Row>> {
+        let rows = self.newest(filter, None, usize::MAX)?.best;
+        let rows: Vec<Row> = rows.into_iter().map(|found| found.row).collect();
+        let mut moments = Vec::new();
+        for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
+            moments.extend(self.documents(rows)?.iter().map(Moment::of));
+        }
+        Ok(stretch.of(moments))
+    }
+
+    /// Returns the documents that match `filter` and `required`, but not
+    /// `excluded`.
+    fn rows(
+        &self,
+        filter: &Filter,
+        required: Option<&Expression>,
+        excluded: Option<&Expression>,
+    ) -> Result<Bitmap>;
+
+    /// Returns which of these documents are superseded by documents that match
+    /// `filter`: pairs of the older and the newer one. A document supersedes those of
+    /// its source whose keys its field `supersedes` names.
+    fn successors(&self, rows: &[Row], filter: &Filter) -> Result<Vec<(Row, Row)>> {
+        let mut pairs = Vec::new();
+        for document in self.documents(rows)? {
+            let superseding = Filter {
+                fields: vec![("supersedes".to_owned(), document.key)],
+                ..filter.clone()
+            };
+            let found = self.newest(&superseding, None, usize::MAX)?.best;
+            let found: Vec<Row> = found.into_iter().map(|found| found.row).collect();
+            for newer in self.documents(&found)? {
+                if newer.source == document.source && newer.row != document.row {
+                    pairs.push((document.row, newer.row));
+                }
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// Returns the fingerprint of every document that meets `filter`.
+    fn fingerprints(&self, filter: &Filter) -> Result<Vec<Fingerprint>> {
+        let rows = self.newest(filter, None, usize::MAX)?.best;
+        let rows: Vec<Row> = rows.into_iter().map(|found| found.row).collect();
+        let mut fingerprints = Vec::with_capacity(rows.len());
+        for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
+            let documents = self.documents(rows)?.into_iter();
+            fingerprints.extend(documents.map(|document| Fingerprint {
+                row: document.row,
+                uid: document.uid,
+                source: document.source,
+                hash: document.hash,
+            }));
+        }
+        Ok(fingerprints)
+    }
+
+    /// Returns the tags of the documents that meet `filter`, each with the number
+    /// of those documents, sorted by name.
+    fn tags(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
+        let rows = self.newest(filter, None, usize::MAX)?.best;
+        let rows: Vec<Row> = rows.into_iter().map(|found| found.row).collect();
+        let mut counts: BTreeMap<String, (String, u64)> = BTreeMap::new();
+        for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
+            for tag in self.documents(rows)?.into_iter().flat_map(|one| one.tags) {
+                let known = counts.entry(tag.to_ascii_lowercase());
+                known.or_insert((tag, 0)).1 += 1;
+            }
+        }
+        Ok(counts.into_values().collect())
+    }
+
+    /// Returns the projects of the documents that meet `filter`, each with the
+    /// number of those documents, sorted by name.
+    fn projects(&self, filter: &Filter) -> Result<Vec<(String, u64)>> {
+        let rows = self.newest(filter, None, usize::MAX)?.best;
+        let rows: Vec<Row> = rows.into_iter().map(|found| found.row).collect();
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
+            let documents = self.documents(rows)?.into_iter();
+            for project in documents.filter_map(|document| document.project) {
+                *counts.entry(project).or_default() += 1;
+            }
+        }
+        Ok(counts.into_iter().collect())
+    }
+
+    /// Returns the number of documents that meet `filter`, by source.
+    fn document_counts(&self, filter: &Filter) -> Result<BTreeMap<String, u64>> {
+        let mut counts = BTreeMap::new();
+        self.each_name(filter, &mut |(_, source, ..)| {
+            *counts.entry(source).or_default() += 1;
+        })?;
+        Ok(counts)
+    }
+}

@@ -1,0 +1,80 @@
+//! The state of an index that is read, and the scope that is read of it.
+
+use super::Reader;
+use crate::{Filter, Scope};
+use kodiak_base::error::Result;
+use kodiak_text::text::Stemming;
+
+/// A state of an index. It differs after every change to the index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Revision {
+    /// A number that changes with every commit by another connection.
+    pub foreign: i64,
+    /// A number that grows with every change through this reader.
+    pub own: u64,
+}
+
+/// Says which state of the index is read, and holds it fixed.
+pub trait State {
+    /// Begins a snapshot: everything read until [`State::end_snapshot`] comes
+    /// from one state of the index. Prefer [`Snapshot`], which cannot be left
+    /// open by mistake.
+    fn begin_snapshot(&self) -> Result<()>;
+
+    /// Ends the snapshot that [`State::begin_snapshot`] began.
+    fn end_snapshot(&self) -> Result<()>;
+
+    /// Returns the state of the index that is read.
+    fn revision(&self) -> Result<Revision>;
+
+    /// Returns what identifies the state of the documents that are read, the same
+    /// for all readers of the index. It differs after every change to what a document
+    /// contains or belongs to. Returns `None` if the store does not know.
+    fn digest(&self) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    /// Returns the scope that everything read is restricted to, if there is one.
+    fn scope(&self) -> Option<&Scope> {
+        None
+    }
+
+    /// Reports whether every document that is read meets `filter`.
+    fn is_within(&self, filter: &Filter) -> bool {
+        *filter
+            == Filter {
+                scope: self.scope().cloned().unwrap_or_default(),
+                ..Filter::default()
+            }
+    }
+
+    /// Returns how the words of this index are stemmed. The words of a query
+    /// must be stemmed in the same way.
+    fn stemming(&self) -> Stemming;
+}
+
+/// A snapshot: as long as it lives, its reader reads one state of the index.
+pub struct Snapshot<'a> {
+    reader: &'a dyn Reader,
+}
+
+impl<'a> Snapshot<'a> {
+    /// Begins a snapshot.
+    pub fn begin(reader: &'a dyn Reader) -> Result<Self> {
+        reader.begin_snapshot()?;
+        Ok(Self { reader })
+    }
+}
+
+impl Drop for Snapshot<'_> {
+    fn drop(&mut self) {
+        // A snapshot writes nothing, so a failure to end it loses nothing.
+        let _ = self.reader.end_snapshot();
+    }
+}
+
+impl std::fmt::Debug for Snapshot<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Snapshot")
+    }
+}

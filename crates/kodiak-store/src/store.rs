@@ -1,0 +1,39 @@
+//! What an engine needs to open an index.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+use super::{Reader, Writer};
+use kodiak_base::error::Result;
+
+/// A right that ends when it is dropped: a locked file, or a lock that a server keeps for
+/// a connection.
+pub trait Lock: Debug + Send {}
+
+/// An index that can be opened for reading and for writing.
+pub trait Store: Debug + Send + Sync {
+    /// Opens the index for reading. Never waits.
+    fn reader(&self) -> Result<Box<dyn Reader + Send>>;
+
+    /// Opens the index for writing, and creates or upgrades it as needed. Fails
+    /// with [`Error::Locked`](kodiak_base::Error::Locked) while another writer is
+    /// open. `holder` is the name that others see in that error.
+    fn writer(&self, holder: &str) -> Result<Box<dyn Writer>>;
+
+    /// Takes the exclusive right to embed, so that two processes do not embed
+    /// the same text. Returns `None` if no other process can open the store.
+    fn embedding_lock(&self, holder: &str) -> Result<Option<Box<dyn Lock>>>;
+
+    /// Returns the process that is embedding, if one is.
+    fn embedding_holder(&self) -> Option<String> {
+        None
+    }
+
+    /// Moves a damaged index out of the way, so that a new one can take its
+    /// place, and returns where it went, for messages.
+    fn set_aside(&self, holder: &str) -> Result<PathBuf>;
+
+    /// Returns where the index is, for messages: the path of a file, or the address of a
+    /// server.
+    fn place(&self) -> &Path;
+}

@@ -1,0 +1,20 @@
+//! What is derived from documents and can be made from them anew.
+
+use kodiak_base::error::Result;
+
+/// Optimises and rebuilds what is derived from documents.
+pub trait Upkeep {
+    /// Optimises the index after a large change.
+    fn optimize(&mut self) -> Result<()>;
+
+    /// Rebuilds the vocabulary for spelling corrections if it is far out of
+    /// date.
+    fn refresh_vocabulary(&mut self) -> Result<()>;
+
+    /// Rebuilds the vocabulary for spelling corrections.
+    fn rebuild_vocabulary(&mut self) -> Result<()>;
+
+    /// Rebuilds everything that is derived from the documents. Not allowed
+    /// inside a transaction.
+    fn repair(&mut self) -> Result<()>;
+}
