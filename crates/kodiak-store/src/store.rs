@@ -36,4 +36,15 @@ pub trait Store: Debug + Send + Sync {
     /// Returns where the index is, for messages: the path of a file, or the address of a
     /// server.
     fn place(&self) -> &Path;
+
+    /// Returns the file of the index, if it is kept in one. Journals of changes to other
+    /// files are written beside it.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Returns the number of bytes that the index takes up, or 0 if that is not known.
+    fn size(&self) -> u64 {
+        0
+    }
 }

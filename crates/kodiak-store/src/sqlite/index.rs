@@ -88,6 +88,15 @@ impl Store for SqliteIndex {
     fn place(&self) -> &Path {
         &self.path
     }
+
+    fn file(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn size(&self) -> u64 {
+        let length = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        length(&self.path) + length(&with_suffix(&self.path, "-wal"))
+    }
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

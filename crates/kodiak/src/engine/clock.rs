@@ -75,9 +75,10 @@ impl Engine {
     }
 
     fn clock_record(&self) -> Option<PathBuf> {
-        let mut name = self.path().file_name()?.to_owned();
+        let file = self.shared.store.file()?;
+        let mut name = file.file_name()?.to_owned();
         name.push(".clock");
         let journaled = self.shared.journaled;
-        journaled.then(|| self.path().with_file_name(name))
+        journaled.then(|| file.with_file_name(name))
     }
 }

@@ -154,8 +154,9 @@ impl Engine {
     }
 
     pub(super) fn erasing_journal(&self) -> Option<PathBuf> {
+        let file = self.shared.store.file()?;
         let journaled = self.shared.journaled;
-        journaled.then(|| Erasure::path_beside(self.path()))
+        journaled.then(|| Erasure::path_beside(file))
     }
 
     fn carry_out_erasing(

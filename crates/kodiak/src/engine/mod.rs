@@ -167,7 +167,7 @@ impl Engine {
         EngineBuilder::over(store, None)
     }
 
-    /// Returns the path of the index.
+    /// Returns where the index is, for messages: for most stores the path of a file.
     pub fn path(&self) -> &Path {
         self.shared.store.place()
     }

@@ -1,7 +1,7 @@
 //! The state of the index: what is indexed, what was skipped, and what is out
 //! of date.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{Engine, ModelAbsence};
 use crate::access::{Capability, Guard};
@@ -186,7 +186,7 @@ impl Engine {
         Ok(Status {
             index: self.shown_path(guard),
             format: Some(reader.format()?),
-            bytes: if whole { size_on_disk(self.path()) } else { 0 },
+            bytes: if whole { self.shared.store.size() } else { 0 },
             documents,
             // To count the words of a scope, all its documents must be read.
             words: match reader.scope() {
@@ -276,12 +276,4 @@ impl Engine {
             problems: known.problems,
         }
     }
-}
-
-/// Returns the size of an index and its log.
-fn size_on_disk(index: &Path) -> u64 {
-    let mut log = index.as_os_str().to_owned();
-    log.push("-wal");
-    let length = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    length(index) + length(Path::new(&log))
 }

@@ -135,17 +135,18 @@ impl Engine {
     ) -> Result<TagRenaming> {
         guard.require(Capability::Write)?;
         let (from, to) = (tidied(from)?, tidied(to)?);
-        let path = Journal::path_beside(self.path());
-        let _lock = self.lock_journal(&path, job)?;
+        let path = self.tag_journal();
+        let path = path.as_deref();
+        let _lock = path.map(|path| self.lock_journal(path, job)).transpose()?;
         let mut earlier = None;
-        if let Some(begun) = Journal::read(&path)? {
+        if let Some(begun) = path.map(Journal::read).transpose()?.flatten() {
             if !begun.is_within(guard) {
                 return Err(Error::NotAllowed {
                     capability: Capability::Write.name(),
                 });
             }
             let same = begun.from == from && begun.to == to;
-            let finished = self.finish(guard, begun, &path, true, job)?;
+            let finished = self.finish(guard, begun, path, true, job)?;
             if same {
                 return Ok(finished);
             }
@@ -156,10 +157,10 @@ impl Engine {
         self.write(job, |writer| self.sync_named(&sources, writer, job))?;
         let mut renaming = TagRenaming::default();
         let journal = self.plan(guard, &from, &to, &mut renaming)?;
-        if !journal.files.is_empty() {
-            journal.write(&path)?;
+        if let (Some(path), false) = (path, journal.files.is_empty()) {
+            journal.write(path)?;
         }
-        let finished = self.finish(guard, journal, &path, false, job)?;
+        let finished = self.finish(guard, journal, path, false, job)?;
         renaming.left.extend(finished.left);
         Ok(TagRenaming {
             left: renaming.left,
@@ -173,20 +174,25 @@ impl Engine {
     /// nobody else is at it.
     pub fn resume_tag_rename(&self, guard: &Guard, job: &Job<'_>) -> Result<Option<TagRenaming>> {
         guard.require(Capability::Write)?;
-        let path = Journal::path_beside(self.path());
-        if !path.exists() {
+        let Some(path) = self.tag_journal().filter(|path| path.exists()) else {
             return Ok(None);
-        }
+        };
         let _lock = match WriteLock::acquire(&path, &self.shared.holder) {
             Err(Error::Locked { .. }) => return Ok(None),
             lock => lock?,
         };
         match Journal::read(&path)? {
             Some(begun) if begun.is_within(guard) => {
-                self.finish(guard, begun, &path, true, job).map(Some)
+                self.finish(guard, begun, Some(&path), true, job).map(Some)
             }
             _ => Ok(None),
         }
+    }
+
+    /// Returns where the journal of a renaming is. A store that is not a file has none: a
+    /// renaming that is interrupted must then be repeated by the caller.
+    fn tag_journal(&self) -> Option<PathBuf> {
+        self.shared.store.file().map(Journal::path_beside)
     }
 
     fn lock_journal(&self, path: &Path, job: &Job<'_>) -> Result<WriteLock> {
@@ -288,7 +294,7 @@ impl Engine {
         &self,
         guard: &Guard,
         journal: Journal,
-        path: &Path,
+        path: Option<&Path>,
         resumed: bool,
         job: &Job<'_>,
     ) -> Result<TagRenaming> {
@@ -318,7 +324,7 @@ impl Engine {
         for (source, files) in written {
             renaming.indexed &= self.index_written(&source, &files, job);
         }
-        Journal::remove(path)?;
+        path.map(Journal::remove).transpose()?;
         (renaming.from, renaming.to) = (journal.from, journal.to);
         Ok(renaming)
     }

@@ -6,6 +6,8 @@ use std::time::Duration;
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
 use kodiak::search::Answer;
+use kodiak::source::MarkdownFolder;
+use kodiak::source::markdown::FolderOptions;
 use kodiak::store::{Filter, Store};
 
 use crate::collection::{Collection, EVERY_MODE, ask, ask_in, topics};
@@ -72,6 +74,32 @@ fn engines_over_both_stores_nearly_agree_on_long_notes() {
         ),
     );
     tell(&notes, 5e-3);
+}
+
+/// The journal of a renaming is a file beside the index. A store that is not a file has
+/// no such place, and its name is not that of one.
+#[test]
+fn a_tag_is_renamed_where_the_store_is_not_a_file() {
+    let notes = Collection::new(&[("bread.md", "# Bread\n\nWarm oven. #old\n")]);
+    let options = FolderOptions {
+        writable: true,
+        ..FolderOptions::default()
+    };
+    let source = MarkdownFolder::new("notes", &notes.root(), options).unwrap();
+    let engine = Engine::builder_over(Arc::new(MemoryStore::default()))
+        .source(source)
+        .open()
+        .unwrap();
+    let (me, job) = (Guard::local(), Job::default());
+    assert_eq!(engine.resume_tag_rename(&me, &job).unwrap(), None);
+    let renamed = engine.rename_tag(&me, "old", "new", &job).unwrap();
+    assert_eq!((renamed.files, renamed.indexed), (1, true));
+    let text = std::fs::read_to_string(notes.root().join("bread.md")).unwrap();
+    assert!(text.contains("#new"), "{text}");
+    assert_eq!(engine.tags(&me, &Filter::default()).unwrap().len(), 1);
+    let beside = std::fs::read_dir(".").unwrap().flatten();
+    let mut names = beside.map(|entry| entry.file_name().into_string().unwrap());
+    assert_eq!(names.find(|name| name.contains("(memory)")), None);
 }
 
 /// Syncs, embeds, asks, changes and rebuilds, and compares what both engines say.
