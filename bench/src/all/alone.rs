@@ -182,7 +182,7 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
         let vectors = [pretender.vector(&query)];
         let (near, used) = process_cpu_ms(|| {
             let index = store.vectors()?.context("nothing is embedded")?;
-            let near = index.nearest(&vectors, None, NEAREST, &Stop::default());
+            let near = index.nearest(&vectors, None, NEAREST, &Stop::default())?;
             let near = near.unwrap_or_default();
             for one in &near {
                 // As a search does, to get the exact similarities.

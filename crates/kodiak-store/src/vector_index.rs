@@ -5,12 +5,13 @@ use std::fmt;
 use super::vectors::{Bitmap, KnnHit};
 use super::{Row, Serving};
 use kodiak_base::cancel::Stop;
+use kodiak_base::error::Result;
 
 /// The number of a model in an index.
 pub type ModelNumber = i64;
 
-/// The vectors of one model, as they are when a search begins. It needs no
-/// connection, so that another thread can scan it while the store is read.
+/// The vectors of one model, as they are when a search begins. It does not use the
+/// connection of its reader, so that another thread can scan it while the store is read.
 ///
 /// Its similarities are approximate: precise enough to choose candidates.
 /// Rescoring them takes the exact vectors from the store.
@@ -34,13 +35,13 @@ pub trait VectorIndex: fmt::Debug + Send + Sync {
         rows: Option<&Bitmap>,
         keep: usize,
         stop: &Stop,
-    ) -> Option<Vec<KnnHit>>;
+    ) -> Result<Option<Vec<KnnHit>>>;
 
     /// Returns the chunks of each of these documents, with their similarity to
     /// the nearest of `queries`.
-    fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Vec<Vec<(i64, f32)>>;
+    fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Result<Vec<Vec<(i64, f32)>>>;
 
     /// Returns the sum of a document's vectors, as precise as the similarities,
     /// or `None` if it has fewer than two.
-    fn sum_of(&self, row: Row) -> Option<Vec<f32>>;
+    fn sum_of(&self, row: Row) -> Result<Option<Vec<f32>>>;
 }

@@ -55,12 +55,12 @@ impl VectorIndex for MappedVectors {
         rows: Option<&Bitmap>,
         keep: usize,
         stop: &Stop,
-    ) -> Option<Vec<KnnHit>> {
-        self.file
-            .nearest(&prepared(queries), rows, keep, Some(stop))
+    ) -> Result<Option<Vec<KnnHit>>> {
+        let queries = prepared(queries);
+        Ok(self.file.nearest(&queries, rows, keep, Some(stop)))
     }
 
-    fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Vec<Vec<(i64, f32)>> {
+    fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Result<Vec<Vec<(i64, f32)>>> {
         let prepared = prepared(queries);
         let similarity = |at| {
             let similarities = prepared.iter().map(|query| self.file.similarity(at, query));
@@ -68,12 +68,12 @@ impl VectorIndex for MappedVectors {
         };
         let chunk = |at| (self.file.slot(at).chunk, similarity(at));
         let chunks = |&row: &Row| self.file.of_document(row).map(chunk).collect();
-        rows.iter().map(chunks).collect()
+        Ok(rows.iter().map(chunks).collect())
     }
 
-    fn sum_of(&self, row: Row) -> Option<Vec<f32>> {
+    fn sum_of(&self, row: Row) -> Result<Option<Vec<f32>>> {
         let places = self.file.of_document(row);
-        (places.len() > 1).then(|| self.file.sum(places))
+        Ok((places.len() > 1).then(|| self.file.sum(places)))
     }
 }
 

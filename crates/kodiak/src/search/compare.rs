@@ -123,7 +123,11 @@ impl Comparison {
         let (mut wanted, mut looked_at) = (keep, 0);
         let mut first = scanned;
         loop {
-            let Some(near) = first.take().or_else(|| scan(wanted)) else {
+            let near = match first.take() {
+                Some(scanned) => Some(scanned),
+                None => scan(wanted)?,
+            };
+            let Some(near) = near else {
                 return Ok(None);
             };
             for candidate in near.iter().skip(looked_at) {
@@ -175,7 +179,7 @@ impl Comparison {
         rows: &[Row],
     ) -> Result<HashMap<Row, NearestChunk>> {
         let mut found = HashMap::with_capacity(rows.len());
-        let indexed = self.vectors.chunks_of(&self.queries, rows);
+        let indexed = self.vectors.chunks_of(&self.queries, rows)?;
         for (&row, chunks) in rows.iter().zip(indexed) {
             let unmerged = self.unmerged.get(&row).map(|unmerged| unmerged.chunk);
             for chunk in likely_nearest(chunks).into_iter().chain(unmerged) {
@@ -218,7 +222,7 @@ impl Comparison {
             centroid(&vectors)
         } else if self.unmerged.contains_key(&chunk.row) {
             centroid(&store.vectors_of(chunk.row)?)
-        } else if let Some(sum) = self.vectors.sum_of(chunk.row) {
+        } else if let Some(sum) = self.vectors.sum_of(chunk.row)? {
             normalised(sum)
         } else {
             return Ok(chunk.similarity);

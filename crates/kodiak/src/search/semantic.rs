@@ -383,7 +383,7 @@ impl Task {
             keep,
             ..
         } = &self.target;
-        let scanned = vectors.nearest(&queries, rows.as_deref(), *keep, &self.stop);
+        let scanned = vectors.nearest(&queries, rows.as_deref(), *keep, &self.stop)?;
         Ok(scanned.map(|scanned| Embedded { queries, scanned }))
     }
 }

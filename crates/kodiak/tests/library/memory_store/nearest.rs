@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use kodiak::Stop;
 use kodiak::store::vectors::{Bitmap, KnnHit};
 use kodiak::store::{ModelNumber, Row, Serving, VectorIndex};
 use kodiak::vector::{dot, normalised};
+use kodiak::{Result, Stop};
 
 /// The vectors of the model that answered when this was made, document by
 /// document in the order of chunks.
@@ -48,11 +48,11 @@ impl VectorIndex for PlainVectors {
         rows: Option<&Bitmap>,
         keep: usize,
         stop: &Stop,
-    ) -> Option<Vec<KnnHit>> {
+    ) -> Result<Option<Vec<KnnHit>>> {
         let mut found = Vec::new();
         for (&document, chunks) in &self.documents {
             if stop.is_reached() {
-                return None;
+                return Ok(None);
             }
             if rows.is_none_or(|rows| rows.contains(document)) {
                 let all = Self::similarities(chunks, queries);
@@ -67,26 +67,29 @@ impl VectorIndex for PlainVectors {
         }
         found.sort_by(|one, other| other.similarity.total_cmp(&one.similarity));
         found.truncate(keep);
-        Some(found)
+        Ok(Some(found))
     }
 
-    fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Vec<Vec<(i64, f32)>> {
+    fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Result<Vec<Vec<(i64, f32)>>> {
         let chunks = |row: &Row| {
             let chunks = self.documents.get(row).map_or(&[][..], Vec::as_slice);
             Self::similarities(chunks, queries).collect()
         };
-        rows.iter().map(chunks).collect()
+        Ok(rows.iter().map(chunks).collect())
     }
 
-    fn sum_of(&self, row: Row) -> Option<Vec<f32>> {
-        let chunks = self.documents.get(&row).filter(|all| all.len() > 1)?;
+    fn sum_of(&self, row: Row) -> Result<Option<Vec<f32>>> {
+        let chunks = self.documents.get(&row).filter(|all| all.len() > 1);
+        let Some(chunks) = chunks else {
+            return Ok(None);
+        };
         let mut sum = vec![0.0; self.serving.dimensions];
         for (_, vector) in chunks {
             for (sum, number) in sum.iter_mut().zip(vector) {
                 *sum += number;
             }
         }
-        Some(sum)
+        Ok(Some(sum))
     }
 }
 

@@ -327,7 +327,7 @@ fn nearest(reader: &dyn Reader, vectors: &dyn VectorIndex, query: &[f32]) -> Vec
     let exist = reader.rows(&Filter::default(), None, None).unwrap();
     let queries = [query.to_vec()];
     let near = vectors.nearest(&queries, Some(&exist), 99, &Stop::default());
-    let near = near.unwrap();
+    let near = near.unwrap().unwrap();
     assert!(near.is_sorted_by(|one, next| one.similarity >= next.similarity));
     let mut found: Vec<_> = near
         .iter()
@@ -375,25 +375,24 @@ fn the_nearest_documents_are_found() {
         // Queries need not have length one; each document counts by the nearest.
         let queries = [vec![5.0, 0.0, 0.0, 0.0], vec![0.0, 7.0, 0.0, 0.0]];
         let stop = Stop::default();
-        let near = vectors.nearest(&queries, None, 2, &stop).unwrap();
+        let near = vectors.nearest(&queries, None, 2, &stop);
+        let near = near.unwrap().unwrap();
         let similarities: Vec<f32> = near.iter().map(|near| near.similarity).collect();
         assert_eq!(near.len(), 2);
         assert!(similarities.iter().all(|one| (one - 1.0).abs() < TOLERANCE));
         let some: Bitmap = [known["long.md"]].into_iter().collect();
-        let near = vectors.nearest(&queries, Some(&some), 9, &stop).unwrap();
+        let near = vectors.nearest(&queries, Some(&some), 9, &stop);
+        let near = near.unwrap().unwrap();
         assert_eq!((near.len(), near[0].document), (1, known["long.md"]));
-        assert!(
-            vectors
-                .nearest(&queries, None, 0, &stop)
-                .unwrap()
-                .is_empty()
-        );
+        let none = vectors.nearest(&queries, None, 0, &stop);
+        assert!(none.unwrap().unwrap().is_empty());
         let stopped = Stop::default();
         stopped.cancel.cancel();
-        assert!(vectors.nearest(&queries, None, 2, &stopped).is_none());
+        let stopped = vectors.nearest(&queries, None, 2, &stopped);
+        assert!(stopped.unwrap().is_none());
 
         let asked = [known["short.md"], 1_000_000, known["long.md"]];
-        let chunks = vectors.chunks_of(&[unit(3)], &asked);
+        let chunks = vectors.chunks_of(&[unit(3)], &asked).unwrap();
         assert_eq!((chunks[0].len(), chunks[1].len()), (1, 0));
         let own = reader.vectors_of(known["long.md"]).unwrap();
         assert_eq!(chunks[2].len(), own.len());
@@ -403,9 +402,9 @@ fn the_nearest_documents_are_found() {
             assert_eq!(stored.as_ref(), Some(vector));
         }
         assert_eq!(reader.chunk_vector(&*vectors, 1_000_000).unwrap(), None);
-        assert_eq!(vectors.sum_of(known["short.md"]), None);
-        assert_eq!(vectors.sum_of(1_000_000), None);
-        let sum = vectors.sum_of(known["long.md"]).unwrap();
+        assert_eq!(vectors.sum_of(known["short.md"]).unwrap(), None);
+        assert_eq!(vectors.sum_of(1_000_000).unwrap(), None);
+        let sum = vectors.sum_of(known["long.md"]).unwrap().unwrap();
         for (at, number) in sum.iter().enumerate() {
             let expected: f32 = own.iter().map(|vector| vector[at]).sum();
             assert!((number - expected).abs() < own.len() as f32 * TOLERANCE);
