@@ -42,6 +42,7 @@ mod sessions;
 mod sources;
 mod spelling;
 mod stemming;
+mod store_calls;
 mod store_contract;
 mod strange;
 mod swapping;
