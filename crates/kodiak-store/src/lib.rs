@@ -4,8 +4,33 @@
 //! A store keeps documents and everything derived from them, and answers typed
 //! queries. It knows nothing of sources or of how results are presented.
 //!
+//! An engine opens a [`Store`], and reads and writes through trait objects:
+//!
+//! | [`Reader`] | returns |
+//! |---|---|
+//! | [`State`] | the state that is read, and snapshots of it |
+//! | [`Documents`], [`Names`], [`Threads`] | documents by number, by name, and in conversations |
+//! | [`Selection`] | documents that meet a filter |
+//! | [`Lexical`], [`Links`] | documents that match words |
+//! | [`Terms`], [`Vocabulary`] | how many documents have a term or a word |
+//! | [`Vectors`], [`EmbeddingProgress`] | vectors, and which chunks have one |
+//! | [`Sources`], [`Entries`] | what is indexed, in which version |
+//! | [`Maintenance`] | whether the index is in order |
+//!
+//! | [`Writer`] | changes |
+//! |---|---|
+//! | [`Transactions`] | what others see, and who writes |
+//! | [`WriteSources`], [`WriteEntries`], [`WriteDocuments`] | what is indexed |
+//! | [`EmbeddingQueue`], [`WriteVectors`], [`Rechunking`] | chunks and their vectors |
+//! | [`Erasing`] | what must not be left in the store |
+//! | [`Upkeep`] | what is derived from the documents |
+//!
+//! All are object safe and use plain types, so that a store can be a file, a pool of
+//! connections or a client of a server. SQLite is one:
+//!
 //! ```
-//! use kodiak_store::{Reader, SqliteStore, SqliteWriter};
+//! use kodiak_store::prelude::*;
+//! use kodiak_store::{SqliteStore, SqliteWriter};
 //! use kodiak_text::{AnalyzedDocument, Document};
 //!
 //! # let folder = tempfile::tempdir()?;
