@@ -1,4 +1,4 @@
-//! Reading documents, counts and the state of the index.
+//! Documents by their numbers, with their bodies and fields.
 
 use rusqlite::{OptionalExtension, Row as SqlRow, params};
 

@@ -1,6 +1,6 @@
-//! Writing: the lock, transactions, sources and the records of their entries.
+//! Writing: the lock and transactions.
 //!
-//! `documents` adds and removes documents. The document frequencies for ranking
+//! `sources`, `entries` and `documents` write what is indexed. The document frequencies for ranking
 //! and spelling correction change with the documents: they are collected in
 //! memory and written in the same transaction.
 
@@ -40,55 +40,6 @@ impl Deref for SqliteWriter {
 
     fn deref(&self) -> &SqliteStore {
         &self.store
-    }
-}
-
-impl Transactions for SqliteWriter {
-    fn unlock(&mut self) {
-        self.lock = None;
-    }
-
-    fn lock(&mut self) -> Result<()> {
-        self.lock = Some(WriteLock::acquire(&self.store.path, &self.holder)?);
-        // Others may have added documents in the meantime.
-        self.find_next_row()
-    }
-
-    fn begin(&mut self) -> Result<()> {
-        self.with(|connection| connection.execute_batch("BEGIN IMMEDIATE"))
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        let counts = std::mem::take(&mut self.counts);
-        self.with(|connection| counts.write(connection))
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        self.flush()?;
-        self.with(|connection| connection.execute_batch("COMMIT"))?;
-        self.set_triggers(true)
-    }
-
-    fn roll_back(&mut self) -> Result<()> {
-        self.counts = Counts::default();
-        self.with(|connection| {
-            if connection.is_autocommit() {
-                return Ok(());
-            }
-            connection.execute_batch("ROLLBACK")
-        })?;
-        self.set_triggers(true)?;
-        self.find_next_row()
-    }
-}
-
-impl Writer for SqliteWriter {
-    fn reader(&self) -> &dyn Reader {
-        &**self
-    }
-
-    fn analyzer(&self) -> Analyzer {
-        Analyzer::new(self.chunking, self.stemming)
     }
 }
 
@@ -193,5 +144,54 @@ impl SqliteWriter {
             )
         })?;
         Ok(())
+    }
+}
+
+impl Transactions for SqliteWriter {
+    fn unlock(&mut self) {
+        self.lock = None;
+    }
+
+    fn lock(&mut self) -> Result<()> {
+        self.lock = Some(WriteLock::acquire(&self.store.path, &self.holder)?);
+        // Others may have added documents in the meantime.
+        self.find_next_row()
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.with(|connection| connection.execute_batch("BEGIN IMMEDIATE"))
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let counts = std::mem::take(&mut self.counts);
+        self.with(|connection| counts.write(connection))
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.flush()?;
+        self.with(|connection| connection.execute_batch("COMMIT"))?;
+        self.set_triggers(true)
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        self.counts = Counts::default();
+        self.with(|connection| {
+            if connection.is_autocommit() {
+                return Ok(());
+            }
+            connection.execute_batch("ROLLBACK")
+        })?;
+        self.set_triggers(true)?;
+        self.find_next_row()
+    }
+}
+
+impl Writer for SqliteWriter {
+    fn reader(&self) -> &dyn Reader {
+        &**self
+    }
+
+    fn analyzer(&self) -> Analyzer {
+        Analyzer::new(self.chunking, self.stemming)
     }
 }
