@@ -32,7 +32,7 @@ pub trait Lexical {
     /// one stored first comes first. A phrase counts only if every part of the
     /// expression that it belongs to matches, and never inside an exclusion. Phrases in
     /// the texts of links count for the documents they lead to
-    /// ([`Links::linked`]), and find them where nothing is excluded.
+    /// ([`Links::linked`](super::Links::linked)), and find them where nothing is excluded.
     fn matches(
         &self,
         expression: &Expression,
