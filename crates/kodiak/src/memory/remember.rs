@@ -179,7 +179,7 @@ impl Memories<'_> {
         })
     }
 
-    /// Saves an article as [`Engine::remember`] saves a memory.
+    /// Saves an article as [`Memories::remember`] saves a memory.
     pub fn save_article(
         &self,
         guard: &Guard,
