@@ -46,9 +46,19 @@ impl<'a> Forms<'a> {
         self.typed
     }
 
+    /// Returns whether a folded text has the word as typed; other forms count as
+    /// nothing.
+    pub(super) fn find_as_typed(&self, text: &str) -> Found {
+        if contains_word(text, self.typed) {
+            Found::AsTyped
+        } else {
+            Found::Nothing
+        }
+    }
+
     /// Returns the best form that a folded text has.
     pub(super) fn find(&self, text: &str) -> Found {
-        if contains_word(text, self.typed) {
+        if self.find_as_typed(text) == Found::AsTyped {
             return Found::AsTyped;
         }
         let mut found = Found::Nothing;

@@ -31,6 +31,8 @@ pub(super) struct Inspection<'a> {
     /// The informative words as typed, folded, each with its share of the summed
     /// idf.
     words: Vec<(Forms<'a>, f64)>,
+    /// Whether to look for words that only share a stem with the query's.
+    with_related: bool,
     /// The words of the query in order, folded, stop words included; empty if their
     /// order does not count.
     sequence: Vec<String>,
@@ -114,6 +116,7 @@ impl<'a> Inspection<'a> {
             return Self {
                 store,
                 words: Vec::new(),
+                with_related: false,
                 sequence: Vec::new(),
                 common: 0.0,
                 trust,
@@ -143,12 +146,24 @@ impl<'a> Inspection<'a> {
         Self {
             store,
             words,
+            with_related: false,
             common,
             sequence,
             trust,
             signed: signed_names(text),
             period: Period::named_in(text, date::now()),
             asks_when: asks_when(text),
+        }
+    }
+
+    /// Looks for words that only share a stem with the query's as well. That reads
+    /// each text once more for every word that it lacks, and matters only where
+    /// similarities are known.
+    #[must_use]
+    pub(super) fn with_related(self) -> Self {
+        Self {
+            with_related: true,
+            ..self
         }
     }
 
@@ -190,7 +205,12 @@ impl<'a> Inspection<'a> {
         }
         let (mut exact, mut related, mut inflected) = (0.0, 0.0, false);
         for (word, share) in &self.words {
-            match word.find(folded) {
+            let found = if self.with_related {
+                word.find(folded)
+            } else {
+                word.find_as_typed(folded)
+            };
+            match found {
                 Found::AsTyped => exact += share,
                 Found::Inflected => inflected = true,
                 Found::Related => related += share,

@@ -275,18 +275,18 @@ impl<'a> Searching<'a> {
             }
             Route::Lexical => {
                 let found = self.words(plan, limits.fetched)?;
-                Ok((snapshot, self.inspect(plan, found)?))
+                Ok((snapshot, self.inspect(plan, found, false)?))
             }
             Route::LexicalFirst => {
                 let found = self.words(plan, limits.fetched)?;
                 if found.matches.total >= limits.hits {
-                    return Ok((snapshot, self.inspect(plan, found)?));
+                    return Ok((snapshot, self.inspect(plan, found, false)?));
                 }
                 let pending = self.begin(plan, limits.fetched)?;
                 let total = found.matches.total;
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(total)), plan)?;
                 let found = self.again(waited.changed, found, plan, limits.fetched)?;
-                let mut outcome = self.inspect(plan, found)?;
+                let mut outcome = self.inspect(plan, found, waited.candidates.is_some())?;
                 if let Some(semantic) = waited.candidates {
                     self.note_model(&mut outcome, &semantic)?;
                     let related = outcome.ranked.take_related();
@@ -310,7 +310,7 @@ impl<'a> Searching<'a> {
                 let found = self.again(waited.changed, found, plan, keep)?;
                 let outcome = match waited.candidates {
                     Some(semantic) => self.fuse(plan, found, semantic)?,
-                    None => self.inspect(plan, found)?,
+                    None => self.inspect(plan, found, false)?,
                 };
                 Ok((waited.snapshot, outcome))
             }
@@ -319,7 +319,7 @@ impl<'a> Searching<'a> {
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(0)), plan)?;
                 let Some(semantic) = waited.candidates else {
                     let found = self.words(plan, limits.fetched)?;
-                    return Ok((waited.snapshot, self.inspect(plan, found)?));
+                    return Ok((waited.snapshot, self.inspect(plan, found, false)?));
                 };
                 let mut outcome = Outcome {
                     ranked: Ranked::semantic(Vec::new(), 0.0),
@@ -336,9 +336,17 @@ impl<'a> Searching<'a> {
     }
 
     /// Ranks lexical candidates, the best of them after a closer look.
-    fn inspect(&self, plan: &Plan, mut found: LexicalCandidates) -> Result<Outcome> {
+    fn inspect(
+        &self,
+        plan: &Plan,
+        mut found: LexicalCandidates,
+        with_related: bool,
+    ) -> Result<Outcome> {
         let query = plan.spelt(self.request);
-        let inspection = Inspection::of(self.router.store(), query, &found.terms, 1.0);
+        let mut inspection = Inspection::of(self.router.store(), query, &found.terms, 1.0);
+        if with_related {
+            inspection = inspection.with_related();
+        }
         let most = inspection.depth().min(INSPECTED);
         let inspected = inspection.inspect(&found.best_rows(most))?;
         found.raise(&inspected);

@@ -130,6 +130,7 @@ impl Scoring<'_> {
         scores: &mut [f64],
     ) -> Result<Inspected> {
         let inspection = Inspection::of(self.store, self.query, self.terms, trust);
+        let inspection = inspection.with_related();
         let mut best: Vec<usize> = (0..scores.len()).collect();
         best.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]));
         best.truncate(inspection.depth());
