@@ -20,6 +20,15 @@ pub type Timestamp = i64;
 /// The fields of the frontmatter that have other names of a document.
 pub const ALIASES: [&str; 2] = ["aliases", "alias"];
 
+/// The extensions of files that are notes.
+pub(crate) const EXTENSIONS: [&str; 5] = ["md", "markdown", "mdx", "txt", "org"];
+
+/// Reports whether files with this extension are notes, in any case of letters.
+pub fn is_note_extension(extension: &str) -> bool {
+    let mut known = EXTENSIONS.iter();
+    known.any(|known| known.eq_ignore_ascii_case(extension))
+}
+
 /// The minimum number of hexadecimal digits shown of an id.
 pub const SHORTEST_ID: usize = 6;
 

@@ -12,10 +12,7 @@ use percent_encoding::percent_decode_str;
 use super::markup::Lines;
 use super::markup::links::{self, Written};
 use super::text::fold_into;
-use crate::document::Markup;
-
-/// The endings of files that are notes.
-const EXTENSIONS: [&str; 5] = ["md", "markdown", "mdx", "txt", "org"];
+use crate::document::{EXTENSIONS, Markup};
 
 /// The number of targets of a document that are kept.
 pub const MAX_TARGETS: usize = 4_096;

@@ -5,14 +5,12 @@
 //! name outside has: whether a name is free depends on the project alone.
 
 use crate::access::Guard;
-use crate::document::hex;
+use crate::document::{hex, is_note_extension};
 use crate::error::{Error, Result};
 use crate::source::Draft;
 
 /// The length of a mark in bytes of the hash.
 const LENGTH: usize = 4;
-/// The extensions that a file in the place of a folder may have.
-const EXTENSIONS: [&str; 5] = ["md", "markdown", "mdx", "txt", "org"];
 
 /// Returns what the names of a caller end with, if it is restricted to a project.
 pub(crate) fn mark_of(guard: &Guard) -> Option<String> {
@@ -70,8 +68,7 @@ fn marked_path(path: &str, mark: &str) -> String {
 /// depend on whether there is such a note.
 fn is_like_a_file(folder: &str) -> bool {
     let extension = folder.rsplit_once('.').map(|(_, extension)| extension);
-    let mut known = EXTENSIONS.iter();
-    extension.is_some_and(|extension| known.any(|it| it.eq_ignore_ascii_case(extension)))
+    extension.is_some_and(is_note_extension)
 }
 
 #[cfg(test)]

@@ -19,11 +19,8 @@ use super::keys::{key_of, path_of_key};
 use super::rules::{RuleFile, Rules};
 use super::version::FileState;
 use super::{MarkdownFolder, unreadable};
-use crate::document::Version;
+use crate::document::{Version, is_note_extension};
 use crate::source::{Container, Entry, LeftOut, Listing};
-
-/// The extensions of notes, unless globs say otherwise.
-const EXTENSIONS: [&str; 5] = ["md", "markdown", "mdx", "txt", "org"];
 
 /// The maximum number of threads. More would only wait for the same disk.
 const MAX_THREADS: usize = 8;
@@ -409,11 +406,7 @@ impl Drop for Batch<'_> {
 
 fn is_note(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
-    extension.is_some_and(|extension| {
-        EXTENSIONS
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(extension))
-    })
+    extension.is_some_and(is_note_extension)
 }
 
 fn path_of_error(error: &ignore::Error) -> Option<&Path> {
