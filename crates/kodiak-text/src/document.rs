@@ -56,6 +56,14 @@ impl DocumentId {
     }
 }
 
+/// Returns the digits of an id or of its beginning, in lower case, if a name consists of
+/// at least `least` of them, after a `#` or not.
+pub fn id_digits(name: &str, least: usize) -> Option<String> {
+    let digits = name.strip_prefix('#').unwrap_or(name);
+    let is_id = digits.len() >= least && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then(|| digits.to_ascii_lowercase())
+}
+
 impl fmt::Debug for DocumentId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "#{}", self.hex())

@@ -5,7 +5,7 @@
 
 use super::Engine;
 use crate::access::Guard;
-use crate::document::SHORTEST_ID;
+use crate::document::{SHORTEST_ID, id_digits};
 use crate::error::Result;
 use crate::source::{FileCopy, TrashedMemory};
 
@@ -42,10 +42,10 @@ impl Engine {
         if !called.is_empty() {
             return Ok(called);
         }
-        let digits = name.strip_prefix('#').unwrap_or(name).to_ascii_lowercase();
-        let is_id = digits.len() >= SHORTEST_ID && digits.bytes().all(|it| it.is_ascii_hexdigit());
+        let digits = id_digits(name, SHORTEST_ID);
         let found = self.memories_in_trash(guard, &|one| {
-            (is_id && one.id().hex().starts_with(&digits)) || one.file.title == name
+            let has_id = |digits: &String| one.id().hex().starts_with(digits);
+            digits.as_ref().is_some_and(has_id) || one.file.title == name
         })?;
         let mut ids: Vec<_> = found.iter().map(|one| one.id().hex()).collect();
         ids.sort_unstable();

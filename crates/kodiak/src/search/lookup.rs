@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use super::freshness::{Freshener, Freshness};
 use super::notice::Notice;
 use super::suggest::similar_names;
-use crate::document::{ALIASES, LineRange, Reference};
+use crate::document::{ALIASES, LineRange, Reference, id_digits};
 use crate::error::{Error, Result};
 use crate::source::Source;
 use crate::store::{Filter, Name, Reader, Row, StoredDocument};
@@ -284,9 +284,7 @@ impl Lookup<'_> {
                 return store.with_path(Some(source.name()), &key, scope, MAX_CANDIDATES);
             }
         }
-        let digits = target.strip_prefix('#').unwrap_or(target);
-        if digits.len() >= SHORTEST_PREFIX && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let prefix = digits.to_ascii_lowercase();
+        if let Some(prefix) = id_digits(target, SHORTEST_PREFIX) {
             let found = store.with_id_prefix(&prefix, scope, MAX_CANDIDATES)?;
             if !found.is_empty() {
                 return Ok(found);
