@@ -4,14 +4,15 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{APPLICATION, MIGRATIONS, SqliteStore};
+use super::{APPLICATION, MIGRATIONS, SqliteStore, database_error};
 use kodiak_base::error::Result;
 
 /// The newest format of an index.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
 
 /// Opens or creates a file as it is, without bringing it to the newest format.
-pub fn open_as_it_is(path: &Path, connection: Connection) -> Result<SqliteStore> {
+pub fn open_as_it_is(path: &Path) -> Result<SqliteStore> {
+    let connection = Connection::open(path).map_err(|source| database_error(path, &source))?;
     SqliteStore::wrap(connection, path)
 }
 

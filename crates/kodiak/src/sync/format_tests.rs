@@ -81,7 +81,7 @@ fn write_format_1(path: &Path) {
 
 /// Writes an index in an earlier format: only its tables, only its rows.
 fn write_format(path: &Path, format: u32) {
-    let store = open_as_it_is(path, Connection::open(path).unwrap()).unwrap();
+    let store = open_as_it_is(path).unwrap();
     begin_format(&store, format).unwrap();
     let connection = connection(&store);
     connection
@@ -205,7 +205,7 @@ fn an_upgrade_that_is_cut_off_leaves_the_old_format() {
     let path = folder.path().join("index.db");
     write_format_1(&path);
     // A table of that name makes the migration fail halfway.
-    let store = open_as_it_is(&path, Connection::open(&path).unwrap()).unwrap();
+    let store = open_as_it_is(&path).unwrap();
     with(&store, |connection| {
         connection.execute_batch("CREATE TABLE embeddings (x)")
     })
@@ -242,7 +242,7 @@ fn documents_cut_by_other_rules_are_cut_and_embedded_anew() {
 
 /// Adds the fields, the vectors and the skipped file of an index of format 2.
 fn fill_format_2(path: &Path) {
-    let store = open_as_it_is(path, Connection::open(path).unwrap()).unwrap();
+    let store = open_as_it_is(path).unwrap();
     with(&store, |connection| {
         connection.execute_batch(
             "INSERT INTO fields (document, name, value) VALUES
@@ -475,7 +475,7 @@ fn tags_of_an_earlier_format_get_the_order_of_their_document() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index.db");
     write_format(&path, 1);
-    let store = open_as_it_is(&path, Connection::open(&path).unwrap()).unwrap();
+    let store = open_as_it_is(&path).unwrap();
     let tag = "INSERT INTO tags (id, name) VALUES (1, 'zebra'), (2, 'apple');
                INSERT INTO document_tags (document, tag, ordinal) VALUES (1, 1, 1), (1, 2, 0);";
     connection(&store).execute_batch(tag).unwrap();
