@@ -189,7 +189,7 @@ impl Temporary {
             keep_private(&mut options);
         }
         let file = options.open(&unplaced.0)?;
-        // Where a file cannot be locked, its age tells whether it is in use.
+        // Where a file cannot be locked, its age decides whether it is in use.
         let _ = file.try_lock();
         Ok(Self { unplaced, file })
     }

@@ -55,8 +55,8 @@ impl Origins {
         }
     }
 
-    /// Reports whether the server may be called so. A name has to be known: whoever
-    /// owns another can make it point here. A number points where it says.
+    /// Reports whether the server may be called so. A name has to be known: the
+    /// owner of another name can make it point here. A number points where it says.
     fn is_ours(&self, host: &Authority) -> bool {
         let name = host.host().to_lowercase();
         if host.as_str().contains('@') {
