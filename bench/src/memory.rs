@@ -1,14 +1,13 @@
 //! Measures remembering, listing and reading among many memories, in one process and
 //! without a model.
 
-use kodiak::memory::Memories;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
 use kodiak::Engine;
 use kodiak::access::Guard;
 use kodiak::engine::Job;
-use kodiak::memory::{Memory, TimelineRequest};
+use kodiak::memory::{Memories, Memory, TimelineRequest};
 use kodiak::source::{MemoryFolder, MemoryOptions};
 
 use crate::clock::process_cpu_ms;

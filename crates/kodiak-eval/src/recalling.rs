@@ -7,7 +7,6 @@
 //! memories, with `recall` inside the project, as the program does. Both must find the
 //! same, because a memory is worth no less than what was judged.
 
-use kodiak::memory::Memories;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -16,7 +15,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use kodiak::access::Guard;
 use kodiak::engine::Job;
-use kodiak::memory::{Knowledge, MEMORY_SOURCE, Recall};
+use kodiak::memory::{Knowledge, MEMORY_SOURCE, Memories, Recall};
 use kodiak::search::Request;
 use kodiak::source::{MemoryFolder, MemoryOptions};
 use kodiak::store::{Filter, SqliteIndex};

@@ -1,12 +1,12 @@
 //! `kodiak get`: prints a note, or some of its lines, as it is indexed. If the file
 //! has changed, the engine brings the index up to date first.
 
-use kodiak::memory::Memories;
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
 use kodiak::access::Guard;
+use kodiak::memory::Memories;
 use kodiak::search::{Found, Freshness};
 use kodiak::{Engine, Error, Reference};
 use serde::Serialize;

@@ -1,7 +1,6 @@
 //! `kodiak index`: brings the index up to date with the sources, once or, with
 //! `--watch`, whenever they change.
 
-use kodiak::memory::Memories;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -10,6 +9,7 @@ use std::time::Duration;
 use kodiak::access::Guard;
 use kodiak::document::Timestamp;
 use kodiak::engine::{Clock, Event, Job, KEPT_IN_TRASH};
+use kodiak::memory::Memories;
 use kodiak::{Engine, Error};
 
 use super::Outcome;

@@ -2,8 +2,7 @@
 
 use kodiak::Error;
 use kodiak::access::Guard;
-use kodiak::memory::Memories;
-use kodiak::memory::{Knowledge, Recall};
+use kodiak::memory::{Knowledge, Memories, Recall};
 use kodiak::rank::Weights;
 use kodiak::search::{Mode, Request};
 use kodiak::store::Filter;

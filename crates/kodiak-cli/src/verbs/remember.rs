@@ -1,13 +1,12 @@
 //! `kodiak remember` and `kodiak article save`: keep what was learned.
 
-use kodiak::memory::Memories;
 use std::fs;
 use std::io::{IsTerminal, Read};
 
 use anyhow::Context as _;
 use kodiak::Error;
 use kodiak::access::Guard;
-use kodiak::memory::{Article, Memory, Remembered};
+use kodiak::memory::{Article, Memories, Memory, Remembered};
 use serde_json::Value;
 
 use super::{Outcome, note};

@@ -1,8 +1,7 @@
 //! `kodiak timeline`: lists what was learned when.
 
 use kodiak::access::Guard;
-use kodiak::memory::Memories;
-use kodiak::memory::{TimelineEntry, TimelineRequest};
+use kodiak::memory::{Memories, TimelineEntry, TimelineRequest};
 use kodiak::store::Filter;
 
 use super::{Outcome, search};

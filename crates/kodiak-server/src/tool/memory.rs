@@ -1,8 +1,7 @@
 //! The memory set, and what the default set has of it: remembering, searching
 //! what was remembered, and reading it whole.
 
-use kodiak::memory::Memories;
-use kodiak::memory::{Knowledge, Memory, Observation, Recall, Remembered};
+use kodiak::memory::{Knowledge, Memories, Memory, Observation, Recall, Remembered};
 use kodiak::search::{Hit, Request};
 use serde_json::{Map, Value, json};
 

@@ -1,8 +1,7 @@
 //! `timeline`: what was written when, in few tokens.
 
 use kodiak::Error;
-use kodiak::memory::Memories;
-use kodiak::memory::{Timeline, TimelineEntry, TimelineRequest};
+use kodiak::memory::{Memories, Timeline, TimelineEntry, TimelineRequest};
 use serde_json::{Map, Value};
 
 use super::parameter::{Kind, Parameter};

@@ -5,14 +5,13 @@
 //! share their stems or are a letter away, the same tags in other spellings, the same
 //! titles and threads.
 
-use kodiak::memory::Memories;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, LazyLock};
 
 use kodiak::access::Guard;
 use kodiak::embed::{Embedder, OnnxEmbedder};
-use kodiak::memory::{Memory, TimelineRequest};
+use kodiak::memory::{Memories, Memory, TimelineRequest};
 use kodiak::model::install_from_folder;
 use kodiak::search::{Mode, Request};
 use kodiak::source::Draft;

@@ -1,7 +1,6 @@
 //! Sources that are away: a drive that is not mounted empties no index, whichever way
 //! it is noticed.
 
-use kodiak::memory::Memories;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
+use kodiak::memory::Memories;
 use kodiak::search::{Freshness, Request};
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{

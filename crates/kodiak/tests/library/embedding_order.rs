@@ -1,7 +1,6 @@
 //! What is embedded first: the beginnings of all notes, and what was written while a
 //! long embedding runs.
 
-use kodiak::memory::Memories;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -11,7 +10,7 @@ use std::time::Duration;
 use kodiak::Cancel;
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
-use kodiak::memory::{Knowledge, Memory, Recall};
+use kodiak::memory::{Knowledge, Memories, Memory, Recall};
 use kodiak::search::{Mode, Request};
 use kodiak::source::{Holding, MemoryFolder, MemoryOptions};
 use kodiak::store::prelude::*;

@@ -1,6 +1,5 @@
 //! An erasing that stops at any step is finished by what runs next, whatever was erased.
 
-use kodiak::memory::Memories;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -9,7 +8,7 @@ use std::time::Duration;
 use kodiak::access::{Capability, Guard};
 use kodiak::embed::Embedder;
 use kodiak::engine::{Engine, Event, Job, Statements};
-use kodiak::memory::Memory;
+use kodiak::memory::{Memories, Memory};
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{
     FolderOptions, Holding, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,

@@ -6,14 +6,13 @@ mod recalling;
 mod similar;
 mod trashed;
 
-use kodiak::memory::Memories;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::Job;
-use kodiak::memory::{Memory, Remembered, TimelineRequest};
+use kodiak::memory::{Memories, Memory, Remembered, TimelineRequest};
 use kodiak::search::Request;
 use kodiak::source::{Draft, Holding, MemoryFolder, MemoryOptions};
 use kodiak::store::Filter;

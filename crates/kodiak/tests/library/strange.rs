@@ -4,7 +4,6 @@
 
 #![cfg(unix)]
 
-use kodiak::memory::Memories;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -15,7 +14,7 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
-use kodiak::memory::Memory;
+use kodiak::memory::{Memories, Memory};
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{
     BearDatabase, BearOptions, Draft, FolderOptions, MarkdownFolder, MemoryFolder, MemoryOptions,

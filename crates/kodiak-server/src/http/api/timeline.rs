@@ -2,8 +2,7 @@
 
 use axum::Extension;
 use axum::extract::State;
-use kodiak::memory::Memories;
-use kodiak::memory::{Timeline, TimelineRequest};
+use kodiak::memory::{Memories, Timeline, TimelineRequest};
 use kodiak::store::Filter;
 
 use super::parameters::{Parameters, malformed};

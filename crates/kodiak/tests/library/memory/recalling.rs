@@ -1,11 +1,10 @@
 //! Finding memories: what was corrected, what was restated, and where it belongs.
 
-use kodiak::memory::Memories;
 use std::collections::BTreeSet;
 
 use kodiak::date;
 use kodiak::engine::Job;
-use kodiak::memory::{Article, Knowledge, Memory, Recall};
+use kodiak::memory::{Article, Knowledge, Memories, Memory, Recall};
 use kodiak::search::{Mode, Notice, Request};
 use kodiak::store::Filter;
 
