@@ -9,7 +9,9 @@
 //! Folders and files that the program creates for itself can be read by their owner
 //! alone. Folders that a person named keep the permissions they have.
 
+pub mod folder;
 pub mod left_over;
+pub mod temporary;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};

@@ -5,9 +5,7 @@
 //! ones, `version` determines their versions, `note` interprets the text of a file,
 //! `save` writes notes, and `trash` keeps deleted ones.
 
-pub(super) mod beneath;
 mod compose;
-pub(super) mod files;
 mod keys;
 mod locate;
 mod look;
@@ -31,7 +29,7 @@ use crate::error::{Error, Result};
 use super::decode::{Decoded, decoded};
 pub use super::note::document_from_text;
 use super::{Entry, Known, Listing, Located, Look, Presence, Reading, Source, WritableSource};
-use beneath::Folder;
+use crate::files::folder::{self, Folder};
 pub use keys::path_in;
 use keys::path_of_key;
 pub(super) use keys::readable;
@@ -289,7 +287,7 @@ impl MarkdownFolder {
         }
         let (folder, name) = divided(key);
         match Folder::open(&self.root, &folder) {
-            Err(error) if beneath::is_link(&error) => refused("leaves the folder", state),
+            Err(error) if folder::is_link(&error) => refused("leaves the folder", state),
             folder => self.read_in(&folder?, &name),
         }
     }

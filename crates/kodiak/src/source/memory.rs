@@ -15,7 +15,7 @@ use std::time::Instant;
 pub(crate) use trashed::TrashedMemory;
 
 use super::fields::list_in;
-use super::markdown::{DEFAULT_MAX_BYTES, FolderOptions, MarkdownFolder, files::Turn, names};
+use super::markdown::{DEFAULT_MAX_BYTES, FolderOptions, MarkdownFolder, names};
 use super::note::interpret;
 use super::{
     Described, Details, Entry, Known, Listing, Located, Look, Presence, Reading, Source, Version,
@@ -24,6 +24,7 @@ use super::{
 use crate::date;
 use crate::document::{Document, Timestamp};
 use crate::error::{Error, Result};
+use crate::files::temporary::Turn;
 
 /// The longest id in bytes.
 const MAX_ID_LENGTH: usize = 128;

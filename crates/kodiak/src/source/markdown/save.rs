@@ -9,13 +9,15 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::beneath::{self, Folder};
-use super::files::{Temporary, Turn, erase_left_over, move_without_overwriting, remove_if_there};
 use super::keys::{key_of, path_of_key};
 use super::{
     MarkdownFolder, compose, divided, exact_size, names, not_there, require_folder, stays_inside,
 };
 use crate::error::{Error, Result};
+use crate::files::folder::{self, Folder};
+use crate::files::temporary::{
+    Temporary, Turn, erase_left_over, move_without_overwriting, remove_if_there,
+};
 use crate::source::note::divide_name;
 use crate::source::{Draft, FileCopy, Trashed, WritableSource};
 
@@ -304,7 +306,7 @@ impl MarkdownFolder {
             detail: detail.to_owned(),
         };
         match error.kind() {
-            _ if beneath::is_link(&error) => refused("a folder on the way is a link"),
+            _ if folder::is_link(&error) => refused("a folder on the way is a link"),
             ErrorKind::NotADirectory => refused("a folder on the way is a file"),
             ErrorKind::NotFound => not_there(key),
             _ => Error::io("open the folder", self.root.join(divided(key).0))(error),
@@ -345,7 +347,7 @@ impl MarkdownFolder {
         let path = self.root.join(path_of_key(key));
         self.require_inside(key, &path)?;
         Folder::create(&self.root, &divided(key).0).map_err(|error| match error.kind() {
-            _ if beneath::is_link(&error) => self.not_opened(key, error),
+            _ if folder::is_link(&error) => self.not_opened(key, error),
             ErrorKind::NotADirectory => self.not_opened(key, error),
             _ => Error::io("create the folder", self.root.join(divided(key).0))(error),
         })

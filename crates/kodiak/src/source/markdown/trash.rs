@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::beneath::Folder;
-use super::files::move_without_overwriting;
 use super::keys::{key_of, path_of_key};
 use super::save::hash_of;
 use super::{FileState, MarkdownFolder, divided, names, not_there, require_folder, stays_inside};
 use crate::error::{Error, Result};
+use crate::files::folder::Folder;
+use crate::files::temporary::move_without_overwriting;
 use crate::source::decode::decoded;
 use crate::source::note::document_from_text;
 use crate::source::{FileCopy, Trashed};

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::MemoryFolder;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::source::markdown::beneath::Folder;
-use crate::source::markdown::files::Temporary;
+use crate::files::folder::Folder;
+use crate::files::temporary::Temporary;
 use crate::source::markdown::stays_inside;
 
 /// The hidden file with the paths of such memories, one on each line.

@@ -16,9 +16,9 @@ use super::name::{FileName, file_name};
 use super::node::Node;
 use crate::date;
 use crate::error::{Error, Result};
+use crate::files::folder::Folder;
+use crate::files::temporary::{Temporary, Turn, erase_left_over, remove_if_there};
 use crate::redact::{redact, redact_field, replaced};
-use crate::source::markdown::beneath::Folder;
-use crate::source::markdown::files::{Temporary, Turn, erase_left_over, remove_if_there};
 use crate::source::markdown::{divided, exact_size, require_folder};
 use crate::source::{RecordSource, Source, StoredRecord};
 

@@ -17,11 +17,11 @@ use super::turns::{LeftOver, ResumePoint};
 use crate::document::{Timestamp, Version};
 use crate::error::{Error, Result};
 use crate::files;
-use crate::source::markdown::FileState;
-use crate::source::markdown::beneath::Folder;
-use crate::source::markdown::files::{
+use crate::files::folder::Folder;
+use crate::files::temporary::{
     Temporary, erase_left_over, is_left_over, move_without_overwriting, remove_if_there,
 };
+use crate::source::markdown::FileState;
 
 /// The format of the copies, and of what is left out of them. Copies of an earlier
 /// one may have secrets that are known by now.

@@ -9,27 +9,27 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::beneath::Folder;
+use super::folder::Folder;
+use super::left_over;
 use crate::error::{Error, Result};
-use crate::files::left_over;
 
 /// The turn of one writer at a folder, held until dropped. It keeps other
 /// processes of this program out between the moment a file is compared and the
 /// moment it is replaced. Where a folder cannot be locked, there is no turn.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub struct Turn {
     _folder: Option<Folder>,
 }
 
 impl Turn {
     /// Waits for the turn at a folder that no other user can replace, and removes
     /// what killed writers left there.
-    pub(in crate::source) fn at(folder: &Path) -> Self {
+    pub fn at(folder: &Path) -> Self {
         Self::take(Folder::root(folder))
     }
 
     /// Waits for the turn at an open folder, and removes what killed writers left there.
-    pub(in crate::source) fn of(folder: &Folder) -> Self {
+    pub fn of(folder: &Folder) -> Self {
         Self::take(folder.again())
     }
 
@@ -55,7 +55,7 @@ fn remove_left_over(folder: &Folder) {
 
 /// Removes the temporary files in a folder that no process is writing, and makes their
 /// end survive a power cut.
-pub(in crate::source) fn erase_left_over(folder: &Folder) -> Result<()> {
+pub fn erase_left_over(folder: &Folder) -> Result<()> {
     let is_locked = |name: &Path| {
         let opened = folder.open_file(name);
         opened.is_ok_and(|file| left_over::is_locked(&file))
@@ -75,7 +75,7 @@ pub(in crate::source) fn erase_left_over(folder: &Folder) -> Result<()> {
 }
 
 /// Deletes a file, which may be gone already.
-pub(in crate::source) fn remove_if_there(folder: &Folder, name: &Path) -> Result<()> {
+pub fn remove_if_there(folder: &Folder, name: &Path) -> Result<()> {
     match folder.remove_file(name) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(Error::io("erase", folder.path().join(name))(error))
@@ -85,7 +85,7 @@ pub(in crate::source) fn remove_if_there(folder: &Folder, name: &Path) -> Result
 }
 
 /// Reports whether a file is a temporary one whose writer has ended.
-pub(in crate::source) fn is_left_over(folder: &Folder, name: &Path) -> bool {
+pub fn is_left_over(folder: &Folder, name: &Path) -> bool {
     left_over::writer_of(name).is_some()
         && folder
             .open_file(name)
@@ -94,7 +94,7 @@ pub(in crate::source) fn is_left_over(folder: &Folder, name: &Path) -> bool {
 
 /// A temporary file, removed unless it is moved to its final name.
 #[derive(Debug)]
-pub(in crate::source) struct Temporary<'a> {
+pub struct Temporary<'a> {
     folder: &'a Folder,
     name: PathBuf,
     /// Locked as long as the file has its temporary name.
@@ -107,11 +107,7 @@ impl<'a> Temporary<'a> {
     /// hidden, so one that a killed process leaves behind is never listed. With
     /// `permissions`, other users cannot read it before it has them. Without, it is as
     /// private as the folder.
-    pub(in crate::source) fn write(
-        folder: &'a Folder,
-        text: &str,
-        permissions: Option<Permissions>,
-    ) -> Result<Self> {
+    pub fn write(folder: &'a Folder, text: &str, permissions: Option<Permissions>) -> Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let process = std::process::id();
         let (name, mut file) = loop {
@@ -140,7 +136,7 @@ impl<'a> Temporary<'a> {
     }
 
     /// Moves it over an existing file in its folder.
-    pub(in crate::source) fn replace(mut self, name: &Path) -> Result<()> {
+    pub fn replace(mut self, name: &Path) -> Result<()> {
         let moved = self.folder.rename(&self.name, self.folder, name);
         moved.map_err(Error::io("write", self.folder.path().join(name)))?;
         self.placed = true;
@@ -149,7 +145,7 @@ impl<'a> Temporary<'a> {
     }
 
     /// Moves it to a name in its folder that must be free. Returns whether it was.
-    pub(in crate::source) fn place(mut self, name: &Path) -> Result<bool> {
+    pub fn place(mut self, name: &Path) -> Result<bool> {
         let moved = move_without_overwriting(self.folder, &self.name, self.folder, name);
         self.placed = moved.map_err(Error::io("write", self.folder.path().join(name)))?;
         Ok(self.placed)
@@ -166,7 +162,7 @@ impl Drop for Temporary<'_> {
 }
 
 /// Moves a file to a name that must be free. Returns whether it was.
-pub(in crate::source) fn move_without_overwriting(
+pub fn move_without_overwriting(
     from: &Folder,
     name: &Path,
     to: &Folder,
@@ -208,8 +204,8 @@ fn move_in_steps(from: &Folder, name: &Path, to: &Folder, new: &Path) -> io::Res
 mod tests {
     use std::fs::{self, File};
 
+    use super::super::left_over::LEFT_OVER;
     use super::*;
-    use crate::files::left_over::LEFT_OVER;
 
     #[test]
     fn a_move_never_overwrites() {

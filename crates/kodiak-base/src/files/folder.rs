@@ -16,7 +16,7 @@ use crate::files;
 
 /// An open folder.
 #[derive(Debug)]
-pub(in crate::source) struct Folder {
+pub struct Folder {
     /// Where it was when it was opened, for messages.
     path: PathBuf,
     #[cfg(unix)]
@@ -25,7 +25,7 @@ pub(in crate::source) struct Folder {
 
 impl Folder {
     /// Opens the root itself.
-    pub(in crate::source) fn root(path: &Path) -> io::Result<Self> {
+    pub fn root(path: &Path) -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
             handle: unix::open_root(path)?,
@@ -35,7 +35,7 @@ impl Folder {
 
     /// Opens a folder below a root, given by the path from there. Fails if a folder on
     /// the way is a link.
-    pub(in crate::source) fn open(root: &Path, inside: &Path) -> io::Result<Self> {
+    pub fn open(root: &Path, inside: &Path) -> io::Result<Self> {
         require_plain(inside)?;
         let mut folder = Self::root(root)?;
         if inside.as_os_str().is_empty() {
@@ -51,7 +51,7 @@ impl Folder {
 
     /// Opens a folder like [`Folder::open`], and creates it, and those above it, where
     /// they are missing. They are as private as the folders that they are in.
-    pub(in crate::source) fn create(root: &Path, inside: &Path) -> io::Result<Self> {
+    pub fn create(root: &Path, inside: &Path) -> io::Result<Self> {
         require_plain(inside)?;
         let mut folder = Self::root(root)?;
         for part in inside.components() {
@@ -71,7 +71,7 @@ impl Folder {
     }
 
     /// Opens the same folder once more, wherever it is by then.
-    pub(in crate::source) fn again(&self) -> io::Result<Self> {
+    pub fn again(&self) -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
             handle: unix::open_folder(&self.handle, Path::new("."))?,
@@ -80,12 +80,12 @@ impl Folder {
     }
 
     /// Returns where it was when it was opened, for messages.
-    pub(in crate::source) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Waits for the lock on the folder. Returns whether folders can be locked.
-    pub(in crate::source) fn lock(&self) -> bool {
+    pub fn lock(&self) -> bool {
         #[cfg(unix)]
         return self.handle.lock().is_ok();
         #[cfg(not(unix))]
@@ -93,7 +93,7 @@ impl Folder {
     }
 
     /// Makes the names in the folder survive a power cut, if the system can.
-    pub(in crate::source) fn sync(&self) {
+    pub fn sync(&self) {
         #[cfg(unix)]
         let _ = self.handle.sync_all();
     }
@@ -112,7 +112,7 @@ fn require_plain(inside: &Path) -> io::Result<()> {
 }
 
 /// Returns whether an error says that a link is in the way.
-pub(in crate::source) fn is_link(error: &io::Error) -> bool {
+pub fn is_link(error: &io::Error) -> bool {
     #[cfg(unix)]
     return error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     #[cfg(not(unix))]
@@ -199,7 +199,7 @@ mod unix {
     impl Folder {
         /// Opens a regular file in the folder for reading, without following a link and
         /// without waiting for anything.
-        pub(in crate::source) fn open_file(&self, name: &Path) -> io::Result<File> {
+        pub fn open_file(&self, name: &Path) -> io::Result<File> {
             let flags = OFlags::RDONLY
                 | OFlags::NOFOLLOW
                 | OFlags::NONBLOCK
@@ -211,11 +211,7 @@ mod unix {
 
         /// Creates a file in the folder, which must not exist. It is as private as the
         /// folder, or entirely if asked for.
-        pub(in crate::source) fn create_file(
-            &self,
-            name: &Path,
-            private: bool,
-        ) -> io::Result<File> {
+        pub fn create_file(&self, name: &Path, private: bool) -> io::Result<File> {
             let flags =
                 OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let private = private || is_private(&self.handle)?;
@@ -224,17 +220,17 @@ mod unix {
         }
 
         /// Returns whether something has this name, be it a link.
-        pub(in crate::source) fn has(&self, name: &Path) -> bool {
+        pub fn has(&self, name: &Path) -> bool {
             rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
         }
 
         /// Removes a file.
-        pub(in crate::source) fn remove_file(&self, name: &Path) -> io::Result<()> {
+        pub fn remove_file(&self, name: &Path) -> io::Result<()> {
             Ok(rustix::fs::unlinkat(&self.handle, name, AtFlags::empty())?)
         }
 
         /// Removes an empty folder.
-        pub(in crate::source) fn remove_folder(&self, name: &Path) -> io::Result<()> {
+        pub fn remove_folder(&self, name: &Path) -> io::Result<()> {
             Ok(rustix::fs::unlinkat(
                 &self.handle,
                 name,
@@ -243,22 +239,12 @@ mod unix {
         }
 
         /// Moves a file to a name in a folder, and replaces what has it.
-        pub(in crate::source) fn rename(
-            &self,
-            from: &Path,
-            to: &Self,
-            name: &Path,
-        ) -> io::Result<()> {
+        pub fn rename(&self, from: &Path, to: &Self, name: &Path) -> io::Result<()> {
             Ok(rustix::fs::renameat(&self.handle, from, &to.handle, name)?)
         }
 
         /// Gives a file a second name, which must be free.
-        pub(in crate::source) fn link(
-            &self,
-            from: &Path,
-            to: &Self,
-            name: &Path,
-        ) -> io::Result<()> {
+        pub fn link(&self, from: &Path, to: &Self, name: &Path) -> io::Result<()> {
             let flags = AtFlags::empty();
             Ok(rustix::fs::linkat(
                 &self.handle,
@@ -271,7 +257,7 @@ mod unix {
 
         /// Moves a file to a name that must be free, in one step. Returns whether it
         /// was, or `None` if the system cannot do that.
-        pub(in crate::source) fn rename_to_free(
+        pub fn rename_to_free(
             &self,
             from: &Path,
             to: &Self,
@@ -298,7 +284,7 @@ mod unix {
 
         /// Returns whether two names are one to the file system, which may ignore case
         /// or composition. Two names of one file are not.
-        pub(in crate::source) fn is_same_name(&self, one: &Path, to: &Self, other: &Path) -> bool {
+        pub fn is_same_name(&self, one: &Path, to: &Self, other: &Path) -> bool {
             let identity = |folder: &Self, name: &Path| {
                 let state = rustix::fs::statat(&folder.handle, name, AtFlags::SYMLINK_NOFOLLOW);
                 let state = state.ok()?;
@@ -309,7 +295,7 @@ mod unix {
         }
 
         /// Returns the names in the folder.
-        pub(in crate::source) fn names(&self) -> io::Result<Vec<OsString>> {
+        pub fn names(&self) -> io::Result<Vec<OsString>> {
             let mut names = Vec::new();
             for entry in Dir::read_from(&self.handle)? {
                 let name = entry?.file_name().to_bytes().to_vec();
@@ -321,7 +307,7 @@ mod unix {
         }
 
         /// Returns whether a name is a file's, and not a link's.
-        pub(in crate::source) fn is_file(&self, name: &Path) -> bool {
+        pub fn is_file(&self, name: &Path) -> bool {
             let state = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
             state.is_ok_and(|state| FileType::from_raw_mode(state.st_mode) == FileType::RegularFile)
         }
@@ -330,11 +316,11 @@ mod unix {
 
 #[cfg(not(unix))]
 impl Folder {
-    pub(in crate::source) fn open_file(&self, name: &Path) -> io::Result<File> {
+    pub fn open_file(&self, name: &Path) -> io::Result<File> {
         files::open(self.path.join(name))
     }
 
-    pub(in crate::source) fn create_file(&self, name: &Path, _private: bool) -> io::Result<File> {
+    pub fn create_file(&self, name: &Path, _private: bool) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options
             .write(true)
@@ -342,27 +328,27 @@ impl Folder {
             .open(self.path.join(name))
     }
 
-    pub(in crate::source) fn has(&self, name: &Path) -> bool {
+    pub fn has(&self, name: &Path) -> bool {
         fs::symlink_metadata(self.path.join(name)).is_ok()
     }
 
-    pub(in crate::source) fn remove_file(&self, name: &Path) -> io::Result<()> {
+    pub fn remove_file(&self, name: &Path) -> io::Result<()> {
         fs::remove_file(self.path.join(name))
     }
 
-    pub(in crate::source) fn remove_folder(&self, name: &Path) -> io::Result<()> {
+    pub fn remove_folder(&self, name: &Path) -> io::Result<()> {
         fs::remove_dir(self.path.join(name))
     }
 
-    pub(in crate::source) fn rename(&self, from: &Path, to: &Self, name: &Path) -> io::Result<()> {
+    pub fn rename(&self, from: &Path, to: &Self, name: &Path) -> io::Result<()> {
         fs::rename(self.path.join(from), to.path.join(name))
     }
 
-    pub(in crate::source) fn link(&self, from: &Path, to: &Self, name: &Path) -> io::Result<()> {
+    pub fn link(&self, from: &Path, to: &Self, name: &Path) -> io::Result<()> {
         fs::hard_link(self.path.join(from), to.path.join(name))
     }
 
-    pub(in crate::source) fn rename_to_free(
+    pub fn rename_to_free(
         &self,
         _from: &Path,
         _to: &Self,
@@ -371,17 +357,17 @@ impl Folder {
         None
     }
 
-    pub(in crate::source) fn is_same_name(&self, one: &Path, to: &Self, other: &Path) -> bool {
+    pub fn is_same_name(&self, one: &Path, to: &Self, other: &Path) -> bool {
         let lower = |path: PathBuf| path.to_string_lossy().to_lowercase();
         lower(self.path.join(one)) == lower(to.path.join(other))
     }
 
-    pub(in crate::source) fn names(&self) -> io::Result<Vec<std::ffi::OsString>> {
+    pub fn names(&self) -> io::Result<Vec<std::ffi::OsString>> {
         let entries = fs::read_dir(&self.path)?;
         entries.map(|entry| Ok(entry?.file_name())).collect()
     }
 
-    pub(in crate::source) fn is_file(&self, name: &Path) -> bool {
+    pub fn is_file(&self, name: &Path) -> bool {
         fs::symlink_metadata(self.path.join(name)).is_ok_and(|metadata| metadata.is_file())
     }
 }
