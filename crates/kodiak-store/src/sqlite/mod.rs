@@ -2,6 +2,23 @@
 //!
 //! Readers open it read-only and never wait. The [`SqliteWriter`] holds the
 //! lock.
+//!
+//! | table | content |
+//! |---|---|
+//! | `entries` | what sources list, with versions, and why an entry was skipped |
+//! | `containers` | folders and ignore files with their versions, so that a look for changes lists only folders that changed |
+//! | `documents`, `bodies` | narrow rows with markup, thread, author and project; the texts |
+//! | `documents_fts` | a contentless FTS5 table, filled with triggers switched off; for changes made with plain SQL, triggers keep it in step with the view `documents_text` |
+//! | `terms`, `vocabulary` | document frequencies of terms, for ranking, and of unstemmed words, for spelling and prefixes |
+//! | `links`, `links_fts`, `names` | links with their texts, and what links may call a document |
+//! | `chunks`, `embeddings` | ranges of texts, the same for every model, and their vectors as 32-bit floats |
+//! | `derived` | the automaton over the vocabulary; newer words are compared one by one |
+//!
+//! The writer switches triggers off because FTS5 writes a segment for every statement
+//! that fires one. Everything derived from a document changes in its transaction. An
+//! index of an earlier format is read through temporary views, and the next writer
+//! migrates it. A rebuild is one transaction: a reader sees the old index until the new
+//! one is complete.
 
 mod counts;
 mod coverage;
