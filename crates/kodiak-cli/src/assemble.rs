@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use kodiak::Engine;
+use kodiak::brain::{BrainOptions, EMBEDDED_FIELDS};
 use kodiak::embed::{Embedder, OnnxEmbedder};
 use kodiak::engine::{EngineBuilder, LaterSource, ModelAbsence, ModelResult, Models};
 use kodiak::http::{Network, Secret};
@@ -290,17 +291,23 @@ pub(crate) fn engine(
             ..Tuning::default()
         })
         .models(models)
-        .brain_threshold(config.brain.threshold)
+        .embedded_fields(EMBEDDED_FIELDS)
         .tombstones(forgotten.clone());
-    if config.brain.remember_queries {
-        builder = builder.remember_queries(paths::queries_file(&context.index_path));
-    }
     for registered in &config.sources {
         builder = add(builder, config, registered, &forgotten);
     }
     let (path, known) = (context.config_path.clone(), config.clone());
     let builder = builder.registered_later(move || registered_later(&path, &known, &forgotten));
     builder.open()
+}
+
+/// Returns how questions to the session records are answered.
+pub(crate) fn brain(context: &Context<'_>, config: &Config) -> BrainOptions {
+    let remembers = config.brain.remember_queries;
+    BrainOptions {
+        threshold: config.brain.threshold,
+        queries: remembers.then(|| paths::queries_file(&context.index_path)),
+    }
 }
 
 /// Returns the sources that the config has by now and that are not in `known`, which was

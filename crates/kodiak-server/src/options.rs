@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kodiak::Engine;
 use kodiak::access::Guard;
+use kodiak::brain::BrainOptions;
 
 use crate::budget::DEFAULT_TOKENS;
 use crate::tool::ToolSet;
@@ -22,6 +23,8 @@ pub struct Settled {
     pub engine: Engine,
     /// The sources whose documents are known by their keys, not by ids.
     pub named_by_key: Vec<String>,
+    /// How questions to the session records are answered.
+    pub brain: BrainOptions,
 }
 
 /// Returns what is served from now on, if the settings have changed since it was

@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use kodiak::access::Guard;
+use kodiak::brain::BrainOptions;
 use kodiak::{Cancel, Engine, Event, Job};
 use serde_json::{Map, Value};
 
@@ -84,6 +85,7 @@ impl Server {
         let settled = Settled {
             engine,
             named_by_key: Vec::new(),
+            brain: BrainOptions::default(),
         };
         Self::of(settled, options)
     }
@@ -119,6 +121,11 @@ impl Server {
     pub(crate) fn names_by_key(&self, source: &str) -> bool {
         let named = &self.settled().named_by_key;
         named.iter().any(|name| name == source)
+    }
+
+    /// Returns how questions to the session records are answered.
+    pub(crate) fn brain(&self) -> BrainOptions {
+        self.settled().brain.clone()
     }
 
     fn settled(&self) -> RwLockReadGuard<'_, Settled> {

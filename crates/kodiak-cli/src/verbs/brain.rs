@@ -1,29 +1,31 @@
 //! `kodiak brain`: asks the session records.
 
 use kodiak::access::Guard;
-use kodiak::brain::{BrainAnswer, BrainRequest};
-use kodiak::engine::{Job, Statements};
+use kodiak::brain::queries::QueryLog;
+use kodiak::brain::{BrainAnswer, BrainRequest, Sessions, Statements};
+use kodiak::engine::Job;
 use kodiak::store::Filter;
 use kodiak::{Engine, date};
 
 use super::Outcome;
 use super::search::{nothing_found, require_known};
 use crate::arguments::BrainArguments;
-use crate::assemble::Purpose;
+use crate::assemble::{self, Purpose};
 use crate::config::Config;
 use crate::context::{Context, explain_missing_index};
 use crate::failure::refusal;
 use crate::output::brain;
 use crate::output::phrases::counted;
+use crate::paths;
 use crate::places::Places;
 use crate::projects;
 
 pub(super) fn run(arguments: &BrainArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let config = context.config()?;
-    let engine = context.engine(&config, Purpose::of("brain"))?;
     if let Some(text) = &arguments.forget_queries {
-        return forget(text, &config, &engine, context);
+        return forget(text, context);
     }
+    let engine = context.engine(&config, Purpose::of("brain"))?;
     require_known(&arguments.sources, &config, &engine)
         .map_err(|error| explain_missing_index(error, &config))?;
     let filter = filter(arguments, &engine)?;
@@ -58,10 +60,11 @@ pub(super) fn run(arguments: &BrainArguments, context: &Context<'_>) -> anyhow::
         refresh: true,
     };
     let guard = Guard::local();
+    let sessions = Sessions::new(&engine).with_options(assemble::brain(context, &config));
     let answer = if arguments.similar {
-        engine.similar_sessions(&guard, &request)
+        sessions.similar(&guard, &request)
     } else {
-        engine.brain(&guard, &request)
+        sessions.brain(&guard, &request)
     };
     let answer = answer.map_err(|error| explain_missing_sessions(error, &config))?;
     print(answer, arguments, &config, context)
@@ -147,7 +150,7 @@ fn statements(
 ) -> anyhow::Result<Outcome> {
     let output = context.output;
     let config = context.config()?;
-    let found = engine.statements(&Guard::local(), which, filter, &Job::default());
+    let found = Sessions::new(engine).statements(&Guard::local(), which, filter, &Job::default());
     let mut found = found.map_err(|error| explain_missing_sessions(error, &config))?;
     let all = found.len();
     found.truncate(limit);
@@ -170,20 +173,10 @@ fn statements(
 }
 
 /// Forgets remembered questions, also where they are no longer remembered.
-fn forget(
-    text: &str,
-    config: &Config,
-    engine: &Engine,
-    context: &Context<'_>,
-) -> anyhow::Result<Outcome> {
+fn forget(text: &str, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let text = Some(text).filter(|text| !text.is_empty());
-    let forgotten = if config.brain.remember_queries {
-        engine.forget_queries(&Guard::local(), text)?
-    } else {
-        let path = crate::paths::queries_file(&context.index_path);
-        kodiak::brain::queries::QueryLog::new(path).forget(text)?
-    };
-    let questions = counted(forgotten as u64, "question");
+    let log = QueryLog::new(paths::queries_file(&context.index_path));
+    let questions = counted(log.forget(text)? as u64, "question");
     context.output.notice(&format!("{questions} forgotten"));
     Ok(Outcome::Done)
 }

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use kodiak::access::Guard;
+use kodiak::brain::{KEPT_IN_TRASH, Sessions};
 use kodiak::document::Timestamp;
-use kodiak::engine::{Clock, Event, Job, KEPT_IN_TRASH};
+use kodiak::engine::{Clock, Event, Job};
 use kodiak::memory::Memories;
 use kodiak::{Engine, Error};
 
@@ -132,7 +133,7 @@ fn retire_sessions(
 ) -> anyhow::Result<()> {
     let cutoff = config.transcripts.cutoff();
     let job = Job::new(&|_| {});
-    let done = engine.retire_sessions(&Guard::local(), cutoff, clock, &job)?;
+    let done = Sessions::new(engine).retire(&Guard::local(), cutoff, clock, &job)?;
     let sessions = |count: usize| counted(count as u64, "session");
     let age = config.transcripts.retention.as_deref().unwrap_or_default();
     if done.retired > 0 {

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Ingestion, RepeatedLesson};
+use kodiak::brain::{Ingestion, RepeatedLesson, Sessions};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 
@@ -96,7 +96,7 @@ pub(super) fn run(arguments: &IngestArguments, context: &Context<'_>) -> anyhow:
     models::is_ready(context, &config, false);
     let texts: Vec<String> = found.iter().map(|record| record.text.clone()).collect();
     let taken = pages::work(context.output, |job| {
-        Ok(engine.ingest(&Guard::local(), &source, &texts, job)?)
+        Ok(Sessions::new(&engine).ingest(&Guard::local(), &source, &texts, job)?)
     })?;
     let report = report(taken, &found);
     if arguments.json {

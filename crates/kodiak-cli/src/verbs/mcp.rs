@@ -93,6 +93,7 @@ fn settled(context: &Context<'_>, config: &Config, no_semantic: bool) -> anyhow:
     Ok(Settled {
         engine: engine.with_reranker(reranker),
         named_by_key: named_by_key.map(|source| source.name.clone()).collect(),
+        brain: assemble::brain(context, config),
     })
 }
 

@@ -1,6 +1,6 @@
 //! The brain set: what sessions taught.
 
-use kodiak::brain::{BrainAnswer, BrainHit, BrainRequest};
+use kodiak::brain::{BrainAnswer, BrainHit, BrainRequest, Sessions};
 use serde_json::{Map, Value, json};
 
 use super::parameter::{Kind, Parameter};
@@ -50,7 +50,7 @@ pub(super) const SIMILAR_SESSIONS: Tool = Tool {
 
 fn query(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let request = request(call, call.arguments.text("query").unwrap_or_default())?;
-    let answer = call.engine.brain(call.guard(), &request);
+    let answer = sessions(call).brain(call.guard(), &request);
     unless_unindexed(call, answer, |answer| worded(call, &answer))
 }
 
@@ -64,8 +64,12 @@ fn similar(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         }
     };
     let request = request(call, like)?;
-    let answer = call.engine.similar_sessions(call.guard(), &request);
+    let answer = sessions(call).similar(call.guard(), &request);
     unless_unindexed(call, answer, |answer| worded(call, &answer))
+}
+
+fn sessions<'a>(call: &'a Call<'_>) -> Sessions<'a> {
+    Sessions::new(&call.engine).with_options(call.server.brain())
 }
 
 fn request(call: &Call<'_>, query: &str) -> Result<BrainRequest, Refusal> {

@@ -1,23 +1,81 @@
-//! What sessions taught: the values of an answer from session records.
+//! Sessions with agents: what they taught, and how long they are kept.
 //!
-//! This module owns what is asked and answered. `same` groups statements that say
-//! the same, and `queries` remembers queries that worked. [`Engine::brain`] and its
-//! neighbours search and read.
-//!
-//! [`Engine::brain`]: crate::Engine::brain
+//! [`Sessions`] works over the session records and transcripts of an engine. `ask`
+//! answers questions, `ingest` takes in records, and `retention` removes old copies of
+//! transcripts. `same` groups statements that say the same, and `queries` remembers
+//! questions that were answered.
 
+mod ask;
+mod ingest;
 #[cfg(test)]
 mod judged;
 pub mod queries;
-pub(crate) mod same;
+mod retention;
+mod same;
 mod wording;
+
+use std::path::PathBuf;
 
 use serde::Serialize;
 
+pub use ask::Statements;
+pub use ingest::{Ingestion, RepeatedLesson};
+pub use retention::{KEPT_IN_TRASH, SessionRetention};
+
 use crate::document::Timestamp;
+use crate::engine::{EmbeddedFields, Engine};
 use crate::search::{Completeness, DEFAULT_LIMIT, Hit, Notices};
 pub use crate::source::sessions::{Decision, Lesson, Quirk};
+use crate::source::sessions::{KIND, LESSON, QUIRK};
 use crate::store::Filter;
+use queries::QueryLog;
+
+/// The fields of session records whose vectors are used to group what sessions say. An
+/// engine that is built with them
+/// ([`EngineBuilder::embedded_fields`](crate::engine::EngineBuilder::embedded_fields))
+/// keeps the vectors.
+pub const EMBEDDED_FIELDS: EmbeddedFields = EmbeddedFields {
+    kind: KIND,
+    fields: &[LESSON, QUIRK],
+};
+
+/// How questions to the session records are answered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BrainOptions {
+    /// Sessions farther than this from a question count as unrelated, unless the
+    /// question sets another distance. By default the model decides.
+    pub threshold: Option<f64>,
+    /// The file in which questions that were answered are remembered. Without one, none
+    /// are.
+    pub queries: Option<PathBuf>,
+}
+
+/// The sessions of an engine: asking them, taking in new ones and removing old ones.
+#[derive(Clone, Debug)]
+pub struct Sessions<'a> {
+    engine: &'a Engine,
+    options: BrainOptions,
+}
+
+impl<'a> Sessions<'a> {
+    /// Creates a view of the sessions of an engine.
+    pub fn new(engine: &'a Engine) -> Self {
+        Self {
+            engine,
+            options: BrainOptions::default(),
+        }
+    }
+
+    /// Sets how questions are answered.
+    #[must_use]
+    pub fn with_options(self, options: BrainOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    fn query_log(&self) -> Option<QueryLog> {
+        self.options.queries.as_ref().map(QueryLog::new)
+    }
+}
 
 /// A question to the session records.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use rapidfuzz::distance::indel;
 
 use super::wording::Wording;
+use crate::engine::Vectors;
 use crate::text::words;
 use crate::vector::dot;
 
@@ -41,12 +42,6 @@ const DECISIVE: [&str; 24] = [
     "more", "next", "nine", "off", "one", "previous", "second", "seven", "six", "ten", "three",
     "two", "up",
 ];
-
-/// The vectors of statements, and the cosine below which texts are unrelated.
-pub(crate) struct Vectors {
-    pub(crate) vectors: Vec<Option<Vec<f32>>>,
-    pub(crate) minimum: f32,
-}
 
 /// A statement as it is compared.
 struct Statement {
@@ -108,7 +103,7 @@ impl Statement {
 
 /// Groups statements that say the same. Returns the indexes of each group in order,
 /// the groups in the order of their first statements.
-pub(crate) fn groups(texts: &[&str], vectors: Option<&Vectors>) -> Vec<Vec<usize>> {
+pub(super) fn groups(texts: &[&str], vectors: Option<&Vectors>) -> Vec<Vec<usize>> {
     let statements: Vec<Statement> = texts.iter().map(|text| Statement::of(text)).collect();
     let vectors = vectors.filter(|_| texts.len() <= MOST_COMPARED);
     let mut groups: Vec<Vec<usize>> = Vec::new();

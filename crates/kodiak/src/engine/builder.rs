@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::backfills::Backfills;
+use super::embedded_fields::EmbeddedFields;
 use super::later::{Later, LaterSource};
 use super::looks::Looks;
 use super::models::{Models, NoModel, OneModel};
@@ -13,7 +14,6 @@ use super::queue::WriteQueue;
 use super::readers::Readers;
 use super::refresh::{REFRESH, Refresher};
 use super::{AbsentSource, Engine, Shared};
-use crate::brain::queries::QueryLog;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
@@ -59,8 +59,7 @@ impl EngineBuilder {
                 cache,
                 journaled: false,
                 tombstones: Tombstones::default(),
-                queries: None,
-                brain_threshold: None,
+                embedded_fields: Vec::new(),
                 readers: Readers::default(),
                 queue: WriteQueue::default(),
                 workers: Arc::new(Workers::for_this_machine()),
@@ -204,19 +203,11 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets the distance from which on a session counts as unrelated to a question
-    /// that sets none. By default it is the model's own.
+    /// Adds fields whose values a feature embeds one by one, so that their vectors stay in
+    /// the cache as long as their documents are indexed.
     #[must_use]
-    pub fn brain_threshold(mut self, distance: Option<f64>) -> Self {
-        self.shared.brain_threshold = distance;
-        self
-    }
-
-    /// Sets the file in which questions to the session records that were answered
-    /// are remembered. By default none are.
-    #[must_use]
-    pub fn remember_queries(mut self, path: impl Into<PathBuf>) -> Self {
-        self.shared.queries = Some(QueryLog::new(path));
+    pub fn embedded_fields(mut self, fields: EmbeddedFields) -> Self {
+        self.shared.embedded_fields.push(fields);
         self
     }
 

@@ -7,8 +7,8 @@
 
 use std::collections::HashSet;
 
+use super::Engine;
 use super::erasure::Erasure;
-use super::{Engine, brain};
 use crate::error::{Error, Result};
 use crate::store::{EmbeddingCache, Filter, Reader};
 
@@ -26,7 +26,7 @@ impl Engine {
                 // It may come back from the trash, and so may its earlier versions.
                 cache.erase(&hashes)?;
             } else {
-                let mut used = hashes_in_use(reader)?;
+                let mut used = self.hashes_in_use(reader)?;
                 for hash in &hashes {
                     used.remove(hash);
                 }
@@ -60,25 +60,6 @@ impl Engine {
         Ok(hashes)
     }
 
-    /// Deletes vectors of statements from the cache that are being erased or are gone by
-    /// now: another process may have erased them while the model worked on them. An
-    /// erasing that begins later finds them in the cache.
-    pub(super) fn leave_out_erased(
-        &self,
-        cache: &mut EmbeddingCache,
-        made: &[([u8; 16], Vec<f32>)],
-    ) {
-        let erasing = self.erasing_journal().is_some_and(|path| path.exists());
-        let there = self.read(brain::all_statement_hashes).unwrap_or_default();
-        let there: HashSet<[u8; 16]> = there.into_iter().filter(|_| !erasing).collect();
-        let made = made.iter().map(|(hash, _)| *hash);
-        let gone: Vec<[u8; 16]> = made.filter(|hash| !there.contains(hash)).collect();
-        if !gone.is_empty() {
-            // A cache that cannot be written has not taken them either.
-            let _ = cache.erase(&gone).and_then(|()| cache.empty_log());
-        }
-    }
-
     /// Opens the cache, if there is one.
     pub(super) fn cache_to_erase(&self) -> Result<Option<EmbeddingCache>> {
         let path = self.shared.cache.as_deref().filter(|path| path.exists());
@@ -88,14 +69,14 @@ impl Engine {
             opened => opened,
         }
     }
-}
 
-/// Returns the hashes of all texts of the index that may have been embedded.
-fn hashes_in_use(reader: &dyn Reader) -> Result<HashSet<[u8; 16]>> {
-    let mut used = HashSet::new();
-    for row in reader.rows(&Filter::default(), None, None)?.iter() {
-        used.extend(reader.chunk_hashes_of(row)?);
+    /// Returns the hashes of all texts of the index that may have been embedded.
+    fn hashes_in_use(&self, reader: &dyn Reader) -> Result<HashSet<[u8; 16]>> {
+        let mut used = HashSet::new();
+        for row in reader.rows(&Filter::default(), None, None)?.iter() {
+            used.extend(reader.chunk_hashes_of(row)?);
+        }
+        used.extend(self.field_hashes(reader)?);
+        Ok(used)
     }
-    used.extend(brain::all_statement_hashes(reader)?);
-    Ok(used)
 }

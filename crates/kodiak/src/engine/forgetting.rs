@@ -276,7 +276,7 @@ impl Engine {
         let mut hashes = Vec::new();
         for (source, key) in documents {
             hashes.extend(self.chunk_hashes(source, key)?);
-            hashes.extend(self.statement_hashes(source, key)?);
+            hashes.extend(self.field_hashes_of(source, key)?);
         }
         Ok(hashes)
     }

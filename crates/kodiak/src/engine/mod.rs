@@ -13,23 +13,22 @@
 //! * `writing` brings the index up to date with what the engine has written;
 //! * `forgetting` plans an erasing, `erasure` records it, and `erasing` carries it out,
 //!   also if another process has begun it;
-//! * `sync`, `embed`, `documents`, `pages`, `tags`, `brain`, `ingest`, `status` and
-//!   `doctor` contain the methods.
+//! * `sync`, `embed`, `documents`, `pages`, `tags`, `status` and `doctor` contain the
+//!   methods.
 
 mod backfills;
-mod brain;
 mod builder;
 mod clock;
 mod doctor;
 mod documents;
 mod embed;
+mod embedded_fields;
 mod erased_vectors;
 mod erasing;
 mod erasure;
 mod event;
 mod find;
 mod forgetting;
-mod ingest;
 mod journal;
 mod later;
 mod looks;
@@ -40,7 +39,7 @@ mod pages;
 mod queue;
 mod readers;
 mod refresh;
-mod retention;
+mod retiring;
 mod status;
 mod sync;
 mod tags;
@@ -52,20 +51,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use brain::Statements;
 pub use builder::EngineBuilder;
 pub use clock::Clock;
 pub use doctor::{Check, Diagnosis, Repair, Subject};
 pub use documents::{Saved, Summary};
+pub use embedded_fields::{EmbeddedFields, Vectors};
 pub use event::{Event, Job};
 pub(crate) use forgetting::Wanted;
-pub use ingest::{Ingestion, RepeatedLesson};
 pub use later::LaterSource;
 pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
 pub use neighbours::Neighbours;
 pub use pages::PageText;
 pub use refresh::REFRESH;
-pub use retention::{KEPT_IN_TRASH, SessionRetention};
 pub use status::{CacheStatus, MeaningState, SourceState, Status};
 pub use sync::{SourceFailure, SyncReport};
 pub use tags::{Left, TagCount, TagRenaming};
@@ -78,7 +75,6 @@ use readers::Readers;
 use refresh::Refresher;
 
 use crate::access::{Capability, Guard};
-use crate::brain::queries::QueryLog;
 use crate::cancel::Cancel;
 use crate::document::Reference;
 use crate::error::{Error, Result};
@@ -123,11 +119,8 @@ struct Shared {
     journaled: bool,
     /// What was forgotten and must not be indexed again.
     tombstones: Tombstones,
-    /// Where questions that were answered are remembered, if they are.
-    queries: Option<QueryLog>,
-    /// The distance from which on a session counts as unrelated, if it is not the
-    /// model's own.
-    brain_threshold: Option<f64>,
+    /// The fields that features embed.
+    embedded_fields: Vec<EmbeddedFields>,
     readers: Readers,
     queue: WriteQueue,
     workers: Arc<Workers>,
@@ -226,6 +219,11 @@ impl Engine {
         }
     }
 
+    /// Returns the ranking parameters.
+    pub fn tuning(&self) -> Tuning {
+        self.tuning
+    }
+
     /// Returns an engine that shares everything with this one, except for the model
     /// that reranks the best hits of searches that ask for it.
     #[must_use]
@@ -312,8 +310,9 @@ impl Engine {
         }
     }
 
-    /// Returns the sources that could be opened.
-    pub(crate) fn all_sources(&self) -> &[Box<dyn Source>] {
+    /// Returns the sources that could be opened, whichever exist for a caller. A feature
+    /// looks for its own among them, and asks a [`Guard`] which of them it admits.
+    pub fn sources(&self) -> &[Box<dyn Source>] {
         &self.shared.sources
     }
 
@@ -338,9 +337,9 @@ impl Engine {
         })
     }
 
-    /// Runs `work` with a reader from the pool for which only the guard's scope
-    /// exists.
-    pub(crate) fn read_as<T>(
+    /// Runs `work` with a reader of the index for which only the guard's scope exists:
+    /// how a feature reads what no method returns.
+    pub fn read_as<T>(
         &self,
         guard: &Guard,
         work: impl FnOnce(&dyn Reader) -> Result<T>,
@@ -392,7 +391,7 @@ impl Engine {
     }
 
     /// Returns the source with this name, if the guard admits it.
-    pub(crate) fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
+    pub fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
         let shared = &self.shared;
         let found = shared.sources.iter().find(|source| source.name() == name);
         // A caller that is restricted to a project may begin to remember and to write

@@ -99,8 +99,9 @@ impl Engine {
     }
 
     /// Brings the index up to date with files of `source` that were written,
-    /// moved or deleted. Returns whether that succeeded.
-    pub(crate) fn index_written(&self, source: &str, files: &[PathBuf], job: &Job<'_>) -> bool {
+    /// moved or deleted. Returns whether that succeeded. A feature that writes files of its
+    /// sources itself calls this afterwards.
+    pub fn index_written(&self, source: &str, files: &[PathBuf], job: &Job<'_>) -> bool {
         let stored = self.write(job, |writer| self.store_written(source, files, writer, job));
         stored.is_ok_and(|complete| complete)
     }

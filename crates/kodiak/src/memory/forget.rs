@@ -143,7 +143,7 @@ impl Memories<'_> {
         if is_id && self.engine.was_erased_by_id(&digits)? {
             return Ok(true);
         }
-        for source in self.engine.all_sources() {
+        for source in self.engine.sources() {
             let source = source.name();
             if !guard.admits(source) {
                 continue;

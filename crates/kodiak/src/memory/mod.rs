@@ -81,7 +81,7 @@ impl Memories<'_> {
     }
 
     fn sources_of_kinds(&self, guard: &Guard, kinds: &[&str]) -> Vec<String> {
-        let sources = self.engine.all_sources().iter();
+        let sources = self.engine.sources().iter();
         let sources = sources.filter(|source| kinds.contains(&source.kind()));
         self.engine
             .existing(guard, sources.map(|source| source.name()))

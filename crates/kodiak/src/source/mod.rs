@@ -263,7 +263,7 @@ pub struct Trashed {
 pub trait KeptCopies {
     /// Returns the copies whose originals are gone, and that were last added to before a
     /// moment.
-    fn outlived(&self, before: Timestamp) -> Result<Vec<Outlived>>;
+    fn expired_copies(&self, before: Timestamp) -> Result<Vec<ExpiredCopy>>;
 
     /// Moves copies to the trash, and records when. One that is gone is left out.
     fn retire(&self, entries: &[&str], at: Timestamp) -> Result<()>;
@@ -281,7 +281,7 @@ pub trait KeptCopies {
 
 /// An entry that a source has kept longer than its original.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outlived {
+pub struct ExpiredCopy {
     /// The key of the entry.
     pub entry: String,
     /// The keys of its documents.

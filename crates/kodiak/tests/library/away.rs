@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
+use kodiak::brain::Sessions;
 use kodiak::engine::{Engine, Job};
 use kodiak::memory::Memories;
 use kodiak::search::{Freshness, Request};
@@ -475,13 +476,13 @@ fn retention_waits_for_a_folder_that_is_away() {
         machine.unplug(away);
         for engine in [&engine, &machine.patient()] {
             engine.sync(&me(), &Job::default()).unwrap();
-            let retired = engine.retire_sessions(&me(), Some(later), clock, &Job::default());
+            let retired = Sessions::new(&engine).retire(&me(), Some(later), clock, &Job::default());
             assert_eq!(retired.unwrap().retired, 0, "{away:?}");
         }
         machine.plug_in();
     }
     // They go once the agent has deleted them.
     fs::remove_file(machine.drive().join("projects/p/s1.jsonl")).unwrap();
-    let retired = engine.retire_sessions(&me(), Some(later), clock, &Job::default());
+    let retired = Sessions::new(&engine).retire(&me(), Some(later), clock, &Job::default());
     assert_eq!(retired.unwrap().retired, 1);
 }

@@ -4,8 +4,8 @@
 use std::fs;
 
 use kodiak::access::{Capability, Guard};
-use kodiak::brain::{BrainAnswer, BrainRequest, FoundBy};
-use kodiak::engine::{Engine, Job, Statements};
+use kodiak::brain::{BrainAnswer, BrainOptions, BrainRequest, FoundBy, Sessions, Statements};
+use kodiak::engine::{Engine, Job};
 use kodiak::store::Filter;
 
 use crate::embedders::tiny;
@@ -60,7 +60,9 @@ fn kitchen(tree: &Tree) -> Engine {
 fn a_question_is_answered_by_meaning_with_decisions_and_lessons() {
     let tree = Tree::new();
     let engine = kitchen(&tree);
-    let answer = engine.brain(&me(), &question("task management")).unwrap();
+    let answer = Sessions::new(&engine)
+        .brain(&me(), &question("task management"))
+        .unwrap();
     assert_eq!(answer.found_by, FoundBy::Meaning);
     assert_eq!(sessions(&answer)[0], "gtd");
     let hit = &answer.hits[0];
@@ -84,15 +86,17 @@ fn words_answer_where_nothing_is_within_the_threshold() {
         threshold: Some(0.0001),
         ..question("ferry")
     };
-    let answer = engine.brain(&me(), &strict).unwrap();
+    let answer = Sessions::new(&engine).brain(&me(), &strict).unwrap();
     assert_eq!(
         (answer.found_by, sessions(&answer)),
         (FoundBy::Words, vec!["lisbon"])
     );
     assert_eq!(answer.threshold, Some(0.0001));
-    let strict = tree.builder().model(tiny()).brain_threshold(Some(0.0001));
-    let answer = strict.open().unwrap().brain(&me(), &question("ferry"));
-    let answer = answer.unwrap();
+    let strict = Sessions::new(&engine).with_options(BrainOptions {
+        threshold: Some(0.0001),
+        ..BrainOptions::default()
+    });
+    let answer = strict.brain(&me(), &question("ferry")).unwrap();
     assert_eq!(
         (answer.found_by, answer.threshold),
         (FoundBy::Words, Some(0.0001))
@@ -100,7 +104,9 @@ fn words_answer_where_nothing_is_within_the_threshold() {
     assert_eq!(answer.hits[0].lessons[0].summary, "Book early");
     drop(engine);
     // So they do without a model.
-    let answer = tree.engine(None).brain(&me(), &question("ferry")).unwrap();
+    let answer = Sessions::new(&tree.engine(None))
+        .brain(&me(), &question("ferry"))
+        .unwrap();
     assert_eq!(
         (answer.found_by, sessions(&answer)),
         (FoundBy::Words, vec!["lisbon"])
@@ -121,14 +127,18 @@ fn a_question_keeps_to_its_project_and_its_guard() {
         ..question("ferry endpoints")
     };
     let by_project = |project: &str| {
-        let answer = engine.brain(&me(), &within(project)).unwrap();
+        let answer = Sessions::new(&engine)
+            .brain(&me(), &within(project))
+            .unwrap();
         sessions(&answer).contains(&"9f2c4e1ab0d37756")
     };
     assert!(by_project("~/src/api") && !by_project("atlas"));
     let held = me().in_project("atlas");
-    let answer = engine.brain(&held, &question("endpoints")).unwrap();
+    let answer = Sessions::new(&engine)
+        .brain(&held, &question("endpoints"))
+        .unwrap();
     assert!(!sessions(&answer).contains(&"9f2c4e1ab0d37756"));
-    let lessons = engine.statements(
+    let lessons = Sessions::new(&engine).statements(
         &held,
         Statements::Lessons,
         &Filter::default(),
@@ -136,8 +146,10 @@ fn a_question_keeps_to_its_project_and_its_guard() {
     );
     assert_eq!(lessons.unwrap().len(), 3);
     let searcher = Guard::holding([Capability::Search]);
-    engine.brain(&searcher, &question("ferry")).unwrap_err();
-    engine
+    Sessions::new(&engine)
+        .brain(&searcher, &question("ferry"))
+        .unwrap_err();
+    Sessions::new(&engine)
         .statements(
             &searcher,
             Statements::Quirks,
@@ -160,11 +172,13 @@ fn similar_sessions_are_found_by_id_and_by_text() {
         ),
     );
     let engine = kitchen(&tree);
-    let answer = engine.similar_sessions(&me(), &question("ramen")).unwrap();
+    let answer = Sessions::new(&engine)
+        .similar(&me(), &question("ramen"))
+        .unwrap();
     assert_eq!(sessions(&answer)[0], "soup");
     assert!(!sessions(&answer).contains(&"ramen"));
-    let answer = engine
-        .similar_sessions(&me(), &question("pork with garlic and noodles"))
+    let answer = Sessions::new(&engine)
+        .similar(&me(), &question("pork with garlic and noodles"))
         .unwrap();
     assert!(["ramen", "soup"].contains(&sessions(&answer)[0]));
 }
@@ -174,7 +188,7 @@ fn what_several_sessions_say_is_one_lesson() {
     let tree = Tree::new();
     let engine = tree.engine(None);
     let take_in = |text: String| {
-        engine
+        Sessions::new(&engine)
             .ingest(&me(), "sessions", &[text], &Job::default())
             .unwrap()
     };
@@ -192,7 +206,7 @@ fn what_several_sessions_say_is_one_lesson() {
         second.repeated[0].new.text,
         "run the test before every commit!"
     );
-    let groups = engine
+    let groups = Sessions::new(&engine)
         .statements(
             &me(),
             Statements::Lessons,
@@ -205,7 +219,7 @@ fn what_several_sessions_say_is_one_lesson() {
         .map(|group| (group.sessions, group.said.len()))
         .collect();
     assert_eq!(told, [(2, 2), (1, 1)]);
-    let quirks = engine
+    let quirks = Sessions::new(&engine)
         .statements(
             &me(),
             Statements::Quirks,
@@ -226,26 +240,31 @@ fn answered_questions_are_remembered_only_where_asked_for() {
     drop(kitchen(&tree));
     let log = tree.root.join("queries.txt");
     let engine = tree.engine(Some(tiny()));
-    engine.brain(&me(), &question("task management")).unwrap();
+    Sessions::new(&engine)
+        .brain(&me(), &question("task management"))
+        .unwrap();
     assert!(!log.exists());
     drop(engine);
-    let engine = tree
-        .builder()
-        .model(tiny())
-        .remember_queries(&log)
-        .open()
+    let engine = tree.engine(Some(tiny()));
+    let remembering = Sessions::new(&engine).with_options(BrainOptions {
+        queries: Some(log.clone()),
+        ..BrainOptions::default()
+    });
+    remembering
+        .brain(&me(), &question("task management"))
         .unwrap();
-    engine.brain(&me(), &question("task management")).unwrap();
-    let answer = engine
+    let answer = remembering
         .brain(&me(), &question("tassk managment zyxwv"))
         .unwrap();
     assert_eq!(answer.suggestions, ["task management"]);
     // Who sees only a part neither leaves questions nor learns of others.
     let held = me().in_project("atlas");
-    let answer = engine.brain(&held, &question("tassk managment zyxwv"));
+    let answer = remembering.brain(&held, &question("tassk managment zyxwv"));
     assert!(answer.unwrap().suggestions.is_empty());
-    engine.brain(&held, &question("weekly review")).unwrap();
+    remembering
+        .brain(&held, &question("weekly review"))
+        .unwrap();
     assert_eq!(fs::read_to_string(&log).unwrap(), "task management\n");
-    assert_eq!(engine.forget_queries(&me(), Some("task")).unwrap(), 1);
+    assert_eq!(remembering.forget_queries(&me(), Some("task")).unwrap(), 1);
     assert_eq!(fs::read_to_string(&log).unwrap(), "");
 }

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
+use kodiak::brain::{EMBEDDED_FIELDS, Sessions, Statements};
 use kodiak::embed::Embedder;
-use kodiak::engine::{Engine, Event, Job, Statements};
+use kodiak::engine::{Engine, Event, Job};
 use kodiak::memory::{Memories, Memory};
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{
@@ -159,6 +160,7 @@ impl Home {
             )
             .model(model)
             .tombstones(tombstones)
+            .embedded_fields(EMBEDDED_FIELDS)
             .deadline(Duration::from_mins(1))
             .open()
             .unwrap()
@@ -570,7 +572,7 @@ fn a_statement_that_is_erased_while_it_is_embedded_leaves_no_vector() {
     });
     let engine = home.engine_with(model.clone());
     let (me, all) = (Guard::local(), Filter::default());
-    let said = engine.statements(&me, Statements::Lessons, &all, &Job::default());
+    let said = Sessions::new(&engine).statements(&me, Statements::Lessons, &all, &Job::default());
     assert_eq!(said.unwrap().len(), 1);
     assert!(model.chunks().concat().contains("quasarblau"));
     home.assert_gone(What::Record, &engine, "while a statement was embedded");

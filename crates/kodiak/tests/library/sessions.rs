@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
+use kodiak::brain::{EMBEDDED_FIELDS, Sessions};
 use kodiak::embed::Embedder;
 use kodiak::engine::{Engine, EngineBuilder, Job};
 use kodiak::search::{Mode, Request};
@@ -64,6 +65,7 @@ impl Tree {
         let source = SessionRecords::new("sessions", &self.root.join("sessions"), options);
         Engine::builder(self.root.join("index.db"))
             .source(source.unwrap())
+            .embedded_fields(EMBEDDED_FIELDS)
             .refresh(Duration::from_mins(1))
             .deadline(Duration::from_mins(1))
     }
@@ -264,7 +266,7 @@ fn a_version_taken_in_and_removed_again_leaves_the_earlier_one() {
     let tree = Tree::new();
     let engine = tree.engine(None);
     let take_in = |text: String| {
-        let taken = engine.ingest(&me(), "sessions", &[text], &Job::default());
+        let taken = Sessions::new(&engine).ingest(&me(), "sessions", &[text], &Job::default());
         taken.unwrap().records.remove(0).unwrap().file
     };
     take_in(node("a", 1, "First walnut", &[]));
@@ -355,7 +357,7 @@ fn a_record_is_found_by_meaning_at_once() {
         node("aa11", 1, "Simmered pork and garlic, then noodles", &[]),
         node("bb22", 1, "Booked a flight and a hotel near the beach", &[]),
     ];
-    let taken = engine
+    let taken = Sessions::new(&engine)
         .ingest(&me(), "sessions", &records, &Job::default())
         .unwrap();
     let report = taken.embedding.unwrap().unwrap();
@@ -381,7 +383,7 @@ fn a_record_is_found_by_meaning_at_once() {
     assert_eq!(by_meaning("travel"), ["bb22"]);
     // A newer version takes the place of its text.
     let newer = [node("bb22", 2, "Captured tasks in the inbox", &[])];
-    let taken = engine
+    let taken = Sessions::new(&engine)
         .ingest(&me(), "sessions", &newer, &Job::default())
         .unwrap();
     assert_eq!(taken.embedding.unwrap().unwrap().embedded, 1);
@@ -394,7 +396,7 @@ fn a_record_is_stored_though_embedding_fails() {
     let tree = Tree::new();
     let broken = Scripted::instead_of_tiny(|_, _| Err(failure("out of order")));
     let engine = tree.engine(Some(broken));
-    let taken = engine
+    let taken = Sessions::new(&engine)
         .ingest(&me(), "sessions", &[EXAMPLE.to_owned()], &Job::default())
         .unwrap();
     assert!(taken.records[0].as_ref().unwrap().new && taken.indexed);
@@ -414,7 +416,7 @@ fn only_who_may_write_takes_records_in() {
     let engine = tree.engine(None);
     let records = [EXAMPLE.to_owned()];
     let refused = |guard: Guard| {
-        let taken = engine.ingest(&guard, "sessions", &records, &Job::default());
+        let taken = Sessions::new(&engine).ingest(&guard, "sessions", &records, &Job::default());
         taken.err().unwrap()
     };
     let reader = Guard::holding([Capability::Search, Capability::Read]);
@@ -444,7 +446,7 @@ fn a_purged_record_is_gone_in_all_its_versions() {
         node("a", 2, "Second almond", &["Salt the kitchen broth"]),
         node("b", 1, "Other hazelnut", &["Bake bread"]),
     ];
-    let taken = engine.ingest(&me(), "sessions", &records, &Job::default());
+    let taken = Sessions::new(&engine).ingest(&me(), "sessions", &records, &Job::default());
     assert!(taken.unwrap().records.iter().all(Result::is_ok));
     let document = [("sessions".to_owned(), "a".to_owned())];
     let purged = engine.purge_documents(&me(), &document, &Job::default());

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Clock, Engine, Job, SessionRetention};
+use kodiak::brain::{SessionRetention, Sessions};
+use kodiak::engine::{Clock, Engine, Job};
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{TranscriptOptions, TranscriptSource};
 use kodiak::tombstones::Tombstones;
@@ -338,7 +339,7 @@ fn old_and_young(desk: &Desk) -> Engine {
     let (me, job) = (Guard::local(), Job::default());
     let now = kodiak::date::parse("2026-09-01").unwrap();
     // Nothing is removed that the agent still has.
-    let done = engine.retire_sessions(&me, Some(now), at(now), &job);
+    let done = Sessions::new(&engine).retire(&me, Some(now), at(now), &job);
     assert_eq!(done.unwrap(), SessionRetention::default());
     for path in [&paths[0], &paths[2]] {
         fs::remove_file(path).unwrap();
@@ -357,7 +358,7 @@ fn old_copies_go_to_a_trash_and_are_erased_after_a_month() {
     let now = kodiak::date::parse("2026-09-01").unwrap();
     let before = kodiak::date::parse("2026-01-01").unwrap();
     let retire = |now| {
-        let done = engine.retire_sessions(&me, Some(before), at(now), &job);
+        let done = Sessions::new(&engine).retire(&me, Some(before), at(now), &job);
         done.unwrap()
     };
     let done = retire(now);
@@ -411,23 +412,23 @@ fn a_wrong_clock_costs_no_session() {
         now: far,
         newest: Some(now),
     };
-    let done = engine.retire_sessions(&me, Some(far - year), wrong, &job);
+    let done = Sessions::new(&engine).retire(&me, Some(far - year), wrong, &job);
     assert_eq!(done.unwrap(), SessionRetention::default());
     assert_eq!((total("quasarblau"), total("marzipan")), (1, 1));
     // If it is believed all the same, everything is in the trash, and comes back.
-    let done = engine.retire_sessions(&me, Some(far - year), at(far), &job);
+    let done = Sessions::new(&engine).retire(&me, Some(far - year), at(far), &job);
     assert_eq!(done.unwrap().retired, 2);
     assert_eq!((total("quasarblau"), total("marzipan")), (0, 0));
-    let done = engine.retire_sessions(&me, Some(now - year), at(now), &job);
+    let done = Sessions::new(&engine).retire(&me, Some(now - year), at(now), &job);
     let done = done.unwrap();
     assert_eq!((done.restored, done.retired, done.erased), (1, 1, 0));
     assert_eq!((total("quasarblau"), total("marzipan")), (0, 1));
     // What was moved at a time to come is erased a month from now.
     let later = now + 29 * DAY;
-    let done = engine.retire_sessions(&me, Some(later - year), at(later), &job);
+    let done = Sessions::new(&engine).retire(&me, Some(later - year), at(later), &job);
     assert_eq!(done.unwrap(), SessionRetention::default());
     // Without a limit, everything comes back.
-    let done = engine.retire_sessions(&me, None, at(later), &job);
+    let done = Sessions::new(&engine).retire(&me, None, at(later), &job);
     assert_eq!(done.unwrap().restored, 1);
     assert_eq!((total("quasarblau"), total("marzipan")), (1, 1));
 }
@@ -439,7 +440,7 @@ fn a_session_in_the_trash_can_be_purged() {
         let engine = old_and_young(&desk);
         let (me, job) = (Guard::local(), Job::default());
         let now = kodiak::date::parse("2026-09-01").unwrap();
-        let done = engine.retire_sessions(&me, Some(now), at(now), &job);
+        let done = Sessions::new(&engine).retire(&me, Some(now), at(now), &job);
         assert_eq!(done.unwrap().retired, 2);
         let purged = if whole {
             engine.purge_project(&me, "/p/one", &job)
@@ -451,7 +452,9 @@ fn a_session_in_the_trash_can_be_purged() {
             assert_eq!(desk.files_with(word), Vec::<String>::new(), "{word}");
         }
         assert_eq!(desk.files_with("marzipan").is_empty(), whole);
-        let done = engine.retire_sessions(&me, None, at(now), &job).unwrap();
+        let done = Sessions::new(&engine)
+            .retire(&me, None, at(now), &job)
+            .unwrap();
         assert_eq!(done.restored, usize::from(!whole));
     }
 }

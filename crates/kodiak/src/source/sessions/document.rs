@@ -19,14 +19,18 @@ use crate::project;
 const TITLE: usize = 100;
 
 /// The names of the fields that hold the parts of decisions, lessons and quirks.
+/// The field with what was learned.
+pub(crate) const LESSON: &str = "lesson";
+/// The field with what was noticed about a model.
+pub(crate) const QUIRK: &str = "quirk";
 const DECISION: [&str; 2] = ["decision", "decision.why"];
-const LESSON: [&str; 4] = [
-    "lesson",
+const LESSONS: [&str; 4] = [
+    LESSON,
     "lesson.level",
     "lesson.confidence",
     "lesson.actionable",
 ];
-const QUIRK: [&str; 3] = ["quirk", "quirk.model", "quirk.frequency"];
+const QUIRKS: [&str; 3] = [QUIRK, "quirk.model", "quirk.frequency"];
 
 /// Makes a document of a node. `home` is what a leading `~` stands for; `modified`
 /// is used where the node does not say when the session was.
@@ -70,13 +74,13 @@ pub(super) fn of(
     let lists = [
         (DECISION[0], list(&node.decisions, |it| &it.what)),
         (DECISION[1], list(&node.decisions, |it| &it.why)),
-        (LESSON[0], list(&node.lessons, |it| &it.summary)),
-        (LESSON[1], list(&node.lessons, |it| &it.level)),
-        (LESSON[2], list(&node.lessons, |it| &it.confidence)),
-        (LESSON[3], list(&node.lessons, |it| &it.actionable)),
-        (QUIRK[0], list(&node.quirks, |it| &it.observation)),
-        (QUIRK[1], list(&node.quirks, |it| &it.model)),
-        (QUIRK[2], list(&node.quirks, |it| &it.frequency)),
+        (LESSONS[0], list(&node.lessons, |it| &it.summary)),
+        (LESSONS[1], list(&node.lessons, |it| &it.level)),
+        (LESSONS[2], list(&node.lessons, |it| &it.confidence)),
+        (LESSONS[3], list(&node.lessons, |it| &it.actionable)),
+        (QUIRKS[0], list(&node.quirks, |it| &it.observation)),
+        (QUIRKS[1], list(&node.quirks, |it| &it.model)),
+        (QUIRKS[2], list(&node.quirks, |it| &it.frequency)),
     ];
     for (name, values) in lists {
         set(name, values);
@@ -113,7 +117,7 @@ pub(crate) fn parts_of(fields: &[(String, String)]) -> (Vec<Decision>, Vec<Lesso
         what,
         why: at(&why, index),
     });
-    let [summary, level, confidence, actionable] = LESSON.map(values);
+    let [summary, level, confidence, actionable] = LESSONS.map(values);
     let lessons = summary
         .into_iter()
         .enumerate()
@@ -123,7 +127,7 @@ pub(crate) fn parts_of(fields: &[(String, String)]) -> (Vec<Decision>, Vec<Lesso
             confidence: at(&confidence, index),
             actionable: at(&actionable, index),
         });
-    let [observation, model, frequency] = QUIRK.map(values);
+    let [observation, model, frequency] = QUIRKS.map(values);
     let quirks = observation
         .into_iter()
         .enumerate()

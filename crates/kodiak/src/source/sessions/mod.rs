@@ -23,7 +23,7 @@ use super::{
 use crate::document::{Document, Version};
 use crate::error::Result;
 
-pub(crate) use document::parts_of;
+pub(crate) use document::{LESSON, QUIRK, parts_of};
 use name::FileName;
 pub use node::{Decision, Lesson, Node, Quirk};
 

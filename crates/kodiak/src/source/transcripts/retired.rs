@@ -9,7 +9,7 @@ use super::keep::{Copy, Keep};
 use super::{TranscriptSource, turn};
 use crate::document::Timestamp;
 use crate::error::{Error, Result};
-use crate::source::{KeptCopies, Outlived, RetiredCopy};
+use crate::source::{ExpiredCopy, KeptCopies, RetiredCopy};
 
 impl TranscriptSource {
     fn copies(&self) -> Result<&Keep> {
@@ -20,14 +20,14 @@ impl TranscriptSource {
 }
 
 impl KeptCopies for TranscriptSource {
-    fn outlived(&self, before: Timestamp) -> Result<Vec<Outlived>> {
+    fn expired_copies(&self, before: Timestamp) -> Result<Vec<ExpiredCopy>> {
         let keep = self.copies()?;
         let found = self.discover()?;
         // What cannot be looked at now is not gone.
         if !found.left_out.is_empty() {
             return Ok(Vec::new());
         }
-        let mut outlived = Vec::new();
+        let mut expired = Vec::new();
         for (entry, ..) in keep.list()? {
             let there = found.sessions.contains_key(&entry);
             if there || keep.last_said(&entry)?.is_none_or(|last| last >= before) {
@@ -36,14 +36,14 @@ impl KeptCopies for TranscriptSource {
             // A copy that cannot be understood may be of a later version.
             if let Some(copy) = keep.load(&entry)? {
                 let documents = copy.turns.iter().map(|turn| turn::key(&entry, turn));
-                outlived.push(Outlived {
+                expired.push(ExpiredCopy {
                     documents: documents.collect(),
                     entry,
                 });
             }
         }
-        outlived.sort_unstable_by(|one, other| one.entry.cmp(&other.entry));
-        Ok(outlived)
+        expired.sort_unstable_by(|one, other| one.entry.cmp(&other.entry));
+        Ok(expired)
     }
 
     fn retire(&self, entries: &[&str], at: Timestamp) -> Result<()> {

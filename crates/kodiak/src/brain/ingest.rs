@@ -6,15 +6,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::brain::{Statements, said};
-use super::{Engine, Job};
+use super::ask::{Statements, said};
+use super::same::groups;
+use super::{Said, Sessions};
 use crate::access::{Capability, Guard};
-use crate::brain::Said;
-use crate::brain::same::groups;
+use crate::engine::Job;
 use crate::error::{Error, Result};
 use crate::source::StoredRecord;
 use crate::source::sessions::KIND;
-use crate::store::Filter;
+use crate::store::{Filter, Reader};
 use crate::sync::EmbeddingReport;
 
 /// The time that embedding new records may take. The next backfill goes on.
@@ -44,20 +44,7 @@ pub struct RepeatedLesson {
     pub sessions: usize,
 }
 
-impl Engine {
-    /// Returns the names of the sources that records may be written to, in the order
-    /// in which they were added.
-    pub fn record_sources(&self, guard: &Guard) -> Vec<String> {
-        if guard.require(Capability::Write).is_err() {
-            return Vec::new();
-        }
-        let sources = self.shared.sources.iter();
-        sources
-            .filter(|source| guard.admits(source.name()) && source.records().is_some())
-            .map(|source| source.name().to_owned())
-            .collect()
-    }
-
+impl Sessions<'_> {
     /// Writes records, each a JSON text, into a source of session records; indexes
     /// and embeds them. One that cannot be written does not stop the others.
     pub fn ingest(
@@ -74,7 +61,7 @@ impl Engine {
                 capability: "ingest",
             });
         }
-        let found = self.source(guard, source)?;
+        let found = self.engine.source(guard, source)?;
         let target = found.records().ok_or_else(|| Error::NotWritable {
             name: source.to_owned(),
         })?;
@@ -88,9 +75,9 @@ impl Engine {
             records: Vec::new(),
         };
         if !files.is_empty() {
-            ingestion.indexed = self.index_written(source, &files, job);
+            ingestion.indexed = self.engine.index_written(source, &files, job);
             // Whoever may write a text may have it embedded.
-            ingestion.embedding = self.embed(&Guard::local(), Some(EMBEDDING), job);
+            ingestion.embedding = self.engine.embed(&Guard::local(), Some(EMBEDDING), job);
             let new: Vec<&str> = stored()
                 .filter(|record| record.new)
                 .map(|record| record.key.as_str())
@@ -116,14 +103,15 @@ impl Engine {
             kinds: vec![KIND.to_owned()],
             ..Filter::default()
         });
-        let said = match self.read(|reader| said(reader, Statements::Lessons, &filter)) {
+        let read = |reader: &dyn Reader| said(reader, Statements::Lessons, &filter);
+        let said = match self.engine.read_as(&Guard::local(), read) {
             Err(Error::NoIndex { .. }) => return Ok(Vec::new()),
             other => other?,
         };
         let is_new = |one: &Said| one.source == source && new.contains(&one.session.as_str());
         let texts: Vec<&str> = said.iter().map(|one| one.text.as_str()).collect();
         // Whoever hands in a record does not wait for those of others.
-        let vectors = self.vectors_of_texts(&texts, |at| is_new(&said[at]), job);
+        let vectors = self.engine.vectors_of(&texts, &|at| is_new(&said[at]), job);
         let mut repeated = Vec::new();
         for members in groups(&texts, vectors.as_ref()) {
             let others = || {

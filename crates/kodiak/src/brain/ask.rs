@@ -2,28 +2,23 @@
 //!
 //! A question is answered by meaning first. If no session is within the threshold,
 //! or none can be compared, the words of the question are searched instead, and the
-//! answer says so. What the values mean is in [`crate::brain`].
+//! answer says so.
 
 use std::time::Instant;
 
-use super::{Engine, Job};
+use super::queries::QueryLog;
+use super::same::groups;
+use super::{BrainAnswer, BrainHit, BrainRequest, FoundBy, Group, Said, Sessions};
 use crate::access::{Capability, Guard};
-use crate::brain::queries::QueryLog;
-use crate::brain::same::{Vectors, groups};
-use crate::brain::{BrainAnswer, BrainHit, BrainRequest, FoundBy, Group, Said};
-use crate::chunk::text_hash;
 use crate::date;
 use crate::document::Reference;
-use crate::embed::Role;
+use crate::engine::{Engine, Job};
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
 use crate::search::{Answer, Mode, Request};
 use crate::source::sessions::{KIND, parts_of};
 use crate::store::{Filter, Reader, Row};
 
-/// The most statements that are embedded for one grouping. The rest is embedded the
-/// next time; until then it is compared by words.
-const EMBEDDED_AT_ONCE: usize = 1_000;
 /// The number of sessions that are held in memory at once.
 const SESSIONS_AT_ONCE: usize = 256;
 
@@ -36,15 +31,15 @@ pub enum Statements {
     Quirks,
 }
 
-impl Engine {
+impl Sessions<'_> {
     /// Answers a question from the session records: by meaning, or by words if no
     /// session is within the threshold.
     pub fn brain(&self, guard: &Guard, request: &BrainRequest) -> Result<BrainAnswer> {
         guard.require(Capability::Search)?;
         guard.require(Capability::Read)?;
         let started = Instant::now();
-        let threshold = request.threshold.or(self.shared.brain_threshold);
-        let engine = self.within_distance(threshold);
+        let threshold = request.threshold.or(self.options.threshold);
+        let engine = within_distance(self.engine, threshold);
         let by_meaning = engine.search(guard, &sessions_like(request, Mode::Semantic))?;
         let compared = by_meaning.retrievers.semantic.is_some();
         let (found_by, found) = if !compared {
@@ -61,13 +56,8 @@ impl Engine {
             answer.threshold = self.threshold_in_use(guard, threshold)?;
         }
         // A caller of limited sight must not learn what others have asked.
-        if let Some(log) = self
-            .shared
-            .queries
-            .as_ref()
-            .filter(|_| guard.sees_everything())
-        {
-            remember(log, &mut answer);
+        if let Some(log) = self.query_log().filter(|_| guard.sees_everything()) {
+            remember(&log, &mut answer);
         }
         answer.took_ms = started.elapsed().as_millis() as u64;
         Ok(answer)
@@ -75,7 +65,7 @@ impl Engine {
 
     /// Returns the sessions most similar to a session, given by its id, or to a text.
     /// The query of `request` is either.
-    pub fn similar_sessions(&self, guard: &Guard, request: &BrainRequest) -> Result<BrainAnswer> {
+    pub fn similar(&self, guard: &Guard, request: &BrainRequest) -> Result<BrainAnswer> {
         guard.require(Capability::Search)?;
         guard.require(Capability::Read)?;
         // Ids and addresses have no spaces. A title would be taken for a text.
@@ -88,7 +78,7 @@ impl Engine {
             lines: None,
         };
         let like = sessions_like(request, Mode::Semantic);
-        match self.similar(guard, &reference, &like) {
+        match self.engine.similar(guard, &reference, &like) {
             Ok(found) => {
                 let compared = found.retrievers.semantic.is_some();
                 let found_by = if compared {
@@ -117,9 +107,10 @@ impl Engine {
             kinds: vec![KIND.to_owned()],
             ..filter.clone()
         });
-        let said = self.read_as(guard, |reader| said(reader, which, &filter))?;
+        let read = |reader: &dyn Reader| said(reader, which, &filter);
+        let said = self.engine.read_as(guard, read)?;
         let texts: Vec<&str> = said.iter().map(|one| one.text.as_str()).collect();
-        let vectors = self.vectors_of_texts(&texts, |_| true, job);
+        let vectors = self.engine.vectors_of(&texts, &|_| true, job);
         let mut found: Vec<Group> = groups(&texts, vectors.as_ref())
             .into_iter()
             .map(|members| group(members.into_iter().map(|index| said[index].clone())))
@@ -136,19 +127,8 @@ impl Engine {
     /// Returns how many that were.
     pub fn forget_queries(&self, guard: &Guard, containing: Option<&str>) -> Result<usize> {
         guard.require(Capability::Write)?;
-        let log = self.shared.queries.as_ref();
+        let log = self.query_log();
         log.map_or(Ok(0), |log| log.forget(containing))
-    }
-
-    /// Returns an engine whose semantic hits are within this distance.
-    fn within_distance(&self, threshold: Option<f64>) -> Self {
-        let Some(distance) = threshold else {
-            return self.clone();
-        };
-        self.with_tuning(Tuning {
-            minimum_similarity: Some((1.0 - distance) as f32),
-            ..self.tuning
-        })
     }
 
     /// Returns the distance that counts: the one asked for, or that of the model.
@@ -156,10 +136,8 @@ impl Engine {
         if asked.is_some() {
             return Ok(asked);
         }
-        let set = self.tuning.minimum_similarity;
-        let (embedder, _) = self.read_as(guard, |reader| Ok(self.for_queries(reader)))?;
-        let of_model = embedder.map(|embedder| embedder.minimum_similarity());
-        Ok(of_model.map(|minimum| rounded(1.0 - f64::from(set.unwrap_or(minimum)))))
+        let minimum = self.engine.minimum_similarity(guard)?;
+        Ok(minimum.map(|minimum| rounded(1.0 - f64::from(minimum))))
     }
 
     /// Adds to each hit what its session decided and learned.
@@ -170,7 +148,7 @@ impl Engine {
         mut found: Answer,
     ) -> Result<BrainAnswer> {
         found.notices.name_subject("no session");
-        let hits = self.read(|reader| {
+        let hits = self.engine.read_as(&Guard::local(), |reader| {
             let hits = found.hits.into_iter();
             hits.map(|hit| {
                 let named =
@@ -203,87 +181,17 @@ impl Engine {
             suggestions: Vec::new(),
         })
     }
-
-    /// Returns the hashes of what a session says, whose vectors the cache may have.
-    pub(super) fn statement_hashes(&self, source: &str, key: &str) -> Result<Vec<[u8; 16]>> {
-        let found = self.read(|reader| {
-            let named = reader.with_path(Some(source), key, &Filter::default(), 1)?;
-            let row = named.first().map(|(row, ..)| *row);
-            row.map_or(Ok(Vec::new()), |row| reader.fields(row))
-        });
-        let fields = match found {
-            Err(Error::NoIndex { .. }) => return Ok(Vec::new()),
-            other => other?,
-        };
-        Ok(statement_hashes_in(&fields))
-    }
-
-    /// Returns the vectors of texts: those in the cache, and new ones of the model
-    /// for documents where `embeds` says so. Returns nothing without a model.
-    pub(super) fn vectors_of_texts(
-        &self,
-        texts: &[&str],
-        embeds: impl Fn(usize) -> bool,
-        job: &Job<'_>,
-    ) -> Option<Vectors> {
-        let model = self.shared.models.for_documents().ok().flatten()?;
-        let mut cache = self.cache(job);
-        let hashes: Vec<[u8; 16]> = texts.iter().map(|text| text_hash(text)).collect();
-        let identity = model.identity();
-        let cached = cache.as_ref().and_then(|it| it.get(identity, &hashes).ok());
-        let mut vectors = cached.unwrap_or_else(|| vec![None; texts.len()]);
-        let missing = (0..texts.len()).filter(|&at| vectors[at].is_none() && embeds(at));
-        let missing: Vec<usize> = missing.take(EMBEDDED_AT_ONCE).collect();
-        for batch in missing.chunks(model.limits().max_batch.clamp(1, 64)) {
-            if job.check().is_err() {
-                break;
-            }
-            let batch_texts: Vec<&str> = batch.iter().map(|&at| texts[at]).collect();
-            // Without vectors, statements are compared by words.
-            let Ok(made) = model.embed(&batch_texts, Role::Document) else {
-                break;
-            };
-            let made: Vec<(usize, Vec<f32>)> = batch.iter().copied().zip(made).collect();
-            if let Some(cache) = &mut cache {
-                let new: Vec<_> = made
-                    .iter()
-                    .map(|(at, it)| (hashes[*at], it.clone()))
-                    .collect();
-                // A cache that cannot be written costs time, not results.
-                if cache.put(identity, &new).is_ok() {
-                    self.leave_out_erased(cache, &new);
-                }
-            }
-            for (at, vector) in made {
-                vectors[at] = Some(vector);
-            }
-        }
-        Some(Vectors {
-            vectors,
-            minimum: model.minimum_similarity(),
-        })
-    }
 }
 
-/// Returns the hashes of what all sessions say, whose vectors the cache may have.
-pub(super) fn all_statement_hashes(reader: &dyn Reader) -> Result<Vec<[u8; 16]>> {
-    let sessions = Filter {
-        kinds: vec![KIND.to_owned()],
-        ..Filter::default()
+/// Returns an engine whose semantic hits are within this distance.
+fn within_distance(engine: &Engine, threshold: Option<f64>) -> Engine {
+    let Some(distance) = threshold else {
+        return engine.clone();
     };
-    let mut hashes = Vec::new();
-    for row in reader.rows(&sessions, None, None)?.iter() {
-        hashes.extend(statement_hashes_in(&reader.fields(row)?));
-    }
-    Ok(hashes)
-}
-
-/// Returns the hashes of the statements in the fields of a session.
-fn statement_hashes_in(fields: &[(String, String)]) -> Vec<[u8; 16]> {
-    let (_, lessons, quirks) = parts_of(fields);
-    let lessons = lessons.iter().map(|lesson| text_hash(&lesson.summary));
-    let quirks = quirks.iter().map(|quirk| text_hash(&quirk.observation));
-    lessons.chain(quirks).collect()
+    engine.with_tuning(Tuning {
+        minimum_similarity: Some((1.0 - distance) as f32),
+        ..engine.tuning()
+    })
 }
 
 /// Returns the request for sessions in this mode.

@@ -1,0 +1,69 @@
+//! Moving kept copies to the trash of their sources, and out of the index.
+//!
+//! It is journaled like an erasing, so that what was interrupted is finished. What is
+//! moved leaves no tombstone of its own, so an entry whose original returns comes back;
+//! but what the source repeats of it elsewhere does not take its place.
+
+use super::erasure::Erasure;
+use super::{Engine, Job};
+use crate::access::{Capability, Guard};
+use crate::document::Timestamp;
+use crate::error::Result;
+use crate::source::ExpiredCopy;
+use crate::tombstones;
+
+impl Engine {
+    /// Moves copies, each given with its source, to the trash, and erases what the index
+    /// and the cache have of them. Returns how many documents that were. A feature
+    /// decides which copies are too old.
+    pub fn retire_copies(
+        &self,
+        guard: &Guard,
+        copies: &[(String, ExpiredCopy)],
+        at: Timestamp,
+        job: &Job<'_>,
+    ) -> Result<usize> {
+        guard.require(Capability::Admin)?;
+        guard.require(Capability::Write)?;
+        guard.require_all_projects()?;
+        for (name, _) in copies {
+            self.source(guard, name)?;
+        }
+        if copies.is_empty() {
+            return Ok(0);
+        }
+        self.write(job, |writer| {
+            let erasure = self.plan_retiring(copies, at)?;
+            let documents = erasure.targets.len();
+            self.begin_erasing(erasure, writer, job)?;
+            Ok(documents)
+        })
+    }
+
+    fn plan_retiring(&self, copies: &[(String, ExpiredCopy)], at: Timestamp) -> Result<Erasure> {
+        let mut erasure = Erasure {
+            retired_at: at,
+            ..Erasure::default()
+        };
+        let mut repeated = Vec::new();
+        for (name, copy) in copies {
+            let keys = copy.documents.iter();
+            let documents: Vec<(String, String)> =
+                keys.map(|key| (name.clone(), key.clone())).collect();
+            let mut targets = self.targets(&documents)?;
+            erasure.documents += targets.len();
+            for target in &mut targets {
+                // Also what is not indexed is in the copy that is moved.
+                target.entry = Some(copy.entry.clone());
+            }
+            erasure.targets.extend(targets);
+            erasure.add_hashes(&self.hashes_of(&documents)?);
+            erasure.retired.push((name.clone(), copy.entry.clone()));
+            let source = self.source(&Guard::local(), name)?;
+            let threads = source.echoes_of(&copy.entry).into_iter();
+            repeated.extend(threads.map(|thread| (name.clone(), thread)));
+        }
+        erasure.tombstones = tombstones::hashes(&[], &repeated);
+        Ok(erasure)
+    }
+}
