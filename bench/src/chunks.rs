@@ -45,7 +45,7 @@ pub(crate) fn measure(folder: Option<&Path>, report: &mut Report) -> Result<()> 
     Ok(())
 }
 
-/// Returns the number of chunks of these texts, and that of their tokens.
+/// Returns the numbers of chunks and of tokens of these texts.
 fn count(texts: &[(String, String)], options: ChunkOptions) -> (usize, usize) {
     let (mut count, mut tokens) = (0, 0);
     for (title, body) in texts {

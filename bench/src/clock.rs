@@ -41,7 +41,7 @@ fn cpu_ns(clock: ClockId) -> Option<u64> {
 pub(crate) struct Ran {
     pub(crate) wall: Duration,
     /// The CPU time of all its threads to a hundredth of a second, if it is known
-    /// and no other program ended meanwhile.
+    /// and no other program ended in between.
     pub(crate) cpu: Option<Duration>,
     pub(crate) peak_megabytes: f64,
 }

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use kodiak::store::vectors::Slot;
 
-/// The number of dimensions, that of the usual small models.
+/// The number of dimensions of the usual small models.
 pub(crate) const DIMENSIONS: usize = 384;
 /// The number of clusters.
 const CLUSTERS: usize = 2_000;

@@ -19,7 +19,7 @@ const SEARCHES: usize = 15;
 /// The value of `--model` for lexical search only.
 const NO_MODEL: &str = "none";
 
-/// The program, with a home folder of its own.
+/// The program, with a separate home folder.
 pub(crate) struct Program {
     path: PathBuf,
     home: tempfile::TempDir,

@@ -1,4 +1,4 @@
-//! A home of its own for the program, and how it is run there.
+//! A separate home for the program, and how it is run there.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -15,7 +15,7 @@ const IDLE: usize = 10;
 const MOST: f64 = 400.0;
 /// When the first sync of a server is over.
 const SETTLED: Duration = Duration::from_secs(5);
-/// When a server has dropped a model that nobody uses.
+/// When a server has dropped an unused model.
 const DROPPED: Duration = Duration::from_secs(85);
 /// The number of notes of a cold index.
 const COLD_NOTES: usize = 200;

@@ -25,12 +25,12 @@ impl Served {
         let address = rest.and_then(|rest| rest.split('/').next());
         let address = address.with_context(|| format!("not an address: {line}"))?;
         let address = address.to_owned();
-        // Somebody has to read what it says.
+        // A full pipe would stop it.
         std::thread::spawn(move || lines.for_each(drop));
         Ok(Self { child, address })
     }
 
-    /// Returns the memory of its own that it has, in megabytes. Pages of the index,
+    /// Returns its private memory in megabytes. Pages of the index,
     /// which every connection maps, are the system's.
     pub(super) fn megabytes(&self) -> Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;

@@ -80,7 +80,7 @@ pub(super) fn measure(
     let stage = Duration::from_secs(options.seconds);
     let (outcome, memory) = std::thread::scope(|scope| {
         let served = &served;
-        // The index is rebuilt meanwhile.
+        // The index is rebuilt at the same time.
         let rebuilding = scope.spawn(|| {
             std::thread::sleep(stage / 3);
             place.run(&["index", "--rebuild", "--no-semantic"])

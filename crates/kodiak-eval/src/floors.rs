@@ -1,7 +1,7 @@
 //! Reads floors, the minimum figures of a run, and checks them.
 //!
-//! Without floors, a ranking can get a little worse with every change and nobody
-//! notices.
+//! Without floors, a ranking can get a little worse with every change
+//! unnoticed.
 
 use std::fs;
 use std::path::Path;

@@ -115,7 +115,7 @@ fn reciprocal_rank(candidate: &Evidence, weights: Weights, constant: f64) -> f64
 
 /// Returns the convex combination of each candidate: the weighted sum of the
 /// z-scores of its BM25 score and its similarity. `whole` is the share of the
-/// centroid in the similarity; the rest is that of the nearest chunk.
+/// centroid in the similarity; the rest is the similarity of the nearest chunk.
 fn convex(candidates: &[Evidence], weights: Weights, whole: f64) -> Vec<f64> {
     // A candidate without a vector counts as the least similar.
     let known = |of: fn(&Evidence) -> Option<f64>| {

@@ -193,9 +193,9 @@ mod tests {
         assert_near(&gains("ababab", 2), &[0.25, 0.3, 0.0, 0.3, 0.25, 0.0]);
         // The answer follows three turns of the one who asks.
         assert_near(&gains("aaabaa", 3), &[0.3, 0.3, 0.3, 0.0, 0.3, 0.3]);
-        // The turns right before and after are near, whoever speaks.
+        // The turns right before and after are near, for every speaker.
         assert_near(&gains("aaaabb", 1), &[0.3, 0.0, 0.3, 0.0, 0.0, 0.0]);
-        // Nobody is known: each turn counts for itself.
+        // No speaker is known: each turn counts for itself.
         assert_near(&gains("", 2), &[0.25, 0.3, 0.0, 0.3, 0.25, 0.0]);
     }
 

@@ -38,7 +38,7 @@ pub struct Tuning {
     /// How steeply the evidence of words rises around these two.
     pub evidence_slope: f64,
     /// The share of the centroid of all chunks in a document's similarity; the
-    /// rest is that of its nearest chunk.
+    /// rest is the similarity of its nearest chunk.
     pub centroid_weight: f64,
     /// The weight of the hubness penalty, relative to the weight of similarity. A
     /// hub is a candidate that is similar to many others.

@@ -237,7 +237,7 @@ fn stem(name: &str) -> &str {
     }
 }
 
-/// Reports whether a path is that of a key, with or without the extension.
+/// Reports whether a path names a key, with or without the extension.
 fn is_at(key: &str, path: &str) -> bool {
     key == path || stem(key) == path
 }
@@ -263,7 +263,7 @@ fn has_scheme(address: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// Reports whether a path is that of a file that is no note, such as a picture.
+/// Reports whether a path names a file that is not a note, such as a picture.
 fn has_other_extension(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let Some((_, extension)) = name.rsplit_once('.') else {

@@ -196,7 +196,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stopping.store(true, Ordering::SeqCst);
-        // Wakes the listener, which then stops.
+        // Wakes the listener, so that it stops.
         let _ = TcpStream::connect(self.address);
     }
 }

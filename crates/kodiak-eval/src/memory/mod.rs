@@ -60,7 +60,7 @@ struct Session {
     turns: Vec<Turn>,
 }
 
-/// Something that somebody said.
+/// One turn of a conversation.
 #[derive(Debug)]
 struct Turn {
     id: String,
@@ -100,7 +100,7 @@ impl BenchmarkFile {
     }
 }
 
-/// Reports whether a path is that of a benchmark's file and not of a folder.
+/// Reports whether a path names a benchmark's file and not a folder.
 pub(crate) fn is_benchmark(path: &Path) -> bool {
     path.is_file()
 }

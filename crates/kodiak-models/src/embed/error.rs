@@ -33,7 +33,7 @@ pub enum EmbedError {
         detail: String,
     },
     /// Credentials, quota or permission are missing. Nothing succeeds until
-    /// somebody acts.
+    /// the user provides them.
     #[error("the model {model} refuses to embed: {detail}")]
     Refused {
         /// The model's name.

@@ -180,7 +180,7 @@ impl Client {
             let to = address.join(&next);
             // A body is for the one that it was sent to.
             match to.filter(|_| request.follow && request.body.is_none()) {
-                // Whoever began in secret goes on in secret.
+                // A request that began encrypted stays encrypted.
                 Some(to) if to.is_secure() || !address.is_secure() => address = to,
                 _ => return Err(refused_redirect(&address, &next)),
             }

@@ -24,7 +24,7 @@ impl Secret {
         &self.0
     }
 
-    /// Returns what somebody said without the secret in it.
+    /// Returns a text without the secret in it.
     pub fn hidden_in(&self, said: &str) -> String {
         if self.0.is_empty() {
             return said.to_owned();

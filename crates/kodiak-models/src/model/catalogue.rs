@@ -36,7 +36,7 @@ pub struct KnownModel {
     pub milliseconds: Option<u32>,
     /// Whether it was run and measured with this library.
     pub tried: bool,
-    /// Whether it is one of those to choose from where nobody names one. The first
+    /// Whether it is one of those to choose from where none is named. The first
     /// that can be had is the best.
     #[serde(default)]
     pub by_default: bool,
@@ -247,7 +247,7 @@ mod tests {
             let claimed = model.good_for.starts_with("not measured; claims to ");
             assert_eq!(claimed, !model.tried, "{name}");
             assert!(!model.languages.is_empty(), "{name}");
-            // A number is there only if somebody measured it.
+            // A number is there only if it was measured.
             let measured = model.milliseconds.is_some() || model.settings.minimum_similarity != 0.0;
             assert!(model.tried || !measured, "{name}");
             if let Some(first) = model.origins.first() {

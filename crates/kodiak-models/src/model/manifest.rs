@@ -224,7 +224,7 @@ pub(super) fn is_name(name: &str) -> bool {
         && name.starts_with(|first: char| first.is_ascii_alphanumeric())
 }
 
-/// Reports whether a name is that of a file in the same folder.
+/// Reports whether a name means a file in the same folder.
 pub(super) fn is_plain(name: &str) -> bool {
     let parts: Vec<_> = Path::new(name).components().collect();
     matches!(parts[..], [std::path::Component::Normal(part)] if part == name)

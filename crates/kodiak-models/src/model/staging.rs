@@ -2,7 +2,7 @@
 //! published.
 //!
 //! It lies in the cache so that the finished folder only has to be renamed,
-//! which is atomic. A killed process leaves a folder that nobody takes for a
+//! which is atomic. A killed process leaves a folder that is never taken for a
 //! model and that a later run removes.
 
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ use kodiak_base::error::{Error, Result};
 pub(super) const TEMPORARY: &str = ".temporary-";
 /// The prefix of partial downloads, which a later download continues.
 pub(super) const PARTIAL: &str = ".partial-";
-/// The age after which nobody continues a download any more.
+/// The age after which a partial download is not continued.
 const FORGOTTEN: Duration = Duration::from_hours(24 * 7);
 /// The age after which a temporary folder is abandoned.
 const ABANDONED: Duration = Duration::from_hours(24);
@@ -69,7 +69,7 @@ impl Staging {
     pub(super) fn publish(self, manifest: Manifest) -> Result<InstalledModel> {
         let ready = self.model();
         // All models pass here before they are published. A model that cannot
-        // be loaded would otherwise only show when somebody needs it.
+        // be loaded would otherwise only show when it is needed.
         let model = manifest.clone().installed(&ready);
         if model.settings.is_reranker() {
             CrossEncoder::new(&model).prepare()?;

@@ -54,7 +54,7 @@ impl Vocabulary {
         })
     }
 
-    /// Reports whether a word is a token of its own.
+    /// Reports whether a word is a single token.
     pub fn contains(&self, word: &str) -> bool {
         // Anything else may be escaped in the file.
         let plain = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());

@@ -171,7 +171,7 @@ struct Stretch<'outline, 'body> {
     text_weight: u32,
     /// The section that all of them stand in.
     section: usize,
-    /// The level from which on headings are within what the stretch started.
+    /// Headings of this level and deeper are within what the stretch started.
     level: usize,
     /// Whether another section starts in it.
     several: bool,

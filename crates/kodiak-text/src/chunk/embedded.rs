@@ -12,7 +12,7 @@ use crate::markup::{heading, markdown};
 use super::token_estimate;
 use super::{ChunkOptions, SEPARATOR, TextHasher};
 
-/// The length in bytes from which on a line that a chunk repeats is boilerplate.
+/// A repeated line of a chunk is boilerplate if it has at least this many bytes.
 const BOILERPLATE: usize = 12;
 
 impl ChunkOptions {

@@ -173,7 +173,7 @@ impl TokenEstimator {
 
     fn letters(&mut self, rest: &[u8]) -> Piece {
         self.enter(Run::Letters);
-        // A capital after small letters starts a word of its own, as names in
+        // A capital after small letters starts another word, as names in
         // code do.
         let upper = length_of(rest, MAX_WORD_LETTERS, u8::is_ascii_uppercase);
         let lower = length_of(
@@ -286,7 +286,7 @@ fn is_stop_word(word: &[u8]) -> bool {
     (2..=4).contains(&word.len()) && COMMON.contains(&packed(word))
 }
 
-/// What a character weighs that is a token of its own, or most of one.
+/// The weight of a character that is a whole token, or most of one.
 fn alone(character: char) -> u32 {
     match character {
         '!'..='~' => TOKEN,

@@ -284,7 +284,7 @@ fn tag(line: &[u8], at: usize, found: &mut Vec<Range<usize>>) -> usize {
     }
 }
 
-/// Takes everything of an address but its host. `at` is that of `://`.
+/// Takes everything of an address but its host. `at` is the place of `://`.
 fn address(line: &str, at: usize, found: &mut Vec<Range<usize>>) -> usize {
     let bytes = line.as_bytes();
     let before = bytes[..at].iter().rev().take(MAX_SCHEME);

@@ -19,11 +19,11 @@ const INSERTED: usize = usize::MAX;
 /// What separates the cells of a table row.
 const CELLS: &str = " · ";
 
-/// How much prose is needed. Whoever shows two lines of a long note need not render
+/// How much prose is needed. To show two lines of a long note, there is no need to render
 /// all of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Enough {
-    /// The offset of the body from which on characters count.
+    /// The offset in the body of the first character that counts.
     pub after: usize,
     /// How many are needed.
     pub characters: usize,

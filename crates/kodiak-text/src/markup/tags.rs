@@ -37,7 +37,7 @@ impl Tags {
         self.list
     }
 
-    /// Collects the tags of one line of text. `heading` tells whether the line is
+    /// Collects the tags of one line of text. `heading` says whether the line is
     /// a heading, in which `{#…}` is an anchor.
     pub fn collect(&mut self, line: &str, heading: bool) {
         each_tag(line, heading, |tag, _| self.add(tag));
@@ -45,7 +45,7 @@ impl Tags {
 }
 
 /// Calls `visit` with every tag of one line of text, without its `#`, and with
-/// whether another `#` closes it. `heading` tells whether the line is a heading,
+/// whether another `#` closes it. `heading` says whether the line is a heading,
 /// in which `{#…}` is an anchor.
 pub fn each_tag<'line>(line: &'line str, heading: bool, mut visit: impl FnMut(&'line str, bool)) {
     // Most lines have no `#`, and finding that out is quicker than the scan.

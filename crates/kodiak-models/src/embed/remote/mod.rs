@@ -2,7 +2,7 @@
 //!
 //! `wire` speaks each provider's format; `http` makes the requests. This module
 //! prepares texts, checks vectors, and tells what helps when a provider fails. It
-//! waits and retries nothing itself: whoever drives it does. It never asks another
+//! waits and retries nothing itself: its caller does. It never asks another
 //! provider instead, because the vectors of two cannot be compared.
 
 mod wire;

@@ -58,7 +58,7 @@ impl Provider {
         }
     }
 
-    /// Returns the address where it is found, unless somebody says otherwise.
+    /// Returns its usual address.
     pub fn usual_url(self) -> &'static str {
         match self {
             Self::Ollama => "http://127.0.0.1:11434",

@@ -26,7 +26,7 @@ const TEXTS: [&str; 4] = [
 /// What a test changes in a pack.
 type Change = fn(&mut Parts);
 
-/// Returns a pack whose tokenizer is that of the tiny model.
+/// Returns a pack with the tokenizer of the tiny model.
 fn pack() -> Parts {
     let folder = tempfile::tempdir().unwrap();
     tiny_model::write(folder.path()).unwrap();

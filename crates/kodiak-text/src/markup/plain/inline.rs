@@ -152,7 +152,7 @@ impl Inline<'_> {
             && name
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        // `Vec<String>` is a type that somebody wrote without backticks.
+        // `Vec<String>` is a type written without backticks.
         let is_type =
             before.is_alphanumeric() && name.starts_with(|first: char| first.is_ascii_uppercase());
         if !is_name || is_type || inner.contains('<') {
