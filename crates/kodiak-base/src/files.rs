@@ -11,6 +11,7 @@
 
 pub mod folder;
 pub mod left_over;
+pub mod state;
 pub mod temporary;
 
 use std::fs::{self, File, OpenOptions};
@@ -234,6 +235,17 @@ pub fn sync_folder(folder: &Path) {
     if let Ok(folder) = options.open(folder) {
         let _ = folder.sync_all();
     }
+}
+
+/// Formats a size in the largest unit that divides it: `10 MiB`, `1000 bytes`.
+pub fn exact_size(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    if bytes == 1 {
+        return "1 byte".to_owned();
+    }
+    let whole = |(_, unit): &&(&str, u64)| bytes >= *unit && bytes.is_multiple_of(*unit);
+    let (name, unit) = UNITS.iter().find(whole).unwrap_or(&("bytes", 1));
+    format!("{} {name}", bytes / unit)
 }
 
 /// Takes all rights at a file or folder from others than its owner. Returns whether

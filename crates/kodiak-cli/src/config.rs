@@ -16,7 +16,7 @@ mod transcripts;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use kodiak::source::markdown::DEFAULT_MAX_BYTES;
+use kodiak::source::DEFAULT_MAX_BYTES;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::refusal;

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::markup::Lines;
 use kodiak_base::error::{Error, Result};
+use kodiak_base::files::state::FileState;
 pub use kodiak_base::hex;
 
 /// Seconds since 1970-01-01 UTC.
@@ -85,6 +86,12 @@ impl Version {
         let mut version = [0; 16];
         version.copy_from_slice(&blake3::hash(state).as_bytes()[..16]);
         Self(version)
+    }
+
+    /// Returns the version of a file in this state, of which at most `max_bytes` are
+    /// read.
+    pub fn of_file(state: &FileState, max_bytes: u64) -> Self {
+        Self::of(state.fingerprint(max_bytes).as_ref())
     }
 
     /// Reports whether the version is known.

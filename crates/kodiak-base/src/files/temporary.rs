@@ -2,7 +2,7 @@
 //!
 //! This module knows how a file is replaced in one step, how it is moved without
 //! overwriting another, and how processes take turns at one folder. All of it happens
-//! in folders that `beneath` holds open. `save` and `trash` know what the files mean.
+//! in folders that `folder` holds open.
 
 use std::fs::{File, Permissions};
 use std::io::{self, ErrorKind, Write};

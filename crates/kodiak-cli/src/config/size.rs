@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use kodiak::source::markdown::exact_size;
+use kodiak::files::exact_size;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
 

@@ -2,7 +2,7 @@
 //!
 //! This module reads files safely and never leaves the folder. `walk` finds
 //! them by the `rules` of ignore files, `look` finds what has changed among them, `locate` finds out about single
-//! ones, `version` determines their versions, `note` interprets the text of a file,
+//! ones, `note` interprets the text of a file,
 //! `save` writes notes, and `trash` keeps deleted ones.
 
 mod compose;
@@ -13,7 +13,6 @@ pub(super) mod names;
 mod rules;
 mod save;
 mod trash;
-mod version;
 mod walk;
 
 use std::fs::{self, File};
@@ -25,18 +24,19 @@ use ignore::overrides::{Override, OverrideBuilder};
 
 use crate::document::{Document, Timestamp, Version};
 use crate::error::{Error, Result};
+use crate::files::exact_size;
+use crate::files::folder::{self, Folder};
+use crate::files::state::FileState;
 
 use super::decode::{Decoded, decoded};
 pub use super::note::document_from_text;
-use super::{Entry, Known, Listing, Located, Look, Presence, Reading, Source, WritableSource};
-use crate::files::folder::{self, Folder};
+use super::{
+    DEFAULT_MAX_BYTES, Entry, Known, Listing, Located, Look, Presence, Reading, Source,
+    WritableSource,
+};
 pub use keys::path_in;
 use keys::path_of_key;
 pub(super) use keys::readable;
-pub(super) use version::FileState;
-
-/// The default size limit of files: 10 MiB.
-pub const DEFAULT_MAX_BYTES: u64 = 10 * 1024 * 1024;
 
 /// Which files of a folder to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl MarkdownFolder {
 
     /// Returns the version of a file in this state.
     fn version_of(&self, state: &FileState) -> Version {
-        let version = state.version(self.options.max_bytes);
+        let version = Version::of_file(state, self.options.max_bytes);
         // What a document gets from the options changes with them.
         let project = self.options.project.as_deref().unwrap_or_default();
         if self.format == 0 && project.is_empty() {
@@ -390,17 +390,6 @@ fn unreadable(error: &io::Error) -> String {
     let text = error.to_string();
     let reason = text.split(" (os error").next().unwrap_or(&text);
     format!("could not be read: {reason}")
-}
-
-/// Formats a size in the largest unit that divides it: `10 MiB`, `1000 bytes`.
-pub fn exact_size(bytes: u64) -> String {
-    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    if bytes == 1 {
-        return "1 byte".to_owned();
-    }
-    let whole = |(_, unit): &&(&str, u64)| bytes >= *unit && bytes.is_multiple_of(*unit);
-    let (name, unit) = UNITS.iter().find(whole).unwrap_or(&("bytes", 1));
-    format!("{} {name}", bytes / unit)
 }
 
 #[cfg(test)]

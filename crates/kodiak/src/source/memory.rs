@@ -15,11 +15,11 @@ use std::time::Instant;
 pub(crate) use trashed::TrashedMemory;
 
 use super::fields::list_in;
-use super::markdown::{DEFAULT_MAX_BYTES, FolderOptions, MarkdownFolder, names};
+use super::markdown::{FolderOptions, MarkdownFolder, names};
 use super::note::interpret;
 use super::{
-    Described, Details, Entry, Known, Listing, Located, Look, Presence, Reading, Source, Version,
-    WritableSource,
+    DEFAULT_MAX_BYTES, Described, Details, Entry, Known, Listing, Located, Look, Presence, Reading,
+    Source, Version, WritableSource,
 };
 use crate::date;
 use crate::document::{Document, Timestamp};

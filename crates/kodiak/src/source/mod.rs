@@ -346,6 +346,9 @@ pub struct Container {
     pub version: Version,
 }
 
+/// The default size in bytes above which an entry is skipped: 10 MiB.
+pub const DEFAULT_MAX_BYTES: u64 = 10 * 1024 * 1024;
+
 /// The key of a [`LeftOut`] that stands for the whole source.
 pub(crate) const WHOLE: &str = "/";
 

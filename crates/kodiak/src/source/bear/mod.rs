@@ -24,8 +24,7 @@ use crate::document::{Document, Version};
 use crate::error::Result;
 
 use super::database::Stamp;
-use super::markdown::DEFAULT_MAX_BYTES;
-use super::{Container, Entry, Known, Listing, Look, Presence, Reading, Source};
+use super::{Container, DEFAULT_MAX_BYTES, Entry, Known, Listing, Look, Presence, Reading, Source};
 pub use link::{identifier_in, link_to, link_to_create};
 use problem::of_system;
 use snapshot::{Snapshot, Versions};

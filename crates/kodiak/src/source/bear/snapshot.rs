@@ -19,8 +19,8 @@ use super::schema::{Lacking, Schema, discover};
 use super::{BearDatabase, DATABASE};
 use crate::document::{Document, Version};
 use crate::error::{BearProblem, Error, Result};
+use crate::files::exact_size;
 use crate::source::database::{ForeignDatabase, Stamp};
-use crate::source::markdown::exact_size;
 use crate::source::{Container, Entry, Listing, Presence, Reading, Source};
 
 /// How often rows are read again if Bear writes meanwhile.

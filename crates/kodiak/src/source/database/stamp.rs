@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::document::Version;
-use crate::source::markdown::FileState;
+use crate::files::state::FileState;
 
 /// The states of the database and of its write-ahead log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +46,9 @@ impl Stamp {
         if self.database.is_fresh() || self.log.is_some_and(|log| log.is_fresh()) {
             return Version::UNKNOWN;
         }
-        let mut state = self.database.version(u64::MAX).0.to_vec();
+        let mut state = Version::of_file(&self.database, u64::MAX).0.to_vec();
         if let Some(log) = self.log {
-            state.extend_from_slice(&log.version(u64::MAX).0);
+            state.extend_from_slice(&Version::of_file(&log, u64::MAX).0);
         }
         Version::of(&state)
     }

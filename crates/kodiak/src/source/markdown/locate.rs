@@ -11,8 +11,9 @@ use ignore::WalkBuilder;
 use super::keys::key_of;
 use super::rules::Rules;
 use super::walk::takes;
-use super::{FileState, MarkdownFolder, require_folder};
+use super::{MarkdownFolder, require_folder};
 use crate::error::Result;
+use crate::files::state::FileState;
 use crate::source::{Entry, Located};
 
 impl MarkdownFolder {

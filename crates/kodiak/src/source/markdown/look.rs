@@ -18,12 +18,12 @@ use std::time::Instant;
 
 use super::keys::path_of_key;
 use super::rules::IGNORE_FILES;
-use super::version::{FileState, FolderStates};
 use super::walk::{Scope, Walked, parent_of};
 use super::{MarkdownFolder, require_folder};
 use crate::document::Version;
 use crate::error::Result;
 use crate::files;
+use crate::files::state::{FileState, FolderStates};
 use crate::source::{Entry, Known, KnownEntry, Listing, Look};
 
 /// The number of files that are checked between two looks at the clock.

@@ -15,8 +15,8 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustc_hash::FxHashMap;
 
-use super::exact_size;
 use crate::files;
+use crate::files::exact_size;
 
 /// The files with ignore rules. They are containers: one that changes decides anew
 /// about everything below its folder. The rules of the first count more.

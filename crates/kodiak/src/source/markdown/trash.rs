@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use super::keys::{key_of, path_of_key};
 use super::save::hash_of;
-use super::{FileState, MarkdownFolder, divided, names, not_there, require_folder, stays_inside};
+use super::{MarkdownFolder, divided, names, not_there, require_folder, stays_inside};
 use crate::error::{Error, Result};
 use crate::files::folder::Folder;
+use crate::files::state::FileState;
 use crate::files::temporary::move_without_overwriting;
 use crate::source::decode::decoded;
 use crate::source::note::document_from_text;

@@ -17,9 +17,9 @@ use ignore::{DirEntry, Match, WalkBuilder, WalkState};
 
 use super::keys::{key_of, path_of_key};
 use super::rules::{RuleFile, Rules};
-use super::version::FileState;
 use super::{MarkdownFolder, unreadable};
 use crate::document::{Version, is_note_extension};
+use crate::files::state::FileState;
 use crate::source::{Container, Entry, LeftOut, Listing};
 
 /// The maximum number of threads. More would only wait for the same disk.
@@ -280,7 +280,7 @@ impl MarkdownFolder {
         match is_folder {
             true if metadata.is_dir() => Some(folder_version_now(&state, &self.options.globs)),
             true => None,
-            false => Some(state.version(u64::MAX)),
+            false => Some(Version::of_file(&state, u64::MAX)),
         }
     }
 
@@ -357,7 +357,7 @@ fn folder_version(state: &FileState, globs: &[String]) -> Version {
 /// Returns the version of a folder in this state. Other globs make another
 /// version, because they decide which of its files are entries.
 fn folder_version_now(state: &FileState, globs: &[String]) -> Version {
-    let mut bytes = state.version(u64::MAX).0.to_vec();
+    let mut bytes = Version::of_file(state, u64::MAX).0.to_vec();
     for glob in globs {
         bytes.extend_from_slice(glob.as_bytes());
         bytes.push(0);
@@ -369,7 +369,7 @@ fn trusted(state: &FileState, max_bytes: u64) -> Version {
     if state.is_fresh() {
         return Version::UNKNOWN;
     }
-    state.version(max_bytes)
+    Version::of_file(state, max_bytes)
 }
 
 /// Takes what was recorded of a folder before it was read.

@@ -15,7 +15,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::markdown::{DEFAULT_MAX_BYTES, LookedAt};
+use super::DEFAULT_MAX_BYTES;
+use super::markdown::LookedAt;
 use super::{
     Described, Details, Entry, FolderOptions, Known, LeftOut, Listing, Located, Look,
     MarkdownFolder, Presence, Reading, RecordSource, Source,

@@ -16,10 +16,11 @@ use super::name::{FileName, file_name};
 use super::node::Node;
 use crate::date;
 use crate::error::{Error, Result};
+use crate::files::exact_size;
 use crate::files::folder::Folder;
 use crate::files::temporary::{Temporary, Turn, erase_left_over, remove_if_there};
 use crate::redact::{redact, redact_field, replaced};
-use crate::source::markdown::{divided, exact_size, require_folder};
+use crate::source::markdown::{divided, require_folder};
 use crate::source::{RecordSource, Source, StoredRecord};
 
 /// The name of the folder that holds the records, below the root.

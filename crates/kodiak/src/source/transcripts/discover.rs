@@ -16,9 +16,9 @@ use super::turns::safe_id;
 use super::{cursor, opencode, opencode_files, titles};
 use crate::document::Timestamp;
 use crate::document::Version;
+use crate::files::state::FileState;
 use crate::source::LeftOut;
 use crate::source::database::{ForeignDatabase, Refusal, Stamp, plain};
-use crate::source::markdown::FileState;
 
 /// How deep folders are searched.
 const DEPTH: usize = 8;
@@ -195,7 +195,7 @@ impl Discovered {
             version: if state.is_fresh() {
                 Version::UNKNOWN
             } else {
-                state.version(u64::MAX)
+                Version::of_file(&state, u64::MAX)
             },
             size: metadata.len(),
             modified: state.modified_at(),

@@ -18,10 +18,10 @@ use crate::document::{Timestamp, Version};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::files::folder::Folder;
+use crate::files::state::FileState;
 use crate::files::temporary::{
     Temporary, erase_left_over, is_left_over, move_without_overwriting, remove_if_there,
 };
-use crate::source::markdown::FileState;
 
 /// The format of the copies, and of what is left out of them. Copies of an earlier
 /// one may have secrets that are known by now.
@@ -133,7 +133,7 @@ impl Keep {
     pub(super) fn version(state: &FileState) -> Version {
         let mut bytes = b"kept".to_vec();
         bytes.extend_from_slice(&FORMAT.to_le_bytes());
-        bytes.extend_from_slice(&state.without_change_time().version(u64::MAX).0);
+        bytes.extend_from_slice(&Version::of_file(&state.without_change_time(), u64::MAX).0);
         Version::of(&bytes)
     }
 

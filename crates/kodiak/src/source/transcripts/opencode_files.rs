@@ -15,7 +15,7 @@ use super::opencode::{Message, Part, begin_message, end_message, pass_on};
 use super::parser::{moment_of, set};
 use super::turns::{Seen, Turns, safe_id};
 use crate::document::Version;
-use crate::source::markdown::FileState;
+use crate::files::state::FileState;
 
 /// The largest file that is read. A part with an output is far smaller.
 const LONGEST: u64 = 64 << 20;
@@ -60,12 +60,15 @@ pub(super) fn sessions(root: &Path) -> Vec<Found> {
             let described = described.unwrap_or_default();
             let updated = described.time.0.and_then(|time| time.updated.0);
             let state = FileState::of(&metadata);
-            let (mut version, mut fresh) = (state.version(u64::MAX).0.to_vec(), state.is_fresh());
+            let (mut version, mut fresh) = (
+                Version::of_file(&state, u64::MAX).0.to_vec(),
+                state.is_fresh(),
+            );
             // A message that is being written changes its file.
             for file in messages.iter().filter_map(|path| path.metadata().ok()) {
                 let state = FileState::of(&file);
                 fresh |= state.is_fresh();
-                version.extend_from_slice(&state.version(u64::MAX).0);
+                version.extend_from_slice(&Version::of_file(&state, u64::MAX).0);
             }
             found.push(Found {
                 key: id.to_owned(),

@@ -16,8 +16,8 @@ use super::waiting::was_taken_up;
 use super::{cursor, cursor_tabs, gemini, history, opencode, opencode_files};
 use crate::document::{Version, hex};
 use crate::error::Error;
+use crate::files::state::FileState;
 use crate::source::database::plain;
-use crate::source::markdown::FileState;
 
 /// Why a session was not read.
 #[derive(Debug)]
@@ -238,7 +238,7 @@ pub(super) fn version_now(found: &Found) -> Option<Version> {
             Some(if state.is_fresh() {
                 Version::UNKNOWN
             } else {
-                state.version(u64::MAX)
+                Version::of_file(&state, u64::MAX)
             })
         }
         _ => Some(found.version),

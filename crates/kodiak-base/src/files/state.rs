@@ -1,4 +1,4 @@
-//! The version of a file, and how far it can be trusted.
+//! The state of a file, and how far it can be trusted.
 //!
 //! This module knows the rules of file systems: what changes when a file is
 //! written, and for how long after a write another one may leave no trace.
@@ -7,8 +7,6 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-use crate::document::{Timestamp, Version};
 
 /// The number of how files are read. Another number has all of them read again, such as
 /// those that could not be read before.
@@ -22,9 +20,9 @@ const NANOSECONDS: i64 = 1_000_000_000;
 
 /// The state of a file in the file system, without its content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::source) struct FileState {
+pub struct FileState {
     /// The size in bytes.
-    pub(super) size: u64,
+    pub size: u64,
     /// The modification time in nanoseconds since 1970.
     modified_ns: i64,
     /// When content or metadata last changed, in nanoseconds since 1970; zero
@@ -38,7 +36,7 @@ pub(in crate::source) struct FileState {
 
 impl FileState {
     /// Reads the state from a file's metadata.
-    pub(in crate::source) fn of(metadata: &Metadata) -> Self {
+    pub fn of(metadata: &Metadata) -> Self {
         let (changed_ns, file) = system(metadata);
         Self {
             size: metadata.len(),
@@ -48,9 +46,9 @@ impl FileState {
         }
     }
 
-    /// Returns the version of a file in this state. A file that is too large is
-    /// not read, so for such a file the limit is part of the version.
-    pub(in crate::source) fn version(&self, max_bytes: u64) -> Version {
+    /// Returns bytes that differ for every other state. A file that is too large is
+    /// not read, so for such a file the limit is part of them.
+    pub fn fingerprint(&self, max_bytes: u64) -> Fingerprint {
         let numbers = [
             READING,
             self.size,
@@ -64,38 +62,52 @@ impl FileState {
             part.copy_from_slice(&number.to_le_bytes());
         }
         let length = if self.size > max_bytes { 48 } else { 40 };
-        Version::of(&bytes[..length])
+        Fingerprint { bytes, length }
     }
 
     /// Returns the state without the time at which its metadata changed.
-    pub(in crate::source) fn without_change_time(self) -> Self {
+    pub fn without_change_time(self) -> Self {
         Self {
             changed_ns: 0,
             ..self
         }
     }
 
-    /// Returns when the file was last modified.
-    pub(in crate::source) fn modified_at(&self) -> Timestamp {
+    /// Returns when the file was last modified, in seconds since 1970.
+    pub fn modified_at(&self) -> i64 {
         self.modified_ns.div_euclid(NANOSECONDS)
     }
 
-    /// Returns when the file or its name last changed, if the system says so.
-    pub(super) fn changed_at(&self) -> Option<Timestamp> {
+    /// Returns when the file or its name last changed, in seconds since 1970, if the
+    /// system says so.
+    pub fn changed_at(&self) -> Option<i64> {
         (self.changed_ns != 0).then(|| self.changed_ns.div_euclid(NANOSECONDS))
     }
 
     /// Reports whether the file may be written again without its state changing.
-    pub(in crate::source) fn is_fresh(&self) -> bool {
+    pub fn is_fresh(&self) -> bool {
         let last = self.modified_ns.max(self.changed_ns);
         last > nanoseconds(SystemTime::now()).saturating_sub(TOO_FRESH_NS)
+    }
+}
+
+/// The bytes of a [`FileState`], of which a version can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    bytes: [u8; 48],
+    length: usize,
+}
+
+impl AsRef<[u8]> for Fingerprint {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes[..self.length]
     }
 }
 
 /// The states of the files in one folder. Where the system can look a file up
 /// from its open folder, the path to the folder is walked only once.
 #[derive(Debug)]
-pub(super) struct FolderStates<'a> {
+pub struct FolderStates<'a> {
     path: &'a Path,
     #[cfg(unix)]
     folder: Option<rustix::fd::OwnedFd>,
@@ -103,7 +115,7 @@ pub(super) struct FolderStates<'a> {
 
 impl<'a> FolderStates<'a> {
     /// Opens the folder at `path`, if that pays for this number of files.
-    pub(super) fn open(path: &'a Path, files: usize) -> Self {
+    pub fn open(path: &'a Path, files: usize) -> Self {
         #[cfg(not(unix))]
         let _ = files;
         Self {
@@ -120,7 +132,7 @@ impl<'a> FolderStates<'a> {
     }
 
     /// Returns the state of the file with this name; `None` if it is not a file.
-    pub(super) fn of(&self, name: &Path) -> io::Result<Option<FileState>> {
+    pub fn of(&self, name: &Path) -> io::Result<Option<FileState>> {
         #[cfg(unix)]
         if let Some(folder) = &self.folder {
             use rustix::fs::{AtFlags, FileType, statat};
@@ -227,10 +239,9 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_the_state_makes_another_version() {
-        let version = state().version(1_000);
-        assert_eq!(version, state().version(1_000));
-        assert_ne!(version, Version::UNKNOWN);
+    fn every_part_of_the_state_makes_another_fingerprint() {
+        let bytes = |state: FileState| state.fingerprint(1_000).as_ref().to_vec();
+        assert_eq!(bytes(state()), bytes(state()));
         for other in [
             FileState {
                 size: 101,
@@ -246,16 +257,16 @@ mod tests {
             },
             FileState { file: 4, ..state() },
         ] {
-            assert_ne!(version, other.version(1_000), "{other:?}");
+            assert_ne!(bytes(state()), bytes(other), "{other:?}");
         }
     }
 
     #[test]
-    fn a_limit_is_part_of_the_version_of_what_is_above_it() {
-        let version = |limit| state().version(limit);
-        assert_eq!(version(100), version(1_000));
-        assert_ne!(version(99), version(100));
-        assert_ne!(version(99), version(98));
+    fn a_limit_is_part_of_the_fingerprint_of_what_is_above_it() {
+        let bytes = |limit| state().fingerprint(limit).as_ref().to_vec();
+        assert_eq!(bytes(100), bytes(1_000));
+        assert_ne!(bytes(99), bytes(100));
+        assert_ne!(bytes(99), bytes(98));
     }
 
     #[test]
