@@ -11,7 +11,8 @@ use kodiak::Engine;
 use kodiak::access::Guard;
 use kodiak::engine::Job;
 use kodiak::search::Request;
-use kodiak::source::{BearDatabase, BearOptions, FolderOptions, MarkdownFolder, Source};
+use kodiak::source::{FolderOptions, MarkdownFolder, Source};
+use kodiak_bear::{BearDatabase, BearOptions};
 use tiny_bear::{Bear, Generation, Note};
 
 use crate::clock::process_cpu_ms;

@@ -123,13 +123,15 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// Bear's database cannot be read.
-    #[error("could not read Bear's database {}: {problem}", path.display())]
-    Bear {
+    /// The database of another program cannot be read.
+    #[error("could not read {program}'s database {}: {problem}", path.display())]
+    Foreign {
+        /// The name of the program.
+        program: &'static str,
         /// The database.
         path: PathBuf,
         /// What is wrong with it.
-        problem: BearProblem,
+        problem: ForeignProblem,
     },
     /// A glob pattern is invalid.
     #[error("the pattern '{pattern}' is not a valid glob: {detail}")]
@@ -363,10 +365,10 @@ pub enum Cause {
     Refused,
 }
 
-/// Why Bear's database cannot be read.
+/// Why the database of another program cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BearProblem {
+pub enum ForeignProblem {
     /// There is no such file.
     #[error("it does not exist")]
     Missing,
@@ -380,7 +382,7 @@ pub enum BearProblem {
     /// It is not an SQLite database, or it is encrypted as a whole.
     #[error("it is not an SQLite database, or it is encrypted")]
     NotADatabase,
-    /// It is a database without something that Bear's has.
+    /// It is a database without something that the program needs.
     #[error("it has no {0}")]
     Lacks(String),
     /// SQLite failed.
@@ -405,7 +407,7 @@ impl Error {
             | Self::Locked { path, .. }
             | Self::FolderMissing { path }
             | Self::NotAFolder { path }
-            | Self::Bear { path, .. }
+            | Self::Foreign { path, .. }
             | Self::Watch { path, .. }
             | Self::ModelFiles { path, .. }
             | Self::VectorFile { path, .. }
@@ -461,7 +463,7 @@ impl Error {
             Self::FolderMissing { .. }
             | Self::NotAFolder { .. }
             | Self::SourceEmpty { .. }
-            | Self::Bear { .. }
+            | Self::Foreign { .. }
             | Self::BadGlob { .. } => true,
             Self::Io { action, .. } => *action == "read",
             _ => false,

@@ -21,5 +21,5 @@ pub mod files;
 mod hex;
 
 pub use cancel::{Cancel, Interrupt, Stop};
-pub use error::{BearProblem, Cause, Error, Result};
+pub use error::{Cause, Error, ForeignProblem, Result};
 pub use hex::hex;

@@ -21,13 +21,13 @@ use kodiak::rank::Tuning;
 use kodiak::rerank::{CrossEncoder, RemoteReranker, RerankEndpoint, RerankError, Reranker};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{
-    BearDatabase, BearOptions, Holding, MarkdownFolder, MemoryFolder, MemoryOptions,
-    SessionOptions, SessionRecords, Source, bear,
+    Holding, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions, SessionRecords, Source,
 };
 use kodiak::source::{TranscriptOptions, TranscriptSource};
 use kodiak::store::prelude::*;
 use kodiak::store::{Serving, SqliteStore};
 use kodiak::tombstones::Tombstones;
+use kodiak_bear::{BearDatabase, BearOptions};
 
 pub(crate) use kodiak::source::transcripts::Agent;
 
@@ -154,7 +154,7 @@ pub(crate) fn check(config: &Config, registered: &RegisteredSource) -> kodiak::R
 
 /// Returns Bear's database in a folder or at a path, with all links resolved.
 pub(crate) fn bear_database(path: &Path) -> kodiak::Result<PathBuf> {
-    let inside = path.join(bear::FILE_NAME);
+    let inside = path.join(kodiak_bear::FILE_NAME);
     let path = if path.is_dir() { &inside } else { path };
     let opened = BearDatabase::new("bear", path, BearOptions::default())?;
     Ok(opened.path().to_owned())
@@ -162,20 +162,20 @@ pub(crate) fn bear_database(path: &Path) -> kodiak::Result<PathBuf> {
 
 /// Returns where Bear keeps its database, from the home folder.
 pub(crate) fn bear_folder() -> &'static Path {
-    Path::new(bear::FOLDER)
+    Path::new(kodiak_bear::FOLDER)
 }
 
 /// Returns the address that opens a note in the application that it is from.
 pub(crate) fn url(kind: Kind, key: &str) -> Option<String> {
     match kind {
         Kind::Markdown | Kind::Memory | Kind::Article | Kind::Sessions | Kind::Transcripts => None,
-        Kind::Bear => Some(bear::link_to(key)),
+        Kind::Bear => Some(kodiak_bear::link_to(key)),
     }
 }
 
 /// Returns the address that creates a note in Bear.
 pub(crate) fn url_to_create(title: &str, tags: &[String], text: &str) -> String {
-    bear::link_to_create(title, tags, text)
+    kodiak_bear::link_to_create(title, tags, text)
 }
 
 /// Returns an embedder for an installed model. The model is loaded at its first

@@ -9,7 +9,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use kodiak::{BearProblem, Error};
+use kodiak::{Error, ForeignProblem};
 
 use crate::nearest::nearest;
 
@@ -148,7 +148,7 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
                 None => one("name the folder that contains it"),
             }
         }
-        Error::Bear { problem, .. } => one(bear_hint(problem)),
+        Error::Foreign { problem, .. } => one(bear_hint(problem)),
         Error::BadGlob { .. } => {
             one("write patterns such as '*.md', 'journal/**' or '!drafts/', in quotes")
         }
@@ -194,16 +194,16 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
     }
 }
 
-fn bear_hint(problem: &BearProblem) -> &'static str {
+fn bear_hint(problem: &ForeignProblem) -> &'static str {
     match problem {
-        BearProblem::Missing => {
+        ForeignProblem::Missing => {
             "on macOS, start Bear once; elsewhere, copy its database and run `kodiak add --bear PATH`"
         }
-        BearProblem::Denied => {
+        ForeignProblem::Denied => {
             "on macOS, allow your terminal Full Disk Access in System Settings > Privacy & Security, and restart it"
         }
-        BearProblem::Locked => "close the program that has it open, and try again",
-        BearProblem::NotADatabase | BearProblem::Lacks(_) => {
+        ForeignProblem::Locked => "close the program that has it open, and try again",
+        ForeignProblem::NotADatabase | ForeignProblem::Lacks(_) => {
             "name the file database.sqlite of Bear; `kodiak add --bear` without a path finds it on macOS"
         }
         _ => "try again; if Bear was stopped while it was writing, start it once",
@@ -302,9 +302,10 @@ mod tests {
 
     #[test]
     fn denied_access_to_bear_is_explained() {
-        let denied = Error::Bear {
+        let denied = Error::Foreign {
+            program: "Bear",
             path: PathBuf::from("/db"),
-            problem: BearProblem::Denied,
+            problem: ForeignProblem::Denied,
         };
         let hints = hints(&denied.into());
         assert!(hints[0].contains("Full Disk Access"), "{hints:?}");

@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use kodiak::{BearProblem, Error};
+use kodiak::{Error, ForeignProblem};
 
 use crate::assemble;
 use crate::config::{Config, RegisteredSource};
@@ -71,8 +71,8 @@ pub(crate) fn source_failure(name: &str, error: &Error) -> anyhow::Error {
         error,
         Error::FolderMissing { .. }
             | Error::NotAFolder { .. }
-            | Error::Bear {
-                problem: BearProblem::Missing,
+            | Error::Foreign {
+                problem: ForeignProblem::Missing,
                 ..
             }
     );

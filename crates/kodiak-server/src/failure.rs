@@ -77,7 +77,10 @@ pub(crate) fn message(error: &Error) -> String {
         Error::Locked { .. } => "the index is being written by another process",
         Error::FolderMissing { .. } => "the folder does not exist",
         Error::NotAFolder { .. } => "the folder is a file",
-        Error::Bear { .. } => "Bear's database cannot be read",
+        Error::Foreign {
+            program: "Bear", ..
+        } => "Bear's database cannot be read",
+        Error::Foreign { .. } => "the database of another program cannot be read",
         Error::SourceEmpty { .. } => "there are no notes any more",
         Error::Watch { .. } => "the folder could not be watched",
         Error::ModelFiles { .. } => "the files of the model cannot be used",

@@ -51,6 +51,7 @@
 pub mod cache;
 pub mod expression;
 pub mod filter;
+pub mod foreign;
 pub mod lock;
 mod moment;
 mod pending;

@@ -33,7 +33,7 @@ pub mod watch;
 
 pub use engine::{Engine, Event, Job};
 pub use kodiak_base::{
-    BearProblem, Cancel, Cause, Error, Interrupt, Result, Stop, cancel, error, escape, files,
+    Cancel, Cause, Error, ForeignProblem, Interrupt, Result, Stop, cancel, error, escape, files,
 };
 #[cfg(any(feature = "remote", feature = "hub"))]
 pub use kodiak_models::http;

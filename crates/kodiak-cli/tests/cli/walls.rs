@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate with the crates of this workspace that it may use, as ARCHITECTURE.md says.
-const WALLS: [(&str, &[&str]); 10] = [
+const WALLS: [(&str, &[&str]); 11] = [
     ("kodiak-base", &[]),
     ("kodiak-redact", &[]),
     ("kodiak-text", &["kodiak-base"]),
@@ -29,9 +29,16 @@ const WALLS: [(&str, &[&str]); 10] = [
             "kodiak-text",
         ],
     ),
+    (
+        "kodiak-bear",
+        &["kodiak", "kodiak-base", "kodiak-store", "kodiak-text"],
+    ),
     ("kodiak-eval", &["kodiak"]),
     ("kodiak-server", &["kodiak"]),
-    ("kodiak-cli", &["kodiak", "kodiak-eval", "kodiak-server"]),
+    (
+        "kodiak-cli",
+        &["kodiak", "kodiak-bear", "kodiak-eval", "kodiak-server"],
+    ),
 ];
 
 fn crates() -> PathBuf {

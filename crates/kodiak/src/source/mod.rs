@@ -6,8 +6,6 @@
 //! sync finds out what has changed since the last time. A search has less time:
 //! it asks the source for changes with [`Source::changes_since`].
 
-pub mod bear;
-mod database;
 mod decode;
 mod details;
 mod draft;
@@ -35,7 +33,6 @@ use crate::document::{Document, Timestamp};
 use crate::error::Result;
 
 pub use crate::document::Version;
-pub use bear::{BearDatabase, BearOptions};
 pub use details::{Described, Details, Fields, TurnDetails};
 pub use draft::Draft;
 pub(crate) use forgetful::Forgetful;

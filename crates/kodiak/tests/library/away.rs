@@ -13,11 +13,11 @@ use kodiak::memory::Memories;
 use kodiak::search::{Freshness, Request};
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{
-    BearDatabase, BearOptions, Entry, FolderOptions, Known, Listing, Look, MarkdownFolder,
-    MemoryFolder, MemoryOptions, Presence, Reading, SessionOptions, SessionRecords, Source,
-    TranscriptOptions, TranscriptSource,
+    Entry, FolderOptions, Known, Listing, Look, MarkdownFolder, MemoryFolder, MemoryOptions,
+    Presence, Reading, SessionOptions, SessionRecords, Source, TranscriptOptions, TranscriptSource,
 };
 use kodiak::{Cancel, Document, Error, Result, sync};
+use kodiak_bear::{BearDatabase, BearOptions};
 use tiny_bear::{Bear, Generation, Note};
 
 use crate::collection::{Collection, ask};

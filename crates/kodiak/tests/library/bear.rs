@@ -11,10 +11,11 @@ use std::time::Duration;
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
 use kodiak::search::{Answer, Incomplete, Request};
-use kodiak::source::{BearDatabase, BearOptions, Presence, Source};
+use kodiak::source::{Presence, Source};
 use kodiak::store::Filter;
 use kodiak::sync::Report;
-use kodiak::{BearProblem, Error, Reference};
+use kodiak::{Error, ForeignProblem, Reference};
+use kodiak_bear::{BearDatabase, BearOptions};
 use tempfile::TempDir;
 use tiny_bear::{Bear, Generation, Note};
 
@@ -360,8 +361,8 @@ fn a_database_that_vanished_keeps_its_notes() {
     let report = engine.sync(&Guard::local(), &Job::default()).unwrap();
     assert_eq!(report.failed[0].kept, 1);
     let missing = |error: &Error| {
-        let problem = BearProblem::Missing;
-        matches!(error, Error::Bear { problem: found, .. } if *found == problem)
+        let problem = ForeignProblem::Missing;
+        matches!(error, Error::Foreign { problem: found, .. } if *found == problem)
     };
     assert!(missing(&report.failed[0].error), "{report:?}");
     let answer = search(&engine, &Request::new("rye"));

@@ -17,10 +17,11 @@ use kodiak::engine::{Engine, Job};
 use kodiak::memory::{Memories, Memory};
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{
-    BearDatabase, BearOptions, Draft, FolderOptions, MarkdownFolder, MemoryFolder, MemoryOptions,
-    SessionOptions, SessionRecords, Source, TranscriptOptions, TranscriptSource,
+    Draft, FolderOptions, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,
+    SessionRecords, Source, TranscriptOptions, TranscriptSource,
 };
 use kodiak::{Error, Result};
+use kodiak_bear::{BearDatabase, BearOptions};
 use tiny_bear::{Bear, Generation, Note};
 
 use crate::collection::{Collection, ask, sorted};
@@ -348,7 +349,7 @@ fn a_database_that_never_ends_is_refused() {
         let notes = statement.contains("ZSFNOTE AS");
         assert!(listed.is_err() == notes, "{statement}: {listed:?}");
         if let Err(error) = listed {
-            assert!(matches!(error, Error::Bear { .. }), "{error:?}");
+            assert!(matches!(error, Error::Foreign { .. }), "{error:?}");
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::document::Timestamp;
 use crate::document::Version;
 use crate::files::state::FileState;
 use crate::source::LeftOut;
-use crate::source::database::{ForeignDatabase, Refusal, Stamp, plain};
+use crate::store::foreign::{ForeignDatabase, Refusal, Stamp, plain};
 
 /// How deep folders are searched.
 const DEPTH: usize = 8;

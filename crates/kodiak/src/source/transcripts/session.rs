@@ -17,7 +17,7 @@ use super::{cursor, cursor_tabs, gemini, history, opencode, opencode_files};
 use crate::document::{Version, hex};
 use crate::error::Error;
 use crate::files::state::FileState;
-use crate::source::database::plain;
+use crate::store::foreign::plain;
 
 /// Why a session was not read.
 #[derive(Debug)]

@@ -27,9 +27,9 @@ use percent_encoding::{AsciiSet, percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::files;
+use kodiak_base::files;
 
-pub(super) use stamp::Stamp;
+pub use stamp::Stamp;
 use stamp::beside;
 
 /// The place in the header of a database that is 2 in WAL mode.
@@ -48,7 +48,7 @@ const PAUSE: Duration = Duration::from_millis(3);
 
 /// A connection with an open transaction.
 #[derive(Debug)]
-pub(super) struct ForeignDatabase {
+pub struct ForeignDatabase {
     connection: Connection,
     /// The state of the files before they were opened.
     stamp: Stamp,
@@ -59,7 +59,7 @@ pub(super) struct ForeignDatabase {
 
 /// Why a database could not be opened.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub enum Refusal {
     /// The system says so.
     System(io::Error),
     /// SQLite says so.
@@ -80,7 +80,7 @@ enum Way {
 impl ForeignDatabase {
     /// Opens the database at `path` and begins a transaction. Waits for
     /// `patience` if another program has locked it.
-    pub(super) fn open(path: &Path, patience: Duration) -> Result<Self, Refusal> {
+    pub fn open(path: &Path, patience: Duration) -> Result<Self, Refusal> {
         let mut attempt = 1;
         loop {
             require_regular(path).map_err(Refusal::System)?;
@@ -111,18 +111,18 @@ impl ForeignDatabase {
     }
 
     /// Returns the connection itself, for one piece of work.
-    pub(super) fn inner(&self) -> &Connection {
+    pub fn inner(&self) -> &Connection {
         self.spent.store(0, Ordering::Relaxed);
         &self.connection
     }
 
     /// Returns the state of the files before they were opened.
-    pub(super) fn stamp(&self) -> Stamp {
+    pub fn stamp(&self) -> Stamp {
         self.stamp
     }
 
     /// Reports whether everything read so far is from one moment.
-    pub(super) fn holds(&self, path: &Path) -> bool {
+    pub fn holds(&self, path: &Path) -> bool {
         match self.way {
             Way::Locked => true,
             // What is written to a log that was not there is from a later moment.
@@ -222,7 +222,7 @@ fn address(path: &Path, how: &str) -> String {
 }
 
 /// Returns SQLite's message without the statement that it may quote.
-pub(super) fn plain(error: &rusqlite::Error) -> String {
+pub fn plain(error: &rusqlite::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     line.strip_suffix(" in")

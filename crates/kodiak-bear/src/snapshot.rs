@@ -14,14 +14,14 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
 
 use super::note::{self, FileState, Note, NoteFile, NoteState};
-use super::problem::{failure, refused};
+use super::problem::{PROGRAM, failure, refused};
 use super::schema::{Lacking, Schema, discover};
 use super::{BearDatabase, DATABASE};
-use crate::document::{Document, Version};
-use crate::error::{BearProblem, Error, Result};
-use crate::files::exact_size;
-use crate::source::database::{ForeignDatabase, Stamp};
-use crate::source::{Container, Entry, Listing, Presence, Reading, Source};
+use kodiak::source::{Container, Entry, Listing, Presence, Reading, Source};
+use kodiak_base::files::exact_size;
+use kodiak_base::{Error, ForeignProblem, Result};
+use kodiak_store::foreign::{ForeignDatabase, Stamp};
+use kodiak_text::document::{Document, Version};
 
 /// How often rows are read again if Bear writes meanwhile.
 const TRIES: usize = 5;
@@ -32,7 +32,7 @@ const BLOCK: usize = 256;
 
 /// Bear's notes at one moment.
 #[derive(Debug)]
-pub(super) struct Snapshot<'a> {
+pub(crate) struct Snapshot<'a> {
     database: &'a BearDatabase,
     patience: Duration,
     open: Mutex<Open>,
@@ -53,9 +53,10 @@ impl Open {
         let connection =
             ForeignDatabase::open(path, patience).map_err(|refusal| refused(path, &refusal))?;
         let discovered = discover(connection.inner()).map_err(|error| failure(path, &error))?;
-        let schema = discovered.map_err(|Lacking(what)| Error::Bear {
+        let schema = discovered.map_err(|Lacking(what)| Error::Foreign {
+            program: PROGRAM,
             path: path.clone(),
-            problem: BearProblem::Lacks(what),
+            problem: ForeignProblem::Lacks(what),
         })?;
         Ok(Self {
             connection,
@@ -67,10 +68,10 @@ impl Open {
 
 /// Reports whether an error may be gone in a moment.
 fn may_pass(error: &Error) -> bool {
-    use BearProblem::{Failed, Locked};
+    use ForeignProblem::{Failed, Locked};
     matches!(
         error,
-        Error::Bear {
+        Error::Foreign {
             problem: Failed(_) | Locked,
             ..
         }
@@ -80,7 +81,7 @@ fn may_pass(error: &Error) -> bool {
 impl<'a> Snapshot<'a> {
     /// Begins a transaction. Waits for `patience` if another program has locked
     /// the database.
-    pub(super) fn new(database: &'a BearDatabase, patience: Duration) -> Result<Self> {
+    pub(crate) fn new(database: &'a BearDatabase, patience: Duration) -> Result<Self> {
         let began = Instant::now();
         let mut tries = 0;
         let open = loop {
@@ -104,7 +105,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// Returns the state of the files before the transaction began.
-    pub(super) fn stamp(&self) -> Stamp {
+    pub(crate) fn stamp(&self) -> Stamp {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.connection.stamp()
     }
@@ -126,7 +127,7 @@ impl<'a> Snapshot<'a> {
 
     /// Returns the version and the size of every note, or `None` if there is no
     /// time for that.
-    pub(super) fn versions(&self, deadline: Option<Instant>) -> Result<Option<Versions>> {
+    pub(crate) fn versions(&self, deadline: Option<Instant>) -> Result<Option<Versions>> {
         let max_bytes = self.database.options.max_bytes;
         self.with(|open| {
             let connection = open.connection.inner();
@@ -252,19 +253,19 @@ impl Source for Snapshot<'_> {
 
 /// The versions of all notes, in the order of their numbers.
 #[derive(Debug, Default)]
-pub(super) struct Versions(pub(super) Vec<Listed>);
+pub(crate) struct Versions(pub(super) Vec<Listed>);
 
 /// A note that was listed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Listed {
+pub(crate) struct Listed {
     row: i64,
-    pub(super) version: Version,
+    pub(crate) version: Version,
     bytes: u64,
 }
 
 impl Versions {
     /// Returns the place of an entry among them.
-    pub(super) fn position(&self, entry_key: &str) -> Option<usize> {
+    pub(crate) fn position(&self, entry_key: &str) -> Option<usize> {
         let row: i64 = entry_key.parse().ok()?;
         self.0.binary_search_by_key(&row, |note| note.row).ok()
     }
@@ -273,7 +274,7 @@ impl Versions {
 impl Listed {
     /// Returns the note's entry. The keys of all have the same length, so that
     /// entries are read in the order in which they are stored.
-    pub(super) fn entry(&self) -> Entry {
+    pub(crate) fn entry(&self) -> Entry {
         Entry {
             key: format!("{:010}", self.row),
             version: self.version,

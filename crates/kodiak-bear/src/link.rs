@@ -2,7 +2,7 @@
 
 use percent_encoding::{percent_decode_str, utf8_percent_encode};
 
-use crate::document::RESERVED;
+use kodiak_text::document::RESERVED;
 
 const OPEN: &str = "bear://x-callback-url/open-note";
 const CREATE: &str = "bear://x-callback-url/create";

@@ -9,19 +9,19 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::document::Version;
-use crate::files::state::FileState;
+use kodiak_base::files::state::FileState;
+use kodiak_text::Version;
 
 /// The states of the database and of its write-ahead log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::source) struct Stamp {
+pub struct Stamp {
     database: FileState,
     log: Option<FileState>,
 }
 
 impl Stamp {
     /// Looks at the database at `path`.
-    pub(in crate::source) fn of(path: &Path) -> io::Result<Self> {
+    pub fn of(path: &Path) -> io::Result<Self> {
         let database = fs::metadata(path)?;
         let log = match fs::metadata(beside(path, "-wal")) {
             // SQLite may set the owner of the log whenever it opens it.
@@ -42,7 +42,7 @@ impl Stamp {
 
     /// Returns the version of what the files hold in this state. It is unknown if the
     /// files were written so recently that another write might not show.
-    pub(in crate::source) fn version(&self) -> Version {
+    pub fn version(&self) -> Version {
         if self.database.is_fresh() || self.log.is_some_and(|log| log.is_fresh()) {
             return Version::UNKNOWN;
         }

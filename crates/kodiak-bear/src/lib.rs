@@ -1,10 +1,23 @@
 //! Bear's notes: the database of the macOS application as a source.
 //!
+//! ```
+//! use std::path::Path;
+//!
+//! use kodiak::Error;
+//! use kodiak_bear::{BearDatabase, BearOptions, identifier_in};
+//!
+//! // A source for an engine, if Bear is installed.
+//! let missing = BearDatabase::new("bear", Path::new("/no/such/file"), BearOptions::default());
+//! assert!(matches!(missing, Err(Error::Foreign { program: "Bear", .. })));
+//! let link = "bear://x-callback-url/open-note?id=7E2F";
+//! assert_eq!(identifier_in(link).as_deref(), Some("7E2F"));
+//! ```
+//!
 //! Each note is an entry, named by its number in the database, and a document,
 //! whose key is the identifier that Bear shows. Trashed, encrypted and deleted
 //! notes do not exist here; archived ones have the field `archived`.
 //!
-//! The database is only read, and nothing is left beside it: `source::database`
+//! The database is only read, and nothing is left beside it: `kodiak_store::foreign`
 //! knows how, and tells cheaply that nothing has changed. `schema` finds the tables,
 //! `snapshot` reads the rows of one moment, `note` makes documents of them, and
 //! `link` has the addresses that Bear opens.
@@ -20,11 +33,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::document::{Document, Version};
-use crate::error::Result;
+use kodiak_base::Result;
+use kodiak_text::document::{Document, Version};
 
-use super::database::Stamp;
-use super::{Container, DEFAULT_MAX_BYTES, Entry, Known, Listing, Look, Presence, Reading, Source};
+use kodiak::source::{
+    Container, DEFAULT_MAX_BYTES, Entry, Known, Listing, Look, Presence, Reading, Source,
+};
+use kodiak_store::foreign::Stamp;
 pub use link::{identifier_in, link_to, link_to_create};
 use problem::of_system;
 use snapshot::{Snapshot, Versions};

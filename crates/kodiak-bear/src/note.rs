@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::analysis::markup;
-use crate::analysis::markup::heading;
-use crate::analysis::markup::tags::Tags;
-use crate::document::{Document, Markup, Timestamp, Version};
+use kodiak_text::document::{Document, Markup, Timestamp, Version};
+use kodiak_text::markup;
+use kodiak_text::markup::heading;
+use kodiak_text::markup::tags::Tags;
 
 /// The seconds from 1970 to 2001, when Bear's time begins.
 const BEARS_EPOCH: f64 = 978_307_200.0;
@@ -21,58 +21,58 @@ const FORMAT: u8 = 1;
 
 /// The state of a note: everything but its content.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct NoteState {
+pub(crate) struct NoteState {
     /// Its number in the database.
-    pub(super) row: i64,
+    pub(crate) row: i64,
     /// How often it was saved.
-    pub(super) saves: i64,
-    pub(super) modified: Option<f64>,
-    pub(super) created: Option<f64>,
-    pub(super) archived: bool,
-    pub(super) pinned: bool,
+    pub(crate) saves: i64,
+    pub(crate) modified: Option<f64>,
+    pub(crate) created: Option<f64>,
+    pub(crate) archived: bool,
+    pub(crate) pinned: bool,
     /// The size of its text in bytes.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// The state of an attachment with recognised text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FileState {
+pub(crate) struct FileState {
     /// The number of its note.
-    pub(super) note: i64,
+    pub(crate) note: i64,
     /// Its own number in the database.
-    pub(super) row: i64,
+    pub(crate) row: i64,
     /// How often it was saved.
-    pub(super) saves: i64,
+    pub(crate) saves: i64,
     /// The size of its text in bytes.
-    pub(super) bytes: i64,
+    pub(crate) bytes: i64,
 }
 
 /// An attachment with recognised text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct NoteFile {
-    pub(super) state: FileState,
-    pub(super) name: String,
-    pub(super) text: String,
+pub(crate) struct NoteFile {
+    pub(crate) state: FileState,
+    pub(crate) name: String,
+    pub(crate) text: String,
 }
 
 /// A note as it was read.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Note {
-    pub(super) state: NoteState,
-    pub(super) identifier: String,
-    pub(super) title: String,
-    pub(super) text: String,
+pub(crate) struct Note {
+    pub(crate) state: NoteState,
+    pub(crate) identifier: String,
+    pub(crate) title: String,
+    pub(crate) text: String,
     /// The names of its tags, sorted; `None` if the database has no tags.
-    pub(super) tags: Option<Vec<String>>,
+    pub(crate) tags: Option<Vec<String>>,
     /// Its attachments, in the order of their numbers.
-    pub(super) files: Vec<NoteFile>,
+    pub(crate) files: Vec<NoteFile>,
 }
 
 /// Returns the version of a note. Tags and attachments may change without the
 /// note being saved: a tag is renamed, or text is recognised later. A note that
 /// is too large is not read, so for such a note the limit is part of the
 /// version.
-pub(super) fn version<'a>(
+pub(crate) fn version<'a>(
     state: &NoteState,
     tags: impl Iterator<Item = &'a str>,
     files: impl Iterator<Item = FileState>,
@@ -102,14 +102,14 @@ pub(super) fn version<'a>(
 
 impl Note {
     /// Returns the version of what was read.
-    pub(super) fn version(&self, max_bytes: u64) -> Version {
+    pub(crate) fn version(&self, max_bytes: u64) -> Version {
         let tags = self.tags.iter().flatten().map(String::as_str);
         let files = self.files.iter().map(|file| file.state);
         version(&self.state, tags, files, max_bytes)
     }
 
     /// Makes a document of the note.
-    pub(super) fn into_document(self, source: &str) -> Document {
+    pub(crate) fn into_document(self, source: &str) -> Document {
         let mut body = self.text;
         for file in &self.files {
             append(&mut body, file);
@@ -185,7 +185,7 @@ fn append(body: &mut String, file: &NoteFile) {
 }
 
 /// Converts Bear's time to seconds since 1970. What is not a time gives `None`.
-pub(super) fn timestamp(time: f64) -> Option<Timestamp> {
+pub(crate) fn timestamp(time: f64) -> Option<Timestamp> {
     let seconds = (time + BEARS_EPOCH).floor();
     // The years that can be written with four digits.
     (-62_135_596_800.0..253_402_300_800.0)

@@ -12,43 +12,43 @@ use rusqlite::{Connection, OptionalExtension};
 
 /// The statements that read a database.
 #[derive(Debug)]
-pub(super) struct Schema {
+pub(crate) struct Schema {
     /// Lists the state of all notes.
-    pub(super) notes: String,
+    pub(crate) notes: String,
     /// Returns the state and the content of the note `?1`.
-    pub(super) note: String,
+    pub(crate) note: String,
     /// The statements for tags, unless no note can have any.
-    pub(super) tags: Option<TagStatements>,
+    pub(crate) tags: Option<TagStatements>,
     /// The statements for attachments, unless Bear recognises no text in them.
-    pub(super) files: Option<FileStatements>,
+    pub(crate) files: Option<FileStatements>,
 }
 
 /// The statements that read tags.
 #[derive(Debug)]
-pub(super) struct TagStatements {
+pub(crate) struct TagStatements {
     /// Lists the names of all tags.
-    pub(super) names: String,
+    pub(crate) names: String,
     /// Lists the notes with their tags, all of them.
-    pub(super) all: String,
+    pub(crate) all: String,
     /// Lists the names of the tags of the note `?1`.
-    pub(super) of_note: String,
+    pub(crate) of_note: String,
 }
 
 /// The statements that read attachments with recognised text.
 #[derive(Debug)]
-pub(super) struct FileStatements {
+pub(crate) struct FileStatements {
     /// Lists the state of all of them.
-    pub(super) all: String,
+    pub(crate) all: String,
     /// Lists the state and the content of those of the note `?1`.
-    pub(super) of_note: String,
+    pub(crate) of_note: String,
 }
 
 /// What a database lacks to be Bear's.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Lacking(pub(super) String);
+pub(crate) struct Lacking(pub(super) String);
 
 /// The result of reading a schema: the schema, or what is missing.
-pub(super) type Discovered = Result<Schema, Lacking>;
+pub(crate) type Discovered = Result<Schema, Lacking>;
 
 const NOTES: &str = "ZSFNOTE";
 const TAGS: &str = "ZSFNOTETAG";
@@ -102,7 +102,7 @@ impl Table {
 }
 
 /// Reads the schema of a database.
-pub(super) fn discover(connection: &Connection) -> rusqlite::Result<Discovered> {
+pub(crate) fn discover(connection: &Connection) -> rusqlite::Result<Discovered> {
     let notes = Table::read(connection, NOTES)?;
     if !notes.exists() {
         return Ok(Err(Lacking(format!("table {NOTES}"))));

@@ -25,7 +25,7 @@ fn a_note_becomes_a_document() {
     assert_eq!(document.tags, ["food", "food/baking"]);
     assert_eq!(document.created_at, Some(978_307_200));
     assert_eq!(
-        crate::date::format(document.updated_at),
+        kodiak_text::date::format(document.updated_at),
         "2026-01-31T09:00:00Z"
     );
     assert!(document.fields.is_empty());
@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn no_number_is_a_time_that_cannot_be_written(bits: u64) {
         if let Some(timestamp) = timestamp(f64::from_bits(bits)) {
-            prop_assert!(!crate::date::format(timestamp).is_empty());
+            prop_assert!(!kodiak_text::date::format(timestamp).is_empty());
         }
     }
 }
