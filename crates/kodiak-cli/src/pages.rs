@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Event, Job, PAGES_SOURCE, Saved, TagRenaming};
+use kodiak::engine::{Event, Job};
+use kodiak::notes::{Notes, PAGES_SOURCE, Saved, TagRenaming};
 use kodiak::store::StoredDocument;
 use kodiak::{Engine, Error};
 
@@ -49,7 +50,7 @@ impl Desk {
 
     /// Returns the names of the sources that can be written to.
     pub(crate) fn writable(&self) -> Vec<String> {
-        let mut names = self.engine.writable_sources(&Guard::local());
+        let mut names = Notes::new(&self.engine).writable_sources(&Guard::local());
         // Memories are not pages.
         names.retain(|name| {
             let source = self.config.source(name);
@@ -120,7 +121,7 @@ pub(crate) fn finish_renaming(
     engine: &Engine,
 ) -> anyhow::Result<()> {
     let resumed = work(output, |job| {
-        Ok(engine.resume_tag_rename(&Guard::local(), job)?)
+        Ok(Notes::new(&engine).resume_tag_rename(&Guard::local(), job)?)
     })?;
     if let Some(resumed) = resumed {
         report_renaming(output, config, &resumed);

@@ -24,6 +24,7 @@ pub mod access;
 pub mod brain;
 pub mod engine;
 pub mod memory;
+pub mod notes;
 pub mod project;
 pub mod search;
 pub mod source;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use kodiak::access::Guard;
+use kodiak::notes::Notes;
 use kodiak::source::markdown::{document_from_text, path_in};
 use kodiak::source::{Draft, Trashed};
 use kodiak::store::Filter;
@@ -62,7 +63,7 @@ fn create(arguments: &NewPageArguments, context: &Context<'_>) -> anyhow::Result
         ..Draft::default()
     };
     let saved = work(context.output, |job| {
-        Ok(desk.engine.create(&Guard::local(), &source, &draft, job)?)
+        Ok(Notes::new(&desk.engine).create(&Guard::local(), &source, &draft, job)?)
     })?;
     let file = file_of(&desk, &source, &saved.key);
     context.output.answer(&format!("{}\n", file.display()))?;
@@ -88,7 +89,7 @@ fn edit(arguments: &EditArguments, context: &Context<'_>) -> anyhow::Result<Outc
         let line = line.map_or(1, |lines| lines.from);
         return open(&desk, context, source, key, line);
     }
-    let page = desk.engine.text(&Guard::local(), source, key)?;
+    let page = Notes::new(&desk.engine).text(&Guard::local(), source, key)?;
     let newline = if page.text.contains("\r\n") {
         "\r\n"
     } else {
@@ -117,9 +118,7 @@ fn edit(arguments: &EditArguments, context: &Context<'_>) -> anyhow::Result<Outc
     }
     let saved = work(context.output, |job| {
         let guard = Guard::local();
-        Ok(desk
-            .engine
-            .replace(&guard, source, key, &text, page.hash, job)?)
+        Ok(Notes::new(&desk.engine).replace(&guard, source, key, &text, page.hash, job)?)
     })?;
     context.output.notice(&format!("changed {source}/{key}"));
     Desk::report_index(context.output, &saved);
@@ -135,11 +134,11 @@ fn open(
     line: usize,
 ) -> anyhow::Result<Outcome> {
     // Also checks that it is a file that may be written to.
-    let before = desk.engine.text(&Guard::local(), source, key)?;
+    let before = Notes::new(&desk.engine).text(&Guard::local(), source, key)?;
     let edited = editor::open(&file_of(desk, source, key), line);
-    let after = desk.engine.text(&Guard::local(), source, key);
+    let after = Notes::new(&desk.engine).text(&Guard::local(), source, key);
     let indexed = work(context.output, |job| {
-        Ok(desk.engine.reindex(&Guard::local(), source, &[key], job)?)
+        Ok(Notes::new(&desk.engine).reindex(&Guard::local(), source, &[key], job)?)
     })?;
     edited?;
     let what = match after {
@@ -160,9 +159,7 @@ fn rename(arguments: &RenamePageArguments, context: &Context<'_>) -> anyhow::Res
     let (source, key) = (&found.source, &found.key);
     let title = joined(&arguments.title);
     let saved = work(context.output, |job| {
-        Ok(desk
-            .engine
-            .rename(&Guard::local(), source, key, &title, job)?)
+        Ok(Notes::new(&desk.engine).rename(&Guard::local(), source, key, &title, job)?)
     })?;
     let file = file_of(&desk, source, &saved.key);
     context.output.answer(&format!("{}\n", file.display()))?;
@@ -180,7 +177,7 @@ fn delete(arguments: &DeleteArguments, context: &Context<'_>) -> anyhow::Result<
     for document in found {
         let (source, key) = (&document.source, &document.key);
         let saved = work(context.output, |job| {
-            Ok(desk.engine.delete(&Guard::local(), source, key, job)?)
+            Ok(Notes::new(&desk.engine).delete(&Guard::local(), source, key, job)?)
         })?;
         context
             .output
@@ -208,13 +205,13 @@ fn restore(arguments: &RestoreArguments, context: &Context<'_>) -> anyhow::Resul
     let asked: Vec<String> = arguments.source.iter().cloned().collect();
     let mut trash: Vec<(String, Trashed)> = Vec::new();
     for source in chosen(&desk, &asked)? {
-        let trashed = desk.engine.trash(&Guard::local(), &source)?;
+        let trashed = Notes::new(&desk.engine).trash(&Guard::local(), &source)?;
         trash.extend(trashed.into_iter().map(|one| (source.clone(), one)));
     }
     let (source, trashed) = meant(&trash, &arguments.page)?;
     let saved = work(context.output, |job| {
         let guard = Guard::local();
-        Ok(desk.engine.restore(&guard, source, &trashed.name, job)?)
+        Ok(Notes::new(&desk.engine).restore(&guard, source, &trashed.name, job)?)
     })?;
     let file = file_of(&desk, source, &saved.key);
     context.output.answer(&format!("{}\n", file.display()))?;
@@ -343,7 +340,7 @@ fn list_trash(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::
     let desk = Desk::for_reading(context, "page list")?;
     let mut trash: Vec<(String, Trashed)> = Vec::new();
     for source in chosen(&desk, &arguments.sources)? {
-        let trashed = desk.engine.trash(&Guard::local(), &source)?;
+        let trashed = Notes::new(&desk.engine).trash(&Guard::local(), &source)?;
         trash.extend(trashed.into_iter().map(|one| (source.clone(), one)));
     }
     trash.sort_by_key(|(_, one)| std::cmp::Reverse(one.deleted_at));

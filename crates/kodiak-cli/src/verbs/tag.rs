@@ -2,6 +2,7 @@
 
 use kodiak::Error;
 use kodiak::access::Guard;
+use kodiak::notes::Notes;
 use kodiak::store::Filter;
 use serde::Serialize;
 
@@ -35,7 +36,7 @@ fn list(arguments: &ListTagsArguments, context: &Context<'_>) -> anyhow::Result<
         sources: arguments.sources.clone(),
         ..Filter::default()
     };
-    let tags = match desk.engine.tags(&Guard::local(), &filter) {
+    let tags = match Notes::new(&desk.engine).tags(&Guard::local(), &filter) {
         Err(Error::NoIndex { .. }) => Vec::new(),
         tags => tags?,
     };
@@ -75,9 +76,9 @@ fn change(
     let saved = work(context.output, |job| {
         let (engine, guard) = (&desk.engine, Guard::local());
         Ok(if adds {
-            engine.add_tags(&guard, source, key, tags, job)?
+            Notes::new(&engine).add_tags(&guard, source, key, tags, job)?
         } else {
-            engine.remove_tags(&guard, source, key, tags, job)?
+            Notes::new(&engine).remove_tags(&guard, source, key, tags, job)?
         })
     })?;
     let tags: Vec<String> = tags
@@ -100,7 +101,7 @@ fn rename(arguments: &RenameTagArguments, context: &Context<'_>) -> anyhow::Resu
     pages::finish_erasing(context.output, &desk.engine)?;
     let done = work(context.output, |job| {
         let (from, to) = (&arguments.from, &arguments.to);
-        Ok(desk.engine.rename_tag(&Guard::local(), from, to, job)?)
+        Ok(Notes::new(&desk.engine).rename_tag(&Guard::local(), from, to, job)?)
     })?;
     let complete = report_renaming(context.output, &desk.config, &done);
     Ok(match (complete, done.files) {

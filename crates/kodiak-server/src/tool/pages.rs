@@ -1,8 +1,8 @@
 //! The pages set: writing notes where Kodiak may write.
 
 use kodiak::Error;
-use kodiak::engine::{PAGES_SOURCE, Saved};
 use kodiak::memory::Memories;
+use kodiak::notes::{Notes, PAGES_SOURCE, Saved};
 use kodiak::source::markdown::document_from_text;
 use kodiak::source::{Draft, Holding};
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ fn create(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     if draft.title.is_empty() {
         return Err(Refusal::new("the page has no title", "give it some words"));
     }
-    let saved = call.engine.create(call.guard(), &source, &draft, call.job);
+    let saved = Notes::new(&call.engine).create(call.guard(), &source, &draft, call.job);
     let saved = match saved {
         // That there is such a source is told only to those for whom it exists.
         Err(Error::NotWritable { name })
@@ -124,7 +124,7 @@ fn create(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
 
 /// Returns the source that a new page goes to: the named one, or the only one.
 fn source(call: &Call<'_>) -> Result<String, Refusal> {
-    let mut writable = call.engine.writable_sources(call.guard());
+    let mut writable = Notes::new(&call.engine).writable_sources(call.guard());
     // Memories, articles and sessions have tools of their own.
     let others = [Holding::Memories, Holding::Articles]
         .map(|holding| Memories::new(&call.engine).memory_sources(call.guard(), holding));
@@ -171,7 +171,7 @@ fn source(call: &Call<'_>) -> Result<String, Refusal> {
 /// Returns the names of the sources that exist for the caller.
 fn visible(call: &Call<'_>) -> Result<Vec<String>, Refusal> {
     if call.guard().project().is_none() {
-        return Ok(call.engine.writable_sources(call.guard()));
+        return Ok(Notes::new(&call.engine).writable_sources(call.guard()));
     }
     let indexed = match call.engine.indexed_sources(call.guard()) {
         Err(Error::NoIndex { .. }) => Vec::new(),
@@ -202,18 +202,14 @@ fn update(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         secrets_left_out: 0,
     };
     if content.is_some() || append.is_some() {
-        let page = call.engine.text(call.guard(), source, key)?;
+        let page = Notes::new(&call.engine).text(call.guard(), source, key)?;
         let text = changed(source, key, &page.text, content, append)?;
         let (guard, job) = (call.guard(), call.job);
-        saved = call
-            .engine
-            .replace(guard, source, key, &text, page.hash, job)?;
+        saved = Notes::new(&call.engine).replace(guard, source, key, &text, page.hash, job)?;
     }
     if let Some(title) = title {
         let before = saved.secrets_left_out;
-        saved = call
-            .engine
-            .rename(call.guard(), source, key, title, call.job)?;
+        saved = Notes::new(&call.engine).rename(call.guard(), source, key, title, call.job)?;
         saved.secrets_left_out += before;
     }
     Ok(answer("Changed", source, &saved))
@@ -269,7 +265,7 @@ fn answer(verb: &str, source: &str, saved: &Saved) -> ToolAnswer {
 fn rename_tag(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let from = call.arguments.text("from").unwrap_or_default();
     let to = call.arguments.text("to").unwrap_or_default();
-    let done = call.engine.rename_tag(call.guard(), from, to, call.job)?;
+    let done = Notes::new(&call.engine).rename_tag(call.guard(), from, to, call.job)?;
     let mut left: Vec<String> = done
         .left
         .iter()

@@ -13,6 +13,7 @@ use kodiak::access::Guard;
 use kodiak::embed::{Embedder, OnnxEmbedder};
 use kodiak::memory::{Memories, Memory, TimelineRequest};
 use kodiak::model::install_from_folder;
+use kodiak::notes::Notes;
 use kodiak::search::{Mode, Request};
 use kodiak::source::Draft;
 use kodiak::store::Filter;
@@ -284,7 +285,9 @@ impl Asked {
         let status = self.engine.status(&self.guard).unwrap();
         let documents = (status.documents, status.words, status.bytes, status.serving);
         self.note("status".to_owned(), &format!("{documents:?}"));
-        let tags = self.engine.tags(&self.guard, &Filter::default()).unwrap();
+        let tags = Notes::new(&self.engine)
+            .tags(&self.guard, &Filter::default())
+            .unwrap();
         self.note("tags".to_owned(), &format!("{tags:?}"));
     }
 
@@ -385,7 +388,7 @@ impl Asked {
                     body: "b".to_owned(),
                     ..Draft::default()
                 };
-                let saved = self.engine.create(&self.guard, "work", &draft, &job);
+                let saved = Notes::new(&self.engine).create(&self.guard, "work", &draft, &job);
                 self.note(format!("create {key}"), &worded(saved));
             }
         }

@@ -4,14 +4,11 @@
 //! The clock is compared with the newest date that is known: that of the newest document,
 //! and the last time that it was believed, which a file beside the index records.
 
-use std::path::PathBuf;
-
-use super::{Engine, journal};
+use super::Engine;
 use crate::access::{Capability, Guard};
 use crate::date;
 use crate::document::Timestamp;
 use crate::error::{Error, Result};
-use crate::files;
 use crate::store::Filter;
 
 /// How far the clock may be beyond the newest known date, in seconds.
@@ -40,10 +37,9 @@ impl Engine {
     pub fn clock(&self, guard: &Guard) -> Result<Clock> {
         guard.require(Capability::Admin)?;
         let now = date::now();
-        let path = self.clock_record();
-        let text = path.as_ref();
-        let text = text.and_then(|path| files::read(path, files::SMALL).ok());
-        let recorded: Option<Timestamp> = text.and_then(|it| serde_json::from_slice(&it).ok());
+        let journal = self.journal(".clock").filter(|_| self.shared.journaled);
+        let recorded = journal.as_ref().and_then(|journal| journal.read().ok());
+        let recorded: Option<Timestamp> = recorded.flatten();
         let dates = self.read(|reader| {
             let newest = reader.newest(&Filter::default(), None, 1)?;
             let rows: Vec<_> = newest.best.iter().map(|found| found.row).collect();
@@ -66,19 +62,11 @@ impl Engine {
         } else {
             believed
         };
-        if let (Some(path), Some(record)) = (path, record)
+        if let (Some(journal), Some(record)) = (journal, record)
             && Some(record) != recorded
         {
-            journal::replace(&path, &record)?;
+            journal.write(&record)?;
         }
         Ok(clock)
-    }
-
-    fn clock_record(&self) -> Option<PathBuf> {
-        let file = self.shared.store.file()?;
-        let mut name = file.file_name()?.to_owned();
-        name.push(".clock");
-        let journaled = self.shared.journaled;
-        journaled.then(|| file.with_file_name(name))
     }
 }

@@ -1,14 +1,10 @@
-//! Single documents: listing them by time, and writing them to sources that
-//! allow it.
-//!
-//! `writing` indexes what was written.
+//! Lists of documents and of their projects.
 
-use super::{Engine, Job, naming};
+use super::Engine;
 use crate::access::{Capability, Guard};
 use crate::document::{Timestamp, uri};
 use crate::error::{Error, Result};
 use crate::project;
-use crate::source::Draft;
 use crate::store::{Filter, StoredDocument};
 
 /// The length of an excerpt in characters.
@@ -39,18 +35,6 @@ pub struct Summary {
     pub updated_at: Timestamp,
     /// The beginning of its text, on one line.
     pub excerpt: String,
-}
-
-/// A document that was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Saved {
-    /// Its key in the source.
-    pub key: String,
-    /// Whether it can already be found. Otherwise the next sync indexes it.
-    pub indexed: bool,
-    /// The number of secrets that were replaced by their kinds: in memories and
-    /// articles. Other notes are written as they are.
-    pub secrets_left_out: usize,
 }
 
 impl Engine {
@@ -85,59 +69,6 @@ impl Engine {
         let names = known.iter().map(|(name, _)| name.as_str());
         let meant = project::meant(typed, names, self.shared.home.as_deref());
         Ok(meant.into_iter().map(str::to_owned).collect())
-    }
-
-    /// Saves a new document into a source and indexes it. A caller that is
-    /// restricted to a project writes into that project, and the name gets a mark of
-    /// it, so that it does not depend on names outside.
-    pub fn create(
-        &self,
-        guard: &Guard,
-        source: &str,
-        draft: &Draft,
-        job: &Job<'_>,
-    ) -> Result<Saved> {
-        let writable = self.writable(guard, source)?;
-        let (mut draft, left_out) = self.clean_draft(guard, source, draft)?;
-        if let Some(project) = guard.project() {
-            draft.fields.insert("project".into(), project.into());
-        }
-        naming::mark_draft(guard, &mut draft, self.holds_memories(source))?;
-        let key = writable.create(&draft)?;
-        Ok(Saved {
-            secrets_left_out: left_out,
-            ..self.saved(guard, source, &[&key], job)?
-        })
-    }
-
-    /// Changes a document, unless it has changed since the caller read it.
-    /// `seen` is the hash of the content that the caller read, from
-    /// [`StoredDocument::hash`].
-    pub fn update(
-        &self,
-        guard: &Guard,
-        source: &str,
-        key: &str,
-        draft: &Draft,
-        seen: [u8; 32],
-        job: &Job<'_>,
-    ) -> Result<Saved> {
-        let writable = self.writable_with(guard, source, key)?;
-        let (mut draft, left_out) = self.clean_draft(guard, source, draft)?;
-        if let Some(project) = guard.project() {
-            draft.fields.insert("project".into(), project.into());
-        }
-        writable.update(key, &draft, seen)?;
-        Ok(Saved {
-            secrets_left_out: left_out,
-            ..self.saved(guard, source, &[key], job)?
-        })
-    }
-
-    /// Moves a document to its source's trash and removes it from the index.
-    pub fn delete(&self, guard: &Guard, source: &str, key: &str, job: &Job<'_>) -> Result<Saved> {
-        self.writable_with(guard, source, key)?.delete(key)?;
-        self.saved(guard, source, &[key], job)
     }
 
     /// Returns the hashes of the embedded texts of a document's chunks.

@@ -8,8 +8,9 @@
 use std::path::PathBuf;
 
 use super::erasure::Erasure;
+use super::journal::Journal;
 use super::target::{SharedEntry, is_of_another_entry};
-use super::{Engine, Event, Job, journal};
+use super::{Engine, Event, Job};
 use crate::access::{Capability, Guard};
 use crate::document::Version;
 use crate::error::{Error, Result};
@@ -42,10 +43,10 @@ impl Engine {
     /// Returns the number of documents whose erasing was interrupted, if one was.
     pub fn unfinished_erasing(&self, guard: &Guard) -> Result<Option<usize>> {
         guard.require(Capability::Admin)?;
-        let Some(path) = self.erasing_journal() else {
+        let Some(journal) = self.erasing_journal() else {
             return Ok(None);
         };
-        Ok(Erasure::read(&path)?.map(|begun| begun.documents))
+        Ok(Erasure::read(&journal)?.map(|begun| begun.documents))
     }
 
     /// Finishes an erasing that was interrupted, if there is one. Returns the number of
@@ -58,14 +59,14 @@ impl Engine {
 
     /// Finishes an erasing that was interrupted, and returns what it was.
     pub(crate) fn finish_begun_now(&self, job: &Job<'_>) -> Result<Option<Erasure>> {
-        let Some(path) = self.erasing_journal() else {
+        let Some(journal) = self.erasing_journal() else {
             return Ok(None);
         };
-        if !path.exists() {
+        if !journal.exists() {
             return Ok(None);
         }
         self.write_at_once(job, |writer| {
-            let Some(begun) = Erasure::read(&path)? else {
+            let Some(begun) = Erasure::read(&journal)? else {
                 return Ok(None);
             };
             match self.carry_out_erasing(begun.clone(), writer, job) {
@@ -81,16 +82,19 @@ impl Engine {
 
     /// Reports whether an erasing that is not finished was asked for under this name.
     pub(crate) fn is_being_erased(&self, name: &str) -> Result<bool> {
-        let Some(path) = self.erasing_journal() else {
+        let Some(journal) = self.erasing_journal() else {
             return Ok(false);
         };
-        Ok(Erasure::read(&path)?.is_some_and(|begun| begun.was_asked(name)))
+        Ok(Erasure::read(&journal)?.is_some_and(|begun| begun.was_asked(name)))
     }
 
     /// Finishes an erasing that was interrupted before something is written to a source:
     /// what is written must not be taken for what is to be erased.
-    pub(crate) fn finish_begun_before_writing(&self) {
-        if self.erasing_journal().is_some_and(|path| path.exists()) {
+    pub fn finish_begun_before_writing(&self) {
+        if self
+            .erasing_journal()
+            .is_some_and(|journal| journal.exists())
+        {
             // What cannot be finished now is tried again later.
             let _ = self.write(&Job::default(), |_| Ok(()));
         }
@@ -99,8 +103,8 @@ impl Engine {
     /// Finishes an erasing that was interrupted if a search writes, unless only readers
     /// hold it up: a search does not wait for them.
     pub(super) fn finish_begun_beside_search(&self, writer: &mut dyn Writer) {
-        let path = self.erasing_journal();
-        let begun = path.and_then(|path| Erasure::read(&path).ok().flatten());
+        let journal = self.erasing_journal();
+        let begun = journal.and_then(|journal| Erasure::read(&journal).ok().flatten());
         if begun.is_some_and(|begun| !begun.index_is_erased) {
             self.finish_begun(writer, &Job::default());
         }
@@ -109,14 +113,14 @@ impl Engine {
     /// Finishes an erasing that was interrupted, as the first work of a writer. That it
     /// cannot be finished is no reason not to write.
     pub(super) fn finish_begun(&self, writer: &mut dyn Writer, job: &Job<'_>) {
-        let Some(path) = self.erasing_journal() else {
+        let Some(journal) = self.erasing_journal() else {
             return;
         };
         // What a killed process was writing beside the index may say what was erased.
-        if let Some(folder) = path.parent() {
+        if let Some(folder) = journal.path().parent() {
             files::left_over::remove_left_over(folder);
         }
-        let finished = match Erasure::read(&path) {
+        let finished = match Erasure::read(&journal) {
             Ok(None) => return,
             Ok(Some(begun)) => {
                 let documents = begun.documents;
@@ -139,24 +143,24 @@ impl Engine {
         writer: &mut dyn Writer,
         job: &Job<'_>,
     ) -> Result<()> {
-        if let Some(path) = self.erasing_journal() {
+        if let Some(journal) = self.erasing_journal() {
             // What could not be finished goes on with it.
-            if let Some(begun) = Erasure::read(&path)? {
+            if let Some(begun) = Erasure::read(&journal)? {
                 erasure = begun.and(erasure);
             }
             job.tell(Event::Erasing {
                 step: EraseStep::Journal,
             });
-            erasure.write(&path)?;
+            erasure.write(&journal)?;
         }
         self.carry_out_erasing(erasure, writer, job)
             .map_err(not_erased)
     }
 
-    pub(super) fn erasing_journal(&self) -> Option<PathBuf> {
+    pub(super) fn erasing_journal(&self) -> Option<Journal> {
         let file = self.shared.store.file()?;
         let journaled = self.shared.journaled;
-        journaled.then(|| Erasure::path_beside(file))
+        journaled.then(|| Erasure::journal_beside(file))
     }
 
     fn carry_out_erasing(
@@ -165,7 +169,7 @@ impl Engine {
         writer: &mut dyn Writer,
         job: &Job<'_>,
     ) -> Result<()> {
-        let path = self.erasing_journal();
+        let journal = self.erasing_journal();
         let begin = |step| job.tell(Event::Erasing { step });
         let mut absent = Vec::new();
         let is_absent = |name: &String| matches!(self.holder(name), Holder::Absent);
@@ -193,20 +197,20 @@ impl Engine {
         }
         begin(EraseStep::Logs);
         if let Err(error) = self.empty_logs(writer) {
-            if let Some(path) = &path {
+            if let Some(journal) = &journal {
                 // If this fails, more than needed is repeated.
-                let _ = erasure.write(path);
+                let _ = erasure.write(journal);
             }
             return Err(error);
         }
         if let Some(name) = absent.into_iter().next() {
-            if let Some(path) = &path {
-                erasure.write(path)?;
+            if let Some(journal) = &journal {
+                erasure.write(journal)?;
             }
             return Err(Error::SourceAbsent { name });
         }
         begin(EraseStep::Done);
-        path.map_or(Ok(()), |path| journal::remove(&path))
+        journal.map_or(Ok(()), |journal| journal.remove())
     }
 
     /// Returns a source, opened if it has come back.

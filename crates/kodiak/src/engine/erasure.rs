@@ -5,15 +5,14 @@
 //! It has hashes, ids and paths, and nothing that a document says.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::journal;
+use super::journal::Journal;
 use super::target::{SharedEntry, Target};
 use crate::document::{Timestamp, hex};
 use crate::error::{Error, Result};
-use crate::files;
 use crate::source::FileCopy;
 
 /// The format of the journal.
@@ -50,38 +49,26 @@ pub(crate) struct Erasure {
 impl Erasure {
     /// Returns where the journal of an index is. It is the same whichever path leads to
     /// the index.
-    pub(super) fn path_beside(index: &Path) -> PathBuf {
+    pub(super) fn journal_beside(index: &Path) -> Journal {
         let index = index.canonicalize().unwrap_or_else(|_| index.to_owned());
-        let mut name = index.file_name().unwrap_or_default().to_owned();
-        name.push(".erasing");
-        index.with_file_name(name)
+        Journal::beside(&index, ".erasing")
     }
 
     /// Reads the journal, if there is one.
-    pub(super) fn read(path: &Path) -> Result<Option<Self>> {
-        let invalid = |detail: String| {
+    pub(super) fn read(journal: &Journal) -> Result<Option<Self>> {
+        let read: Option<Self> = journal.read()?;
+        if read.as_ref().is_some_and(|read| read.format > FORMAT) {
+            let detail = "it was written by a later version of Kodiak";
             let error = std::io::Error::new(ErrorKind::InvalidData, detail);
-            Error::io("read", path)(error)
-        };
-        match files::read(path, journal::MAX_BYTES) {
-            Ok(bytes) => {
-                let read: Self =
-                    serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?;
-                if read.format > FORMAT {
-                    let detail = "it was written by a later version of Kodiak";
-                    return Err(invalid(detail.to_owned()));
-                }
-                Ok(Some(read))
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("read", path)(error)),
+            return Err(Error::io("read", journal.path())(error));
         }
+        Ok(read)
     }
 
     /// Writes the journal in one step.
-    pub(super) fn write(&mut self, path: &Path) -> Result<()> {
+    pub(super) fn write(&mut self, journal: &Journal) -> Result<()> {
         self.format = FORMAT;
-        journal::replace(path, self)
+        journal.write(self)
     }
 
     /// Records the hashes of texts that may have been embedded.
@@ -170,8 +157,9 @@ mod tests {
     #[test]
     fn a_journal_is_read_as_it_was_written_and_only_by_its_owner() {
         let folder = tempfile::tempdir().unwrap();
-        let path = Erasure::path_beside(&folder.path().join("index.db"));
-        assert_eq!(Erasure::read(&path).unwrap(), None);
+        let journal = Erasure::journal_beside(&folder.path().join("index.db"));
+        let path = journal.path();
+        assert_eq!(Erasure::read(&journal).unwrap(), None);
         let mut erasure = Erasure {
             documents: 2,
             files: vec![(
@@ -185,20 +173,20 @@ mod tests {
         };
         erasure.add_hashes(&[[255; 16], [0; 16], [1; 16]]);
         erasure.add_asked(&["Ramen".to_owned()]);
-        erasure.write(&path).unwrap();
-        let read = Erasure::read(&path).unwrap().unwrap();
+        erasure.write(&journal).unwrap();
+        let read = Erasure::read(&journal).unwrap().unwrap();
         assert_eq!(read, erasure);
         assert_eq!(read.hashes(), [[0; 16], [1; 16], [255; 16]]);
         assert!(read.was_asked(" Ramen") && !read.was_asked("ramen"));
-        assert!(!fs::read_to_string(&path).unwrap().contains("Ramen"));
+        assert!(!fs::read_to_string(path).unwrap().contains("Ramen"));
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            let mode = fs::metadata(&path).unwrap().permissions().mode();
+            let mode = fs::metadata(path).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        fs::write(&path, "{\"format\": 2}").unwrap();
-        assert!(Erasure::read(&path).is_err());
+        fs::write(path, "{\"format\": 2}").unwrap();
+        assert!(Erasure::read(&journal).is_err());
     }
 }

@@ -132,7 +132,7 @@ impl<'a> Job<'a> {
     }
 
     /// Fails if the work was cancelled.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         if self.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }

@@ -8,7 +8,7 @@ use super::target::SharedEntry;
 use super::{Engine, Job};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
-use crate::source::TrashedMemory;
+use crate::source::TrashedDocument;
 use crate::store::{Filter, Row, StoredDocument};
 use crate::tombstones;
 
@@ -22,8 +22,8 @@ pub(crate) struct Wanted {
     pub(crate) documents: Vec<(String, String)>,
     /// Threads, each given by its source and its name.
     pub(crate) threads: Vec<(String, String)>,
-    /// Memories in the trash.
-    pub(crate) trashed: Vec<TrashedMemory>,
+    /// Documents in the trash.
+    pub(crate) trashed: Vec<TrashedDocument>,
     /// The names under which the caller knows them.
     pub(crate) asked: Vec<String>,
 }
@@ -88,9 +88,9 @@ impl Engine {
         let mut documents = Vec::new();
         let mut threads = Vec::new();
         for document in self.matching(guard, filter)? {
-            // Memories are gone with their files, and a session may go on.
+            // What has its own file is gone with it, and a session may go on.
             if let Some(thread) = document.thread
-                && !self.holds_memories(&document.source)
+                && !self.has_chosen_keys(&document.source)
             {
                 threads.push((document.source.clone(), thread.name));
             }
@@ -99,7 +99,7 @@ impl Engine {
         self.add_retired(guard, filter, &mut documents, &mut threads)?;
         threads.sort();
         threads.dedup();
-        let trashed = self.memories_in_trash(guard, &|one| one.is_of(filter))?;
+        let trashed = self.documents_in_trash(guard, &|one| one.is_of(filter))?;
         let wanted = Wanted {
             documents,
             threads,
@@ -159,9 +159,10 @@ impl Engine {
         self.shared.tombstones.hold_id(digits)
     }
 
-    pub(super) fn holds_memories(&self, name: &str) -> bool {
+    /// Reports whether the documents of a source choose their keys.
+    pub(super) fn has_chosen_keys(&self, name: &str) -> bool {
         let mut sources = self.shared.sources.iter();
-        sources.any(|source| source.name() == name && source.memories().is_some())
+        sources.any(|source| source.name() == name && source.has_chosen_keys())
     }
 
     /// Returns the matching documents without their texts.
@@ -230,9 +231,9 @@ impl Engine {
         threads.dedup();
         let mut stones = self.tombstones_of(&targets)?;
         let trashed = self.trashed_with(guard, &wanted.trashed, &mut stones)?;
-        for memory in &trashed {
-            let copy = self.copy_in_trash(memory)?;
-            let copy = copy.map(|copy| (memory.document.source.clone(), copy));
+        for one in &trashed {
+            let copy = self.copy_in_trash(one)?;
+            let copy = copy.map(|copy| (one.document.source.clone(), copy));
             files.extend(copy.filter(|copy| !files.contains(copy)));
         }
         let indexed = targets.iter().filter(|target| target.entry.is_some());
@@ -249,19 +250,19 @@ impl Engine {
         Ok(erasure)
     }
 
-    /// Returns the memories in the trash that are erased: those that are wanted, and those
-    /// with an id that no other memory can have from now on. Adds what keeps them from
+    /// Returns the documents in the trash that are erased: those that are wanted, and
+    /// those with an id that no other document can have afterwards. Adds what keeps them from
     /// coming back to `stones`.
     fn trashed_with(
         &self,
         guard: &Guard,
-        wanted: &[TrashedMemory],
+        wanted: &[TrashedDocument],
         stones: &mut Vec<(String, String)>,
-    ) -> Result<Vec<TrashedMemory>> {
-        for memory in wanted {
-            stones.push(self.tombstone_of_trashed(memory)?);
+    ) -> Result<Vec<TrashedDocument>> {
+        for one in wanted {
+            stones.push(self.tombstone_of_trashed(one)?);
         }
-        let mut trashed = self.memories_in_trash(guard, &|one| {
+        let mut trashed = self.documents_in_trash(guard, &|one| {
             let own = |(source, stone): &(String, String)| {
                 *source == one.document.source && *stone == one.document.key
             };

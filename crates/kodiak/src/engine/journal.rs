@@ -1,96 +1,113 @@
-//! The journal of a tag's renaming: which files change, and from what to what.
+//! Journals beside the index: what has begun and must be finished, recorded before
+//! anything is done.
 //!
-//! It is written beside the index before the first file changes and removed after
-//! the last, so that whoever finds one finishes the work. It never says more about
-//! a note than its name and two hashes.
+//! A journal is written before the first change and removed after the last, so that any
+//! process that finds one finishes the work. What it says is up to its owner.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use crate::access::Guard;
+use super::queue::patiently;
+use super::{Engine, Job};
 use crate::error::{Error, Result};
 use crate::files;
+use crate::store::WriteLock;
 
 /// The most bytes of a journal, which has a few lines for each file.
-pub(super) const MAX_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
-/// A renaming that has begun.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub(super) struct Journal {
-    /// The tag as it was.
-    pub(super) from: String,
-    /// The tag as it becomes.
-    pub(super) to: String,
-    /// The files that carry it.
-    pub(super) files: Vec<Planned>,
-}
-
-/// A file to be rewritten.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(super) struct Planned {
-    pub(super) source: String,
-    pub(super) key: String,
-    /// The hash of its text before.
-    pub(super) before: [u8; 32],
-    /// The hash of its text afterwards.
-    pub(super) after: [u8; 32],
+/// The file of a journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Journal {
+    path: PathBuf,
 }
 
 impl Journal {
-    /// Returns where the journal of an index is.
-    pub(super) fn path_beside(index: &Path) -> PathBuf {
+    /// Returns the journal beside an index whose name has this ending.
+    pub(super) fn beside(index: &Path, ending: &str) -> Self {
         let mut name = index.file_name().unwrap_or_default().to_owned();
-        name.push(".tag-rename");
-        index.with_file_name(name)
-    }
-
-    /// Reports whether a caller may finish the work: every source exists for it.
-    pub(super) fn is_within(&self, guard: &Guard) -> bool {
-        self.files.iter().all(|file| guard.admits(&file.source))
-    }
-
-    /// Reads the journal, if there is one.
-    pub(super) fn read(path: &Path) -> Result<Option<Self>> {
-        match files::read(path, MAX_BYTES) {
-            Ok(bytes) => {
-                let read = serde_json::from_slice(&bytes);
-                let journal = read.map_err(|error| Error::io("read", path)(error.into()))?;
-                Ok(Some(journal))
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("read", path)(error)),
+        name.push(ending);
+        Self {
+            path: index.with_file_name(name),
         }
     }
 
-    /// Writes the journal in one step.
-    pub(super) fn write(&self, path: &Path) -> Result<()> {
-        replace(path, self)
+    /// Reports whether there is one.
+    pub fn exists(&self) -> bool {
+        self.path.exists()
     }
 
-    /// Removes the journal.
-    pub(super) fn remove(path: &Path) -> Result<()> {
-        remove(path)
+    /// Returns where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads what was recorded, if there is anything.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<Option<T>> {
+        match files::read(&self.path, MAX_BYTES) {
+            Ok(bytes) => {
+                let read = serde_json::from_slice(&bytes);
+                let read = read.map_err(|error| Error::io("read", &self.path)(error.into()))?;
+                Ok(Some(read))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("read", &self.path)(error)),
+        }
+    }
+
+    /// Records something in one step, so that only its owner can read it. It is on the
+    /// disk when this returns.
+    pub fn write(&self, record: &impl Serialize) -> Result<()> {
+        let failed = Error::io("write", &self.path);
+        match serde_json::to_vec(record) {
+            Ok(bytes) => files::replace(&self.path, &bytes).map_err(failed),
+            Err(error) => Err(failed(error.into())),
+        }
+    }
+
+    /// Removes the record, which may be gone already.
+    pub fn remove(&self) -> Result<()> {
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Error::io("write", &self.path)(error))
+            }
+            _ => {
+                files::sync_folder(files::folder_of(&self.path));
+                Ok(())
+            }
+        }
     }
 }
 
-/// Writes a journal in one step, so that only its owner can read it. It is on the disk
-/// when this returns.
-pub(super) fn replace(path: &Path, journal: &impl Serialize) -> Result<()> {
-    let bytes =
-        serde_json::to_vec(journal).map_err(|error| Error::io("write", path)(error.into()))?;
-    files::replace(path, &bytes).map_err(Error::io("write", path))
-}
+impl Engine {
+    /// Returns the journal of a feature, in a file beside the index whose name has this
+    /// ending. A store that is not a file has none: what is interrupted must then be
+    /// repeated by the caller.
+    pub fn journal(&self, ending: &str) -> Option<Journal> {
+        let index = self.shared.store.file()?;
+        Some(Journal::beside(index, ending))
+    }
 
-/// Removes a journal, which may be gone already.
-pub(super) fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io("write", path)(error)),
-        _ => {
-            files::sync_folder(path.parent().unwrap_or(Path::new(".")));
-            Ok(())
+    /// Waits until no other process works on what a journal records, as long as the
+    /// engine waits for others.
+    pub fn lock_journal(&self, journal: &Journal, job: &Job<'_>) -> Result<WriteLock> {
+        if let Some(folder) = journal.path.parent() {
+            files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
+        }
+        let shared = &self.shared;
+        patiently(shared.patience, job, || {
+            WriteLock::acquire(&journal.path, &shared.holder)
+        })
+    }
+
+    /// Takes the lock of a journal, unless another process has it.
+    pub fn try_lock_journal(&self, journal: &Journal) -> Result<Option<WriteLock>> {
+        match WriteLock::acquire(&journal.path, &self.shared.holder) {
+            Err(Error::Locked { .. }) => Ok(None),
+            lock => lock.map(Some),
         }
     }
 }

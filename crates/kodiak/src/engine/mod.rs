@@ -13,8 +13,7 @@
 //! * `writing` brings the index up to date with what the engine has written;
 //! * `forgetting` plans an erasing, `erasure` records it, and `erasing` carries it out,
 //!   also if another process has begun it;
-//! * `sync`, `embed`, `documents`, `pages`, `tags`, `status` and `doctor` contain the
-//!   methods.
+//! * `sync`, `embed`, `documents`, `status` and `doctor` contain the methods.
 
 mod backfills;
 mod builder;
@@ -33,16 +32,13 @@ mod journal;
 mod later;
 mod looks;
 mod models;
-pub(crate) mod naming;
 mod neighbours;
-mod pages;
 mod queue;
 mod readers;
 mod refresh;
 mod retiring;
 mod status;
 mod sync;
-mod tags;
 mod target;
 mod trashed;
 mod writing;
@@ -54,19 +50,17 @@ use std::time::{Duration, Instant};
 pub use builder::EngineBuilder;
 pub use clock::Clock;
 pub use doctor::{Check, Diagnosis, Repair, Subject};
-pub use documents::{Saved, Summary};
+pub use documents::Summary;
 pub use embedded_fields::{EmbeddedFields, Vectors};
 pub use event::{Event, Job};
 pub(crate) use forgetting::Wanted;
+pub use journal::Journal;
 pub use later::LaterSource;
 pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
 pub use neighbours::Neighbours;
-pub use pages::PageText;
 pub use refresh::REFRESH;
 pub use status::{CacheStatus, MeaningState, SourceState, Status};
 pub use sync::{SourceFailure, SyncReport};
-pub use tags::{Left, TagCount, TagRenaming};
-pub use writing::PAGES_SOURCE;
 
 use backfills::Backfills;
 use looks::Looks;
@@ -81,7 +75,7 @@ use crate::error::{Error, Result};
 use crate::rank::Tuning;
 use crate::rerank::Reranker;
 use crate::search::{Answer, Found, Notice, Request, Router, Workers};
-use crate::source::Source;
+use crate::source::{Source, WritableSource};
 use crate::store::{EmbeddingCache, Reader, ScopedReader, Store, Tallies, Writer};
 use crate::tombstones::Tombstones;
 
@@ -394,13 +388,13 @@ impl Engine {
     pub fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
         let shared = &self.shared;
         let found = shared.sources.iter().find(|source| source.name() == name);
-        // A caller that is restricted to a project may begin to remember and to write
-        // pages in it.
+        let begins = |source: &dyn Source| {
+            let writable = source.writable();
+            writable.is_some_and(WritableSource::takes_new_projects)
+        };
         let exists = |source: &dyn Source| {
             guard.admits(name)
-                && (source.memories().is_some()
-                    || name == PAGES_SOURCE
-                    || !self.existing(guard, std::iter::once(name)).is_empty())
+                && (begins(source) || !self.existing(guard, std::iter::once(name)).is_empty())
         };
         match found {
             Some(source) if exists(&**source) => Ok(&**source),

@@ -1,7 +1,7 @@
 //! What is to be erased: documents, the entries that they are from, and what keeps them
 //! from coming back.
 //!
-//! A memory has an id of its own, which two files may have. An id means all files that
+//! A document may choose its own id, which two files may have. An id means all files that
 //! have it; a path means one file, and the others must stay.
 
 use std::collections::HashSet;
@@ -12,11 +12,11 @@ use super::Engine;
 use crate::access::Guard;
 use crate::document::Document;
 use crate::error::{Error, Result};
-use crate::source::TrashedMemory;
+use crate::source::TrashedDocument;
 use crate::store::{EntryRow, Filter, Reader, Row};
 use crate::tombstones;
 
-/// The field with the id that a memory has chosen.
+/// The field with the id that a document has chosen.
 const ID: &str = "id";
 
 /// A document to erase.
@@ -26,7 +26,7 @@ pub(super) struct Target {
     pub(super) key: String,
     /// The key of the entry that it is from, as far as the index knows.
     pub(super) entry: Option<String>,
-    /// The id that it has chosen, if it is a memory.
+    /// The id that it has chosen, if it has.
     id: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl Engine {
                     continue;
                 };
                 target.entry = reader.entry_of(row)?.map(|(entry, _)| entry);
-                if self.holds_memories(&target.source) {
+                if self.has_chosen_keys(&target.source) {
                     let mut fields = reader.fields(row)?.into_iter();
                     target.id = fields.find(|(name, _)| name == ID).map(|(_, id)| id);
                 }
@@ -109,8 +109,8 @@ impl Engine {
         Ok(meant)
     }
 
-    /// Returns the source and the key of the memory in a file, given by its path in its
-    /// folder.
+    /// Returns the source and the key of the document in a file, given by its path in its
+    /// source, if it may have chosen another key.
     pub(crate) fn document_in_file(
         &self,
         guard: &Guard,
@@ -119,7 +119,7 @@ impl Engine {
         let visible = guard.narrow(&Filter::default());
         for source in &self.shared.sources {
             let name = source.name();
-            if source.memories().is_none() || !guard.admits(name) {
+            if !source.has_chosen_keys() || !guard.admits(name) {
                 continue;
             }
             let found = self.read(|reader| {
@@ -170,10 +170,13 @@ impl Engine {
         Ok(stones)
     }
 
-    /// Returns what keeps a memory in the trash from coming back: its id, or file and id
-    /// if a memory is indexed that has the same.
-    pub(super) fn tombstone_of_trashed(&self, memory: &TrashedMemory) -> Result<(String, String)> {
-        let Document { source, key, .. } = &memory.document;
+    /// Returns what keeps a document in the trash from coming back: its id, or file and id
+    /// if a document is indexed that has the same.
+    pub(super) fn tombstone_of_trashed(
+        &self,
+        trashed: &TrashedDocument,
+    ) -> Result<(String, String)> {
+        let Document { source, key, .. } = &trashed.document;
         let named = [(source.clone(), key.clone())];
         let mut target = self.targets(&named)?.remove(0);
         let is_indexed = target.entry.is_some();
@@ -183,7 +186,7 @@ impl Engine {
             others => others?,
         };
         let stone = if is_indexed || !others.is_empty() {
-            tombstones::of_file(&memory.file.key, key)
+            tombstones::of_file(&trashed.file.key, key)
         } else {
             key.clone()
         };

@@ -1,4 +1,4 @@
-//! Memories in the trash: which of them a name means.
+//! Documents in the trash: which of them a name means.
 //!
 //! The index does not have them, so their files are read. They exist only for callers
 //! that are not restricted to a project, as everything in a trash.
@@ -7,25 +7,25 @@ use super::Engine;
 use crate::access::Guard;
 use crate::document::{SHORTEST_ID, id_digits};
 use crate::error::Result;
-use crate::source::{FileCopy, TrashedMemory};
+use crate::source::{FileCopy, TrashedDocument};
 
 impl Engine {
-    /// Returns the memories and articles in the trash that are meant, of those that exist
-    /// for the caller. A folder that cannot be reached has none.
-    pub(crate) fn memories_in_trash(
+    /// Returns the documents in the trash that are meant, of those that exist for the
+    /// caller. A source that cannot be reached has none.
+    pub(super) fn documents_in_trash(
         &self,
         guard: &Guard,
-        is_meant: &dyn Fn(&TrashedMemory) -> bool,
-    ) -> Result<Vec<TrashedMemory>> {
+        is_meant: &dyn Fn(&TrashedDocument) -> bool,
+    ) -> Result<Vec<TrashedDocument>> {
         let mut found = Vec::new();
         if guard.project().is_some() {
             return Ok(found);
         }
         for source in &self.shared.sources {
-            let Some(folder) = source.memories().filter(|_| guard.admits(source.name())) else {
+            let Some(writable) = source.writable().filter(|_| guard.admits(source.name())) else {
                 continue;
             };
-            match folder.trashed_memories() {
+            match writable.trashed_documents() {
                 Ok(all) => found.extend(all.into_iter().filter(is_meant)),
                 Err(error) if error.concerns_source() => {}
                 Err(error) => return Err(error),
@@ -34,16 +34,16 @@ impl Engine {
         Ok(found)
     }
 
-    /// Returns the memories in the trash that a name means: an id, the beginning of one,
+    /// Returns the documents in the trash that a name means: an id, the beginning of one,
     /// a path, an address or a title. Only an id can mean several files.
-    pub(crate) fn named_in_trash(&self, guard: &Guard, name: &str) -> Result<Vec<TrashedMemory>> {
+    pub(crate) fn named_in_trash(&self, guard: &Guard, name: &str) -> Result<Vec<TrashedDocument>> {
         let name = name.trim();
-        let called = self.memories_in_trash(guard, &|one| one.is_called(name))?;
+        let called = self.documents_in_trash(guard, &|one| one.is_called(name))?;
         if !called.is_empty() {
             return Ok(called);
         }
         let digits = id_digits(name, SHORTEST_ID);
-        let found = self.memories_in_trash(guard, &|one| {
+        let found = self.documents_in_trash(guard, &|one| {
             let has_id = |digits: &String| one.id().hex().starts_with(digits);
             digits.as_ref().is_some_and(has_id) || one.file.title == name
         })?;
@@ -54,11 +54,11 @@ impl Engine {
         Ok(if ids.len() == 1 { found } else { Vec::new() })
     }
 
-    /// Returns the file of a memory in the trash.
-    pub(super) fn copy_in_trash(&self, memory: &TrashedMemory) -> Result<Option<FileCopy>> {
+    /// Returns the file of a document in the trash.
+    pub(super) fn copy_in_trash(&self, trashed: &TrashedDocument) -> Result<Option<FileCopy>> {
         let mut sources = self.shared.sources.iter();
-        let source = sources.find(|source| source.name() == memory.document.source);
-        let folder = source.and_then(|source| source.memories());
-        folder.map_or(Ok(None), |folder| folder.copy_of_trashed(memory))
+        let source = sources.find(|source| source.name() == trashed.document.source);
+        let writable = source.and_then(|source| source.writable());
+        writable.map_or(Ok(None), |writable| writable.copy_of_trashed(trashed))
     }
 }

@@ -8,7 +8,7 @@ use crate::access::{Capability, Guard};
 use crate::document::{SHORTEST_ID, Timestamp, uri};
 use crate::engine::{Job, Wanted};
 use crate::error::{Error, Result};
-use crate::source::{Holding, TrashedMemory, WritableSource};
+use crate::source::{Holding, TrashedDocument, WritableSource};
 use crate::store::{Filter, Row, StoredDocument, Stretch, shown_title};
 
 use super::observations::first_of;
@@ -240,7 +240,7 @@ impl Memories<'_> {
 }
 
 /// Returns what is said of a memory that was in the trash already.
-fn in_trash(memory: &TrashedMemory) -> Forgotten {
+fn in_trash(memory: &TrashedDocument) -> Forgotten {
     let document = &memory.document;
     Forgotten {
         source: document.source.clone(),

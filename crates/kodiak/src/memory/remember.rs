@@ -16,8 +16,9 @@ use super::secrets;
 use crate::access::{Capability, Guard};
 use crate::chunk::estimated_tokens;
 use crate::document::{DocumentId, SHORTEST_ID, Timestamp, uri};
-use crate::engine::{Job, naming};
+use crate::engine::Job;
 use crate::error::{Error, Result};
+use crate::notes::naming;
 use crate::search::{Mode, Request};
 use crate::source::memory::require_id;
 use crate::source::{Draft, Entry, MemoryFolder, Source, Version, WritableSource};
@@ -209,7 +210,8 @@ impl Memories<'_> {
     pub(super) fn memory_folder(&self, guard: &Guard, source: &str) -> Result<&MemoryFolder> {
         self.engine.finish_begun_before_writing();
         let found = self.engine.source(guard, source)?;
-        found.memories().ok_or_else(|| Error::NotMemories {
+        let folder = found.as_any().and_then(|any| any.downcast_ref());
+        folder.ok_or_else(|| Error::NotMemories {
             name: source.to_owned(),
         })
     }

@@ -9,10 +9,9 @@ mod trashed;
 mod waiting;
 mod write;
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-pub(crate) use trashed::TrashedMemory;
 
 use super::fields::list_in;
 use super::markdown::{FolderOptions, MarkdownFolder, names};
@@ -277,7 +276,7 @@ impl Source for MemoryFolder {
         true
     }
 
-    fn memories(&self) -> Option<&MemoryFolder> {
+    fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
 }

@@ -22,8 +22,10 @@ pub(crate) mod retitle;
 pub mod sessions;
 mod speaker;
 pub mod transcripts;
+mod trashed;
 pub(crate) mod vanished;
 
+use std::any::Any;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -39,11 +41,11 @@ pub(crate) use forgetful::Forgetful;
 pub(crate) use indexed::Indexed;
 pub use look::{Known, KnownEntry, Look};
 pub use markdown::{FolderOptions, MarkdownFolder};
-pub(crate) use memory::TrashedMemory;
 pub use memory::{Holding, MemoryFolder, MemoryOptions};
 pub use sessions::{SessionOptions, SessionRecords};
 pub use speaker::speaker;
 pub use transcripts::{TranscriptOptions, TranscriptSource};
+pub use trashed::TrashedDocument;
 
 /// A source of documents.
 ///
@@ -151,8 +153,9 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// Returns the source as a folder of memories, if it is one.
-    fn memories(&self) -> Option<&MemoryFolder> {
+    /// Returns the source itself, for a feature that looks for its own kind among all
+    /// sources. A source that no feature looks for leaves this as it is.
+    fn as_any(&self) -> Option<&dyn Any> {
         None
     }
 
@@ -227,6 +230,36 @@ pub trait WritableSource {
 
     /// Returns the files that hold a note: its own, and those in the trash.
     fn copies(&self, key: &str) -> Result<Vec<FileCopy>>;
+
+    /// Returns the documents in the trash. A source whose documents do not choose their
+    /// keys cannot tell which documents its deleted files were, and returns none.
+    fn trashed_documents(&self) -> Result<Vec<TrashedDocument>> {
+        Ok(Vec::new())
+    }
+
+    /// Returns the file of a document in the trash.
+    fn copy_of_trashed(&self, document: &TrashedDocument) -> Result<Option<FileCopy>> {
+        let _ = document;
+        Ok(None)
+    }
+
+    /// Returns a draft as it may be written, and how many secrets were left out of it.
+    /// Notes are their owner's, and are written as they are.
+    fn without_secrets(&self, draft: &Draft) -> Result<(Draft, usize)> {
+        Ok((draft.clone(), 0))
+    }
+
+    /// Returns a text as it may be written, and how many secrets were left out of it.
+    fn text_without_secrets(&self, text: &str) -> (String, usize) {
+        (text.to_owned(), 0)
+    }
+
+    /// Reports whether a caller that is restricted to a project may write the first
+    /// document of the project. Otherwise the source exists for such a caller only if
+    /// it has a document of the project.
+    fn takes_new_projects(&self) -> bool {
+        false
+    }
 
     /// Deletes such a file for good, unless its text has changed since it was
     /// returned by [`WritableSource::copies`] or it is gone. Returns its path.

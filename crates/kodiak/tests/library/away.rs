@@ -10,6 +10,7 @@ use kodiak::access::Guard;
 use kodiak::brain::Sessions;
 use kodiak::engine::{Engine, Job};
 use kodiak::memory::Memories;
+use kodiak::notes::Notes;
 use kodiak::search::{Freshness, Request};
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{
@@ -370,7 +371,7 @@ fn notes_that_are_deleted_one_by_one_are_gone_at_once() {
                 .forget(&me(), &names, &Job::default())
                 .unwrap();
         } else {
-            let deleted = engine.delete(&me(), "it", &page.path, &Job::default());
+            let deleted = Notes::new(&engine).delete(&me(), "it", &page.path, &Job::default());
             deleted.unwrap();
         }
         let answer = engine.search(&me(), &asked(true)).unwrap();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::{Engine, Event, Job};
+use kodiak::notes::Notes;
 use kodiak::search::{Mode, Notice, Request};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{Draft, MarkdownFolder};
@@ -87,13 +88,17 @@ fn every_method_asks_its_guard_first() {
         ..Draft::default()
     };
     refused(
-        engine.create(&nobody, "notes", &draft, &job).map(drop),
+        Notes::new(&engine)
+            .create(&nobody, "notes", &draft, &job)
+            .map(drop),
         "write",
     );
-    let update = engine.update(&nobody, "notes", "ramen.md", &draft, [0; 32], &job);
+    let update = Notes::new(&engine).update(&nobody, "notes", "ramen.md", &draft, [0; 32], &job);
     refused(update.map(drop), "write");
     refused(
-        engine.delete(&nobody, "notes", "ramen.md", &job).map(drop),
+        Notes::new(&engine)
+            .delete(&nobody, "notes", "ramen.md", &job)
+            .map(drop),
         "write",
     );
     refused(
@@ -119,7 +124,7 @@ fn a_scope_hides_sources_from_every_method() {
             .unwrap()
             .is_empty()
     );
-    let created = engine.create(&outside, "notes", &Draft::default(), &Job::default());
+    let created = Notes::new(&engine).create(&outside, "notes", &Draft::default(), &Job::default());
     assert!(
         matches!(created, Err(Error::UnknownSource { .. })),
         "{created:?}"
@@ -147,7 +152,9 @@ fn documents_are_written_found_changed_and_erased() {
         body: "Thick noodles, zanzibar style.\n".to_owned(),
         ..Draft::default()
     };
-    let saved = engine.create(&me(), "notes", &draft, &job).unwrap();
+    let saved = Notes::new(&engine)
+        .create(&me(), "notes", &draft, &job)
+        .unwrap();
     assert!(saved.indexed);
     let paths = |query: &str| -> Vec<String> {
         let answer = engine.search(&me(), &ask_in(Mode::Lexical, query)).unwrap();
@@ -162,14 +169,17 @@ fn documents_are_written_found_changed_and_erased() {
         ..draft.clone()
     };
     let seen = found.document.hash;
-    let update = |seen| engine.update(&me(), "notes", &saved.key, &changed, seen, &job);
+    let update =
+        |seen| Notes::new(&engine).update(&me(), "notes", &saved.key, &changed, seen, &job);
     update(seen).unwrap();
     assert_eq!(paths("madagascar"), std::slice::from_ref(&saved.key));
     assert!(paths("zanzibar").is_empty());
     // Whoever has seen something else must look again.
     assert!(matches!(update(seen), Err(Error::Conflict { .. })));
 
-    engine.delete(&me(), "notes", &saved.key, &job).unwrap();
+    Notes::new(&engine)
+        .delete(&me(), "notes", &saved.key, &job)
+        .unwrap();
     assert!(paths("madagascar").is_empty());
     assert!(!notes.root().join(&saved.key).exists());
 
@@ -187,7 +197,7 @@ fn documents_are_written_found_changed_and_erased() {
 fn a_source_that_is_only_read_takes_no_documents() {
     let notes = topics();
     let engine = engine(&notes);
-    let created = engine.create(&me(), "notes", &Draft::default(), &Job::default());
+    let created = Notes::new(&engine).create(&me(), "notes", &Draft::default(), &Job::default());
     assert!(
         matches!(created, Err(Error::NotWritable { .. })),
         "{created:?}"

@@ -10,6 +10,7 @@ use kodiak::brain::{EMBEDDED_FIELDS, Sessions, Statements};
 use kodiak::embed::Embedder;
 use kodiak::engine::{Engine, Event, Job};
 use kodiak::memory::{Memories, Memory};
+use kodiak::notes::Notes;
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{
     FolderOptions, Holding, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,
@@ -303,7 +304,7 @@ fn run_something(number: usize, what: What, engine: &Engine) -> &'static str {
         _ => {
             let reference: Reference = "pages/other.md".parse().unwrap();
             let key = engine.get(&me, &reference).unwrap().document.key;
-            engine
+            Notes::new(&engine)
                 .add_tags(&me, "pages", &key, &["new".to_owned()], &job)
                 .unwrap();
             "tag"

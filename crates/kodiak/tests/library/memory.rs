@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::Job;
 use kodiak::memory::{Memories, Memory, Remembered, TimelineRequest};
+use kodiak::notes::Notes;
 use kodiak::search::Request;
 use kodiak::source::{Draft, Holding, MemoryFolder, MemoryOptions};
 use kodiak::store::Filter;
@@ -351,7 +352,7 @@ fn forgetting_moves_to_the_trash_and_retention_spares_what_is_protected() {
         .unwrap();
     assert_eq!(forgotten[0].title, "Scanners are on the third floor.");
     assert_eq!(found(&engine, &request("scanners")), [] as [&str; 0]);
-    engine
+    Notes::new(&engine)
         .restore(&me(), "memory", &format!("{}.md", new.key), &Job::default())
         .unwrap();
     assert_eq!(found(&engine, &request("scanners")), [new.key]);
@@ -495,22 +496,31 @@ fn pages_of_memories_have_no_secrets_either_and_status_counts_them() {
         ..Draft::default()
     };
     let job = Job::default();
-    let saved = engine.create(&me(), "memory", &draft, &job).unwrap();
+    let saved = Notes::new(&engine)
+        .create(&me(), "memory", &draft, &job)
+        .unwrap();
     gone(saved.secrets_left_out, 2);
-    let page = engine.text(&me(), "memory", &saved.key).unwrap();
+    let page = Notes::new(&engine)
+        .text(&me(), "memory", &saved.key)
+        .unwrap();
     let text = format!("{}\nexport DB_PASSWORD=hunter2x {key}\n", page.text);
-    let changed = engine.replace(&me(), "memory", &saved.key, &text, page.hash, &job);
+    let changed = Notes::new(&engine).replace(&me(), "memory", &saved.key, &text, page.hash, &job);
     gone(changed.unwrap().secrets_left_out, 2);
-    let renamed = engine.rename(&me(), "memory", &saved.key, &format!("Of {key}"), &job);
+    let renamed =
+        Notes::new(&engine).rename(&me(), "memory", &saved.key, &format!("Of {key}"), &job);
     gone(renamed.unwrap().secrets_left_out, 1);
-    let page = engine.text(&me(), "memory", &saved.key).unwrap();
-    let updated = engine.update(&me(), "memory", &saved.key, &draft, page.hash, &job);
+    let page = Notes::new(&engine)
+        .text(&me(), "memory", &saved.key)
+        .unwrap();
+    let updated = Notes::new(&engine).update(&me(), "memory", &saved.key, &draft, page.hash, &job);
     gone(updated.unwrap().secrets_left_out, 2);
     let refused = Draft {
         key: Some(key.clone()),
         ..draft
     };
-    let error = engine.create(&me(), "memory", &refused, &job).unwrap_err();
+    let error = Notes::new(&engine)
+        .create(&me(), "memory", &refused, &job)
+        .unwrap_err();
     assert!(!error.to_string().contains(&key), "{error}");
 
     let remembered = remember(&engine, &memory(&format!("{key} and {key}")));

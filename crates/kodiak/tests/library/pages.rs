@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::{Event, Job};
+use kodiak::notes::Notes;
 use kodiak::search::{Mode, Request};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{Draft, MarkdownFolder};
@@ -98,7 +99,9 @@ fn what_is_written_is_found_at_once_in_every_source_that_has_it() {
     let job = Job::default();
     assert_eq!(found(&engine, "zebra"), ["all/work/a.md", "work/a.md"]);
 
-    let saved = engine.delete(&me(), "work", "a.md", &job).unwrap();
+    let saved = Notes::new(&engine)
+        .delete(&me(), "work", "a.md", &job)
+        .unwrap();
     assert!(saved.indexed);
     assert_eq!(found(&engine, "zebra"), [] as [&str; 0]);
     assert_eq!(place.text("work/.trash/a.md"), "# Alpha\n\nzebra\n");
@@ -106,13 +109,15 @@ fn what_is_written_is_found_at_once_in_every_source_that_has_it() {
     engine.sync(&me(), &job).unwrap();
     assert_eq!(found(&engine, "zebra"), [] as [&str; 0]);
 
-    let trash = engine.trash(&me(), "work").unwrap();
+    let trash = Notes::new(&engine).trash(&me(), "work").unwrap();
     assert_eq!((&*trash[0].name, &*trash[0].title), ("a.md", "Alpha"));
-    engine.restore(&me(), "work", "a.md", &job).unwrap();
+    Notes::new(&engine)
+        .restore(&me(), "work", "a.md", &job)
+        .unwrap();
     assert_eq!(found(&engine, "zebra"), ["all/work/a.md", "work/a.md"]);
     assert!(!place.root().join("work/.trash").exists());
 
-    let renamed = engine
+    let renamed = Notes::new(&engine)
         .rename(&me(), "work", "a.md", "Beta  two", &job)
         .unwrap();
     assert_eq!(renamed.key, "Beta two.md");
@@ -125,9 +130,12 @@ fn what_is_written_is_found_at_once_in_every_source_that_has_it() {
 
     // Only what was written is indexed, not what else has changed.
     place.write("b.md", "giraffe\n");
-    let page = engine.text(&me(), "work", "Beta two.md").unwrap();
+    let page = Notes::new(&engine)
+        .text(&me(), "work", "Beta two.md")
+        .unwrap();
     let seen = page.hash;
-    let replace = |text| engine.replace(&me(), "work", "Beta two.md", text, seen, &job);
+    let replace =
+        |text| Notes::new(&engine).replace(&me(), "work", "Beta two.md", text, seen, &job);
     replace("# Beta\r\n\r\nlion").unwrap();
     assert_eq!(found(&engine, "lion").len(), 2);
     assert_eq!(found(&engine, "giraffe"), [] as [&str; 0]);
@@ -141,7 +149,9 @@ fn what_is_written_is_found_at_once_in_every_source_that_has_it() {
         folder: Some("hidden".to_owned()),
         ..Draft::default()
     };
-    engine.create(&me(), "work", &draft, &job).unwrap();
+    Notes::new(&engine)
+        .create(&me(), "work", &draft, &job)
+        .unwrap();
     assert_eq!(found(&engine, "okapi"), [] as [&str; 0]);
 }
 
@@ -150,16 +160,20 @@ fn a_restored_note_takes_nobodys_place() {
     let place = Place::new(&[("a.md", "first\n")]);
     let engine = place.engine(&[("notes", "", true)]);
     let job = Job::default();
-    engine.delete(&me(), "notes", "a.md", &job).unwrap();
+    Notes::new(&engine)
+        .delete(&me(), "notes", "a.md", &job)
+        .unwrap();
     place.write("a.md", "second\n");
-    let outcome = engine.restore(&me(), "notes", "a.md", &job);
+    let outcome = Notes::new(&engine).restore(&me(), "notes", "a.md", &job);
     assert!(
         matches!(outcome, Err(Error::KeyTaken { .. })),
         "{outcome:?}"
     );
     assert_eq!(place.text("a.md"), "second\n");
-    engine.delete(&me(), "notes", "a.md", &job).unwrap();
-    let names: Vec<String> = engine
+    Notes::new(&engine)
+        .delete(&me(), "notes", "a.md", &job)
+        .unwrap();
+    let names: Vec<String> = Notes::new(&engine)
         .trash(&me(), "notes")
         .unwrap()
         .into_iter()
@@ -167,10 +181,12 @@ fn a_restored_note_takes_nobodys_place() {
         .collect();
     assert_eq!(names.len(), 2);
     assert!(names.contains(&"a.md.~2~".to_owned()), "{names:?}");
-    engine.restore(&me(), "notes", "a.md.~2~", &job).unwrap();
+    Notes::new(&engine)
+        .restore(&me(), "notes", "a.md.~2~", &job)
+        .unwrap();
     assert_eq!(place.text("a.md"), "second\n");
     for name in ["../a.md", "b.md", "", ".trash/a.md"] {
-        let outcome = engine.restore(&me(), "notes", name, &job);
+        let outcome = Notes::new(&engine).restore(&me(), "notes", name, &job);
         assert!(
             matches!(outcome, Err(Error::NoDocument { .. })),
             "{name}: {outcome:?}"
@@ -188,19 +204,27 @@ fn writing_needs_the_capability_the_scope_and_a_writable_source() {
     let outside = Guard::local().within(["other"]);
     let results = |guard: &Guard, source: &str| {
         [
-            engine.text(guard, source, "a.md").map(drop),
-            engine
+            Notes::new(&engine).text(guard, source, "a.md").map(drop),
+            Notes::new(&engine)
                 .replace(guard, source, "a.md", "", [0; 32], &job)
                 .map(drop),
-            engine.rename(guard, source, "a.md", "b", &job).map(drop),
-            engine.delete(guard, source, "a.md", &job).map(drop),
-            engine.trash(guard, source).map(drop),
-            engine.restore(guard, source, "a.md", &job).map(drop),
-            engine.reindex(guard, source, &["a.md"], &job).map(drop),
-            engine
+            Notes::new(&engine)
+                .rename(guard, source, "a.md", "b", &job)
+                .map(drop),
+            Notes::new(&engine)
+                .delete(guard, source, "a.md", &job)
+                .map(drop),
+            Notes::new(&engine).trash(guard, source).map(drop),
+            Notes::new(&engine)
+                .restore(guard, source, "a.md", &job)
+                .map(drop),
+            Notes::new(&engine)
+                .reindex(guard, source, &["a.md"], &job)
+                .map(drop),
+            Notes::new(&engine)
                 .add_tags(guard, source, "a.md", &tags, &job)
                 .map(drop),
-            engine
+            Notes::new(&engine)
                 .remove_tags(guard, source, "a.md", &tags, &job)
                 .map(drop),
         ]
@@ -224,20 +248,30 @@ fn writing_needs_the_capability_the_scope_and_a_writable_source() {
         );
     }
     for outcome in [
-        engine.rename_tag(&reader, "tag", "new", &job).map(drop),
-        engine.resume_tag_rename(&reader, &job).map(drop),
+        Notes::new(&engine)
+            .rename_tag(&reader, "tag", "new", &job)
+            .map(drop),
+        Notes::new(&engine)
+            .resume_tag_rename(&reader, &job)
+            .map(drop),
     ] {
         assert!(
             matches!(outcome, Err(Error::NotAllowed { .. })),
             "{outcome:?}"
         );
     }
-    assert!(engine.writable_sources(&reader).is_empty());
-    assert_eq!(engine.writable_sources(&me()), ["notes"]);
-    let renamed = engine.rename_tag(&outside, "tag", "new", &job).unwrap();
+    assert!(Notes::new(&engine).writable_sources(&reader).is_empty());
+    assert_eq!(Notes::new(&engine).writable_sources(&me()), ["notes"]);
+    let renamed = Notes::new(&engine)
+        .rename_tag(&outside, "tag", "new", &job)
+        .unwrap();
     assert_eq!(renamed.files, 0);
     let nobody = Guard::holding([]);
-    assert!(engine.tags(&nobody, &Filter::default()).is_err());
+    assert!(
+        Notes::new(&engine)
+            .tags(&nobody, &Filter::default())
+            .is_err()
+    );
     assert_eq!(place.text("a.md"), "#tag\n");
 }
 
@@ -272,14 +306,18 @@ fn names_that_look_alike_stay_apart() {
         assert_eq!(got.document.key, key);
         assert_eq!(got.text, format!("{word}\n"));
         let title = format!("new {number}");
-        let new = engine
+        let new = Notes::new(&engine)
             .rename(&me(), "notes", &key, &title, &job)
             .unwrap()
             .key;
         assert!(at(&new), "{key} {new}");
-        engine.delete(&me(), "notes", &new, &job).unwrap();
+        Notes::new(&engine)
+            .delete(&me(), "notes", &new, &job)
+            .unwrap();
         assert_eq!(found(&engine, &word), [] as [&str; 0]);
-        engine.restore(&me(), "notes", &new, &job).unwrap();
+        Notes::new(&engine)
+            .restore(&me(), "notes", &new, &job)
+            .unwrap();
         // The others are where they were.
         let rest = NAMES[number + 1..].iter();
         for (other, name) in rest.enumerate() {
@@ -293,7 +331,10 @@ fn names_that_look_alike_stay_apart() {
             title: title.to_owned(),
             ..Draft::default()
         };
-        let key = engine.create(&me(), "notes", &draft, &job).unwrap().key;
+        let key = Notes::new(&engine)
+            .create(&me(), "notes", &draft, &job)
+            .unwrap()
+            .key;
         assert_eq!(key, format!("{title}.md"));
     }
     for title in ["Ramen", "ramen", "RAMEN"] {
@@ -324,7 +365,9 @@ fn a_tag_is_renamed_in_the_files_that_have_it() {
         .unwrap()
         .modified()
         .unwrap();
-    let done = engine.rename_tag(&me(), "#old", "new", &job).unwrap();
+    let done = Notes::new(&engine)
+        .rename_tag(&me(), "#old", "new", &job)
+        .unwrap();
     assert_eq!((done.files, done.resumed, done.indexed), (1, false, true));
     assert_eq!(
         done.read_only,
@@ -334,7 +377,9 @@ fn a_tag_is_renamed_in_the_files_that_have_it() {
     assert_eq!(place.text("b.md"), "#Old and `#old`\n");
 
     let engine = place.engine(&[("all", "", true), ("write", "write", true)]);
-    let done = engine.rename_tag(&me(), "old", "new", &job).unwrap();
+    let done = Notes::new(&engine)
+        .rename_tag(&me(), "old", "new", &job)
+        .unwrap();
     assert_eq!(done.files, 3);
     assert_eq!(done.left.len(), 1, "{:?}", done.left);
     assert_eq!(done.left[0].key, "d.org");
@@ -348,7 +393,7 @@ fn a_tag_is_renamed_in_the_files_that_have_it() {
         .modified()
         .unwrap();
     assert_eq!(after, untouched);
-    let tags = engine.tags(&me(), &Filter::default()).unwrap();
+    let tags = Notes::new(&engine).tags(&me(), &Filter::default()).unwrap();
     let tags: Vec<(&str, u64)> = tags.iter().map(|one| (&*one.tag, one.documents)).collect();
     assert_eq!(tags, [("new", 5), ("new/sub", 1), ("old", 1), ("older", 1)]);
     assert!(!journal(&place).exists());
@@ -374,14 +419,16 @@ fn an_interrupted_rename_is_finished_and_not_done_twice() {
         }
     };
     let job = Job::new(&stop).cancelled_by(cancel.clone());
-    let outcome = engine.rename_tag(&me(), "a", "a/b", &job);
+    let outcome = Notes::new(&engine).rename_tag(&me(), "a", "a/b", &job);
     assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
     assert!(journal(&place).exists());
     // One file was rewritten before the process died, and somebody edits another.
     place.write("0.md", "n0 #a/b #a/b/x\n");
     place.write("1.md", "somebody else's #a\n");
     let job = Job::default();
-    let resumed = engine.rename_tag(&me(), "a", "a/b", &job).unwrap();
+    let resumed = Notes::new(&engine)
+        .rename_tag(&me(), "a", "a/b", &job)
+        .unwrap();
     assert!(resumed.resumed && resumed.indexed);
     assert_eq!((resumed.files, resumed.left.len()), (5, 1));
     assert_eq!(place.text("1.md"), "somebody else's #a\n");
@@ -390,7 +437,10 @@ fn an_interrupted_rename_is_finished_and_not_done_twice() {
         assert_eq!(text, format!("n{number} #a/b #a/b/x\n"));
     }
     assert!(!journal(&place).exists());
-    assert_eq!(engine.resume_tag_rename(&me(), &job).unwrap(), None);
+    assert_eq!(
+        Notes::new(&engine).resume_tag_rename(&me(), &job).unwrap(),
+        None
+    );
     let filter = Filter {
         tags: vec!["a/b".to_owned()],
         ..Filter::default()
@@ -402,10 +452,10 @@ fn an_interrupted_rename_is_finished_and_not_done_twice() {
 fn a_tag_can_be_renamed_by_case_alone() {
     let place = Place::new(&[("a.md", "#Work\n"), ("b.md", "#Work/deep\n#Work\n")]);
     let engine = place.engine(&[("notes", "", true)]);
-    let done = engine.rename_tag(&me(), "Work", "work", &Job::default());
+    let done = Notes::new(&engine).rename_tag(&me(), "Work", "work", &Job::default());
     assert_eq!(done.unwrap().files, 2);
     assert_eq!(place.text("b.md"), "#work/deep\n#work\n");
-    let tags = engine.tags(&me(), &Filter::default()).unwrap();
+    let tags = Notes::new(&engine).tags(&me(), &Filter::default()).unwrap();
     let tags: Vec<_> = tags.into_iter().map(|one| one.tag).collect();
     assert_eq!(tags, ["work", "work/deep"]);
 }
@@ -421,13 +471,17 @@ fn another_rename_finishes_the_interrupted_one_first() {
         }
     };
     let job = Job::new(&stop).cancelled_by(cancel.clone());
-    engine.rename_tag(&me(), "one", "first", &job).unwrap_err();
+    Notes::new(&engine)
+        .rename_tag(&me(), "one", "first", &job)
+        .unwrap_err();
     let narrow = Guard::local().within(["other"]);
     assert_eq!(
-        engine.resume_tag_rename(&narrow, &Job::default()).unwrap(),
+        Notes::new(&engine)
+            .resume_tag_rename(&narrow, &Job::default())
+            .unwrap(),
         None
     );
-    let done = engine
+    let done = Notes::new(&engine)
         .rename_tag(&me(), "two", "second", &Job::default())
         .unwrap();
     assert_eq!(place.text("a.md"), "#first #second\n");
@@ -441,7 +495,8 @@ fn tags_are_added_and_removed() {
     let engine = place.engine(&[("notes", "", true)]);
     let job = Job::default();
     let tags = |tags: &[&str]| tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>();
-    let add = |key, new: &[&str]| engine.add_tags(&me(), "notes", key, &tags(new), &job);
+    let add =
+        |key, new: &[&str]| Notes::new(&engine).add_tags(&me(), "notes", key, &tags(new), &job);
     add("a.md", &["x", "#y/z", "INLINE"]).unwrap();
     assert_eq!(
         place.text("a.md"),
@@ -456,11 +511,16 @@ fn tags_are_added_and_removed() {
     assert!(matches!(add("b.txt", &["x"]), Err(Error::BadDraft { .. })));
     assert!(matches!(add("c.md", &["x"]), Err(Error::NoDocument { .. })));
     let gone = tags(&["x", "y/z", "inline"]);
-    engine
+    Notes::new(&engine)
         .remove_tags(&me(), "notes", "a.md", &gone, &job)
         .unwrap();
     assert_eq!(place.text("a.md"), "---\n---\nA inline tag\n");
-    assert!(engine.tags(&me(), &Filter::default()).unwrap().is_empty());
+    assert!(
+        Notes::new(&engine)
+            .tags(&me(), &Filter::default())
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[cfg(unix)]
@@ -477,10 +537,14 @@ fn links_and_modes_are_respected() {
     // Even inside the folder, no link is followed.
     for key in ["linked/a.md", "c.md"] {
         for outcome in [
-            engine.text(&me(), "notes", key).map(drop),
-            engine.delete(&me(), "notes", key, &job).map(drop),
-            engine.rename(&me(), "notes", key, "x", &job).map(drop),
-            engine
+            Notes::new(&engine).text(&me(), "notes", key).map(drop),
+            Notes::new(&engine)
+                .delete(&me(), "notes", key, &job)
+                .map(drop),
+            Notes::new(&engine)
+                .rename(&me(), "notes", key, "x", &job)
+                .map(drop),
+            Notes::new(&engine)
                 .add_tags(&me(), "notes", key, &["x".to_owned()], &job)
                 .map(drop),
         ] {
@@ -495,8 +559,14 @@ fn links_and_modes_are_respected() {
         folder: Some("linked".to_owned()),
         ..Draft::default()
     };
-    assert!(engine.create(&me(), "notes", &draft, &job).is_err());
-    engine.rename_tag(&me(), "tag", "other", &job).unwrap();
+    assert!(
+        Notes::new(&engine)
+            .create(&me(), "notes", &draft, &job)
+            .is_err()
+    );
+    Notes::new(&engine)
+        .rename_tag(&me(), "tag", "other", &job)
+        .unwrap();
     let mode = fs::metadata(root.join("b.md"))
         .unwrap()
         .permissions()
@@ -505,7 +575,9 @@ fn links_and_modes_are_respected() {
     assert_eq!(place.text("b.md"), "#other\n");
     // A file that its owner has made read-only stays as it is.
     fs::set_permissions(root.join("b.md"), fs::Permissions::from_mode(0o440)).unwrap();
-    let done = engine.rename_tag(&me(), "other", "third", &job).unwrap();
+    let done = Notes::new(&engine)
+        .rename_tag(&me(), "other", "third", &job)
+        .unwrap();
     assert_eq!((done.files, done.left.len()), (1, 1));
     assert_eq!(place.text("b.md"), "#other\n");
 }

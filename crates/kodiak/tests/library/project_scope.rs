@@ -5,6 +5,7 @@ use std::fs;
 
 use kodiak::access::Guard;
 use kodiak::engine::Job;
+use kodiak::notes::Notes;
 use kodiak::search::{Mode, Request};
 use kodiak::source::markdown::FolderOptions;
 use kodiak::source::{Draft, MarkdownFolder};
@@ -128,7 +129,7 @@ fn a_scope_hides_everything_else() {
         assert!(!suggestions.concat().contains("b.md"), "{suggestions:?}");
     }
     let everything = Filter::default();
-    let tags = engine.tags(&guard, &everything).unwrap();
+    let tags = Notes::new(&engine).tags(&guard, &everything).unwrap();
     assert_eq!(tags.len(), 1);
     assert_eq!(engine.list(&guard, &everything, 9).unwrap().len(), 1);
     let projects = engine.projects(&guard, &everything).unwrap();
@@ -148,7 +149,9 @@ fn what_is_written_in_a_scope_stays_in_it() {
         body: "fresh words\n".into(),
         ..Draft::default()
     };
-    let saved = engine.create(&guard, "notes", &draft, &job).unwrap();
+    let saved = Notes::new(&engine)
+        .create(&guard, "notes", &draft, &job)
+        .unwrap();
     let request = Request::new("fresh");
     assert_eq!(
         found(&engine, &guard, &request),
@@ -158,26 +161,34 @@ fn what_is_written_in_a_scope_stays_in_it() {
     assert!(text.contains("project: \"/src/api\""), "{text}");
     // Nothing outside can be read for writing, changed or deleted.
     let before = fs::read_to_string(folder.path().join("notes/b.md")).unwrap();
-    assert!(engine.text(&guard, "notes", "b.md").is_err());
-    assert!(engine.delete(&guard, "notes", "b.md", &job).is_err());
+    assert!(Notes::new(&engine).text(&guard, "notes", "b.md").is_err());
     assert!(
-        engine
+        Notes::new(&engine)
+            .delete(&guard, "notes", "b.md", &job)
+            .is_err()
+    );
+    assert!(
+        Notes::new(&engine)
             .rename(&guard, "notes", "b.md", "Mine", &job)
             .is_err()
     );
     let tags = ["x".to_owned()];
     assert!(
-        engine
+        Notes::new(&engine)
             .add_tags(&guard, "notes", "b.md", &tags, &job)
             .is_err()
     );
     let other = [("notes".to_owned(), "b.md".to_owned())];
     assert!(engine.purge_documents(&guard, &other, &job).is_err());
-    engine
+    Notes::new(&engine)
         .delete(&Guard::local(), "notes", "c.md", &job)
         .unwrap();
-    assert!(engine.trash(&guard, "notes").is_err());
-    assert!(engine.restore(&guard, "notes", "c.md", &job).is_err());
+    assert!(Notes::new(&engine).trash(&guard, "notes").is_err());
+    assert!(
+        Notes::new(&engine)
+            .restore(&guard, "notes", "c.md", &job)
+            .is_err()
+    );
     let after = fs::read_to_string(folder.path().join("notes/b.md")).unwrap();
     assert_eq!(after, before);
 }
@@ -205,20 +216,29 @@ fn a_source_exists_if_it_has_a_document_of_the_project() {
     engine.sync(&Guard::local(), &job).unwrap();
     let guard = Guard::local().in_project("/src/api");
     // Pages of a project may begin in the source of pages, and nowhere else.
-    assert_eq!(engine.writable_sources(&guard), ["pages"]);
+    assert_eq!(Notes::new(&engine).writable_sources(&guard), ["pages"]);
     let draft = Draft {
         title: "First".to_owned(),
         ..Draft::default()
     };
-    let refused = engine.create(&guard, "notes", &draft, &job).unwrap_err();
-    let never = engine.create(&guard, "never", &draft, &job).unwrap_err();
+    let refused = Notes::new(&engine)
+        .create(&guard, "notes", &draft, &job)
+        .unwrap_err();
+    let never = Notes::new(&engine)
+        .create(&guard, "never", &draft, &job)
+        .unwrap_err();
     for (error, expected) in [(refused, "notes"), (never, "never")] {
         let Error::UnknownSource { name, known } = error else {
             panic!("{error}");
         };
         assert_eq!((name.as_str(), known.len()), (expected, 0));
     }
-    engine.create(&guard, "pages", &draft, &job).unwrap();
+    Notes::new(&engine)
+        .create(&guard, "pages", &draft, &job)
+        .unwrap();
     let web = Guard::local().in_project("/src/web");
-    assert_eq!(engine.writable_sources(&web), ["notes", "pages"]);
+    assert_eq!(
+        Notes::new(&engine).writable_sources(&web),
+        ["notes", "pages"]
+    );
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
 use kodiak::memory::{Memories, Memory};
+use kodiak::notes::Notes;
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{
     Draft, FolderOptions, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,
@@ -108,7 +109,7 @@ fn rules_that_are_no_file_are_passed_over_with_a_remark() {
                     folder: Some("sub".to_owned()),
                     ..Draft::default()
                 };
-                engine
+                Notes::new(&engine)
                     .create(&me(), "notes", &draft, &Job::default())
                     .unwrap();
                 let answer = engine.search(&me(), &ask("limit")).unwrap();

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
+use kodiak::notes::Notes;
 use kodiak::source::{
     Draft, FolderOptions, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,
     SessionRecords, Source, WritableSource,
@@ -207,7 +208,7 @@ fn a_tag_is_renamed_in_its_root_and_nothing_else_is_indexed() {
         } else {
             ("new", "old")
         };
-        let _ = engine.rename_tag(&me, from, to, &job);
+        let _ = Notes::new(&engine).rename_tag(&me, from, to, &job);
         let _ = engine.sync(&me, &job);
     });
     let answer = engine.search(&me, &ask("foreignword")).unwrap();

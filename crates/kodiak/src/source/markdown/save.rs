@@ -18,6 +18,7 @@ use crate::files::folder::{self, Folder};
 use crate::files::temporary::{
     Temporary, Turn, erase_left_over, move_without_overwriting, remove_if_there,
 };
+use crate::notes::PAGES_SOURCE;
 use crate::source::note::divide_name;
 use crate::source::{Draft, FileCopy, Trashed, WritableSource};
 
@@ -120,6 +121,10 @@ impl WritableSource for MarkdownFolder {
             }
         }
         Ok(copies)
+    }
+
+    fn takes_new_projects(&self) -> bool {
+        self.name == PAGES_SOURCE
     }
 
     fn erase_copy(&self, copy: &FileCopy) -> Result<PathBuf> {

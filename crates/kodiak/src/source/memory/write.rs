@@ -14,8 +14,9 @@ use super::{MemoryFolder, require_id};
 use crate::date;
 use crate::document::hex;
 use crate::error::{Error, Result};
+use crate::memory::secrets::{left_out_of_draft, left_out_of_text};
 use crate::source::frontmatter;
-use crate::source::{Draft, FileCopy, Trashed, WritableSource};
+use crate::source::{Draft, FileCopy, Trashed, TrashedDocument, WritableSource};
 
 /// The fields that come first in a file, in this order.
 const FIRST: [&str; 4] = ["project", "session", "summary", "supersedes"];
@@ -135,6 +136,26 @@ impl WritableSource for MemoryFolder {
 
     fn copies(&self, key: &str) -> Result<Vec<FileCopy>> {
         self.folder.copies(&self.path_of(key))
+    }
+
+    fn trashed_documents(&self) -> Result<Vec<TrashedDocument>> {
+        self.memories_in_trash()
+    }
+
+    fn copy_of_trashed(&self, document: &TrashedDocument) -> Result<Option<FileCopy>> {
+        self.copy_in_trash(document)
+    }
+
+    fn without_secrets(&self, draft: &Draft) -> Result<(Draft, usize)> {
+        left_out_of_draft(draft)
+    }
+
+    fn text_without_secrets(&self, text: &str) -> (String, usize) {
+        left_out_of_text(text)
+    }
+
+    fn takes_new_projects(&self) -> bool {
+        true
     }
 
     fn erase_copy(&self, copy: &FileCopy) -> Result<PathBuf> {

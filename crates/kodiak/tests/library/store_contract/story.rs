@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
+use kodiak::notes::Notes;
 use kodiak::search::Answer;
 use kodiak::source::MarkdownFolder;
 use kodiak::source::markdown::FolderOptions;
@@ -91,12 +92,23 @@ fn a_tag_is_renamed_where_the_store_is_not_a_file() {
         .open()
         .unwrap();
     let (me, job) = (Guard::local(), Job::default());
-    assert_eq!(engine.resume_tag_rename(&me, &job).unwrap(), None);
-    let renamed = engine.rename_tag(&me, "old", "new", &job).unwrap();
+    assert_eq!(
+        Notes::new(&engine).resume_tag_rename(&me, &job).unwrap(),
+        None
+    );
+    let renamed = Notes::new(&engine)
+        .rename_tag(&me, "old", "new", &job)
+        .unwrap();
     assert_eq!((renamed.files, renamed.indexed), (1, true));
     let text = std::fs::read_to_string(notes.root().join("bread.md")).unwrap();
     assert!(text.contains("#new"), "{text}");
-    assert_eq!(engine.tags(&me, &Filter::default()).unwrap().len(), 1);
+    assert_eq!(
+        Notes::new(&engine)
+            .tags(&me, &Filter::default())
+            .unwrap()
+            .len(),
+        1
+    );
     let beside = std::fs::read_dir(".").unwrap().flatten();
     let mut names = beside.map(|entry| entry.file_name().into_string().unwrap());
     assert_eq!(names.find(|name| name.contains("(memory)")), None);

@@ -29,7 +29,7 @@ pub(crate) fn marked_id(guard: &Guard, id: &str) -> String {
 
 /// Marks the key and the name that a draft asks for. `has_ids` says that keys are ids and
 /// not paths.
-pub(crate) fn mark_draft(guard: &Guard, draft: &mut Draft, has_ids: bool) -> Result<()> {
+pub(super) fn mark_draft(guard: &Guard, draft: &mut Draft, has_ids: bool) -> Result<()> {
     draft.mark = mark_of(guard);
     let Some(mark) = &draft.mark else {
         return Ok(());

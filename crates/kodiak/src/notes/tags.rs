@@ -7,16 +7,15 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::documents::Saved;
-use super::journal::{Journal, Planned};
-use super::pages::PageText;
-use super::queue::patiently;
-use super::{Engine, Job};
+use super::Notes;
+use super::pages::{PageText, Saved};
+use super::renaming::{ENDING, Planned, Renaming};
 use crate::access::{Capability, Guard};
+use crate::engine::{Job, Journal};
 use crate::error::{Error, Result};
 use crate::source::Source;
 use crate::source::retag::{TagChange, below, retag, tidy_tag};
-use crate::store::{Filter, Row, WriteLock};
+use crate::store::{Filter, Row};
 
 /// The number of documents that are held in memory at once.
 const DOCUMENTS_AT_ONCE: usize = 256;
@@ -63,12 +62,12 @@ pub struct Left {
     pub reason: String,
 }
 
-impl Engine {
+impl Notes<'_> {
     /// Lists the tags of the documents that `filter` admits, sorted by name.
     pub fn tags(&self, guard: &Guard, filter: &Filter) -> Result<Vec<TagCount>> {
         guard.require(Capability::Read)?;
         let filter = guard.narrow(filter);
-        let tags = self.read_as(guard, |reader| reader.tags(&filter))?;
+        let tags = self.engine.read_as(guard, |reader| reader.tags(&filter))?;
         let tags = tags.into_iter();
         Ok(tags
             .map(|(tag, documents)| TagCount { tag, documents })
@@ -135,18 +134,20 @@ impl Engine {
     ) -> Result<TagRenaming> {
         guard.require(Capability::Write)?;
         let (from, to) = (tidied(from)?, tidied(to)?);
-        let path = self.tag_journal();
-        let path = path.as_deref();
-        let _lock = path.map(|path| self.lock_journal(path, job)).transpose()?;
+        let journal = self.engine.journal(ENDING);
+        let journal = journal.as_ref();
+        let lock = journal.map(|journal| self.engine.lock_journal(journal, job));
+        let _lock = lock.transpose()?;
         let mut earlier = None;
-        if let Some(begun) = path.map(Journal::read).transpose()?.flatten() {
+        let begun = journal.map(Journal::read::<Renaming>).transpose()?;
+        if let Some(begun) = begun.flatten() {
             if !begun.is_within(guard) {
                 return Err(Error::NotAllowed {
                     capability: Capability::Write.name(),
                 });
             }
             let same = begun.from == from && begun.to == to;
-            let finished = self.finish(guard, begun, path, true, job)?;
+            let finished = self.finish(guard, begun, journal, true, job)?;
             if same {
                 return Ok(finished);
             }
@@ -154,13 +155,13 @@ impl Engine {
         }
         // The index must know every note that carries the tag.
         let sources = self.writable_sources(guard);
-        self.write(job, |writer| self.sync_named(&sources, writer, job))?;
+        self.engine.sync_only(&Guard::local(), &sources, job)?;
         let mut renaming = TagRenaming::default();
-        let journal = self.plan(guard, &from, &to, &mut renaming)?;
-        if let (Some(path), false) = (path, journal.files.is_empty()) {
-            journal.write(path)?;
+        let planned = self.plan(guard, &from, &to, &mut renaming)?;
+        if let (Some(journal), false) = (journal, planned.files.is_empty()) {
+            journal.write(&planned)?;
         }
-        let finished = self.finish(guard, journal, path, false, job)?;
+        let finished = self.finish(guard, planned, journal, false, job)?;
         renaming.left.extend(finished.left);
         Ok(TagRenaming {
             left: renaming.left,
@@ -174,35 +175,19 @@ impl Engine {
     /// nobody else is at it.
     pub fn resume_tag_rename(&self, guard: &Guard, job: &Job<'_>) -> Result<Option<TagRenaming>> {
         guard.require(Capability::Write)?;
-        let Some(path) = self.tag_journal().filter(|path| path.exists()) else {
+        let Some(journal) = self.engine.journal(ENDING).filter(Journal::exists) else {
             return Ok(None);
         };
-        let _lock = match WriteLock::acquire(&path, &self.shared.holder) {
-            Err(Error::Locked { .. }) => return Ok(None),
-            lock => lock?,
+        let Some(_lock) = self.engine.try_lock_journal(&journal)? else {
+            return Ok(None);
         };
-        match Journal::read(&path)? {
+        match journal.read::<Renaming>()? {
             Some(begun) if begun.is_within(guard) => {
-                self.finish(guard, begun, Some(&path), true, job).map(Some)
+                let finished = self.finish(guard, begun, Some(&journal), true, job);
+                finished.map(Some)
             }
             _ => Ok(None),
         }
-    }
-
-    /// Returns where the journal of a renaming is. A store that is not a file has none: a
-    /// renaming that is interrupted must then be repeated by the caller.
-    fn tag_journal(&self) -> Option<PathBuf> {
-        self.shared.store.file().map(Journal::path_beside)
-    }
-
-    fn lock_journal(&self, path: &Path, job: &Job<'_>) -> Result<WriteLock> {
-        if let Some(folder) = path.parent() {
-            crate::files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
-        }
-        let shared = &self.shared;
-        patiently(shared.patience, job, || {
-            WriteLock::acquire(path, &shared.holder)
-        })
     }
 
     /// Finds the notes that carry the tag and what each becomes.
@@ -212,8 +197,8 @@ impl Engine {
         from: &str,
         to: &str,
         renaming: &mut TagRenaming,
-    ) -> Result<Journal> {
-        let mut journal = Journal {
+    ) -> Result<Renaming> {
+        let mut plan = Renaming {
             from: from.to_owned(),
             to: to.to_owned(),
             files: Vec::new(),
@@ -221,10 +206,13 @@ impl Engine {
         let mut planned: HashSet<PathBuf> = HashSet::new();
         let mut elsewhere: Vec<(String, PathBuf)> = Vec::new();
         for rows in self.carrying(guard, from)?.chunks(DOCUMENTS_AT_ONCE) {
-            for document in self.read(|reader| reader.documents(rows))? {
+            for document in self
+                .engine
+                .read_as(&Guard::local(), |reader| reader.documents(rows))?
+            {
                 let (source, key) = (document.source, document.key);
                 let Ok(writable) = self.writable(guard, &source) else {
-                    let known = self.source(guard, &source);
+                    let known = self.engine.source(guard, &source);
                     let root = known.map_or_else(|_| String::new(), Source::location);
                     let file = Path::new(&root).join(&key);
                     elsewhere.push((source, file));
@@ -243,7 +231,7 @@ impl Engine {
                     Ok((PageText::of(text), PageText::of(new)))
                 });
                 match rewritten {
-                    Ok((old, new)) => journal.files.push(Planned {
+                    Ok((old, new)) => plan.files.push(Planned {
                         source,
                         key,
                         before: old.hash,
@@ -264,13 +252,13 @@ impl Engine {
             }
         }
         renaming.read_only = read_only.into_iter().collect();
-        Ok(journal)
+        Ok(plan)
     }
 
     /// Returns the documents that carry a tag or one below it.
     fn carrying(&self, guard: &Guard, name: &str) -> Result<Vec<Row>> {
         let everything = guard.narrow(&Filter::default());
-        self.read(|reader| {
+        self.engine.read_as(&Guard::local(), |reader| {
             let mut rows: Vec<Row> = Vec::new();
             for (tag, _) in reader.tags(&everything)? {
                 if below(&tag, name).is_none() {
@@ -289,12 +277,12 @@ impl Engine {
         })
     }
 
-    /// Carries out what a journal says and removes it.
+    /// Carries out what was planned and removes the journal.
     fn finish(
         &self,
         guard: &Guard,
-        journal: Journal,
-        path: Option<&Path>,
+        begun: Renaming,
+        journal: Option<&Journal>,
         resumed: bool,
         job: &Job<'_>,
     ) -> Result<TagRenaming> {
@@ -304,11 +292,11 @@ impl Engine {
             ..TagRenaming::default()
         };
         let mut written: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-        for planned in &journal.files {
+        for planned in &begun.files {
             // The journal stays, so that the rest is done later.
             job.check()?;
             let Planned { source, key, .. } = planned;
-            match self.carry_out(guard, planned, &journal) {
+            match self.carry_out(guard, planned, &begun) {
                 Ok(file) => {
                     renaming.files += 1;
                     written.entry(source.clone()).or_default().push(file);
@@ -322,15 +310,15 @@ impl Engine {
             }
         }
         for (source, files) in written {
-            renaming.indexed &= self.index_written(&source, &files, job);
+            renaming.indexed &= self.engine.index_written(&source, &files, job);
         }
-        path.map(Journal::remove).transpose()?;
-        (renaming.from, renaming.to) = (journal.from, journal.to);
+        journal.map(Journal::remove).transpose()?;
+        (renaming.from, renaming.to) = (begun.from, begun.to);
         Ok(renaming)
     }
 
     /// Rewrites one file, unless that is done already.
-    fn carry_out(&self, guard: &Guard, planned: &Planned, journal: &Journal) -> Result<PathBuf> {
+    fn carry_out(&self, guard: &Guard, planned: &Planned, begun: &Renaming) -> Result<PathBuf> {
         let writable = self.writable(guard, &planned.source)?;
         let file = writable.file(&planned.key);
         let page = PageText::of(writable.text(&planned.key)?);
@@ -343,7 +331,7 @@ impl Engine {
                 path: file,
             });
         }
-        let (from, to) = (&*journal.from, &*journal.to);
+        let (from, to) = (&*begun.from, &*begun.to);
         let change = TagChange::Rename { from, to };
         let text = retag(&planned.key, &page.text, change).map_err(|detail| Error::BadDraft {
             key: planned.key.clone(),
