@@ -48,21 +48,6 @@ pub(crate) fn source(
     config: &Config,
     source: &RegisteredSource,
 ) -> kodiak::Result<Box<dyn Source>> {
-    source_without(config, source, &forgotten(config))
-}
-
-/// Returns what was forgotten. A source that leaves it out must have the same as the
-/// engine that it belongs to.
-fn forgotten(config: &Config) -> Tombstones {
-    Tombstones::at(config.forgotten())
-}
-
-/// Opens a registered source that leaves out what was forgotten.
-fn source_without(
-    config: &Config,
-    source: &RegisteredSource,
-    forgotten: &Tombstones,
-) -> kodiak::Result<Box<dyn Source>> {
     let (name, path, max_bytes) = (&source.name, &source.path, config.max_file_size.0);
     match source.kind {
         Kind::Markdown => {
@@ -98,16 +83,12 @@ fn source_without(
             };
             Ok(Box::new(SessionRecords::new(name, path, options)?))
         }
-        Kind::Transcripts => Ok(Box::new(transcripts(config, source, forgotten)?)),
+        Kind::Transcripts => Ok(Box::new(transcripts(config, source)?)),
     }
 }
 
 /// Opens transcripts. Their copies are in a folder of the source's name.
-fn transcripts(
-    config: &Config,
-    source: &RegisteredSource,
-    forgotten: &Tombstones,
-) -> kodiak::Result<TranscriptSource> {
+fn transcripts(config: &Config, source: &RegisteredSource) -> kodiak::Result<TranscriptSource> {
     let settings = source.transcripts.as_ref();
     let agent = settings.and_then(|settings| Agent::named(settings.agent));
     let agent = agent.unwrap_or(Agent::ClaudeCode);
@@ -115,7 +96,6 @@ fn transcripts(
     let options = TranscriptOptions {
         keep: keep.then(|| config.kept_transcripts().join(&source.name)),
         thinking: settings.is_some_and(|settings| settings.thinking),
-        tombstones: forgotten.clone(),
     };
     TranscriptSource::new(&source.name, agent, &source.path, options)
 }
@@ -125,7 +105,7 @@ pub(crate) fn transcript_extent(
     config: &Config,
     source: &RegisteredSource,
 ) -> kodiak::Result<(usize, u64)> {
-    transcripts(config, source, &forgotten(config))?.extent()
+    transcripts(config, source)?.extent()
 }
 
 /// Returns the number of copies that were kept of transcripts, and their size.
@@ -133,7 +113,7 @@ pub(crate) fn kept_transcripts(
     config: &Config,
     source: &RegisteredSource,
 ) -> kodiak::Result<(usize, u64)> {
-    transcripts(config, source, &forgotten(config))?.kept()
+    transcripts(config, source)?.kept()
 }
 
 /// Reports whether an agent has sessions at a path.
@@ -278,7 +258,6 @@ pub(crate) fn engine(
     if let Some(idle) = purpose.model_idle {
         models.drop_after(idle);
     }
-    let forgotten = forgotten(config);
     let mut builder = Engine::builder(&context.index_path)
         .home(paths::home())
         .holder(holder(purpose.verb))
@@ -292,12 +271,12 @@ pub(crate) fn engine(
         })
         .models(models)
         .embedded_fields(EMBEDDED_FIELDS)
-        .tombstones(forgotten.clone());
+        .tombstones(Tombstones::at(config.forgotten()));
     for registered in &config.sources {
-        builder = add(builder, config, registered, &forgotten);
+        builder = add(builder, config, registered);
     }
     let (path, known) = (context.config_path.clone(), config.clone());
-    let builder = builder.registered_later(move || registered_later(&path, &known, &forgotten));
+    let builder = builder.registered_later(move || registered_later(&path, &known));
     builder.open()
 }
 
@@ -312,7 +291,7 @@ pub(crate) fn brain(context: &Context<'_>, config: &Config) -> BrainOptions {
 
 /// Returns the sources that the config has by now and that are not in `known`, which was
 /// read before.
-fn registered_later(path: &Path, known: &Config, forgotten: &Tombstones) -> Vec<LaterSource> {
+fn registered_later(path: &Path, known: &Config) -> Vec<LaterSource> {
     // Without a config that can be read, none is known to be registered.
     let Ok(mut config) = Config::load(path) else {
         return Vec::new();
@@ -320,26 +299,20 @@ fn registered_later(path: &Path, known: &Config, forgotten: &Tombstones) -> Vec<
     config.data.clone_from(&known.data);
     let sources = config.sources.iter();
     let sources = sources.filter(|source| known.source(&source.name).is_none());
-    let open = |source: &RegisteredSource| source_without(&config, source, forgotten);
     sources
-        .map(|source| (source.name.clone(), open(source)))
+        .map(|source| (source.name.clone(), self::source(&config, source)))
         .collect()
 }
 
 /// Adds a source to the builder. If its folder is missing now, the engine tries
 /// to open it later.
-fn add(
-    builder: EngineBuilder,
-    config: &Config,
-    registered: &RegisteredSource,
-    forgotten: &Tombstones,
-) -> EngineBuilder {
-    if let Ok(source) = source_without(config, registered, forgotten) {
+fn add(builder: EngineBuilder, config: &Config, registered: &RegisteredSource) -> EngineBuilder {
+    if let Ok(source) = source(config, registered) {
         return builder.sources([source]);
     }
-    let (config, registered, forgotten) = (config.clone(), registered.clone(), forgotten.clone());
+    let (config, registered) = (config.clone(), registered.clone());
     builder.absent_source(registered.name.clone(), move || {
-        source_without(&config, &registered, &forgotten)
+        source(&config, &registered)
     })
 }
 

@@ -63,7 +63,7 @@ impl Guard {
 
     /// Returns a guard with all capabilities for which the same exists.
     #[must_use]
-    pub(crate) fn with_all_capabilities(&self) -> Self {
+    pub fn with_all_capabilities(&self) -> Self {
         Self {
             held: Capability::ALL.to_vec(),
             scope: self.scope.clone(),

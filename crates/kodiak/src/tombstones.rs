@@ -173,7 +173,7 @@ pub(crate) fn hashes(documents: &[(String, String)], threads: &[(String, String)
 
 /// Returns what stands for a document in place of its key if it was forgotten in one
 /// file alone, and another file has the same id.
-pub(crate) fn of_file(path: &str, id: &str) -> String {
+pub fn of_file(path: &str, id: &str) -> String {
     format!("{path}\0{id}")
 }
 

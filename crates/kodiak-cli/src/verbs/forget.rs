@@ -44,7 +44,8 @@ fn purge(
     context: &Context<'_>,
 ) -> anyhow::Result<Outcome> {
     let engine = &desk.engine;
-    let guard = Memories::new(engine).guard_of_experience(&Guard::local());
+    let memories = Memories::new(engine);
+    let guard = memories.only_memories_and_sessions(&Guard::local());
     let project = arguments.project.as_deref();
     let project = project.map(|typed| projects::resolve_all(typed, engine));
     let project = project.transpose()?.unwrap_or_default();
@@ -53,13 +54,13 @@ fn purge(
     let erased = work(output, |job| {
         let mut erased = 0;
         if !arguments.ids.is_empty() {
-            erased += Memories::new(engine).purge_named(&guard, &arguments.ids, job)?;
+            erased += memories.purge_named(&guard, &arguments.ids, job)?;
         }
         if let Some(session) = &arguments.session {
-            erased += engine.purge_session(&guard, session, job)?;
+            erased += memories.purge_session(&guard, session, job)?;
         }
         for project in &project {
-            erased += engine.purge_project(&guard, project, job)?;
+            erased += memories.purge_project(&guard, project, job)?;
         }
         Ok(erased)
     })?;

@@ -26,8 +26,8 @@ pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::R
         return Ok(Outcome::Done);
     }
     if registered.kind == Kind::Transcripts {
-        let details = engine.turn_details(&Guard::local(), &found)?;
-        let resume = details.and_then(|details| details.resume);
+        let details = engine.describe(&Guard::local(), &found)?;
+        let resume = details.turn.and_then(|turn| turn.resume);
         let shown = format!("run `kodiak get {} --context 3`", found.document.short_id);
         return Err(refusal(
             "a session of an agent cannot be opened in an editor",

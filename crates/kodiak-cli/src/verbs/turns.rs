@@ -55,7 +55,7 @@ impl Around {
             count => engine.neighbours(&guard, found, count)?,
         };
         Ok(Self {
-            details: engine.turn_details(&guard, found)?,
+            details: engine.describe(&guard, found)?.turn,
             before: neighbours.before.into_iter().map(Neighbour::of).collect(),
             after: neighbours.after.into_iter().map(Neighbour::of).collect(),
         })

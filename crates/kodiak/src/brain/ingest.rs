@@ -12,8 +12,7 @@ use super::{Said, Sessions};
 use crate::access::{Capability, Guard};
 use crate::engine::Job;
 use crate::error::{Error, Result};
-use crate::source::StoredRecord;
-use crate::source::sessions::KIND;
+use crate::source::sessions::{KIND, SessionRecords, StoredRecord};
 use crate::store::{Filter, Reader};
 use crate::sync::EmbeddingReport;
 
@@ -61,8 +60,9 @@ impl Sessions<'_> {
                 capability: "ingest",
             });
         }
-        let found = self.engine.source(guard, source)?;
-        let target = found.records().ok_or_else(|| Error::NotWritable {
+        let found = self.engine.source(guard, source)?.as_any();
+        let target = found.and_then(|found| found.downcast_ref::<SessionRecords>());
+        let target = target.ok_or_else(|| Error::NotWritable {
             name: source.to_owned(),
         })?;
         let records = target.store(records)?;

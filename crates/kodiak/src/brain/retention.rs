@@ -11,7 +11,7 @@ use crate::access::{Capability, Guard};
 use crate::document::Timestamp;
 use crate::engine::{Clock, Job};
 use crate::error::Result;
-use crate::source::{ExpiredCopy, KeptCopies};
+use crate::source::{ExpiredCopy, KeptCopies, Source, TranscriptSource};
 
 /// How long a copy stays in the trash, in seconds.
 pub const KEPT_IN_TRASH: Timestamp = 30 * 24 * 60 * 60;
@@ -52,7 +52,9 @@ impl Sessions<'_> {
         let mut old: Vec<(String, ExpiredCopy)> = Vec::new();
         let mut restored = Vec::new();
         for source in self.engine.sources() {
-            let Some(copies) = source.kept_copies().filter(|_| guard.admits(source.name())) else {
+            let transcripts = source.as_any();
+            let transcripts = transcripts.and_then(|it| it.downcast_ref::<TranscriptSource>());
+            let Some(copies) = transcripts.filter(|source| guard.admits(source.name())) else {
                 continue;
             };
             let back = done.restored;
@@ -85,7 +87,7 @@ impl Sessions<'_> {
 /// Moves copies back that are not too old, and erases those that were in the trash for
 /// long.
 fn empty_trash(
-    copies: &dyn KeptCopies,
+    copies: &TranscriptSource,
     before: Option<Timestamp>,
     now: Timestamp,
     done: &mut SessionRetention,

@@ -13,7 +13,7 @@ use super::models::{Models, NoModel, OneModel};
 use super::queue::WriteQueue;
 use super::readers::Readers;
 use super::refresh::{REFRESH, Refresher};
-use super::{AbsentSource, Engine, Shared};
+use super::{AbsentSource, Engine, Shared, leave_out};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
@@ -219,6 +219,9 @@ impl EngineBuilder {
             return Err(Error::DuplicateSource {
                 name: twice.clone(),
             });
+        }
+        for source in &self.shared.sources {
+            leave_out(&**source, &self.shared.tombstones);
         }
         Ok(Engine {
             shared: Arc::new(self.shared),

@@ -226,11 +226,12 @@ impl Engine {
                 let changes = || self.read(|reader| sync::changes(source, reader));
                 (source.location(), readable.then(changes))
             };
-            let (location, changes) = match absent.map(|absent| (absent.open)()) {
-                None => compared(self.source(guard, &name)?),
-                Some(Ok(source)) => compared(&*source),
-                Some(Err(error)) => (String::new(), Some(Err(error))),
-            };
+            let (location, changes) =
+                match absent.map(|absent| absent.open(&self.shared.tombstones)) {
+                    None => compared(self.source(guard, &name)?),
+                    Some(Ok(source)) => compared(&*source),
+                    Some(Err(error)) => (String::new(), Some(Err(error))),
+                };
             let was_indexed = indexed.iter().any(|source| source.name == name);
             let (changes, problem) = match changes {
                 // Without a usable index there is nothing to report about a

@@ -96,7 +96,7 @@ impl Engine {
 
     /// Embeds what was just written, if that takes no longer than `within`. What is
     /// left, or fails, is left to the next call of [`Engine::embed`].
-    pub(crate) fn embed_soon(&self, within: Duration, job: &Job<'_>) {
+    pub fn embed_soon(&self, within: Duration, job: &Job<'_>) {
         let Ok(Some(model)) = self.shared.models.for_documents() else {
             return;
         };

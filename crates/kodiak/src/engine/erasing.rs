@@ -15,7 +15,7 @@ use crate::access::{Capability, Guard};
 use crate::document::Version;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::source::{Entry, Forgetful, Located, Source};
+use crate::source::{Entry, Located, Source, WithoutTombstones};
 use crate::store::{EraseStep, Writer};
 use crate::sync;
 
@@ -52,13 +52,14 @@ impl Engine {
     /// Finishes an erasing that was interrupted, if there is one. Returns the number of
     /// its documents. Fails with [`Error::NotErased`] if something of them is still left.
     pub fn finish_erasing(&self, guard: &Guard, job: &Job<'_>) -> Result<usize> {
-        guard.require(Capability::Write)?;
-        let begun = self.finish_begun_now(job)?;
+        let begun = self.finish_interrupted(guard, job)?;
         Ok(begun.map_or(0, |begun| begun.documents))
     }
 
-    /// Finishes an erasing that was interrupted, and returns what it was.
-    pub(crate) fn finish_begun_now(&self, job: &Job<'_>) -> Result<Option<Erasure>> {
+    /// Finishes an erasing that was interrupted, and returns what it was. Fails as
+    /// [`Engine::finish_erasing`] does.
+    pub fn finish_interrupted(&self, guard: &Guard, job: &Job<'_>) -> Result<Option<Erasure>> {
+        guard.require(Capability::Write)?;
         let Some(journal) = self.erasing_journal() else {
             return Ok(None);
         };
@@ -81,7 +82,7 @@ impl Engine {
     }
 
     /// Reports whether an erasing that is not finished was asked for under this name.
-    pub(crate) fn is_being_erased(&self, name: &str) -> Result<bool> {
+    pub fn is_being_erased(&self, name: &str) -> Result<bool> {
         let Some(journal) = self.erasing_journal() else {
             return Ok(false);
         };
@@ -89,7 +90,8 @@ impl Engine {
     }
 
     /// Finishes an erasing that was interrupted before something is written to a source:
-    /// what is written must not be taken for what is to be erased.
+    /// what is written must not be taken for what is to be erased. A feature that writes
+    /// to its sources itself calls this first.
     pub fn finish_begun_before_writing(&self) {
         if self
             .erasing_journal()
@@ -221,7 +223,10 @@ impl Engine {
         }
         let mut absent = self.shared.absent.iter();
         match absent.find(|absent| absent.name == name) {
-            Some(absent) => (absent.open)().map_or(Holder::Absent, Holder::Returned),
+            Some(absent) => {
+                let opened = absent.open(&self.shared.tombstones);
+                opened.map_or(Holder::Absent, Holder::Returned)
+            }
             None => Holder::Unknown,
         }
     }
@@ -261,7 +266,7 @@ impl Engine {
             match source.locate(files) {
                 Ok(located) if located.is_empty() => {}
                 Ok(located) => {
-                    let source = Forgetful::new(&**source, &self.shared.tombstones);
+                    let source = WithoutTombstones::new(&**source, &self.shared.tombstones);
                     sync::store_located(writer, &source, &located)?;
                 }
                 Err(error) if error.concerns_source() => {}
@@ -282,7 +287,7 @@ impl Engine {
                 key: entry.clone(),
                 entry: None,
             };
-            let source = Forgetful::new(source, &self.shared.tombstones);
+            let source = WithoutTombstones::new(source, &self.shared.tombstones);
             sync::store_located(writer, &source, &[located])?;
         }
         Ok(())
@@ -304,7 +309,7 @@ impl Engine {
                     size_hint: entry.size,
                 }),
             };
-            let source = Forgetful::new(source, &self.shared.tombstones);
+            let source = WithoutTombstones::new(source, &self.shared.tombstones);
             match sync::store_located(writer, &source, &[located]) {
                 Err(error) if !error.concerns_source() => return Err(error),
                 _ => {}

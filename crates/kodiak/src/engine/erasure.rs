@@ -21,10 +21,10 @@ const FORMAT: u32 = 1;
 /// An erasing that has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
-pub(crate) struct Erasure {
+pub struct Erasure {
     pub(super) format: u32,
     /// The number of documents that were indexed when it began.
-    pub(crate) documents: usize,
+    pub documents: usize,
     /// The documents.
     pub(super) targets: Vec<Target>,
     /// The entries that have further documents.
@@ -93,7 +93,7 @@ impl Erasure {
     }
 
     /// Reports whether documents were asked for under this name.
-    pub(crate) fn was_asked(&self, name: &str) -> bool {
+    pub fn was_asked(&self, name: &str) -> bool {
         self.asked.contains(&hash_of(name))
     }
 

@@ -7,8 +7,8 @@ use super::Engine;
 use crate::access::Guard;
 use crate::document::Reference;
 use crate::error::{Error, Result};
-use crate::search::Found;
-use crate::store::StoredDocument;
+use crate::search::{Found, Named};
+use crate::store::{Reader, StoredDocument};
 
 impl Engine {
     /// Finds the document that a typed name means: an id or its beginning, a path, an
@@ -30,9 +30,20 @@ impl Engine {
         }
     }
 
+    /// Returns the documents that names mean, each with the lines that it asks for, as
+    /// [`Engine::find`] reads names. For a reader of [`Engine::read_as`].
+    pub fn named(
+        &self,
+        reader: &dyn Reader,
+        guard: &Guard,
+        names: &[String],
+    ) -> Result<Vec<Named>> {
+        self.router(reader, guard).named(names)
+    }
+
     /// Returns the document that a name means, among all that exist for the caller.
     /// Nothing in the name is taken for lines: the whole document is meant.
-    pub(crate) fn document_named(&self, guard: &Guard, name: &str) -> Result<StoredDocument> {
+    pub fn document_named(&self, guard: &Guard, name: &str) -> Result<StoredDocument> {
         let found = self.get(&guard.with_all_capabilities(), &Reference::whole(name))?;
         Ok(found.document)
     }

@@ -17,18 +17,18 @@ const AT_ONCE: usize = 500;
 
 /// What is to be erased.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted {
+pub struct ToErase {
     /// Documents, each given by its source and its key.
-    pub(crate) documents: Vec<(String, String)>,
+    pub documents: Vec<(String, String)>,
     /// Threads, each given by its source and its name.
-    pub(crate) threads: Vec<(String, String)>,
+    pub threads: Vec<(String, String)>,
     /// Documents in the trash.
-    pub(crate) trashed: Vec<TrashedDocument>,
+    pub trashed: Vec<TrashedDocument>,
     /// The names under which the caller knows them.
-    pub(crate) asked: Vec<String>,
+    pub asked: Vec<String>,
 }
 
-impl Wanted {
+impl ToErase {
     fn is_empty(&self) -> bool {
         self.documents.is_empty() && self.threads.is_empty() && self.trashed.is_empty()
     }
@@ -46,43 +46,17 @@ impl Engine {
         documents: &[(String, String)],
         job: &Job<'_>,
     ) -> Result<usize> {
-        let wanted = Wanted {
+        let wanted = ToErase {
             documents: documents.to_vec(),
-            ..Wanted::default()
+            ..ToErase::default()
         };
-        self.purge_all(guard, &wanted, job)
+        self.erase(guard, &wanted, job)
     }
 
-    /// Erases all documents of a session, such as the turns of a conversation or
-    /// what was remembered in it, and keeps later turns of it from being indexed.
-    /// Returns how many were indexed.
-    pub fn purge_session(&self, guard: &Guard, session: &str, job: &Job<'_>) -> Result<usize> {
-        let filter = Filter {
-            fields: vec![("session".to_owned(), session.to_owned())],
-            ..Filter::default()
-        };
-        self.purge_matching(guard, &filter, job)
-    }
-
-    /// Erases all documents of a project, and keeps later turns of its sessions
-    /// from being indexed. Returns how many were indexed.
-    pub fn purge_project(&self, guard: &Guard, project: &str, job: &Job<'_>) -> Result<usize> {
-        let filter = Filter {
-            projects: vec![project.to_owned()],
-            ..Filter::default()
-        };
-        self.purge_matching(guard, &filter, job)
-    }
-
-    /// Returns the source and the key of every document that `filter` admits.
-    pub fn documents_of(&self, guard: &Guard, filter: &Filter) -> Result<Vec<(String, String)>> {
-        guard.require(Capability::Read)?;
-        let matching = self.matching(guard, filter)?;
-        let name = |document: StoredDocument| (document.source, document.key);
-        Ok(matching.into_iter().map(name).collect())
-    }
-
-    fn purge_matching(&self, guard: &Guard, filter: &Filter, job: &Job<'_>) -> Result<usize> {
+    /// Erases all documents that have a field or a project that `filter` names, also in a
+    /// trash, and keeps later documents of their threads from being indexed. Returns how
+    /// many were indexed.
+    pub fn erase_matching(&self, guard: &Guard, filter: &Filter, job: &Job<'_>) -> Result<usize> {
         guard.require(Capability::Write)?;
         let finished = self.finish_erasing(guard, job)?;
         let mut documents = Vec::new();
@@ -100,13 +74,13 @@ impl Engine {
         threads.sort();
         threads.dedup();
         let trashed = self.documents_in_trash(guard, &|one| one.is_of(filter))?;
-        let wanted = Wanted {
+        let wanted = ToErase {
             documents,
             threads,
             trashed,
-            ..Wanted::default()
+            ..ToErase::default()
         };
-        let purged = self.purge_all(guard, &wanted, job)?;
+        let purged = self.erase(guard, &wanted, job)?;
         // The same may have been asked for before.
         let wanted = wanted.documents.len() + wanted.trashed.len();
         Ok(if purged == 0 && wanted == 0 {
@@ -150,12 +124,12 @@ impl Engine {
     }
 
     /// Reports whether a document with this key was erased and must not come back.
-    pub(crate) fn was_erased(&self, source: &str, key: &str) -> Result<bool> {
+    pub fn was_erased(&self, source: &str, key: &str) -> Result<bool> {
         self.shared.tombstones.hold(source, key, None)
     }
 
     /// Reports whether a document was erased whose id begins with these digits.
-    pub(crate) fn was_erased_by_id(&self, digits: &str) -> Result<bool> {
+    pub fn was_erased_by_id(&self, digits: &str) -> Result<bool> {
         self.shared.tombstones.hold_id(digits)
     }
 
@@ -184,9 +158,9 @@ impl Engine {
         })
     }
 
-    /// Erases documents and threads. Returns how many documents were indexed or in the
-    /// trash.
-    pub(crate) fn purge_all(&self, guard: &Guard, wanted: &Wanted, job: &Job<'_>) -> Result<usize> {
+    /// Erases documents and threads, as [`Engine::purge_documents`] does. Returns how many
+    /// documents were indexed or in the trash.
+    pub fn erase(&self, guard: &Guard, wanted: &ToErase, job: &Job<'_>) -> Result<usize> {
         guard.require(Capability::Write)?;
         self.check_all(guard, &wanted.documents)?;
         if wanted.is_empty() {
@@ -203,7 +177,7 @@ impl Engine {
 
     /// Finds everything that has to be erased with these documents, and what keeps them
     /// and these threads from coming back.
-    fn plan_erasing(&self, guard: &Guard, wanted: &Wanted) -> Result<Erasure> {
+    fn plan_erasing(&self, guard: &Guard, wanted: &ToErase) -> Result<Erasure> {
         let documents = &wanted.documents;
         let targets = self.targets(documents)?;
         let entries = self.shared_entries(&targets)?;
@@ -216,9 +190,9 @@ impl Engine {
             let Some(source) = sources.find(|source| source.name() == target.source) else {
                 continue;
             };
-            if let Some(entry) = &target.entry {
-                let echoes = source.echoes_of(entry).into_iter();
-                threads.extend(echoes.map(|thread| (target.source.clone(), thread)));
+            if let (Some(entry), Some(kept)) = (&target.entry, source.kept_copies()) {
+                let repeated = kept.repeated_threads(entry).into_iter();
+                threads.extend(repeated.map(|thread| (target.source.clone(), thread)));
             }
             if let Some(writable) = source.writable() {
                 // Of two files with one id, the one that the index has it from.

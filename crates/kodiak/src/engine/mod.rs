@@ -52,8 +52,9 @@ pub use clock::Clock;
 pub use doctor::{Check, Diagnosis, Repair, Subject};
 pub use documents::Summary;
 pub use embedded_fields::{EmbeddedFields, Vectors};
+pub use erasure::Erasure;
 pub use event::{Event, Job};
-pub(crate) use forgetting::Wanted;
+pub use forgetting::ToErase;
 pub use journal::Journal;
 pub use later::LaterSource;
 pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
@@ -135,6 +136,22 @@ struct AbsentSource {
     open: Box<dyn Fn() -> Result<Box<dyn Source>> + Send + Sync>,
 }
 
+impl AbsentSource {
+    /// Tries to open the source.
+    fn open(&self, forgotten: &Tombstones) -> Result<Box<dyn Source>> {
+        let source = (self.open)()?;
+        leave_out(&*source, forgotten);
+        Ok(source)
+    }
+}
+
+/// Tells a source that keeps copies what was forgotten.
+fn leave_out(source: &dyn Source, forgotten: &Tombstones) {
+    if let Some(kept) = source.kept_copies() {
+        kept.leave_out(forgotten);
+    }
+}
+
 impl std::fmt::Debug for AbsentSource {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "AbsentSource({})", self.name)
@@ -179,8 +196,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Searches the index in its present state.
-    pub(crate) fn search_as_is(
+    /// Searches the index in its present state, with a reader of [`Engine::read_as`].
+    pub fn search_as_is(
         &self,
         reader: &dyn Reader,
         guard: &Guard,
@@ -279,7 +296,7 @@ impl Engine {
         self.read_as(guard, |reader| self.router(reader, guard).spelling(word))
     }
 
-    pub(crate) fn router<'a>(&'a self, reader: &'a dyn Reader, guard: &Guard) -> Router<'a> {
+    fn router<'a>(&'a self, reader: &'a dyn Reader, guard: &Guard) -> Router<'a> {
         Router::new(reader, &self.shared.sources, guard.clone())
             .with_deadline(self.shared.deadline)
             .with_tuning(self.tuning)

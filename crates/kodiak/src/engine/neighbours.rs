@@ -1,10 +1,10 @@
-//! The documents around one in its thread.
+//! What surrounds a document: its neighbours in its thread, and what its source knows.
 
 use super::Engine;
 use crate::access::{Capability, Guard};
 use crate::error::Result;
-use crate::search::{Found, TurnDetails};
-use crate::source::Described;
+use crate::search::Found;
+use crate::source::{Described, Details};
 use crate::store::StoredDocument;
 
 /// The documents around one in its thread, in order.
@@ -38,20 +38,19 @@ impl Engine {
         })
     }
 
-    /// Returns what is known of a document that is a turn of a session with an
-    /// agent.
-    pub fn turn_details(&self, guard: &Guard, found: &Found) -> Result<Option<TurnDetails>> {
+    /// Returns what its source knows of a document, beyond what the index holds.
+    pub fn describe(&self, guard: &Guard, found: &Found) -> Result<Details> {
         guard.require(Capability::Read)?;
         let mut sources = self.shared.sources.iter();
         let source = sources.find(|source| source.name() == found.document.source);
         let Some(source) = source else {
-            return Ok(None);
+            return Ok(Details::default());
         };
         let described = Described {
             document: &found.document,
             entry: Some(&found.entry),
             fields: &|| Ok(found.fields.clone()),
         };
-        Ok(source.describe(&described)?.turn)
+        source.describe(&described)
     }
 }

@@ -18,7 +18,7 @@ use crate::search::{
     Answer, Completeness, Found, Incomplete, NotIndexed, NotLookedFor, Notice, Request,
 };
 use crate::source::Indexed;
-use crate::source::{Forgetful, Look, Presence, Source};
+use crate::source::{Look, Presence, Source, WithoutTombstones};
 use crate::store::{Filter, Reader, Store, StoredDocument, Writer};
 use crate::sync;
 
@@ -63,7 +63,7 @@ impl Engine {
 
     /// Runs `work` while changes are looked for in the sources that `filter` admits,
     /// and again if there were any. Returns also what the index still lacks.
-    pub(crate) fn beside_look<T>(
+    pub fn beside_look<T>(
         &self,
         reader: &dyn Reader,
         filter: &Filter,
@@ -97,7 +97,7 @@ impl Engine {
 
     /// Adds the sources that `filter` admits and that are registered but were never
     /// indexed or are absent.
-    pub(crate) fn add_unsynced(
+    pub fn add_unsynced(
         &self,
         reader: &dyn Reader,
         guard: &Guard,
@@ -161,7 +161,7 @@ impl Engine {
     /// Runs `read`, which returns also the documents that it read and whether one is
     /// missing. If one is, or may have changed, changes are looked for, and it runs
     /// again. Returns also what the index still lacks.
-    pub(crate) fn all_refreshed<T>(
+    pub fn all_refreshed<T>(
         &self,
         guard: &Guard,
         read: impl Fn() -> Result<(T, Vec<StoredDocument>, bool)>,
@@ -325,7 +325,7 @@ impl Engine {
         };
         let mut writer = shared.refresher.take(&*shared.store, &shared.holder)?;
         self.finish_begun_beside_search(&mut *writer);
-        let source = Forgetful::new(source, &shared.tombstones);
+        let source = WithoutTombstones::new(source, &shared.tombstones);
         let left = sync::refresh(&mut *writer, &source, look, deadline);
         shared.refresher.keep(writer);
         left

@@ -59,8 +59,9 @@ impl Engine {
             erasure.targets.extend(targets);
             erasure.add_hashes(&self.hashes_of(&documents)?);
             erasure.retired.push((name.clone(), copy.entry.clone()));
-            let source = self.source(&Guard::local(), name)?;
-            let threads = source.echoes_of(&copy.entry).into_iter();
+            let kept = self.source(&Guard::local(), name)?.kept_copies();
+            let threads = kept.map(|kept| kept.repeated_threads(&copy.entry));
+            let threads = threads.unwrap_or_default().into_iter();
             repeated.extend(threads.map(|thread| (name.clone(), thread)));
         }
         erasure.tombstones = tombstones::hashes(&[], &repeated);

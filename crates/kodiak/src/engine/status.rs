@@ -258,7 +258,7 @@ impl Engine {
         let changes = reader.and_then(|reader| match (source, absent) {
             (Some(source), _) => Some(sync::changes(&**source, reader)),
             (None, Some(absent)) => {
-                let opened = (absent.open)();
+                let opened = absent.open(&shared.tombstones);
                 Some(opened.and_then(|source| sync::changes(&*source, reader)))
             }
             (None, None) => None,

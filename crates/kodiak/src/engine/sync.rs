@@ -1,9 +1,9 @@
 //! Syncing the index with its sources.
 
-use super::{Engine, Event, Job};
+use super::{Engine, Event, Job, leave_out};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
-use crate::source::{Forgetful, Source};
+use crate::source::{Source, WithoutTombstones};
 use crate::store::{Filter, Writer};
 use crate::sync::{self, Progress, Report};
 
@@ -89,7 +89,11 @@ impl Engine {
         guard.require_everything()?;
         // Open all of them before anything is changed: a rebuild without one of
         // them would lose its documents.
-        let returned = self.shared.absent.iter().map(|absent| (absent.open)());
+        let returned = self
+            .shared
+            .absent
+            .iter()
+            .map(|absent| absent.open(&self.shared.tombstones));
         let returned = returned.collect::<Result<Vec<Box<dyn Source>>>>()?;
         self.write(job, |writer| {
             let identity = self.identity_to_keep(writer)?;
@@ -101,10 +105,13 @@ impl Engine {
             let later = self.shared.later.sources(&self.shared.names).into_iter();
             let later = later.map(|(_, source)| source);
             let later = later.collect::<Result<Vec<Box<dyn Source>>>>()?;
+            for source in &later {
+                leave_out(&**source, &self.shared.tombstones);
+            }
             let sources = self.shared.sources.iter().chain(&returned).chain(&later);
             let tombstones = &self.shared.tombstones;
-            let sources: Vec<Forgetful<'_>> = sources
-                .map(|source| Forgetful::new(&**source, tombstones))
+            let sources: Vec<WithoutTombstones<'_>> = sources
+                .map(|source| WithoutTombstones::new(&**source, tombstones))
                 .collect();
             let sources: Vec<&dyn Source> = sources.iter().map(|source| source as _).collect();
             let mut progress = |name: &str, progress| tell(job, name, progress);
@@ -231,14 +238,14 @@ impl Engine {
         let absent = shared.absent.iter().find(|absent| absent.name == name);
         let source = match absent {
             Some(absent) => {
-                returned = (absent.open)()?;
+                returned = absent.open(&shared.tombstones)?;
                 &*returned
             }
             None => self.source(&Guard::local(), name)?,
         };
         job.tell(Event::Listing { source: name });
         let mut progress = |progress| tell(job, name, progress);
-        let source = Forgetful::new(source, &shared.tombstones);
+        let source = WithoutTombstones::new(source, &shared.tombstones);
         let report = sync::sync(writer, &source, job.cancel(), &mut progress)?;
         announce(job, &source, &report);
         Ok(report)

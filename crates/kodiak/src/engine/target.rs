@@ -79,11 +79,7 @@ impl Engine {
 
     /// Returns the source and the keys of the documents that a name means, among those
     /// that exist for the caller: that of a file, or all that have the id.
-    pub(crate) fn documents_meant(
-        &self,
-        guard: &Guard,
-        name: &str,
-    ) -> Result<Vec<(String, String)>> {
+    pub fn documents_meant(&self, guard: &Guard, name: &str) -> Result<Vec<(String, String)>> {
         let name = name.trim();
         let found = match self.document_named(guard, name) {
             Ok(document) => (document.source, document.key),
@@ -111,11 +107,7 @@ impl Engine {
 
     /// Returns the source and the key of the document in a file, given by its path in its
     /// source, if it may have chosen another key.
-    pub(crate) fn document_in_file(
-        &self,
-        guard: &Guard,
-        path: &str,
-    ) -> Result<Option<(String, String)>> {
+    fn document_in_file(&self, guard: &Guard, path: &str) -> Result<Option<(String, String)>> {
         let visible = guard.narrow(&Filter::default());
         for source in &self.shared.sources {
             let name = source.name();

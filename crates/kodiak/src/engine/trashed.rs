@@ -36,7 +36,7 @@ impl Engine {
 
     /// Returns the documents in the trash that a name means: an id, the beginning of one,
     /// a path, an address or a title. Only an id can mean several files.
-    pub(crate) fn named_in_trash(&self, guard: &Guard, name: &str) -> Result<Vec<TrashedDocument>> {
+    pub fn named_in_trash(&self, guard: &Guard, name: &str) -> Result<Vec<TrashedDocument>> {
         let name = name.trim();
         let called = self.documents_in_trash(guard, &|one| one.is_called(name))?;
         if !called.is_empty() {

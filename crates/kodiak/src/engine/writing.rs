@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::{Engine, Job};
 use crate::error::Result;
-use crate::source::Forgetful;
+use crate::source::WithoutTombstones;
 use crate::store::{Filter, Writer};
 use crate::sync;
 
@@ -51,7 +51,7 @@ impl Engine {
                 Err(error) => return Err(error),
             };
             if !located.is_empty() {
-                let source = Forgetful::new(&**source, &self.shared.tombstones);
+                let source = WithoutTombstones::new(&**source, &self.shared.tombstones);
                 sync::store_located(writer, &source, &located)?;
             }
         }

@@ -6,7 +6,7 @@
 use super::Memories;
 use crate::access::{Capability, Guard};
 use crate::document::{SHORTEST_ID, Timestamp, uri};
-use crate::engine::{Job, Wanted};
+use crate::engine::{Job, ToErase};
 use crate::error::{Error, Result};
 use crate::source::{Holding, TrashedDocument, WritableSource};
 use crate::store::{Filter, Row, StoredDocument, Stretch, shown_title};
@@ -89,9 +89,9 @@ impl Memories<'_> {
     /// has it, a path means one file. Returns how many were indexed or in the trash.
     pub fn purge_named(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<usize> {
         guard.require(Capability::Write)?;
-        let guard = self.guard_of_experience(guard);
+        let guard = self.only_memories_and_sessions(guard);
         // The same may have been asked for before, and interrupted.
-        let finished = self.engine.finish_begun_now(job);
+        let finished = self.engine.finish_interrupted(&guard, job);
         let mut documents = Vec::new();
         let mut trashed = Vec::new();
         for name in names {
@@ -117,18 +117,39 @@ impl Memories<'_> {
         }
         documents.sort();
         documents.dedup();
-        let wanted = Wanted {
+        let wanted = ToErase {
             documents,
             trashed,
             asked: names.to_vec(),
-            ..Wanted::default()
+            ..ToErase::default()
         };
-        let purged = self.engine.purge_all(&guard, &wanted, job)?;
+        let purged = self.engine.erase(&guard, &wanted, job)?;
         if wanted.documents.is_empty() && wanted.trashed.is_empty() {
             let finished = finished?;
             return Ok(finished.map_or(0, |finished| finished.documents));
         }
         Ok(purged)
+    }
+
+    /// Erases all documents of a session, such as the turns of a conversation or what was
+    /// remembered in it, and keeps later turns of it from being indexed. Returns how many
+    /// were indexed.
+    pub fn purge_session(&self, guard: &Guard, session: &str, job: &Job<'_>) -> Result<usize> {
+        let filter = Filter {
+            fields: vec![("session".to_owned(), session.to_owned())],
+            ..Filter::default()
+        };
+        self.engine.erase_matching(guard, &filter, job)
+    }
+
+    /// Erases all documents of a project, and keeps later turns of its sessions from
+    /// being indexed. Returns how many were indexed.
+    pub fn purge_project(&self, guard: &Guard, project: &str, job: &Job<'_>) -> Result<usize> {
+        let filter = Filter {
+            projects: vec![project.to_owned()],
+            ..Filter::default()
+        };
+        self.engine.erase_matching(guard, &filter, job)
     }
 
     /// Reports whether a document with this key, address or id was erased earlier.
@@ -160,8 +181,8 @@ impl Memories<'_> {
     }
 
     /// Returns a guard for which only memories, articles and sessions exist, of those
-    /// that exist for `guard`. Whoever erases a project does not mean its notes.
-    pub fn guard_of_experience(&self, guard: &Guard) -> Guard {
+    /// that exist for `guard`. Erasing a project leaves its notes alone.
+    pub fn only_memories_and_sessions(&self, guard: &Guard) -> Guard {
         let mut sources = self.memory_sources(guard, Holding::Memories);
         sources.extend(self.memory_sources(guard, Holding::Articles));
         sources.extend(self.session_sources(guard));
@@ -190,7 +211,7 @@ impl Memories<'_> {
         let rows: Vec<Row> = self.or_nothing(|reader| reader.by_time(&filter, &old))?;
         let mut retired = Retired::default();
         for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
-            let documents = self.engine.read(|reader| {
+            let documents = self.engine.read_as(&Guard::local(), |reader| {
                 let mut found = Vec::new();
                 for document in reader.documents(rows)? {
                     let fields = reader.fields(document.row)?;
@@ -204,7 +225,9 @@ impl Memories<'_> {
                     retired.protected += 1;
                     continue;
                 }
-                let entry = self.engine.read(|reader| reader.entry_of(document.row))?;
+                let entry = self
+                    .engine
+                    .read_as(&Guard::local(), |reader| reader.entry_of(document.row))?;
                 let path = entry.map(|(path, _)| path);
                 match self.move_to_trash(guard, document, path, job) {
                     Ok(moved) => retired.moved.push(moved),

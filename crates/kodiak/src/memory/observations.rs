@@ -99,7 +99,7 @@ impl Memories<'_> {
                 let mut answer = Observations::default();
                 let mut wanted: Vec<(Row, Option<LineRange>)> = Vec::new();
                 let mut typed: Vec<&String> = Vec::new();
-                let found = self.engine.router(reader, guard).named(names)?;
+                let found = self.engine.named(reader, guard, names)?;
                 for (name, Named { rows, lines }) in names.iter().zip(found) {
                     match rows.as_slice() {
                         [] => answer.missing.push(name.clone()),

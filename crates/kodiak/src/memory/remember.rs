@@ -414,7 +414,7 @@ impl Memories<'_> {
         &self,
         work: impl FnOnce(&dyn Reader) -> Result<T>,
     ) -> Result<T> {
-        match self.engine.read(work) {
+        match self.engine.read_as(&Guard::local(), work) {
             Err(Error::NoIndex { .. }) => Ok(T::default()),
             other => other,
         }

@@ -18,7 +18,8 @@ pub(crate) fn mark_of(guard: &Guard) -> Option<String> {
     Some(hex(&hash.as_bytes()[..LENGTH]))
 }
 
-/// Returns an id that a caller has chosen, with its mark.
+/// Returns an id that a caller has chosen, with the mark of the project that it is
+/// restricted to.
 pub(crate) fn marked_id(guard: &Guard, id: &str) -> String {
     match mark_of(guard) {
         // It may be one that the caller was told.

@@ -56,27 +56,27 @@ impl Found {
 
 /// The documents that a typed name means: none, one, or several if it is ambiguous.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Named {
+pub struct Named {
     /// The documents.
-    pub(crate) rows: Vec<Row>,
+    pub rows: Vec<Row>,
     /// The lines wanted of it.
-    pub(crate) lines: Option<LineRange>,
+    pub lines: Option<LineRange>,
 }
 
 /// Lines of a document.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Excerpt {
+pub struct Excerpt {
     /// Their text.
-    pub(crate) text: String,
+    pub text: String,
     /// The lines, limited to those there are.
-    pub(crate) lines: LineRange,
+    pub lines: LineRange,
     /// The number of lines of the whole document.
-    pub(crate) line_count: usize,
+    pub line_count: usize,
 }
 
 impl Excerpt {
     /// Returns some lines of a document, or all of them.
-    pub(crate) fn of(document: &StoredDocument, wanted: Option<LineRange>) -> Self {
+    pub fn of(document: &StoredDocument, wanted: Option<LineRange>) -> Self {
         let whole = format!("{}{}", document.front, document.body);
         let lines: Vec<&str> = whole.split_inclusive('\n').collect();
         let line_count = lines.len();

@@ -71,7 +71,7 @@ pub use freshness::Freshness;
 pub use incomplete::{Completeness, Incomplete, NotIndexed, NotLookedFor};
 pub use intent::Intent;
 pub use lookup::Found;
-pub(crate) use lookup::{Excerpt, Named};
+pub use lookup::{Excerpt, Named};
 pub use mode::Mode;
 pub use notice::{Notice, Notices, SemanticAbsence};
 pub use request::{DEFAULT_LIMIT, Request};

@@ -369,7 +369,7 @@ impl Notices {
     }
 
     /// Names what was searched in the sentence about uncertain hits.
-    pub(crate) fn name_subject(&mut self, subject: &'static str) {
+    pub fn name_subject(&mut self, subject: &'static str) {
         for notice in &mut self.0 {
             if let Notice::Uncertain(uncertainty) = notice {
                 uncertainty.subject = subject;

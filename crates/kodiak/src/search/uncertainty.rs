@@ -145,7 +145,7 @@ impl Searching<'_> {
 impl Answer {
     /// Adds the notices of another answer, whose best hits this one has after its own.
     /// What each answer says about all of its hits becomes true of all hits together.
-    pub(crate) fn join_notices(&mut self, others: Notices) {
+    pub fn join_notices(&mut self, others: Notices) {
         let own = std::mem::take(&mut self.notices.0);
         let (mut uncertain, mut left_out) = (Vec::new(), None);
         for notice in own.into_iter().chain(others.0) {

@@ -10,7 +10,6 @@ mod decode;
 mod details;
 mod draft;
 mod fields;
-mod forgetful;
 pub mod frontmatter;
 mod indexed;
 mod look;
@@ -24,6 +23,7 @@ mod speaker;
 pub mod transcripts;
 mod trashed;
 pub(crate) mod vanished;
+mod without_tombstones;
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -33,11 +33,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, Timestamp};
 use crate::error::Result;
+use crate::tombstones::Tombstones;
 
 pub use crate::document::Version;
 pub use details::{Described, Details, Fields, TurnDetails};
 pub use draft::Draft;
-pub(crate) use forgetful::Forgetful;
 pub(crate) use indexed::Indexed;
 pub use look::{Known, KnownEntry, Look};
 pub use markdown::{FolderOptions, MarkdownFolder};
@@ -46,6 +46,7 @@ pub use sessions::{SessionOptions, SessionRecords};
 pub use speaker::speaker;
 pub use transcripts::{TranscriptOptions, TranscriptSource};
 pub use trashed::TrashedDocument;
+pub(crate) use without_tombstones::WithoutTombstones;
 
 /// A source of documents.
 ///
@@ -123,20 +124,13 @@ pub trait Source: Send + Sync {
         false
     }
 
-    /// Reports whether documents choose their keys themselves, so that two entries may
-    /// choose the same one.
+    /// Reports whether documents choose their keys themselves, in the field `id`, so that
+    /// two entries may choose the same one.
     fn has_chosen_keys(&self) -> bool {
         false
     }
 
-    /// Returns the threads in which the source may repeat what an entry says, once the
-    /// entry is gone.
-    fn echoes_of(&self, entry_key: &str) -> Vec<String> {
-        let _ = entry_key;
-        Vec::new()
-    }
-
-    /// Returns the copies that the source keeps, if it keeps any.
+    /// Returns the copies that the source keeps of its entries, if it may keep any.
     fn kept_copies(&self) -> Option<&dyn KeptCopies> {
         None
     }
@@ -158,37 +152,6 @@ pub trait Source: Send + Sync {
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }
-
-    /// Returns the source as one that takes in records, if it does.
-    fn records(&self) -> Option<&dyn RecordSource> {
-        None
-    }
-}
-
-/// A source that records of programs can be written into. A record that is written
-/// is never changed.
-pub trait RecordSource {
-    /// Writes records, each a JSON text, and returns what became of each. One that
-    /// cannot be written does not stop the others. Only a problem of the source as a
-    /// whole is an error.
-    fn store(&self, records: &[String]) -> Result<Vec<Result<StoredRecord>>>;
-}
-
-/// A record that is in its source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredRecord {
-    /// The key of its document.
-    pub key: String,
-    /// Its version.
-    pub version: u64,
-    /// Its file.
-    pub file: PathBuf,
-    /// Whether it was written now. Otherwise the same record was there already.
-    pub new: bool,
-    /// What could not be read of it, though it does not keep it from being used.
-    pub problems: Vec<String>,
-    /// The number of secrets that were replaced by their kinds.
-    pub secrets_left_out: usize,
 }
 
 /// A source that notes can be saved into. Every write replaces a file in one
@@ -291,25 +254,22 @@ pub struct Trashed {
 
 /// The copies that a source keeps of its entries, because their originals may go.
 pub trait KeptCopies {
-    /// Returns the copies whose originals are gone, and that were last added to before a
-    /// moment.
-    fn expired_copies(&self, before: Timestamp) -> Result<Vec<ExpiredCopy>>;
+    /// Learns what was forgotten and must not be kept again. An engine calls this for
+    /// each source before it reads one.
+    fn leave_out(&self, forgotten: &Tombstones);
+
+    /// Returns the threads in which the source may repeat what an entry says, once the
+    /// entry is gone.
+    fn repeated_threads(&self, entry_key: &str) -> Vec<String>;
 
     /// Moves copies to the trash, and records when. One that is gone is left out.
     fn retire(&self, entries: &[&str], at: Timestamp) -> Result<()>;
 
     /// Returns the copies in the trash.
     fn retired(&self) -> Result<Vec<RetiredCopy>>;
-
-    /// Moves a copy back from the trash, unless there is one again. Returns whether it
-    /// was moved.
-    fn restore(&self, copy: &RetiredCopy) -> Result<bool>;
-
-    /// Erases a copy in the trash.
-    fn erase_retired(&self, copy: &RetiredCopy) -> Result<()>;
 }
 
-/// An entry that a source has kept longer than its original.
+/// A copy whose original is gone, and that is older than wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpiredCopy {
     /// The key of the entry.
@@ -380,7 +340,7 @@ pub struct Container {
 pub const DEFAULT_MAX_BYTES: u64 = 10 * 1024 * 1024;
 
 /// The key of a [`LeftOut`] that stands for the whole source.
-pub(crate) const WHOLE: &str = "/";
+pub const WHOLE: &str = "/";
 
 /// Something in a source that could not be listed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -61,8 +61,8 @@ impl What {
         match self {
             Self::Memory | Self::Article => named("mine"),
             Self::Turn => named("talks/s1/u2"),
-            Self::Session => engine.purge_session(&me, "s1", job),
-            Self::Project => engine.purge_project(&me, "/p/one", job),
+            Self::Session => Memories::new(&engine).purge_session(&me, "s1", job),
+            Self::Project => Memories::new(&engine).purge_project(&me, "/p/one", job),
             Self::Page => {
                 let page = [("pages".to_owned(), "sub/page.md".to_owned())];
                 engine.purge_documents(&me, &page, job)
@@ -146,7 +146,6 @@ impl Home {
         };
         let talks = TranscriptOptions {
             keep: Some(path("data/transcripts/talks")),
-            tombstones: tombstones.clone(),
             ..TranscriptOptions::default()
         };
         let memories = holding(Holding::Memories);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
+use kodiak::memory::Memories;
 use kodiak::source::MarkdownFolder;
 use kodiak::source::markdown::FolderOptions;
 use kodiak::store::Filter;
@@ -235,15 +236,25 @@ fn sessions_and_projects_are_purged_as_a_whole() {
         names.sort();
         names
     };
-    assert_eq!(engine.purge_session(&me, "s-1", &job).unwrap(), 2);
+    assert_eq!(
+        Memories::new(&engine)
+            .purge_session(&me, "s-1", &job)
+            .unwrap(),
+        2
+    );
     assert_eq!(left(&engine), ["b1.md", "c1.md"]);
     // A later turn of the same session stays away, too.
     desk.note("a3.md", &turn("s-1", "/p/one", "zwielicht wieder"));
     Desk::index(&engine);
     assert_eq!(left(&engine), ["b1.md", "c1.md"]);
-    assert_eq!(engine.purge_project(&me, "/p/one", &job).unwrap(), 1);
+    assert_eq!(
+        Memories::new(&engine)
+            .purge_project(&me, "/p/one", &job)
+            .unwrap(),
+        1
+    );
     assert_eq!(left(&engine), ["c1.md"]);
-    let rest = engine.documents_of(&me, &Filter::default()).unwrap();
+    let rest = engine.list(&me, &Filter::default(), 100).unwrap();
     assert_eq!(rest.len(), 41);
 }
 

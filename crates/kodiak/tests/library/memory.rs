@@ -377,8 +377,13 @@ fn a_session_goes_on_after_it_was_erased_but_an_id_does_not_come_back() {
     remember(&engine, &said("first", "Okapis live in the forest."));
     fs::rename(place.root().join("first.md"), place.root().join("moved.md")).unwrap();
     sync(&engine);
-    let guard = Memories::new(&engine).guard_of_experience(&me());
-    assert_eq!(engine.purge_session(&guard, "s-17", &job).unwrap(), 1);
+    let guard = Memories::new(&engine).only_memories_and_sessions(&me());
+    assert_eq!(
+        Memories::new(&engine)
+            .purge_session(&guard, "s-17", &job)
+            .unwrap(),
+        1
+    );
     assert!(place.files().is_empty());
     let again = Memories::new(&engine).remember(&me(), &said("first", "Okapis again."), &job);
     assert!(again.unwrap_err().to_string().contains("first"));

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use kodiak::access::Guard;
 use kodiak::brain::{SessionRetention, Sessions};
 use kodiak::engine::{Clock, Engine, Job};
+use kodiak::memory::Memories;
 use kodiak::source::transcripts::Agent;
 use kodiak::source::{TranscriptOptions, TranscriptSource};
 use kodiak::tombstones::Tombstones;
@@ -43,7 +44,6 @@ impl Desk {
         let tombstones = Tombstones::at(self.data().join("forgotten"));
         let options = TranscriptOptions {
             keep: Some(self.data().join("transcripts/talks")),
-            tombstones: tombstones.clone(),
             ..TranscriptOptions::default()
         };
         let root = self.folder.path().join("agent");
@@ -198,7 +198,12 @@ fn a_purged_session_is_in_no_byte_of_any_file() {
     let one = ("talks".to_owned(), "s1/u2".to_owned());
     assert_eq!(engine.purge_documents(&me, &[one], &job).unwrap(), 1);
     assert_eq!(desk.files_with("zwielichtbrot"), Vec::<String>::new());
-    assert_eq!(engine.purge_session(&me, "s1", &job).unwrap(), 4);
+    assert_eq!(
+        Memories::new(&engine)
+            .purge_session(&me, "s1", &job)
+            .unwrap(),
+        4
+    );
     for word in ["quasarblau", "sourdough", "thanks anyway"] {
         assert_eq!(desk.files_with(word), Vec::<String>::new(), "{word}");
     }
@@ -292,7 +297,12 @@ fn prompts_are_found_after_their_session_and_a_purge_holds_for_them() {
     // A turn is purged, and then the agent deletes the session.
     let one = ("talks".to_owned(), "s1/u2".to_owned());
     engine.purge_documents(&me, &[one], &job).unwrap();
-    assert_eq!(engine.purge_session(&me, "s1", &job).unwrap(), 4);
+    assert_eq!(
+        Memories::new(&engine)
+            .purge_session(&me, "s1", &job)
+            .unwrap(),
+        4
+    );
     fs::remove_file(&path).unwrap();
     index(&engine);
     engine.rebuild(&me, false, &job).unwrap();
@@ -301,7 +311,12 @@ fn prompts_are_found_after_their_session_and_a_purge_holds_for_them() {
         assert_eq!(desk.files_with(word), Vec::<String>::new(), "{word}");
     }
     // A session of prompts alone can be purged as well.
-    assert_eq!(engine.purge_session(&me, "old", &job).unwrap(), 1);
+    assert_eq!(
+        Memories::new(&engine)
+            .purge_session(&me, "old", &job)
+            .unwrap(),
+        1
+    );
     index(&engine);
     assert_eq!(total(&engine, "marzipan"), 0);
     assert_eq!(desk.files_with("marzipan"), Vec::<String>::new());
@@ -443,9 +458,9 @@ fn a_session_in_the_trash_can_be_purged() {
         let done = Sessions::new(&engine).retire(&me, Some(now), at(now), &job);
         assert_eq!(done.unwrap().retired, 2);
         let purged = if whole {
-            engine.purge_project(&me, "/p/one", &job)
+            Memories::new(&engine).purge_project(&me, "/p/one", &job)
         } else {
-            engine.purge_session(&me, "s1", &job)
+            Memories::new(&engine).purge_session(&me, "s1", &job)
         };
         assert!(purged.unwrap() >= 5);
         for word in ["quasarblau", "sourdough", "zwielichtbrot"] {
@@ -504,7 +519,7 @@ fn what_a_killed_index_left_of_a_session_is_removed() {
     // The number of a process that is there: it is only known to be left by its lock.
     let left = folder.join(format!(".kodiak-{}-99.tmp", std::process::id()));
     fs::write(&left, "quasarblau").unwrap();
-    let purged = engine.purge_session(&Guard::local(), "s1", &Job::default());
+    let purged = Memories::new(&engine).purge_session(&Guard::local(), "s1", &Job::default());
     assert_eq!(purged.unwrap(), 5);
     assert_eq!(desk.files_with("quasarblau"), Vec::<String>::new());
 }

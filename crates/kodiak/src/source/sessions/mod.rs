@@ -10,6 +10,7 @@ mod name;
 mod node;
 mod store;
 
+use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use super::DEFAULT_MAX_BYTES;
 use super::markdown::LookedAt;
 use super::{
     Described, Details, Entry, FolderOptions, Known, LeftOut, Listing, Located, Look,
-    MarkdownFolder, Presence, Reading, RecordSource, Source,
+    MarkdownFolder, Presence, Reading, Source,
 };
 use crate::document::{Document, Version};
 use crate::error::Result;
@@ -27,6 +28,7 @@ use crate::error::Result;
 pub(crate) use document::{LESSON, QUIRK, parts_of};
 use name::FileName;
 pub use node::{Decision, Lesson, Node, Quirk};
+pub use store::StoredRecord;
 
 /// The number of the text that is embedded, and of everything else that is read from
 /// a node. A node that was indexed with another number is read again.
@@ -262,8 +264,8 @@ impl Source for SessionRecords {
         Ok(Details::default())
     }
 
-    fn records(&self) -> Option<&dyn RecordSource> {
-        self.options.writable.then_some(self as &dyn RecordSource)
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 }
 

@@ -20,8 +20,8 @@ use crate::files::exact_size;
 use crate::files::folder::Folder;
 use crate::files::temporary::{Temporary, Turn, erase_left_over, remove_if_there};
 use crate::redact::{redact, redact_field, replaced};
+use crate::source::Source;
 use crate::source::markdown::{divided, require_folder};
-use crate::source::{RecordSource, Source, StoredRecord};
 
 /// The name of the folder that holds the records, below the root.
 const FOLDER: &str = "nodes";
@@ -29,8 +29,33 @@ const FOLDER: &str = "nodes";
 /// The path, from the root, of the file that holds a version of a node.
 type Files = HashMap<(String, u64), String>;
 
-impl RecordSource for SessionRecords {
-    fn store(&self, records: &[String]) -> Result<Vec<Result<StoredRecord>>> {
+/// A record that is in its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRecord {
+    /// The key of its document.
+    pub key: String,
+    /// Its version.
+    pub version: u64,
+    /// Its file.
+    pub file: PathBuf,
+    /// Whether it was written now. Otherwise the same record was there already.
+    pub new: bool,
+    /// What could not be read of it, though it does not keep it from being used.
+    pub problems: Vec<String>,
+    /// The number of secrets that were replaced by their kinds.
+    pub secrets_left_out: usize,
+}
+
+impl SessionRecords {
+    /// Writes records, each a JSON text, and returns what became of each. A record that
+    /// is written is never changed. One that cannot be written does not stop the others.
+    /// Only a problem of the source as a whole is an error.
+    pub fn store(&self, records: &[String]) -> Result<Vec<Result<StoredRecord>>> {
+        if !self.options.writable {
+            return Err(Error::NotWritable {
+                name: self.name().to_owned(),
+            });
+        }
         require_folder(self.root())?;
         // Others must not store the same versions meanwhile.
         let _turn = Turn::at(self.root());
@@ -43,9 +68,7 @@ impl RecordSource for SessionRecords {
         let stored = records.iter().map(|text| self.store_one(text, &mut files));
         Ok(stored.collect())
     }
-}
 
-impl SessionRecords {
     /// Deletes the files of all versions of these nodes.
     pub(super) fn erase(&self, ids: &[&str]) -> Result<()> {
         require_folder(self.root())?;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::error::Error;
-use crate::source::StoredRecord;
+use crate::source::sessions::StoredRecord;
 
 struct Tree {
     _folder: tempfile::TempDir,
@@ -214,7 +214,8 @@ fn records_that_cannot_be_files_are_refused() {
         assert!(matches!(refused[0], Err(Error::BadRecord { .. })), "{id}");
     }
     assert_eq!(fs::read_dir(&tree.root).unwrap().count(), 0);
-    assert!(tree.source(false).records().is_none());
+    let refused = tree.source(false).store(&[node("a", 1, "S")]);
+    assert!(matches!(refused, Err(Error::NotWritable { .. })));
 }
 
 #[cfg(unix)]

@@ -32,11 +32,12 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
+use std::any::Any;
 use std::collections::HashSet;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use agent::{Agent, resume};
@@ -66,8 +67,6 @@ pub struct TranscriptOptions {
     pub keep: Option<PathBuf>,
     /// Whether what an agent thought is indexed.
     pub thinking: bool,
-    /// What was forgotten, and must not be kept again.
-    pub tombstones: Tombstones,
 }
 
 /// The transcripts of an agent as a source.
@@ -78,6 +77,8 @@ pub struct TranscriptSource {
     root: PathBuf,
     keep: Option<Keep>,
     options: TranscriptOptions,
+    /// What was forgotten, and must not be kept again.
+    forgotten: OnceLock<Tombstones>,
     /// The sessions as they were last found, and when.
     found: Mutex<Option<(Arc<Discovered>, Instant)>>,
 }
@@ -109,6 +110,7 @@ impl TranscriptSource {
             root,
             keep,
             options,
+            forgotten: OnceLock::new(),
             found: Mutex::default(),
         })
     }
@@ -297,16 +299,15 @@ impl TranscriptSource {
 
     /// Removes the turns that were forgotten.
     fn leave_out_forgotten(&self, entry: &str, copy: &mut Copy) -> Result<()> {
+        let Some(forgotten) = self.forgotten.get() else {
+            return Ok(());
+        };
         let mut kept = Vec::with_capacity(copy.turns.len());
         let all = copy.turns.len();
         let (turns, mut before) = (std::mem::take(&mut copy.turns), 0);
         for (at, turn) in turns.into_iter().enumerate() {
             let (key, thread) = (turn::key(entry, &turn), turn::thread(entry, &turn));
-            if self
-                .options
-                .tombstones
-                .hold(&self.name, &key, Some(&thread))?
-            {
+            if forgotten.hold(&self.name, &key, Some(&thread))? {
                 continue;
             }
             before += usize::from(at < copy.header.point.turns);
@@ -521,12 +522,12 @@ impl Source for TranscriptSource {
         })
     }
 
-    fn echoes_of(&self, entry_key: &str) -> Vec<String> {
-        history::names(entry_key)
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 
     fn kept_copies(&self) -> Option<&dyn KeptCopies> {
-        self.keep.as_ref().map(|_| self as &dyn KeptCopies)
+        Some(self)
     }
 
     fn forget(&self, keys: &[&str]) -> Result<()> {

@@ -6,22 +6,19 @@
 use std::collections::HashSet;
 
 use super::keep::{Copy, Keep};
-use super::{TranscriptSource, turn};
+use super::{TranscriptSource, history, turn};
 use crate::document::Timestamp;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::source::{ExpiredCopy, KeptCopies, RetiredCopy};
+use crate::tombstones::Tombstones;
 
 impl TranscriptSource {
-    fn copies(&self) -> Result<&Keep> {
-        self.keep.as_ref().ok_or_else(|| Error::FolderMissing {
-            path: self.root.clone(),
-        })
-    }
-}
-
-impl KeptCopies for TranscriptSource {
-    fn expired_copies(&self, before: Timestamp) -> Result<Vec<ExpiredCopy>> {
-        let keep = self.copies()?;
+    /// Returns the copies whose originals are gone, and that were last added to before a
+    /// moment.
+    pub fn expired_copies(&self, before: Timestamp) -> Result<Vec<ExpiredCopy>> {
+        let Some(keep) = &self.keep else {
+            return Ok(Vec::new());
+        };
         let found = self.discover()?;
         // What cannot be looked at now is not gone.
         if !found.left_out.is_empty() {
@@ -46,8 +43,44 @@ impl KeptCopies for TranscriptSource {
         Ok(expired)
     }
 
+    /// Moves a copy back from the trash, unless there is one again. Returns whether it
+    /// was moved.
+    pub fn restore(&self, copy: &RetiredCopy) -> Result<bool> {
+        let Some(keep) = &self.keep else {
+            return Ok(false);
+        };
+        let trash = keep.trash_of(copy.at);
+        let moved = trash.move_to(keep, &copy.entry)?;
+        trash.remove_if_empty();
+        Ok(moved)
+    }
+
+    /// Erases a copy in the trash.
+    pub fn erase_retired(&self, copy: &RetiredCopy) -> Result<()> {
+        let Some(keep) = &self.keep else {
+            return Ok(());
+        };
+        let trash = keep.trash_of(copy.at);
+        trash.remove(&copy.entry)?;
+        trash.remove_if_empty();
+        Ok(())
+    }
+}
+
+impl KeptCopies for TranscriptSource {
+    fn leave_out(&self, forgotten: &Tombstones) {
+        // A source belongs to one engine.
+        let _ = self.forgotten.set(forgotten.clone());
+    }
+
+    fn repeated_threads(&self, entry_key: &str) -> Vec<String> {
+        history::names(entry_key)
+    }
+
     fn retire(&self, entries: &[&str], at: Timestamp) -> Result<()> {
-        let keep = self.copies()?;
+        let Some(keep) = &self.keep else {
+            return Ok(());
+        };
         let trash = keep.trash_of(at);
         for entry in entries {
             keep.move_to(&trash, entry)?;
@@ -57,7 +90,8 @@ impl KeptCopies for TranscriptSource {
 
     fn retired(&self) -> Result<Vec<RetiredCopy>> {
         let mut retired = Vec::new();
-        for (at, trash) in self.copies()?.trashes()? {
+        let trashes = self.keep.as_ref().map(Keep::trashes).transpose()?;
+        for (at, trash) in trashes.unwrap_or_default() {
             for (entry, ..) in trash.list()? {
                 let Some(copy) = trash.load(&entry)? else {
                     continue;
@@ -78,21 +112,6 @@ impl KeptCopies for TranscriptSource {
             }
         }
         Ok(retired)
-    }
-
-    fn restore(&self, copy: &RetiredCopy) -> Result<bool> {
-        let keep = self.copies()?;
-        let trash = keep.trash_of(copy.at);
-        let moved = trash.move_to(keep, &copy.entry)?;
-        trash.remove_if_empty();
-        Ok(moved)
-    }
-
-    fn erase_retired(&self, copy: &RetiredCopy) -> Result<()> {
-        let trash = self.copies()?.trash_of(copy.at);
-        trash.remove(&copy.entry)?;
-        trash.remove_if_empty();
-        Ok(())
     }
 }
 

@@ -50,13 +50,18 @@ impl Desk {
     fn options(&self) -> TranscriptOptions {
         TranscriptOptions {
             keep: Some(self.keep()),
-            tombstones: Tombstones::at(self.folder.path().join("data/forgotten")),
             ..TranscriptOptions::default()
         }
     }
 
     fn source(&self, agent: Agent) -> TranscriptSource {
-        TranscriptSource::new("mine", agent, &self.root(), self.options()).unwrap()
+        let source = TranscriptSource::new("mine", agent, &self.root(), self.options()).unwrap();
+        source.leave_out(&self.tombstones());
+        source
+    }
+
+    fn tombstones(&self) -> Tombstones {
+        Tombstones::at(self.folder.path().join("data/forgotten"))
     }
 
     fn documents(&self, agent: Agent) -> Vec<Document> {

@@ -95,9 +95,9 @@ fn a_session_and_a_project_include_what_is_in_the_trash() {
         forget(&engine, "mine");
         let job = Job::default();
         let purged = if project {
-            engine.purge_project(&me(), "/p/one", &job)
+            Memories::new(&engine).purge_project(&me(), "/p/one", &job)
         } else {
-            engine.purge_session(&me(), "s1", &job)
+            Memories::new(&engine).purge_session(&me(), "s1", &job)
         };
         assert_eq!(purged.unwrap(), 1);
         assert_eq!(left(&place), Vec::<String>::new());
@@ -119,7 +119,9 @@ fn a_caller_in_a_project_learns_nothing_of_the_trash() {
                 .purge_named(&held, &names, &job)
                 .is_err()
         );
-        engine.purge_project(&held, "/p/one", &job).unwrap();
+        Memories::new(&engine)
+            .purge_project(&held, "/p/one", &job)
+            .unwrap();
         assert!(place.root().join(".trash/other.md").exists());
     }
 }

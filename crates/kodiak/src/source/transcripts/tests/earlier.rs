@@ -77,13 +77,13 @@ fn what_was_forgotten_does_not_come_back_as_a_prompt() {
     let desk = Desk::new();
     desk.write("history.jsonl", CLAUDE_HISTORY);
     let source = desk.source(Agent::ClaudeCode);
-    assert_eq!(source.echoes_of("s-1"), ["history/s-1"]);
+    assert_eq!(source.repeated_threads("s-1"), ["history/s-1"]);
     assert_eq!(
-        source.echoes_of("t-1_r-2"),
+        source.repeated_threads("t-1_r-2"),
         ["history/t-1_r-2", "history/t-1"]
     );
     let of_session = ("mine".to_owned(), "history/gone".to_owned());
-    desk.options().tombstones.add(&[], &[of_session]).unwrap();
+    desk.tombstones().add(&[], &[of_session]).unwrap();
     let turns = desk.turns(Agent::ClaudeCode);
     assert_eq!(turns.len(), 2, "{turns:?}");
     assert!(

@@ -191,7 +191,7 @@ fn what_is_forgotten_leaves_the_copies_and_stays_away() {
             .iter()
             .map(|key| ("mine".to_owned(), (*key).to_owned()))
             .collect();
-        desk.options().tombstones.add(&pairs, &[]).unwrap();
+        desk.tombstones().add(&pairs, &[]).unwrap();
         source.forget(keys).unwrap();
     };
     let copies = || {
@@ -218,8 +218,7 @@ fn what_is_forgotten_leaves_the_copies_and_stays_away() {
     assert!(texts().is_empty());
     assert!(all_files(&desk.keep()).is_empty());
     // Neither have later turns of a session that was forgotten as a whole.
-    desk.options()
-        .tombstones
+    desk.tombstones()
         .add(&[], &[("mine".to_owned(), "s".to_owned())])
         .unwrap();
     desk.append(FILE, said("5", "epsilon"));

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::tombstones::{self, Tombstones};
 
 /// A source as a sync sees it.
-pub(crate) struct Forgetful<'a> {
+pub(crate) struct WithoutTombstones<'a> {
     source: Inner<'a>,
     tombstones: &'a Tombstones,
 }
@@ -22,7 +22,7 @@ enum Inner<'a> {
     Snapshot(Box<dyn Source + 'a>),
 }
 
-impl<'a> Forgetful<'a> {
+impl<'a> WithoutTombstones<'a> {
     pub(crate) fn new(source: &'a dyn Source, tombstones: &'a Tombstones) -> Self {
         Self {
             source: Inner::Borrowed(source),
@@ -54,7 +54,7 @@ impl<'a> Forgetful<'a> {
     }
 }
 
-impl Source for Forgetful<'_> {
+impl Source for WithoutTombstones<'_> {
     fn name(&self) -> &str {
         self.inner().name()
     }
@@ -99,7 +99,7 @@ impl Source for Forgetful<'_> {
     fn snapshot(&self) -> Result<Option<Box<dyn Source + '_>>> {
         let snapshot = self.inner().snapshot()?;
         Ok(snapshot.map(|snapshot| {
-            Box::new(Forgetful {
+            Box::new(WithoutTombstones {
                 source: Inner::Snapshot(snapshot),
                 tombstones: self.tombstones,
             }) as Box<dyn Source + '_>
