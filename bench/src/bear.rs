@@ -11,8 +11,9 @@ use kodiak::Engine;
 use kodiak::access::Guard;
 use kodiak::engine::Job;
 use kodiak::search::Request;
-use kodiak::source::{FolderOptions, MarkdownFolder, Source};
+use kodiak::source::Source;
 use kodiak_bear::{BearDatabase, BearOptions};
+use kodiak_notes::{FolderOptions, MarkdownFolder};
 use tiny_bear::{Bear, Generation, Note};
 
 use crate::clock::process_cpu_ms;

@@ -7,8 +7,8 @@ use anyhow::{Result, ensure};
 use kodiak::Engine;
 use kodiak::access::Guard;
 use kodiak::engine::Job;
-use kodiak::memory::{Memories, Memory, TimelineRequest};
-use kodiak::source::{MemoryFolder, MemoryOptions};
+use kodiak_memory::{Memories, Memory, TimelineRequest};
+use kodiak_memory::{MemoryFolder, MemoryOptions};
 
 use crate::clock::process_cpu_ms;
 use crate::report::{Report, median};

@@ -10,12 +10,11 @@ use kodiak::Engine;
 use kodiak::access::Guard;
 use kodiak::engine::Job;
 use kodiak::search::{Mode, Request};
-use kodiak::source::markdown::FolderOptions;
-use kodiak::source::transcripts::Agent;
-use kodiak::source::{
-    MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions, SessionRecords, TranscriptOptions,
-    TranscriptSource,
-};
+use kodiak_memory::{MemoryFolder, MemoryOptions};
+use kodiak_notes::MarkdownFolder;
+use kodiak_notes::markdown::FolderOptions;
+use kodiak_sessions::transcripts::Agent;
+use kodiak_sessions::{SessionOptions, SessionRecords, TranscriptOptions, TranscriptSource};
 
 use crate::clock::process_cpu_ms;
 use crate::report::{Report, median};

@@ -8,8 +8,8 @@ use anyhow::Result;
 use kodiak::Engine;
 use kodiak::access::Guard;
 use kodiak::engine::Job;
-use kodiak::source::transcripts::Agent;
-use kodiak::source::{TranscriptOptions, TranscriptSource};
+use kodiak_sessions::transcripts::Agent;
+use kodiak_sessions::{TranscriptOptions, TranscriptSource};
 
 use crate::clock::process_cpu_ms;
 use crate::report::Report;

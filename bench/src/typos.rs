@@ -10,9 +10,9 @@ use kodiak::Cancel;
 use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::search::{Mode, Request, Router};
-use kodiak::source::MarkdownFolder;
 use kodiak::store::prelude::*;
 use kodiak::store::{SqliteStore, SqliteWriter};
+use kodiak_notes::MarkdownFolder;
 
 use crate::clock::cpu_ms;
 use crate::embed;
@@ -53,7 +53,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     let source = MarkdownFolder::new(
         "bench",
         &options.path,
-        kodiak::source::markdown::FolderOptions::default(),
+        kodiak_notes::markdown::FolderOptions::default(),
     )?;
     let mut writer = SqliteWriter::open(&index, "bench")?;
     kodiak::sync::sync(&mut writer, &source, &Cancel::new(), &mut |_| {})?;

@@ -12,24 +12,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use kodiak::Engine;
-use kodiak::brain::{BrainOptions, EMBEDDED_FIELDS};
 use kodiak::embed::{Embedder, OnnxEmbedder};
 use kodiak::engine::{EngineBuilder, LaterSource, ModelAbsence, ModelResult, Models};
 use kodiak::http::{Network, Secret};
 use kodiak::model::{self, InstalledModel};
 use kodiak::rank::Tuning;
 use kodiak::rerank::{CrossEncoder, RemoteReranker, RerankEndpoint, RerankError, Reranker};
-use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{
-    Holding, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions, SessionRecords, Source,
-};
-use kodiak::source::{TranscriptOptions, TranscriptSource};
+use kodiak::source::Source;
 use kodiak::store::prelude::*;
 use kodiak::store::{Serving, SqliteStore};
 use kodiak::tombstones::Tombstones;
 use kodiak_bear::{BearDatabase, BearOptions};
+use kodiak_memory::{Holding, MemoryFolder, MemoryOptions};
+use kodiak_notes::MarkdownFolder;
+use kodiak_notes::markdown::FolderOptions;
+use kodiak_sessions::{BrainOptions, EMBEDDED_FIELDS};
+use kodiak_sessions::{SessionOptions, SessionRecords};
+use kodiak_sessions::{TranscriptOptions, TranscriptSource};
 
-pub(crate) use kodiak::source::transcripts::Agent;
+pub(crate) use kodiak_sessions::transcripts::Agent;
 
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use kodiak::Error;
-use kodiak::memory::{ARTICLE_SOURCE, MEMORY_SOURCE};
-use kodiak::source::memory::ARTICLES_FOLDER;
+use kodiak_memory::folder::ARTICLES_FOLDER;
+use kodiak_memory::{ARTICLE_SOURCE, MEMORY_SOURCE};
 
 use crate::config::{Config, Kind, RegisteredSource, edit};
 use crate::context::Context;

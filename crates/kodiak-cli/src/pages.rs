@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::engine::{Event, Job};
-use kodiak::notes::{Notes, PAGES_SOURCE, Saved, TagRenaming};
 use kodiak::store::StoredDocument;
 use kodiak::{Engine, Error};
+use kodiak_notes::{Notes, PAGES_SOURCE, Saved, TagRenaming};
 
 use crate::assemble::Purpose;
 use crate::config::{Config, Kind, RegisteredSource, edit};

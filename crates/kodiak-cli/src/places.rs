@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use kodiak::search::{Duplicate, Hit};
-use kodiak::source::markdown::path_in;
+use kodiak_notes::markdown::path_in;
 
 use crate::assemble;
 use crate::config::{Config, Kind};

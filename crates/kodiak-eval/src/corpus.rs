@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use kodiak::period::Period;
-use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{Entry, MarkdownFolder, Reading, Source, speaker};
+use kodiak::source::{Entry, Reading, Source};
 use kodiak::{Document, Thread, Timestamp, date};
+use kodiak_notes::markdown::FolderOptions;
+use kodiak_notes::{MarkdownFolder, speaker};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -15,11 +15,11 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use kodiak::access::Guard;
 use kodiak::engine::Job;
-use kodiak::memory::{Knowledge, MEMORY_SOURCE, Memories, Recall};
 use kodiak::search::Request;
-use kodiak::source::{MemoryFolder, MemoryOptions};
 use kodiak::store::{Filter, SqliteIndex};
 use kodiak::{Document, Engine, date};
+use kodiak_memory::{Knowledge, MEMORY_SOURCE, Memories, Recall};
+use kodiak_memory::{MemoryFolder, MemoryOptions};
 use serde::Serialize;
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kodiak::Engine;
 use kodiak::access::Guard;
-use kodiak::brain::BrainOptions;
+use kodiak_sessions::BrainOptions;
 
 use crate::budget::DEFAULT_TOKENS;
 use crate::tool::ToolSet;

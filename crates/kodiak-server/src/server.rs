@@ -3,8 +3,8 @@
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use kodiak::access::Guard;
-use kodiak::brain::BrainOptions;
 use kodiak::{Cancel, Engine, Event, Job};
+use kodiak_sessions::BrainOptions;
 use serde_json::{Map, Value};
 
 use crate::budget::Budget;

@@ -21,10 +21,7 @@
 //! its caller resolves paths and hands them in.
 
 pub mod access;
-pub mod brain;
 pub mod engine;
-pub mod memory;
-pub mod notes;
 pub mod project;
 pub mod search;
 pub mod source;

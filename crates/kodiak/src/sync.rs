@@ -8,8 +8,6 @@ mod access;
 mod changes;
 mod contest;
 mod embedding;
-#[cfg(test)]
-mod format_tests;
 mod gone;
 mod queue;
 mod refresh;

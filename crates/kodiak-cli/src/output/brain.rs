@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use kodiak::brain::{BrainHit, Group};
+use kodiak_sessions::{BrainHit, Group};
 
 use super::escape::escaped;
 use super::phrases::counted;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use kodiak::source::memory::ARTICLES_FOLDER;
+use kodiak_memory::folder::ARTICLES_FOLDER;
 
 use super::Outcome;
 use crate::arguments::AddArguments;

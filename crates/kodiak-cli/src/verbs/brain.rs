@@ -1,11 +1,11 @@
 //! `kodiak brain`: asks the session records.
 
 use kodiak::access::Guard;
-use kodiak::brain::queries::QueryLog;
-use kodiak::brain::{BrainAnswer, BrainRequest, Sessions, Statements};
 use kodiak::engine::Job;
 use kodiak::store::Filter;
 use kodiak::{Engine, date};
+use kodiak_sessions::queries::QueryLog;
+use kodiak_sessions::{BrainAnswer, BrainRequest, Sessions, Statements};
 
 use super::Outcome;
 use super::search::{nothing_found, require_known};

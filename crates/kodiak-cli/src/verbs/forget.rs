@@ -1,7 +1,7 @@
 //! `kodiak forget`: moves memories to the trash, or erases them.
 
 use kodiak::access::Guard;
-use kodiak::memory::Memories;
+use kodiak_memory::Memories;
 
 use super::Outcome;
 use crate::arguments::ForgetArguments;

@@ -6,9 +6,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use kodiak::access::Guard;
-use kodiak::memory::Memories;
 use kodiak::search::{Found, Freshness};
 use kodiak::{Engine, Error, Reference};
+use kodiak_memory::Memories;
 use serde::Serialize;
 
 use super::Outcome;

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use kodiak::access::Guard;
-use kodiak::brain::{KEPT_IN_TRASH, Sessions};
 use kodiak::document::Timestamp;
 use kodiak::engine::{Clock, Event, Job};
-use kodiak::memory::Memories;
 use kodiak::{Engine, Error};
+use kodiak_memory::Memories;
+use kodiak_sessions::{KEPT_IN_TRASH, Sessions};
 
 use super::Outcome;
 use crate::arguments::IndexArguments;

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use kodiak::access::Guard;
-use kodiak::brain::{Ingestion, RepeatedLesson, Sessions};
+use kodiak_sessions::{Ingestion, RepeatedLesson, Sessions};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 

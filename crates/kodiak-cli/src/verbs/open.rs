@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::R
         Kind::Memory | Kind::Article => (Some(found.entry.clone()), found.lines.from),
         Kind::Markdown | Kind::Bear | Kind::Transcripts => (None, found.lines.from),
     };
-    let file = kodiak::source::markdown::path_in(&registered.path, file.as_deref().unwrap_or(key));
+    let file = kodiak_notes::markdown::path_in(&registered.path, file.as_deref().unwrap_or(key));
     // An editor would begin a new one.
     if !file.is_file() {
         return Err(refusal(

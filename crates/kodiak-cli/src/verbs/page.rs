@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use kodiak::access::Guard;
-use kodiak::notes::Notes;
-use kodiak::source::markdown::{document_from_text, path_in};
 use kodiak::source::{Draft, Trashed};
 use kodiak::store::Filter;
 use kodiak::{Error, Reference};
+use kodiak_notes::Notes;
+use kodiak_notes::markdown::{document_from_text, path_in};
 use serde::Serialize;
 
 use super::{Outcome, note};

@@ -2,10 +2,10 @@
 
 use kodiak::Error;
 use kodiak::access::Guard;
-use kodiak::memory::{Knowledge, Memories, Recall};
 use kodiak::rank::Weights;
 use kodiak::search::{Mode, Request};
 use kodiak::store::Filter;
+use kodiak_memory::{Knowledge, Memories, Recall};
 
 use super::{Outcome, printing, search, timeline};
 use crate::arguments::RecallArguments;

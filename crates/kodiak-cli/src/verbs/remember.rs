@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Read};
 use anyhow::Context as _;
 use kodiak::Error;
 use kodiak::access::Guard;
-use kodiak::memory::{Article, Memories, Memory, Remembered};
+use kodiak_memory::{Article, Memories, Memory, Remembered};
 use serde_json::Value;
 
 use super::{Outcome, note};

@@ -2,8 +2,8 @@
 
 use kodiak::Error;
 use kodiak::access::Guard;
-use kodiak::notes::Notes;
 use kodiak::store::Filter;
+use kodiak_notes::Notes;
 use serde::Serialize;
 
 use super::Outcome;

@@ -1,8 +1,8 @@
 //! `kodiak timeline`: lists what was learned when.
 
 use kodiak::access::Guard;
-use kodiak::memory::{Memories, TimelineEntry, TimelineRequest};
 use kodiak::store::Filter;
+use kodiak_memory::{Memories, TimelineEntry, TimelineRequest};
 
 use super::{Outcome, search};
 use crate::arguments::{ChooseArguments, TimelineArguments};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate with the crates of this workspace that it may use, as ARCHITECTURE.md says.
-const WALLS: [(&str, &[&str]); 11] = [
+const WALLS: [(&str, &[&str]); 14] = [
     ("kodiak-base", &[]),
     ("kodiak-redact", &[]),
     ("kodiak-text", &["kodiak-base"]),
@@ -30,14 +30,52 @@ const WALLS: [(&str, &[&str]); 11] = [
         ],
     ),
     (
+        "kodiak-notes",
+        &["kodiak", "kodiak-base", "kodiak-store", "kodiak-text"],
+    ),
+    (
         "kodiak-bear",
         &["kodiak", "kodiak-base", "kodiak-store", "kodiak-text"],
     ),
-    ("kodiak-eval", &["kodiak"]),
-    ("kodiak-server", &["kodiak"]),
+    (
+        "kodiak-memory",
+        &[
+            "kodiak",
+            "kodiak-base",
+            "kodiak-notes",
+            "kodiak-redact",
+            "kodiak-store",
+            "kodiak-text",
+        ],
+    ),
+    (
+        "kodiak-sessions",
+        &[
+            "kodiak",
+            "kodiak-base",
+            "kodiak-notes",
+            "kodiak-rank",
+            "kodiak-redact",
+            "kodiak-store",
+            "kodiak-text",
+        ],
+    ),
+    ("kodiak-eval", &["kodiak", "kodiak-memory", "kodiak-notes"]),
+    (
+        "kodiak-server",
+        &["kodiak", "kodiak-memory", "kodiak-notes", "kodiak-sessions"],
+    ),
     (
         "kodiak-cli",
-        &["kodiak", "kodiak-bear", "kodiak-eval", "kodiak-server"],
+        &[
+            "kodiak",
+            "kodiak-bear",
+            "kodiak-eval",
+            "kodiak-memory",
+            "kodiak-notes",
+            "kodiak-server",
+            "kodiak-sessions",
+        ],
     ),
 ];
 

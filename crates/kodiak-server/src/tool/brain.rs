@@ -1,6 +1,6 @@
 //! The brain set: what sessions taught.
 
-use kodiak::brain::{BrainAnswer, BrainHit, BrainRequest, Sessions};
+use kodiak_sessions::{BrainAnswer, BrainHit, BrainRequest, Sessions};
 use serde_json::{Map, Value, json};
 
 use super::parameter::{Kind, Parameter};

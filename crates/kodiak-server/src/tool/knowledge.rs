@@ -1,6 +1,6 @@
 //! The knowledge set: memories and articles under the names of another program.
 
-use kodiak::memory::{Article, Knowledge, Memories, Memory};
+use kodiak_memory::{Article, Knowledge, Memories, Memory};
 
 use super::memory::{
     LIMIT, QUERY, TAGS, described, nowhere, recalled, remembered_schema, text, worded,

@@ -1,8 +1,8 @@
 //! The memory set, and what the default set has of it: remembering, searching
 //! what was remembered, and reading it whole.
 
-use kodiak::memory::{Knowledge, Memories, Memory, Observation, Recall, Remembered};
 use kodiak::search::{Hit, Request};
+use kodiak_memory::{Knowledge, Memories, Memory, Observation, Recall, Remembered};
 use serde_json::{Map, Value, json};
 
 use super::parameter::{Kind, Parameter};

@@ -1,10 +1,11 @@
 //! The pages set: writing notes where Kodiak may write.
 
 use kodiak::Error;
-use kodiak::memory::Memories;
-use kodiak::notes::{Notes, PAGES_SOURCE, Saved};
-use kodiak::source::markdown::document_from_text;
-use kodiak::source::{Draft, Holding};
+use kodiak::source::Draft;
+use kodiak_memory::Holding;
+use kodiak_memory::Memories;
+use kodiak_notes::markdown::document_from_text;
+use kodiak_notes::{Notes, PAGES_SOURCE, Saved};
 use serde_json::{Value, json};
 
 use super::memory::report_secrets;

@@ -1,7 +1,7 @@
 //! `timeline`: what was written when, in few tokens.
 
 use kodiak::Error;
-use kodiak::memory::{Memories, Timeline, TimelineEntry, TimelineRequest};
+use kodiak_memory::{Memories, Timeline, TimelineEntry, TimelineRequest};
 use serde_json::{Map, Value};
 
 use super::parameter::{Kind, Parameter};
@@ -122,7 +122,7 @@ fn worded(call: &Call<'_>, request: &TimelineRequest, timeline: Timeline) -> Too
 
 /// Reports whether there are sources of memories, articles or sessions.
 fn has_experience(call: &Call<'_>) -> bool {
-    use kodiak::source::Holding;
+    use kodiak_memory::Holding;
     let (engine, guard) = (&call.engine, call.guard());
     let memories = [Holding::Memories, Holding::Articles]
         .map(|holding| Memories::new(engine).memory_sources(guard, holding));

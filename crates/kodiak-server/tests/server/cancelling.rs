@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::embed::{EmbedError, Embedder, Identity, Limits, Role};
-use kodiak::source::MarkdownFolder;
-use kodiak::source::markdown::FolderOptions;
 use kodiak::{Engine, Job};
+use kodiak_notes::MarkdownFolder;
+use kodiak_notes::markdown::FolderOptions;
 use kodiak_server::Server;
 use kodiak_server::mcp::{Ended, Lifetime};
 use serde_json::json;

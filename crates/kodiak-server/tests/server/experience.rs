@@ -1,9 +1,10 @@
 //! What the tools for memories, articles and sessions answer.
 
 use kodiak::access::Guard;
-use kodiak::source::{Holding, MemoryFolder, MemoryOptions, SessionOptions, SessionRecords};
 use kodiak::{Engine, Job};
+use kodiak_memory::{Holding, MemoryFolder, MemoryOptions};
 use kodiak_server::{Server, ToolAnswer};
+use kodiak_sessions::{SessionOptions, SessionRecords};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, call, reader, writer};

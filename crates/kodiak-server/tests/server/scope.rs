@@ -278,10 +278,10 @@ fn a_writer_in_a_project_is_told_of_no_other_source() {
         let text = format!("---\nproject: {project}\n---\n# Bread\n\nBread of {name}.\n");
         desk.write(&format!("{name}/bread.md"), &text);
     }
-    let read_only = kodiak::source::MarkdownFolder::new(
+    let read_only = kodiak_notes::MarkdownFolder::new(
         "letters",
         &desk.path("letters"),
-        kodiak::source::markdown::FolderOptions::default(),
+        kodiak_notes::markdown::FolderOptions::default(),
     );
     let engine = desk.indexed(&["work", "diary", "plans"]);
     let guard = || writer().in_project("/work/atlas");

@@ -11,13 +11,13 @@ use std::sync::{Arc, LazyLock};
 
 use kodiak::access::Guard;
 use kodiak::embed::{Embedder, OnnxEmbedder};
-use kodiak::memory::{Memories, Memory, TimelineRequest};
 use kodiak::model::install_from_folder;
-use kodiak::notes::Notes;
 use kodiak::search::{Mode, Request};
 use kodiak::source::Draft;
 use kodiak::store::Filter;
 use kodiak::{Cancel, Engine, Job, Reference};
+use kodiak_memory::{Memories, Memory, TimelineRequest};
+use kodiak_notes::Notes;
 use kodiak_server::Server;
 use kodiak_server::http::{HttpOptions, Limits, listen};
 use serde_json::{Value, json};

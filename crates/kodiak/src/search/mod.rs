@@ -70,8 +70,7 @@ pub use answer::{Answer, Duplicate, ExplainedTerm, Explanation, Hit, Retrievers,
 pub use freshness::Freshness;
 pub use incomplete::{Completeness, Incomplete, NotIndexed, NotLookedFor};
 pub use intent::Intent;
-pub use lookup::Found;
-pub use lookup::{Excerpt, Named};
+pub use lookup::{Excerpt, Found, Named};
 pub use mode::Mode;
 pub use notice::{Notice, Notices, SemanticAbsence};
 pub use request::{DEFAULT_LIMIT, Request};

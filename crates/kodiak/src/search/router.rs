@@ -178,7 +178,7 @@ impl<'a> Router<'a> {
     }
 
     /// Returns which documents each of these typed names means.
-    pub(crate) fn named(&self, typed: &[String]) -> Result<Vec<Named>> {
+    pub fn named(&self, typed: &[String]) -> Result<Vec<Named>> {
         self.guard.require(Capability::Read)?;
         self.lookup().named(typed)
     }

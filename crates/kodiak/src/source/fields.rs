@@ -48,19 +48,19 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// Takes the first of the named fields that is a text, a number or a boolean.
-pub(super) fn take_text(fields: &mut Map<String, Value>, names: &[&str]) -> Option<String> {
+pub fn take_text(fields: &mut Map<String, Value>, names: &[&str]) -> Option<String> {
     take(fields, names, text_of)
 }
 
 /// Takes the first of the named fields that is a text.
-pub(super) fn take_string(fields: &mut Map<String, Value>, names: &[&str]) -> Option<String> {
+pub fn take_string(fields: &mut Map<String, Value>, names: &[&str]) -> Option<String> {
     take(fields, names, |value| {
         value.as_str().and_then(|_| text_of(value))
     })
 }
 
 /// Takes the first of the named fields that is a date.
-pub(super) fn take_date(fields: &mut Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
+pub fn take_date(fields: &mut Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
     take(fields, names, |value| {
         text_of(value).and_then(|text| date::parse(&text))
     })
@@ -68,7 +68,7 @@ pub(super) fn take_date(fields: &mut Map<String, Value>, names: &[&str]) -> Opti
 
 /// Takes all of the named fields that are lists of texts, or texts that contain
 /// a list: separated by commas, or by spaces if there is no comma.
-pub(super) fn take_list(fields: &mut Map<String, Value>, names: &[&str]) -> Vec<String> {
+pub fn take_list(fields: &mut Map<String, Value>, names: &[&str]) -> Vec<String> {
     let mut list = Vec::new();
     for name in names {
         list.extend(take(fields, &[name], list_of).unwrap_or_default());
@@ -78,7 +78,7 @@ pub(super) fn take_list(fields: &mut Map<String, Value>, names: &[&str]) -> Vec<
 
 /// Returns the texts of the first of the named fields that has any. The field
 /// stays. A text counts as one item, whatever it contains.
-pub(super) fn list_in(fields: &Map<String, Value>, names: &[&str]) -> Vec<String> {
+pub fn list_in(fields: &Map<String, Value>, names: &[&str]) -> Vec<String> {
     let texts = |name: &&str| {
         let exact = fields.get(*name);
         let value = exact.or_else(|| {

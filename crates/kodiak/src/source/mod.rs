@@ -6,23 +6,13 @@
 //! sync finds out what has changed since the last time. A search has less time:
 //! it asks the source for changes with [`Source::changes_since`].
 
-mod decode;
 mod details;
 mod draft;
-mod fields;
-pub mod frontmatter;
+pub mod fields;
 mod indexed;
 mod look;
-pub mod markdown;
-pub mod memory;
-mod note;
-pub(crate) mod retag;
-pub(crate) mod retitle;
-pub mod sessions;
-mod speaker;
-pub mod transcripts;
 mod trashed;
-pub(crate) mod vanished;
+pub mod vanished;
 mod without_tombstones;
 
 use std::any::Any;
@@ -40,11 +30,6 @@ pub use details::{Described, Details, Fields, TurnDetails};
 pub use draft::Draft;
 pub(crate) use indexed::Indexed;
 pub use look::{Known, KnownEntry, Look};
-pub use markdown::{FolderOptions, MarkdownFolder};
-pub use memory::{Holding, MemoryFolder, MemoryOptions};
-pub use sessions::{SessionOptions, SessionRecords};
-pub use speaker::speaker;
-pub use transcripts::{TranscriptOptions, TranscriptSource};
 pub use trashed::TrashedDocument;
 pub(crate) use without_tombstones::WithoutTombstones;
 

@@ -17,7 +17,7 @@ const BLOCK: usize = 128;
 
 /// What a source shows of the entries that are indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub enum Shown {
     /// At least one of them is there.
     Some,
     /// None of them is there.
@@ -28,7 +28,7 @@ pub(crate) enum Shown {
 
 /// How long to look for an entry that is there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Effort {
+pub enum Effort {
     /// Until all entries were checked.
     All,
     /// Until a moment.
@@ -49,7 +49,7 @@ impl Effort {
 
 /// Looks for an indexed entry that the source shows at this moment, among those that
 /// `is_missed` does not name.
-pub(crate) fn shown(
+pub fn shown(
     source: &dyn Source,
     known: &dyn Known,
     is_missed: &dyn Fn(&str) -> bool,
@@ -78,7 +78,7 @@ pub(crate) fn shown(
 }
 
 /// Returns the error for a source that has documents in the index and shows none.
-pub(crate) fn nothing_in(source: &dyn Source) -> Error {
+pub fn nothing_in(source: &dyn Source) -> Error {
     Error::SourceEmpty {
         location: source.location(),
     }

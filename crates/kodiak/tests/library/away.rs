@@ -7,18 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
-use kodiak::brain::Sessions;
 use kodiak::engine::{Engine, Job};
-use kodiak::memory::Memories;
-use kodiak::notes::Notes;
 use kodiak::search::{Freshness, Request};
-use kodiak::source::transcripts::Agent;
-use kodiak::source::{
-    Entry, FolderOptions, Known, Listing, Look, MarkdownFolder, MemoryFolder, MemoryOptions,
-    Presence, Reading, SessionOptions, SessionRecords, Source, TranscriptOptions, TranscriptSource,
-};
+use kodiak::source::{Entry, Known, Listing, Look, Presence, Reading, Source};
 use kodiak::{Cancel, Document, Error, Result, sync};
 use kodiak_bear::{BearDatabase, BearOptions};
+use kodiak_memory::Memories;
+use kodiak_memory::{MemoryFolder, MemoryOptions};
+use kodiak_notes::Notes;
+use kodiak_notes::{FolderOptions, MarkdownFolder};
+use kodiak_sessions::Sessions;
+use kodiak_sessions::transcripts::Agent;
+use kodiak_sessions::{SessionOptions, SessionRecords, TranscriptOptions, TranscriptSource};
 use tiny_bear::{Bear, Generation, Note};
 
 use crate::collection::{Collection, ask};

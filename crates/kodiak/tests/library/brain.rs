@@ -4,9 +4,9 @@
 use std::fs;
 
 use kodiak::access::{Capability, Guard};
-use kodiak::brain::{BrainAnswer, BrainOptions, BrainRequest, FoundBy, Sessions, Statements};
 use kodiak::engine::{Engine, Job};
 use kodiak::store::Filter;
+use kodiak_sessions::{BrainAnswer, BrainOptions, BrainRequest, FoundBy, Sessions, Statements};
 
 use crate::embedders::tiny;
 use crate::sessions::{EXAMPLE, Tree, me, node, sync};

@@ -8,13 +8,14 @@ use kodiak::Cancel;
 use kodiak::access::Guard;
 use kodiak::embed::{Embedder, Identity};
 use kodiak::search::{Answer, Mode, Request, Router};
-use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{MarkdownFolder, Source};
+use kodiak::source::Source;
 use kodiak::store::prelude::*;
 use kodiak::store::{
     EmbeddingCache, Lock, SqliteIndex, SqliteStore, SqliteWriter, Store, Writer, wait_for_lock,
 };
 use kodiak::sync::{self, EmbeddingReport, Report, WriteAccess};
+use kodiak_notes::MarkdownFolder;
+use kodiak_notes::markdown::FolderOptions;
 use tempfile::TempDir;
 
 use crate::embedders::tiny;

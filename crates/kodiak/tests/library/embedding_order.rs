@@ -10,10 +10,10 @@ use std::time::Duration;
 use kodiak::Cancel;
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
-use kodiak::memory::{Knowledge, Memories, Memory, Recall};
 use kodiak::search::{Mode, Request};
-use kodiak::source::{Holding, MemoryFolder, MemoryOptions};
 use kodiak::store::prelude::*;
+use kodiak_memory::{Holding, MemoryFolder, MemoryOptions};
+use kodiak_memory::{Knowledge, Memories, Memory, Recall};
 
 use crate::collection::{Collection, ask_in, paths};
 use crate::embedders::{Scripted, tiny};

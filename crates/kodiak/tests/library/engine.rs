@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::{Engine, Event, Job};
-use kodiak::notes::Notes;
 use kodiak::search::{Mode, Notice, Request};
-use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{Draft, MarkdownFolder};
+use kodiak::source::Draft;
 use kodiak::store::{Filter, WriteLock};
 use kodiak::{Cancel, Error};
+use kodiak_notes::MarkdownFolder;
+use kodiak_notes::Notes;
+use kodiak_notes::markdown::FolderOptions;
 
 use crate::collection::{Collection, ask, ask_in, topics};
 use crate::embedders::{Scripted, tiny};

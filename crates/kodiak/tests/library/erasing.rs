@@ -6,20 +6,19 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
-use kodiak::brain::{EMBEDDED_FIELDS, Sessions, Statements};
 use kodiak::embed::Embedder;
 use kodiak::engine::{Engine, Event, Job};
-use kodiak::memory::{Memories, Memory};
-use kodiak::notes::Notes;
-use kodiak::source::transcripts::Agent;
-use kodiak::source::{
-    FolderOptions, Holding, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,
-    SessionRecords, TranscriptOptions, TranscriptSource,
-};
 use kodiak::store::prelude::*;
 use kodiak::store::{EraseStep, Filter, SqliteStore};
 use kodiak::tombstones::Tombstones;
 use kodiak::{Error, Reference};
+use kodiak_memory::{Holding, MemoryFolder, MemoryOptions};
+use kodiak_memory::{Memories, Memory};
+use kodiak_notes::Notes;
+use kodiak_notes::{FolderOptions, MarkdownFolder};
+use kodiak_sessions::transcripts::Agent;
+use kodiak_sessions::{EMBEDDED_FIELDS, Sessions, Statements};
+use kodiak_sessions::{SessionOptions, SessionRecords, TranscriptOptions, TranscriptSource};
 use rusqlite::Connection;
 
 use crate::collection::ask;

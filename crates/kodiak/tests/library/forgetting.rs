@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
-use kodiak::memory::Memories;
-use kodiak::source::MarkdownFolder;
-use kodiak::source::markdown::FolderOptions;
 use kodiak::store::Filter;
 use kodiak::tombstones::Tombstones;
+use kodiak_memory::Memories;
+use kodiak_notes::MarkdownFolder;
+use kodiak_notes::markdown::FolderOptions;
 
 use crate::collection::ask;
 use crate::embedders::tiny;

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use kodiak::access::{Capability, Guard};
 use kodiak::rank::{Bm25, Corpus};
 use kodiak::search::{Answer, Mode, Request, Router};
-use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{KnownEntry, MarkdownFolder};
+use kodiak::source::KnownEntry;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     ChunkSpan, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
@@ -19,6 +18,8 @@ use kodiak::store::{
 };
 use kodiak::text::Stemming;
 use kodiak::{Cancel, Error, Result, Version, date, sync};
+use kodiak_notes::MarkdownFolder;
+use kodiak_notes::markdown::FolderOptions;
 
 use crate::collection::{
     Collection, EVERY_MODE, ask, ask_in, assert_sound, paths, router_over, sorted, topics,

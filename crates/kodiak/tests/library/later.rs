@@ -5,9 +5,10 @@ use std::path::Path;
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, EngineBuilder, Job, LaterSource};
-use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{MarkdownFolder, Source};
+use kodiak::source::Source;
 use kodiak::store::Filter;
+use kodiak_notes::MarkdownFolder;
+use kodiak_notes::markdown::FolderOptions;
 use tempfile::TempDir;
 
 use crate::collection::{ask, paths};

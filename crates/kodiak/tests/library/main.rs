@@ -22,6 +22,7 @@ mod embedding_order;
 mod engine;
 mod erasing;
 mod forgetting;
+mod formats;
 mod guard;
 mod inspection;
 mod later;

@@ -12,13 +12,14 @@ use std::path::PathBuf;
 
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::Job;
-use kodiak::memory::{Memories, Memory, Remembered, TimelineRequest};
-use kodiak::notes::Notes;
 use kodiak::search::Request;
-use kodiak::source::{Draft, Holding, MemoryFolder, MemoryOptions};
+use kodiak::source::Draft;
 use kodiak::store::Filter;
 use kodiak::tombstones::Tombstones;
 use kodiak::{Engine, Error, date};
+use kodiak_memory::{Holding, MemoryFolder, MemoryOptions};
+use kodiak_memory::{Memories, Memory, Remembered, TimelineRequest};
+use kodiak_notes::Notes;
 use tempfile::TempDir;
 
 struct Place {

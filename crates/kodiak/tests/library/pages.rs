@@ -6,12 +6,13 @@ use std::path::PathBuf;
 
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::{Event, Job};
-use kodiak::notes::Notes;
 use kodiak::search::{Mode, Request};
-use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{Draft, MarkdownFolder};
+use kodiak::source::Draft;
 use kodiak::store::Filter;
 use kodiak::{Cancel, Engine, Error};
+use kodiak_notes::MarkdownFolder;
+use kodiak_notes::Notes;
+use kodiak_notes::markdown::FolderOptions;
 use tempfile::TempDir;
 
 /// A folder with an index beside it.

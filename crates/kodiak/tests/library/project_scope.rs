@@ -5,12 +5,13 @@ use std::fs;
 
 use kodiak::access::Guard;
 use kodiak::engine::Job;
-use kodiak::notes::Notes;
 use kodiak::search::{Mode, Request};
-use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{Draft, MarkdownFolder};
+use kodiak::source::Draft;
 use kodiak::store::Filter;
 use kodiak::{Engine, Error, Reference};
+use kodiak_notes::MarkdownFolder;
+use kodiak_notes::Notes;
+use kodiak_notes::markdown::FolderOptions;
 use tempfile::TempDir;
 
 const MODES: [Mode; 3] = [Mode::Auto, Mode::Lexical, Mode::Like];

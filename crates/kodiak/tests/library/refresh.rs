@@ -11,11 +11,10 @@ use std::time::{Duration, Instant};
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
 use kodiak::search::{Answer, Found, Freshness, Incomplete, NotIndexed, NotLookedFor, Request};
-use kodiak::source::{
-    Container, Entry, Known, Listing, Look, MarkdownFolder, Presence, Reading, Source,
-};
+use kodiak::source::{Container, Entry, Known, Listing, Look, Presence, Reading, Source};
 use kodiak::store::{Filter, SqliteWriter, Store, WriteLock};
 use kodiak::{Document, Error, Result, Version};
+use kodiak_notes::MarkdownFolder;
 
 use crate::collection::{Collection, ask};
 use crate::memory_store::MemoryStore;
@@ -140,7 +139,7 @@ fn ignore_rules_hold_for_new_files_and_may_change() {
 fn other_globs_are_a_change() {
     let notes = Collection::new(&[("a.md", "bread"), ("b.txt", "bread")]);
     synced(&notes);
-    let options = kodiak::source::FolderOptions {
+    let options = kodiak_notes::FolderOptions {
         globs: vec!["*.txt".to_owned()],
         ..Default::default()
     };
@@ -256,7 +255,7 @@ fn a_source_that_was_never_indexed_is_named() {
     let notes = Collection::new(&[("a.md", "bread")]);
     synced(&notes);
     let other = tempfile::tempdir().unwrap();
-    let options = kodiak::source::FolderOptions::default();
+    let options = kodiak_notes::FolderOptions::default();
     let other = MarkdownFolder::new("other", other.path(), options).unwrap();
     let engine = Engine::builder(notes.index_path())
         .sources([Box::new(notes.source()) as Box<dyn Source>, Box::new(other)])
@@ -364,7 +363,7 @@ impl Source for Shelf {
         let Some((number, text)) = texts.get(&entry.key) else {
             return Ok(Reading::Gone);
         };
-        let document = kodiak::source::markdown::document_from_text("shelf", &entry.key, text, 0);
+        let document = kodiak_notes::markdown::document_from_text("shelf", &entry.key, text, 0);
         emit(document);
         Ok(Reading::Read {
             version: version(*number),

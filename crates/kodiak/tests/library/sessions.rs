@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
-use kodiak::brain::{EMBEDDED_FIELDS, Sessions};
 use kodiak::embed::Embedder;
 use kodiak::engine::{Engine, EngineBuilder, Job};
 use kodiak::search::{Mode, Request};
-use kodiak::source::{SessionOptions, SessionRecords};
 use kodiak::store::Filter;
 use kodiak::{Error, Reference};
+use kodiak_sessions::{EMBEDDED_FIELDS, Sessions};
+use kodiak_sessions::{SessionOptions, SessionRecords};
 use serde_json::{Value, json};
 
 use crate::embedders::{Scripted, failure, tiny};
@@ -32,7 +32,8 @@ Lessons:
 - Consider circuit breaker pattern for downstream service failures
 - Load testing should simulate burst patterns, not just steady state";
 
-pub(crate) const EXAMPLE: &str = include_str!("../../src/source/sessions/node_example.json");
+pub(crate) const EXAMPLE: &str =
+    include_str!("../../../kodiak-sessions/src/records/node_example.json");
 
 pub(crate) struct Tree {
     _folder: tempfile::TempDir,

@@ -14,15 +14,15 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
-use kodiak::memory::{Memories, Memory};
-use kodiak::notes::Notes;
-use kodiak::source::transcripts::Agent;
-use kodiak::source::{
-    Draft, FolderOptions, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,
-    SessionRecords, Source, TranscriptOptions, TranscriptSource,
-};
+use kodiak::source::{Draft, Source};
 use kodiak::{Error, Result};
 use kodiak_bear::{BearDatabase, BearOptions};
+use kodiak_memory::{Memories, Memory};
+use kodiak_memory::{MemoryFolder, MemoryOptions};
+use kodiak_notes::Notes;
+use kodiak_notes::{FolderOptions, MarkdownFolder};
+use kodiak_sessions::transcripts::Agent;
+use kodiak_sessions::{SessionOptions, SessionRecords, TranscriptOptions, TranscriptSource};
 use tiny_bear::{Bear, Generation, Note};
 
 use crate::collection::{Collection, ask, sorted};

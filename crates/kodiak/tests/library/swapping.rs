@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
-use kodiak::notes::Notes;
-use kodiak::source::{
-    Draft, FolderOptions, MarkdownFolder, MemoryFolder, MemoryOptions, SessionOptions,
-    SessionRecords, Source, WritableSource,
-};
+use kodiak::source::{Draft, Source, WritableSource};
+use kodiak_memory::{MemoryFolder, MemoryOptions};
+use kodiak_notes::Notes;
+use kodiak_notes::{FolderOptions, MarkdownFolder};
+use kodiak_sessions::{SessionOptions, SessionRecords};
 use rustix::fs::{RenameFlags, renameat_with};
 
 use crate::collection::ask;

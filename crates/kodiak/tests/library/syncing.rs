@@ -1,11 +1,12 @@
 //! What a sync notices, and what it never does.
 
 use kodiak::access::Guard;
-use kodiak::source::markdown::FolderOptions;
-use kodiak::source::{MarkdownFolder, Source};
+use kodiak::source::Source;
 use kodiak::store::prelude::*;
 use kodiak::sync::{self, Report};
 use kodiak::{Cancel, Error, Result};
+use kodiak_notes::MarkdownFolder;
+use kodiak_notes::markdown::FolderOptions;
 
 use crate::collection::{Collection, folder};
 

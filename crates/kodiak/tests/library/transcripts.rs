@@ -5,12 +5,12 @@ use std::fs;
 use std::path::PathBuf;
 
 use kodiak::access::Guard;
-use kodiak::brain::{SessionRetention, Sessions};
 use kodiak::engine::{Clock, Engine, Job};
-use kodiak::memory::Memories;
-use kodiak::source::transcripts::Agent;
-use kodiak::source::{TranscriptOptions, TranscriptSource};
 use kodiak::tombstones::Tombstones;
+use kodiak_memory::Memories;
+use kodiak_sessions::transcripts::Agent;
+use kodiak_sessions::{SessionRetention, Sessions};
+use kodiak_sessions::{TranscriptOptions, TranscriptSource};
 
 use crate::collection::ask;
 use crate::embedders::tiny;

@@ -2,8 +2,8 @@
 
 use axum::Extension;
 use axum::extract::State;
-use kodiak::memory::{Memories, Timeline, TimelineRequest};
 use kodiak::store::Filter;
+use kodiak_memory::{Memories, Timeline, TimelineRequest};
 
 use super::parameters::{Parameters, malformed};
 use super::{Answered, From, work};

@@ -1,7 +1,7 @@
 //! Two files with one id: both are found, and what is erased is what was named.
 
-use kodiak::memory::Memories;
 use kodiak::store::{SqliteIndex, Store};
+use kodiak_memory::Memories;
 
 use super::*;
 use crate::forgetting::files_with;

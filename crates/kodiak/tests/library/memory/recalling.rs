@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use kodiak::date;
 use kodiak::engine::Job;
-use kodiak::memory::{Article, Knowledge, Memories, Memory, Recall};
 use kodiak::search::{Mode, Notice, Request};
 use kodiak::store::Filter;
+use kodiak_memory::{Article, Knowledge, Memories, Memory, Recall};
 
 use super::{Place, me, memory, remember, request, sync};
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::forgetting::files_with;
-use kodiak::memory::Memories;
+use kodiak_memory::Memories;
 
 const SECRET: &[&str] = &["amaranth"];
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
-use kodiak::notes::Notes;
 use kodiak::search::Answer;
-use kodiak::source::MarkdownFolder;
-use kodiak::source::markdown::FolderOptions;
 use kodiak::store::{Filter, Store};
+use kodiak_notes::MarkdownFolder;
+use kodiak_notes::Notes;
+use kodiak_notes::markdown::FolderOptions;
 
 use crate::collection::{Collection, EVERY_MODE, ask, ask_in, topics};
 use crate::embedders::tiny;

@@ -1,0 +1,117 @@
+//! Memory: what agents and people learned, kept as a folder of notes and found again.
+//!
+//! A [`MemoryFolder`] is a source of memories or articles. [`Memories`] works over those
+//! of an engine:
+//!
+//! ```
+//! use kodiak::access::Guard;
+//! use kodiak::search::Request;
+//! use kodiak::{Engine, Job};
+//! use kodiak_memory::{Memories, Memory, MemoryFolder, MemoryOptions, Recall};
+//!
+//! # let temporary = tempfile::tempdir()?;
+//! # let (folder, index) = (temporary.path(), temporary.path().join("index.db"));
+//! let engine = Engine::builder(index)
+//!     .source(MemoryFolder::new("memory", folder, MemoryOptions::default())?)
+//!     .open()?;
+//! let (me, job) = (Guard::local(), Job::default());
+//! let memory = Memory {
+//!     source: "memory".into(),
+//!     text: "The staging database is reset every Monday.".into(),
+//!     ..Memory::default()
+//! };
+//! let memories = Memories::new(&engine);
+//! assert!(!memories.remember(&me, &memory, &job)?.deduplicated);
+//! assert!(memories.remember(&me, &memory, &job)?.deduplicated);
+//! let recall = Recall { request: Request::new("staging"), ..Recall::default() };
+//! assert_eq!(memories.recall(&me, &recall)?.here, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What is known is disclosed in layers, so that a reader spends few tokens: `timeline`
+//! lists, `recall` searches, `observations` reads whole texts. Each answer says how much
+//! it is worth in tokens.
+//!
+//! * `remember` writes, unless `duplicates` finds that it is known already;
+//! * `secrets` leaves out what must not be written;
+//! * `forget` moves to the trash, erases, and retires what is old;
+//! * ranking, superseding and collapsing are those of every search.
+
+mod duplicates;
+pub mod folder;
+mod forget;
+mod observations;
+mod recall;
+mod remember;
+mod secrets;
+mod timeline;
+
+pub use folder::{Holding, MemoryFolder, MemoryOptions};
+pub use forget::{Forgotten, Retired};
+pub use observations::{Observation, Observations};
+pub use recall::{Knowledge, Recall, Recalled};
+pub use remember::{Article, Memory, Remembered};
+pub use timeline::{Timeline, TimelineEntry, TimelineRequest};
+
+use kodiak::Engine;
+use kodiak::access::Guard;
+
+/// The kinds that are known: those of observations, those of knowledge, and those
+/// that this program writes by itself. Others are allowed.
+pub const KINDS: [&str; 13] = [
+    "code",
+    "decision",
+    "context",
+    "error",
+    "summary",
+    "execution",
+    "quality_gate",
+    "rule",
+    "article",
+    "note",
+    "canon",
+    "observation",
+    "memory",
+];
+
+/// The names under which the sources of memories and articles are registered.
+pub const MEMORY_SOURCE: &str = "memory";
+/// The name under which the source of articles is registered.
+pub const ARTICLE_SOURCE: &str = "article";
+
+/// The kinds of sources that hold what was said and done, beside memories.
+const SESSION_KINDS: [&str; 2] = ["sessions", "transcripts"];
+
+/// The memories and articles of an engine: remembering, recalling, listing and
+/// forgetting them.
+#[derive(Clone, Debug)]
+pub struct Memories<'a> {
+    engine: &'a Engine,
+}
+
+impl<'a> Memories<'a> {
+    /// Creates a view of the memories of an engine.
+    pub fn new(engine: &'a Engine) -> Self {
+        Self { engine }
+    }
+}
+
+impl Memories<'_> {
+    /// Returns the names of the sources that hold memories or articles and that exist
+    /// for the caller, in the order in which they were added.
+    pub fn memory_sources(&self, guard: &Guard, holding: Holding) -> Vec<String> {
+        self.sources_of_kinds(guard, &[holding.name()])
+    }
+
+    /// Returns the names of the sources of sessions that exist for the caller.
+    pub fn session_sources(&self, guard: &Guard) -> Vec<String> {
+        self.sources_of_kinds(guard, &SESSION_KINDS)
+    }
+
+    fn sources_of_kinds(&self, guard: &Guard, kinds: &[&str]) -> Vec<String> {
+        let sources = self.engine.sources().iter();
+        let sources = sources.filter(|source| kinds.contains(&source.kind()));
+        self.engine
+            .existing(guard, sources.map(|source| source.name()))
+    }
+}

@@ -1,0 +1,214 @@
+//! Observations: whole documents, many at once.
+//!
+//! The last layer of disclosure. All are read in one query, however many they are.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::Memories;
+use crate::folder::Holding;
+use kodiak::access::{Capability, Guard};
+use kodiak::search::{Completeness, Excerpt, Named, Notice};
+use kodiak_base::Result;
+use kodiak_store::{Filter, Reader, Row, Snapshot, StoredDocument};
+use kodiak_text::chunk::estimated_tokens;
+use kodiak_text::date;
+use kodiak_text::document::{LineRange, uri};
+
+/// The fields that hold a summary.
+pub(super) const SUMMARIES: [&str; 2] = ["summary", "description"];
+
+/// Whole documents.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Observations {
+    /// The documents, in the order in which they were asked for.
+    pub observations: Vec<Observation>,
+    /// The names that no document has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// The names that several documents have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ambiguous: Vec<String>,
+    /// The approximate number of tokens of all texts.
+    pub tokens: usize,
+    /// Whether something may be missing or out of date, and why.
+    #[serde(flatten, skip_serializing_if = "Completeness::is_complete")]
+    pub completeness: Completeness,
+}
+
+/// A whole document.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Observation {
+    /// Its short id with `#`.
+    pub id: String,
+    /// Its own id, or its key in its source.
+    pub key: String,
+    /// Its address.
+    pub uri: String,
+    /// The source it is from.
+    pub source: String,
+    /// Its kind.
+    pub kind: String,
+    /// Its title, or the beginning of its text.
+    pub title: String,
+    /// Its category.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// The project it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The session it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// When it was written.
+    pub created_at: String,
+    /// When it was last changed.
+    pub updated_at: String,
+    /// The id of a document that supersedes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    /// The other fields of its frontmatter, as names and values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<(String, String)>,
+    /// The first and the last line of `text` in its file, if lines were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<[usize; 2]>,
+    /// That some of these lines are beyond its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+    /// Its text, or that of the lines asked for.
+    pub text: String,
+    /// The approximate number of tokens of its text.
+    pub tokens: usize,
+}
+
+impl Memories<'_> {
+    /// Returns documents by their names, as [`Engine::find`](kodiak::Engine::find) reads them. A name that
+    /// leads nowhere is no error. If a document may have changed since it was indexed, or
+    /// if there is none, changes are looked for first, no longer than the engine's
+    /// budget.
+    pub fn observations(&self, guard: &Guard, names: &[String]) -> Result<Observations> {
+        guard.require(Capability::Read)?;
+        let filter = guard.narrow(&Filter::default());
+        let read = || {
+            self.engine.read_as(guard, |reader| {
+                let _snapshot = Snapshot::begin(reader)?;
+                let mut answer = Observations::default();
+                let mut wanted: Vec<(Row, Option<LineRange>)> = Vec::new();
+                let mut typed: Vec<&String> = Vec::new();
+                let found = self.engine.named(reader, guard, names)?;
+                for (name, Named { rows, lines }) in names.iter().zip(found) {
+                    match rows.as_slice() {
+                        [] => answer.missing.push(name.clone()),
+                        [row] if wanted.contains(&(*row, lines)) => {}
+                        [row] => {
+                            wanted.push((*row, lines));
+                            typed.push(name);
+                        }
+                        _ => answer.ambiguous.push(name.clone()),
+                    }
+                }
+                let missing = !answer.missing.is_empty();
+                let rows: Vec<Row> = wanted.iter().map(|(row, _)| *row).collect();
+                let newer = successors(reader, &rows, &filter)?;
+                let documents = reader.documents(&rows)?;
+                for ((row, lines), name) in wanted.into_iter().zip(typed) {
+                    let Some(document) = documents.iter().find(|one| one.row == row) else {
+                        continue;
+                    };
+                    let excerpt = lines.map(|lines| (lines, Excerpt::of(document, Some(lines))));
+                    if let Some((wanted, excerpt)) = &excerpt
+                        && wanted.from > excerpt.line_count
+                    {
+                        answer.missing.push(name.clone());
+                        continue;
+                    }
+                    let fields = reader.fields(row)?;
+                    let superseded_by = newer.get(&row).cloned();
+                    let mut one = Observation::of(document.clone(), fields, superseded_by);
+                    if let Some((wanted, excerpt)) = excerpt {
+                        let line_count = excerpt.line_count;
+                        let beyond = wanted.beyond(line_count);
+                        let beyond = beyond.map(|line| Notice::LinesBeyondEnd { line, line_count });
+                        one.notice = beyond.map(|notice| notice.to_string());
+                        one.lines = Some([excerpt.lines.from, excerpt.lines.to]);
+                        one.tokens = estimated_tokens(&excerpt.text);
+                        one.text = excerpt.text;
+                    }
+                    answer.tokens += one.tokens;
+                    answer.observations.push(one);
+                }
+                Ok((answer, documents, missing))
+            })
+        };
+        let (mut answer, completeness) = self.engine.all_refreshed(guard, read)?;
+        answer.completeness = completeness;
+        Ok(answer)
+    }
+
+    /// Returns the memory or article that a name means.
+    pub(super) fn memory_named(&self, guard: &Guard, name: &str) -> Result<StoredDocument> {
+        let mut sources = self.memory_sources(guard, Holding::Memories);
+        sources.extend(self.memory_sources(guard, Holding::Articles));
+        self.engine.document_named(&guard.among(sources), name)
+    }
+}
+
+impl Observation {
+    fn of(
+        document: StoredDocument,
+        fields: Vec<(String, String)>,
+        superseded_by: Option<String>,
+    ) -> Self {
+        Self {
+            id: format!("#{}", document.short_id),
+            uri: uri(&document.source, &document.key),
+            title: document.shown_title().into_owned(),
+            created_at: date::format(document.created_at.unwrap_or(document.updated_at)),
+            updated_at: date::format(document.updated_at),
+            tokens: estimated_tokens(&document.body),
+            key: document.key,
+            source: document.source,
+            kind: document.kind,
+            category: document.category,
+            tags: document.tags,
+            project: document.project,
+            session: document.thread.map(|thread| thread.name),
+            superseded_by,
+            fields,
+            lines: None,
+            notice: None,
+            text: document.body,
+        }
+    }
+}
+
+/// Returns the first of these fields that a document has.
+pub(super) fn first_of<'a>(fields: &'a [(String, String)], names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|wanted| {
+        let mut pairs = fields.iter();
+        let found = pairs.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        found.map(|(_, value)| value.as_str())
+    })
+}
+
+/// Returns the short id of what supersedes each of these documents, if anything does.
+pub(super) fn successors(
+    reader: &dyn Reader,
+    rows: &[Row],
+    visible: &Filter,
+) -> Result<HashMap<Row, String>> {
+    let pairs = reader.successors(rows, visible)?;
+    let newer: Vec<Row> = pairs.iter().map(|(_, newer)| *newer).collect();
+    let named = reader.documents(&newer)?.into_iter();
+    let ids: HashMap<Row, String> = named
+        .map(|document| (document.row, format!("#{}", document.short_id)))
+        .collect();
+    let pairs = pairs.into_iter();
+    Ok(pairs
+        .filter_map(|(older, newer)| Some((older, ids.get(&newer)?.clone())))
+        .collect())
+}

@@ -1,0 +1,222 @@
+//! The timeline: what was learned when, in few words.
+//!
+//! The first layer of disclosure. An entry says what it is about and what reading
+//! all of it would cost.
+
+use serde::Serialize;
+
+use super::Memories;
+use super::observations::{SUMMARIES, first_of};
+use crate::folder::Holding;
+use kodiak::access::{Capability, Guard};
+use kodiak::search::Completeness;
+use kodiak_base::Result;
+use kodiak_store::{Filter, Moment, Reader, Row, StoredDocument, Stretch, beginning};
+use kodiak_text::chunk::estimated_tokens;
+use kodiak_text::date;
+use kodiak_text::document::{Timestamp, uri};
+
+/// The number of characters that stand for a text without a summary.
+const PREVIEW: usize = 100;
+
+/// What a timeline is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimelineRequest {
+    /// Which documents are listed. Without sources, these are all memories, articles
+    /// and sessions.
+    pub filter: Filter,
+    /// Only what was written at this moment or later.
+    pub after: Option<Timestamp>,
+    /// Only what was written before this moment.
+    pub before: Option<Timestamp>,
+    /// The id of a document in the middle: listed are those around it.
+    pub around: Option<String>,
+    /// How many are listed before and after the one in the middle.
+    pub context: usize,
+    /// The highest number of entries. The latest are kept.
+    pub limit: usize,
+    /// Whether changes are looked for meanwhile, as in a search.
+    pub refresh: bool,
+}
+
+/// What was written, earliest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Timeline {
+    /// The entries, earliest first.
+    pub entries: Vec<TimelineEntry>,
+    /// The approximate number of tokens that the entries take.
+    pub tokens: usize,
+    /// Whether something may be missing, and why.
+    #[serde(flatten, skip_serializing_if = "Completeness::is_complete")]
+    pub completeness: Completeness,
+}
+
+/// One document on a timeline.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimelineEntry {
+    /// Its short id with `#`.
+    pub id: String,
+    /// Its own id, or its key in its source.
+    pub key: String,
+    /// Its address.
+    pub uri: String,
+    /// The source it is from.
+    pub source: String,
+    /// When it was written.
+    pub created_at: String,
+    /// Its kind.
+    pub kind: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// The project it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Its title, if it has one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Its summary, or the beginning of its text.
+    pub summary: String,
+    /// The approximate number of tokens of its whole text.
+    pub tokens: usize,
+    /// Whether the timeline was asked for around it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub anchor: bool,
+    /// The id of a document that supersedes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+}
+
+impl Memories<'_> {
+    /// Lists documents by the time at which they were written. If the request says
+    /// so, changes are looked for meanwhile, as in a search.
+    pub fn timeline(&self, guard: &Guard, request: &TimelineRequest) -> Result<Timeline> {
+        guard.require(Capability::Read)?;
+        let mut filter = guard.narrow(&request.filter);
+        if filter.sources.is_empty() {
+            filter.sources = self.memory_sources(guard, Holding::Memories);
+            filter
+                .sources
+                .extend(self.memory_sources(guard, Holding::Articles));
+            filter.sources.extend(self.session_sources(guard));
+            if filter.sources.is_empty() {
+                return Ok(Timeline::default());
+            }
+        }
+        let anchor = match &request.around {
+            Some(name) => Some(self.engine.document_named(guard, name)?),
+            None => None,
+        };
+        self.engine.read_as(guard, |reader| {
+            let list = || listed(reader, guard, request, &filter, anchor.as_ref());
+            if !request.refresh {
+                return list();
+            }
+            let (mut timeline, lacking) = self.engine.beside_look(reader, &filter, list)?;
+            let completeness = &mut timeline.completeness;
+            for reason in lacking {
+                completeness.add(reason);
+            }
+            self.engine
+                .add_unsynced(reader, guard, &filter, completeness)?;
+            Ok(timeline)
+        })
+    }
+}
+
+/// Lists what is in the index now.
+fn listed(
+    reader: &dyn Reader,
+    guard: &Guard,
+    request: &TimelineRequest,
+    filter: &Filter,
+    anchor: Option<&StoredDocument>,
+) -> Result<Timeline> {
+    let stretch = Stretch {
+        after: request.after,
+        before: request.before,
+        ..Stretch::default()
+    };
+    let rows = if let Some(anchor) = anchor {
+        around(reader, filter, &stretch, anchor, request.context)?
+    } else {
+        let limit = request.limit;
+        let mut rows = reader.by_time(filter, &Stretch { limit, ..stretch })?;
+        rows.reverse();
+        rows
+    };
+    entries(reader, guard, &rows, anchor.map(|anchor| anchor.row))
+}
+
+/// Returns the documents around one, earliest first.
+fn around(
+    reader: &dyn Reader,
+    filter: &Filter,
+    stretch: &Stretch,
+    anchor: &StoredDocument,
+    context: usize,
+) -> Result<Vec<Row>> {
+    let side = |forward| Stretch {
+        beside: Some(Moment::of(anchor)),
+        forward,
+        limit: context,
+        ..stretch.clone()
+    };
+    let mut rows = reader.by_time(filter, &side(false))?;
+    rows.reverse();
+    rows.push(anchor.row);
+    rows.extend(reader.by_time(filter, &side(true))?);
+    Ok(rows)
+}
+
+fn entries(
+    reader: &dyn Reader,
+    guard: &Guard,
+    rows: &[Row],
+    anchor: Option<Row>,
+) -> Result<Timeline> {
+    let visible = guard.narrow(&Filter::default());
+    let newer = super::observations::successors(reader, rows, &visible)?;
+    let mut timeline = Timeline::default();
+    for document in reader.documents(rows)? {
+        let fields = reader.fields(document.row)?;
+        let summary = first_of(&fields, &SUMMARIES).map_or_else(
+            || beginning(&document.body, PREVIEW),
+            |summary| beginning(summary, usize::MAX),
+        );
+        let entry = TimelineEntry {
+            id: format!("#{}", document.short_id),
+            uri: uri(&document.source, &document.key),
+            created_at: date::format(document.created_at.unwrap_or(document.updated_at)),
+            tokens: estimated_tokens(&document.body),
+            anchor: anchor == Some(document.row),
+            superseded_by: newer.get(&document.row).cloned(),
+            key: document.key,
+            source: document.source,
+            kind: document.kind,
+            tags: document.tags,
+            project: document.project,
+            title: document.title,
+            summary,
+        };
+        timeline.tokens += tokens_of(&entry);
+        timeline.entries.push(entry);
+    }
+    Ok(timeline)
+}
+
+/// Returns the approximate number of tokens that an entry takes when it is shown.
+fn tokens_of(entry: &TimelineEntry) -> usize {
+    let shown = [
+        &entry.id,
+        &entry.created_at,
+        &entry.kind,
+        &entry.title,
+        &entry.summary,
+    ];
+    let tags: usize = entry.tags.iter().map(|tag| estimated_tokens(tag)).sum();
+    shown
+        .iter()
+        .map(|text| estimated_tokens(text))
+        .sum::<usize>()
+        + tags
+}

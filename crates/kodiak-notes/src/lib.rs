@@ -1,0 +1,64 @@
+//! Folders of notes: reading, writing, tagging, linking and trashing them.
+//!
+//! A [`MarkdownFolder`] is a source of Markdown, plain text and Org files. [`Notes`]
+//! writes to the folders of an engine, and keeps the index up to date:
+//!
+//! ```
+//! use kodiak::access::Guard;
+//! use kodiak::search::Request;
+//! use kodiak::source::Draft;
+//! use kodiak::{Engine, Job};
+//! use kodiak_notes::{FolderOptions, MarkdownFolder, Notes};
+//!
+//! # let temporary = tempfile::tempdir()?;
+//! # let (folder, index) = (temporary.path(), temporary.path().join("index.db"));
+//! let options = FolderOptions { writable: true, ..FolderOptions::default() };
+//! let engine = Engine::builder(index)
+//!     .source(MarkdownFolder::new("notes", folder, options)?)
+//!     .open()?;
+//! let (me, job) = (Guard::local(), Job::default());
+//! let draft = Draft { title: "Bread".into(), body: "Knead for ten minutes.".into(), ..Draft::default() };
+//! let saved = Notes::new(&engine).create(&me, "notes", &draft, &job)?;
+//! assert_eq!(saved.key, "Bread.md");
+//! assert_eq!(engine.search(&me, &Request::new("knead"))?.hits.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! * `markdown` finds, reads and writes the files of a folder;
+//! * `note` makes a document of a text, with `frontmatter` and `decode`;
+//! * `retag` and `retitle` change a text in place;
+//! * `pages` and `tags` have the methods of [`Notes`], `naming` what names callers get.
+
+mod decode;
+pub mod frontmatter;
+pub mod markdown;
+pub mod naming;
+pub mod note;
+mod pages;
+mod renaming;
+mod retag;
+mod retitle;
+mod speaker;
+mod tags;
+
+pub use markdown::{FolderOptions, MarkdownFolder, path_in};
+pub use note::document_from_text;
+pub use pages::{PAGES_SOURCE, PageText, Saved};
+pub use speaker::speaker;
+pub use tags::{Left, TagCount, TagRenaming};
+
+use kodiak::Engine;
+
+/// The notes of the writable sources of an engine: reading, writing, renaming, tagging
+/// and deleting them. What is written is indexed at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Notes<'a> {
+    engine: &'a Engine,
+}
+
+impl<'a> Notes<'a> {
+    /// Creates a view of the notes of an engine.
+    pub fn new(engine: &'a Engine) -> Self {
+        Self { engine }
+    }
+}

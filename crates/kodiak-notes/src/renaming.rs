@@ -1,0 +1,41 @@
+//! The record of a tag's renaming: which files change, and from what to what.
+//!
+//! It is written before the first file changes and removed after the last, so that any
+//! process that finds one finishes the work. It never says more about a note than its
+//! name and two hashes.
+
+use serde::{Deserialize, Serialize};
+
+use kodiak::access::Guard;
+
+/// What the name of the journal ends with.
+pub(super) const ENDING: &str = ".tag-rename";
+
+/// A renaming that has begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Renaming {
+    /// The tag as it was.
+    pub(super) from: String,
+    /// The tag as it becomes.
+    pub(super) to: String,
+    /// The files that carry it.
+    pub(super) files: Vec<Planned>,
+}
+
+/// A file to be rewritten.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Planned {
+    pub(super) source: String,
+    pub(super) key: String,
+    /// The hash of its text before.
+    pub(super) before: [u8; 32],
+    /// The hash of its text afterwards.
+    pub(super) after: [u8; 32],
+}
+
+impl Renaming {
+    /// Reports whether a caller may finish the work: every source exists for it.
+    pub(super) fn is_within(&self, guard: &Guard) -> bool {
+        self.files.iter().all(|file| guard.admits(&file.source))
+    }
+}
