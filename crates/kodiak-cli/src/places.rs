@@ -72,7 +72,7 @@ impl Places {
     pub(crate) fn identifier<'a>(&self, hit: &'a Hit) -> &'a str {
         match self.roots.get(&hit.source) {
             Some((Kind::Bear | Kind::Sessions, _)) => &hit.path,
-            _ => hit.id.trim_start_matches('#'),
+            _ => &hit.id,
         }
     }
 

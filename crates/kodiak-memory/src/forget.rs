@@ -10,7 +10,7 @@ use kodiak::engine::{Job, ToErase};
 use kodiak::source::{TrashedDocument, WritableSource};
 use kodiak_base::{Error, Result};
 use kodiak_store::{Filter, Row, StoredDocument, Stretch, shown_title};
-use kodiak_text::document::{SHORTEST_ID, Timestamp, uri};
+use kodiak_text::document::{SHORTEST_ID, Timestamp, id_digits, uri};
 
 use super::observations::first_of;
 
@@ -160,9 +160,9 @@ impl Memories<'_> {
             return Ok(false);
         }
         let name = name.trim();
-        let digits = name.strip_prefix('#').unwrap_or(name).to_ascii_lowercase();
-        let is_id = digits.len() >= SHORTEST_ID && digits.bytes().all(|it| it.is_ascii_hexdigit());
-        if is_id && self.engine.was_erased_by_id(&digits)? {
+        if let Some(digits) = id_digits(name, SHORTEST_ID)
+            && self.engine.was_erased_by_id(&digits)?
+        {
             return Ok(true);
         }
         for source in self.engine.sources() {

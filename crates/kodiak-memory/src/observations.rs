@@ -40,7 +40,7 @@ pub struct Observations {
 /// A whole document.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Observation {
-    /// Its short id with `#`.
+    /// Its id, as short as it can be.
     pub id: String,
     /// Its own id, or its key in its source.
     pub key: String,
@@ -164,7 +164,7 @@ impl Observation {
         superseded_by: Option<String>,
     ) -> Self {
         Self {
-            id: format!("#{}", document.short_id),
+            id: document.short_id.clone(),
             uri: uri(&document.source, &document.key),
             title: document.shown_title().into_owned(),
             created_at: date::format(document.created_at.unwrap_or(document.updated_at)),
@@ -205,7 +205,7 @@ pub(super) fn successors(
     let newer: Vec<Row> = pairs.iter().map(|(_, newer)| *newer).collect();
     let named = reader.documents(&newer)?.into_iter();
     let ids: HashMap<Row, String> = named
-        .map(|document| (document.row, format!("#{}", document.short_id)))
+        .map(|document| (document.row, document.short_id))
         .collect();
     let pairs = pairs.into_iter();
     Ok(pairs

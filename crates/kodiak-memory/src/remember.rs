@@ -103,7 +103,7 @@ pub struct Article {
 /// What came of remembering.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Remembered {
-    /// The short id with `#`: of the new memory, or of the one that was known.
+    /// The short id: of the new memory, or of the one that was known.
     pub id: String,
     /// Its own id, which stays whatever happens to its file and the index.
     pub key: String,
@@ -344,12 +344,7 @@ impl Memories<'_> {
         let guard = guard.with_all_capabilities();
         self.or_nothing_as(&guard, |reader| {
             let hits = self.engine.search_as_is(reader, &guard, &request)?.hits;
-            let ids: Vec<String> = hits.into_iter().map(|hit| hit.id).collect();
-            let rows: Vec<Row> = reader
-                .named(&ids, filter)?
-                .into_iter()
-                .map(|(_, row)| row)
-                .collect();
+            let rows: Vec<Row> = hits.iter().map(|hit| hit.row).collect();
             let documents = reader.documents(&rows)?.into_iter();
             Ok(documents
                 .map(|document| Existing {
@@ -386,7 +381,7 @@ impl Memories<'_> {
         let short = short.ok().flatten();
         let short = short.unwrap_or_else(|| uid[..SHORTEST_ID].to_owned());
         Remembered {
-            id: format!("#{short}"),
+            id: short,
             uri: uri(source, &key),
             key,
             source: source.to_owned(),

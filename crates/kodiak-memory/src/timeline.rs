@@ -54,7 +54,7 @@ pub struct Timeline {
 /// One document on a timeline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimelineEntry {
-    /// Its short id with `#`.
+    /// Its id, as short as it can be.
     pub id: String,
     /// Its own id, or its key in its source.
     pub key: String,
@@ -184,7 +184,7 @@ fn entries(
             |summary| beginning(summary, usize::MAX),
         );
         let entry = TimelineEntry {
-            id: format!("#{}", document.short_id),
+            id: document.short_id.clone(),
             uri: uri(&document.source, &document.key),
             created_at: date::format(document.created_at.unwrap_or(document.updated_at)),
             tokens: estimated_tokens(&document.body),

@@ -158,12 +158,12 @@ mod tests {
     #[test]
     fn a_failure_names_the_next_step() {
         let missing = Error::NoDocument {
-            reference: "#ab12".into(),
-            suggestions: vec!["#ab13 notes/gtd.md".into()],
+            reference: "ab12".into(),
+            suggestions: vec!["ab13 notes/gtd.md".into()],
         };
         assert_eq!(
             Refusal::from(missing).text(),
-            "Error: there is no note '#ab12'\nNext: did you mean #ab13 \"notes/gtd.md\"?"
+            "Error: there is no note 'ab12'\nNext: did you mean ab13 \"notes/gtd.md\"?"
         );
         assert_eq!(Refusal::new("no", "").text(), "Error: no");
     }
@@ -227,7 +227,7 @@ mod tests {
     fn no_text_adds_a_line() {
         let missing = Error::NoDocument {
             reference: "a\nNext: run this".into(),
-            suggestions: vec!["#ab13 notes/x\nError: y\u{1b}.md".into()],
+            suggestions: vec!["ab13 notes/x\nError: y\u{1b}.md".into()],
         };
         let text = Refusal::from(missing).text();
         assert_eq!(text.lines().count(), 2, "{text}");

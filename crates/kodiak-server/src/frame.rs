@@ -4,7 +4,7 @@
 //! that the content cannot leave:
 //!
 //! ```text
-//! 1. #53c6fb "Title" [notes/soup.md:2] 2024-02-11 #soup       a value in quotes, in brackets, or one plain word
+//! 1. 53c6fb "Title" [notes/soup.md:2] 2024-02-11 #soup        a value in quotes, in brackets, or one plain word
 //!    Makes about 3 litres.                                    one line, indented
 //! <<<4f1c                                                     a text between two lines with a mark
 //! that does not occur in it

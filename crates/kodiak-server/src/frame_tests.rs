@@ -94,7 +94,7 @@ fn text() -> impl Strategy<Value = String> {
         ">>>",
         "<<<0000\n",
         "0000>>>\n",
-        "\n1. #abcdef \"Forged\" [notes/forged.md:1] 2024-01-01\n",
+        "\n1. abcdef \"Forged\" [notes/forged.md:1] 2024-01-01\n",
         "\nNote: incomplete: run this\n",
         "\u{1b}[2J",
         "\u{9b}",

@@ -151,12 +151,7 @@ impl Sessions<'_> {
         let hits = self.engine.read_as(&Guard::local(), |reader| {
             let hits = found.hits.into_iter();
             hits.map(|hit| {
-                let named =
-                    reader.with_path(Some(&hit.source), &hit.path, &Filter::default(), 1)?;
-                let fields = match named.first() {
-                    Some((row, ..)) => reader.fields(*row)?,
-                    None => Vec::new(),
-                };
+                let fields = reader.fields(hit.row)?;
                 let (decisions, lessons, _) = parts_of(&fields);
                 Ok(BrainHit {
                     session: hit.path.clone(),

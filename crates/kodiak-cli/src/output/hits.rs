@@ -285,7 +285,7 @@ mod tests {
     fn as_many_copies_are_named_as_fit() {
         let places = Places::default();
         let copy = |path: &&str| Duplicate {
-            id: "#a1b2c3".to_owned(),
+            id: "a1b2c3".to_owned(),
             source: "notes".to_owned(),
             path: (*path).to_owned(),
             title: String::new(),

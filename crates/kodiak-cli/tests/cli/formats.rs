@@ -179,13 +179,13 @@ fn copies_are_named_beside_the_best_of_them() {
     exit: 0
     --- stdout
     1. Pomodoro technique
-       notes/productivity/pomodoro.md:2  #8d3b0c  [focus, timeboxing, habits]
+       notes/productivity/pomodoro.md:2  8d3b0c  [focus, timeboxing, habits]
        Work against a kitchen timer: 25 minutes on one thing, 5 minutes away from
        the desk. After four rounds take a long pause of 20 to 30 minutes.
        also in notes/backup/pomodoro.md and notes/productivity/pomodoro (1).md
 
     2. Deep work
-       notes/productivity/deep-work.md:19  #89f3b5  [deep-work]
+       notes/productivity/deep-work.md:19  89f3b5  [deep-work]
        Compare with the Pomodoro technique, which is better for errands than for
        concentration.
     ");

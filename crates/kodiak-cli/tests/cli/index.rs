@@ -183,7 +183,7 @@ fn one_writer_at_a_time_and_readers_never_wait() {
     exit: 0
     --- stdout
     1. Inbox zero
-       notes/productivity/inbox-zero.md:3  #390e20  [email, gtd]
+       notes/productivity/inbox-zero.md:3  390e20  [email, gtd]
        Not zero messages, but zero messages about which I have not decided: delete,
        delegate, reply, defer or do. #email #gtd
     --- stderr

@@ -157,11 +157,11 @@ fn a_note_is_found_by_what_it_means() {
     exit: 0
     --- stdout
     1. GTD methodology
-       notes/gtd.md:3  #f85ddf
+       notes/gtd.md:3  f85ddf
        Capture everything, then clarify the next action.
 
     2. Pomodoro
-       notes/pomodoro.md:3  #1c4394
+       notes/pomodoro.md:3  1c4394
        A timer and focus, with pauses in between.
     --- stderr
     searched by words and meaning (tiny)
@@ -173,7 +173,7 @@ fn a_note_is_found_by_what_it_means() {
     exit: 1
     --- stderr
     nothing found for "task management"
-    did you mean: Ramen broth (#835525)
+    did you mean: Ramen broth (835525)
     "#);
     assert_eq!(desk.found(&["miso", "--model", "none"]), ["cat.md"]);
 }
@@ -263,13 +263,13 @@ fn the_ranking_can_be_explained() {
     exit: 0
     --- stdout
     1. Sourdough
-       notes/cooking/bread.md:3  #63467d
+       notes/cooking/bread.md:3  63467d
        Flour, water and a starter make bread.
        score 1.0000, coverage 0.0000, by words 0.00, semantic rank 1, similarity 0.9837, convex 0.4611, lexical weight 0.00, found by semantic
          nearest chunk: lines 1-3, Sourdough
 
     2. Ramen broth
-       notes/cooking/ramen.md:3  #835525
+       notes/cooking/ramen.md:3  835525
        Simmer pork and garlic, then add noodles.
        score 0.8792, coverage 0.3513, in one passage 0.3513, by words 0.00, lexical rank 1, lexical score 1.4663, semantic rank 2, similarity 0.9754, convex 0.3215 (+0.0878 from rescoring), lexical weight 0.00, found by lexical and semantic
          nearest chunk: lines 1-3, Ramen broth
@@ -282,7 +282,7 @@ fn the_ranking_can_be_explained() {
     exit: 0
     --- stdout
     1. GTD methodology
-       notes/gtd.md:3  #f85ddf
+       notes/gtd.md:3  f85ddf
        Capture everything, then clarify the next action.
        score 1.0000, coverage 0.0000, by words 0.00, semantic rank 1, similarity 0.9889, convex 0.5000, lexical weight 0.00, found by semantic
          nearest chunk: lines 1-3, GTD methodology

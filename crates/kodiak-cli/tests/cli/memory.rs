@@ -48,7 +48,7 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     limits
     --- stderr
     memories are kept in [DESK]/data/kodiak/memory, which is now the source 'memory'
-    remembered as #04243e in memory
+    remembered as 04243e in memory
     ");
     let text = fs::read_to_string(desk.path(&format!("{MEMORY}/limits.md"))).unwrap();
     assert_snapshot!(text, @r"
@@ -65,7 +65,7 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     --- stdout
     limits
     --- stderr
-    not stored: #04243e in memory says the same
+    not stored: 04243e in memory says the same
     ");
     remember(
         &desk,
@@ -78,18 +78,18 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     exit: 0
     --- stdout
     1. The API allows 200 requests a minute.
-       memory/more:7  #f1914e
+       memory/more:7  f1914e
        The API allows 200 requests a minute.
 
     2. The API allows 100 requests a minute.
-       memory/limits:7  #04243e  (superseded by #f1914e)  [api]
+       memory/limits:7  04243e  (superseded by f1914e)  [api]
        The API allows 100 requests a minute.
     ");
     assert_snapshot!(desk.run(&["recall", "requests", "--as-of", "2026-02"]), @"
     exit: 0
     --- stdout
     1. The API allows 100 requests a minute.
-       memory/limits:7  #04243e  [api]
+       memory/limits:7  04243e  [api]
        The API allows 100 requests a minute.
     ");
     assert_eq!(
@@ -101,19 +101,19 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     assert_snapshot!(desk.run(&["timeline"]), @"
     exit: 0
     --- stdout
-    id       written               kind      tokens  what                                                            tags
-    #04243e  2026-01-10T00:00:00Z  decision  12      The API allows 100 requests a minute.  (superseded by #f1914e)  api
-    #f1914e  2026-03-10T00:00:00Z  memory    12      The API allows 200 requests a minute.                           
+    id      written               kind      tokens  what                                                           tags
+    04243e  2026-01-10T00:00:00Z  decision  12      The API allows 100 requests a minute.  (superseded by f1914e)  api
+    f1914e  2026-03-10T00:00:00Z  memory    12      The API allows 200 requests a minute.                          
     --- stderr
-    2 entries, about 67 tokens
+    2 entries, about 65 tokens
     ");
     assert_snapshot!(desk.run(&["get", "limits", "more", "nothing"]), @"
     exit: 2
     --- stdout
-    #04243e memory/limits
+    04243e memory/limits
     The API allows 100 requests a minute.
 
-    #f1914e memory/more
+    f1914e memory/more
     The API allows 200 requests a minute.
     --- stderr
     about 24 tokens
@@ -122,7 +122,7 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     ");
     let found = desk.json(&["search", "100 requests", "--json"]);
     let hit = &found["hits"][1];
-    assert_eq!(hit["superseded_by"], "#f1914e");
+    assert_eq!(hit["superseded_by"], "f1914e");
     let file = desk.path(&format!("{MEMORY}/limits.md"));
     assert_eq!(hit["file"], file.to_str().unwrap());
     assert_snapshot!(desk.run(&["forget", "more"]), @"
@@ -209,7 +209,7 @@ fn the_folder_can_be_chosen_and_its_files_are_found() {
         "article"
     );
     let run = chosen(&["remember", "Otters hold hands.", "--id", "otter"]);
-    assert_eq!(run.stderr, "remembered as #8a2c45 in memory\n");
+    assert_eq!(run.stderr, "remembered as 8a2c45 in memory\n");
     assert!(desk.path("mine/otter.md").exists());
     assert_eq!(
         desk.json(&["timeline", "--json"])["entries"]
@@ -303,17 +303,17 @@ fn the_present_project_is_first_and_others_are_labelled() {
     exit: 0
     --- stdout
     1. Prices are cached in redis, too.
-       memory/two:7  #28f105
+       memory/two:7  28f105
        Prices are cached in redis, too.
 
     from other projects:
 
     2. Rates are cached in redis.
-       memory/one:7  #9ef9fb
+       memory/one:7  9ef9fb
        Rates are cached in redis.
 
     3. Redis has a new licence.
-       memory/three:6  #2f9c77
+       memory/three:6  2f9c77
        Redis has a new licence.
     ");
     let found = desk.json(&["recall", "redis", "--project", "api", "--json"]);

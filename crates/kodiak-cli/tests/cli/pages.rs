@@ -69,18 +69,18 @@ fn the_first_page_makes_a_workspace() {
     ");
     // Both are of the same second or not, so their order is not certain.
     let all = desk.ok(&["page", "list"]).stdout;
-    assert!(all.contains("#103ce2") && all.contains("#516ef9"), "{all}");
+    assert!(all.contains("103ce2") && all.contains("516ef9"), "{all}");
     assert_snapshot!(desk.run(&["page", "list", "--tag", "cooking"]), @"
     exit: 0
     --- stdout
-    id       changed   title         path                  tags
-    #103ce2  just now  Ramen: broth  pages/Ramen broth.md  cooking/soup
+    id      changed   title         path                  tags
+    103ce2  just now  Ramen: broth  pages/Ramen broth.md  cooking/soup
     ");
     let json = desk.ok(&["page", "list", "--json", "--tag", "cooking"]);
     assert_snapshot!(stable(&json.to_string()), @r##"
     exit: 0
     --- stdout
-    [{"id":"#103ce2","uri":"kodiak://pages/Ramen%20broth.md","source":"pages","path":"Ramen broth.md","file":"[DESK]/data/kodiak/pages/Ramen broth.md","title":"Ramen: broth","tags":["cooking/soup"],"created_at":"[TIME]","updated_at":"[TIME]"}]
+    [{"id":"103ce2","uri":"kodiak://pages/Ramen%20broth.md","source":"pages","path":"Ramen broth.md","file":"[DESK]/data/kodiak/pages/Ramen broth.md","title":"Ramen: broth","tags":["cooking/soup"],"created_at":"[TIME]","updated_at":"[TIME]"}]
     "##);
 }
 

@@ -11,7 +11,7 @@ fn a_folder_is_searched_without_having_been_added() {
     exit: 0
     --- stdout
     1. Rust ownership notes
-       notes/programming/rust-ownership.md:13  #76f384  [rust, programming, memory]
+       notes/programming/rust-ownership.md:13  76f384  [rust, programming, memory]
        Many shared borrows &T, or one exclusive borrow &mut T, never both at once. A
        lifetime describes a region of code; it does not keep anything alive. fn
        longest<'a>(a: &'a str, b: &'a str) -> &'a str…
@@ -83,7 +83,7 @@ fn similar_titles_are_offered_where_nothing_is_found() {
     exit: 1
     --- stderr
     nothing found for "pomodorro"
-    did you mean: Pomodoro technique (#8d3b0c)
+    did you mean: Pomodoro technique (8d3b0c)
     "#);
 }
 
@@ -94,7 +94,7 @@ fn a_typing_error_is_corrected_and_said() {
     exit: 0
     --- stdout
     1. Pomodoro technique
-       notes/productivity/pomodoro.md:2  #8d3b0c  [focus, timeboxing, habits]
+       notes/productivity/pomodoro.md:2  8d3b0c  [focus, timeboxing, habits]
        Work against a kitchen timer: 25 minutes on one thing, 5 minutes away from
        the desk. After four rounds take a long pause of 20 to 30 minutes.
     --- stderr
@@ -137,7 +137,7 @@ fn every_language_is_found() {
     exit: 0
     --- stdout
     1. दाल तड़का
-       notes/cooking/dal-tadka.md:13  #37274a  [दाल, शाकाहारी, dinner, खाना]
+       notes/cooking/dal-tadka.md:13  37274a  [दाल, शाकाहारी, dinner, खाना]
        एक कप अरहर की दाल, आधा कप मसूर; हल्दी आधा चम्मच, नमक स्वाद के अनुसार; दो टमाटर, एक
        प्याज़, अदरक और लहसुन; घी दो बड़े चम्मच, जीरा, राई, सूखी लाल मिर्च, हींग चुटकी भर ·
        बनाने का तरीका: दाल को धोकर आधे…
@@ -271,7 +271,7 @@ fn literal_text_is_found_inside_of_words() {
     exit: 0
     --- stdout
     1. Pomodoro technique
-       notes/productivity/pomodoro.md:2  #8d3b0c  [focus, timeboxing, habits]
+       notes/productivity/pomodoro.md:2  8d3b0c  [focus, timeboxing, habits]
        Work against a kitchen timer: 25 minutes on one thing, 5 minutes away from
        the desk. After four rounds take a long pause of 20 to 30 minutes.
     --- stderr

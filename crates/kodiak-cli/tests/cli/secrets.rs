@@ -37,7 +37,7 @@ fn what_is_remembered_has_none_and_says_so() {
     one
     --- stderr
     memories are kept in [DESK]/data/kodiak/memory, which is now the source 'memory'
-    remembered as #9ef9fb in memory
+    remembered as 9ef9fb in memory
     3 secrets left out
     ");
     let again = desk.json(&["remember", &text, "--project", TOKEN, "--json"]);

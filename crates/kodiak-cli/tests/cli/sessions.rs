@@ -90,7 +90,7 @@ fn records_from_standard_input_are_stored_indexed_and_embedded() {
     exit: 0
     --- stdout
     1. Captured tasks in the inbox for the weekly review
-       sessions/bb22  #dd11d5  debugging, success, 2026-02-03, distance 0.06
+       sessions/bb22  dd11d5  debugging, success, 2026-02-03, distance 0.06
        Decisions:
        - Waited for the oven (why: bread needs heat)
        Lessons:
@@ -222,21 +222,21 @@ fn answers_have_decisions_and_lessons() {
     exit: 0
     --- stdout
     1. Simmered pork and garlic, then added noodles
-       sessions/aa11  #b30f93  debugging, success, 2026-02-03, distance 0.02
+       sessions/aa11  b30f93  debugging, success, 2026-02-03, distance 0.02
        Decisions:
        - Waited for the oven (why: bread needs heat)
        Lessons:
        - Broth needs time
 
     2. Booked a flight, a hotel near the beach and a ferry
-       sessions/cc33  #6b8dec  debugging, success, 2026-02-03, distance 0.64
+       sessions/cc33  6b8dec  debugging, success, 2026-02-03, distance 0.64
        Decisions:
        - Waited for the oven (why: bread needs heat)
        Lessons:
        - Book the ferry early
 
     3. Captured tasks in the inbox for the weekly review
-       sessions/bb22  #dd11d5  debugging, success, 2026-02-03, distance 0.73
+       sessions/bb22  dd11d5  debugging, success, 2026-02-03, distance 0.73
        Decisions:
        - Waited for the oven (why: bread needs heat)
        Lessons:
@@ -272,7 +272,7 @@ fn answers_have_decisions_and_lessons() {
     no session is within a distance of 0.001; found by words:
 
     1. Booked a flight, a hotel near the beach and a ferry
-       sessions/cc33  #6b8dec  debugging, success, 2026-02-03
+       sessions/cc33  6b8dec  debugging, success, 2026-02-03
        Decisions:
        - Waited for the oven (why: bread needs heat)
        Lessons:
@@ -419,7 +419,7 @@ fn questions_are_remembered_only_where_asked_for() {
     no session contains all of "weekly inbox rewiev"; closest by words:
 
     1. Captured tasks in the inbox for the weekly review
-       sessions/bb22  #dd11d5  debugging, success, 2026-02-03
+       sessions/bb22  dd11d5  debugging, success, 2026-02-03
        Decisions:
        - Waited for the oven (why: bread needs heat)
        Lessons:

@@ -13,7 +13,7 @@ fn notes_like_a_note() {
     exit: 0
     --- stdout
     1. Pomodoro
-       notes/pomodoro.md:3  #1c4394
+       notes/pomodoro.md:3  1c4394
        A timer and focus, with pauses in between.
     --- stderr
     1 of about 3 notes
@@ -74,7 +74,7 @@ fn a_note_without_vectors_is_compared_by_its_words() {
     exit: 0
     --- stdout
     1. Rye
-       notes/rye.md:3  #13166c
+       notes/rye.md:3  13166c
        Flour and a sourdough starter.
     --- stderr
     this note was compared by words, not by meaning: it is not embedded yet

@@ -114,10 +114,13 @@ fn a_turn_is_shown_with_those_around_it() {
         .unwrap()
         .to_owned();
     let run = desk.ok(&["get", &id, "--context", "3"]);
-    let text = run.stdout.replace(&id, "#ID");
+    let text = run.stdout.replace(&id, "ID");
     let text: Vec<&str> = text
         .lines()
-        .map(|line| line.split(", #").next().unwrap())
+        .map(|line| match line.starts_with("──") {
+            true => line.rsplit_once(", ").unwrap().0,
+            false => line,
+        })
         .collect();
     assert_snapshot!(text.join("\n"), @"
     ── user, 2026-08-22T10:00:00Z

@@ -40,7 +40,7 @@ fn a_beginning_is_found_from_the_command_line() {
     exit: 0
     --- stdout
     1. Keys
-       notes/karabiner.md:3  #66a1ea
+       notes/karabiner.md:3  66a1ea
        Karabiner remaps the keyboard.
     ");
     for (query, path, completed) in [

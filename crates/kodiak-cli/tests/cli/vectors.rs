@@ -157,7 +157,7 @@ fn another_model_takes_over_with_the_next_run() {
     exit: 0
     --- stdout
     1. Ramen broth
-       notes/cooking/ramen.md:3  #835525
+       notes/cooking/ramen.md:3  835525
        Simmer pork and garlic, then add noodles.
     --- stderr
     notes were searched by words only: the model tiny that embedded the notes is not installed; run `kodiak index`

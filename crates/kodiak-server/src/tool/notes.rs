@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use kodiak::Error;
 use kodiak::document::LineRange;
 use kodiak::search::{Found, Hit, Request};
-use kodiak::store::Filter;
+use kodiak::store::{Filter, Row};
 
 use super::parameter::{Kind, Parameter};
 use super::search::MAX_TOKENS;
@@ -84,16 +84,14 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         ..Filter::default()
     };
     if let Some(only) = &only {
-        // Keys are prefixes here; the ids decide below.
+        // Keys are prefixes here; the rows decide below.
         filter.sources = only.iter().map(|one| one.document.source.clone()).collect();
         filter.paths = only.iter().map(|one| one.document.key.clone()).collect();
     }
-    let ids: Option<HashSet<&str>> = only.as_ref().map(|only| {
-        only.iter()
-            .map(|one| one.document.short_id.as_str())
-            .collect()
-    });
-    let (mut hits, mut seen, mut said): (Vec<Vec<Hit>>, HashSet<String>, Vec<String>) =
+    let rows: Option<HashSet<Row>> = only
+        .as_ref()
+        .map(|only| only.iter().map(|one| one.document.row).collect());
+    let (mut hits, mut seen, mut said): (Vec<Vec<Hit>>, HashSet<Row>, Vec<String>) =
         Default::default();
     for query in &queries {
         let query = if query.trim() == EVERYTHING {
@@ -103,7 +101,7 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         };
         let request = Request {
             query: query.to_owned(),
-            limit: if ids.is_some() {
+            limit: if rows.is_some() {
                 MOST_NOTES * MOST
             } else {
                 MOST_NOTES
@@ -124,10 +122,7 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
                 said.push(remark);
             }
         }
-        let admitted = |hit: &Hit| {
-            let id = hit.id.trim_start_matches('#');
-            ids.as_ref().is_none_or(|ids| ids.contains(id))
-        };
+        let admitted = |hit: &Hit| rows.as_ref().is_none_or(|rows| rows.contains(&hit.row));
         hits.push(answer.hits.into_iter().filter(admitted).collect());
     }
     // The best of each query first.
@@ -137,7 +132,7 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     budget.spend(said.iter().map(|remark| tokens(remark) + 8).sum());
     let (mut text, mut shown, mut cut) = (String::new(), 0, 0);
     for hit in in_turn {
-        if shown + cut >= MOST_NOTES || !seen.insert(hit.id.clone()) {
+        if shown + cut >= MOST_NOTES || !seen.insert(hit.row) {
             continue;
         }
         let element = xml::hit(hit, identifier(call, hit));
@@ -167,7 +162,7 @@ fn identifier<'a>(call: &Call<'_>, hit: &'a Hit) -> &'a str {
     if call.server.names_by_key(&hit.source) {
         &hit.path
     } else {
-        hit.id.trim_start_matches('#')
+        &hit.id
     }
 }
 

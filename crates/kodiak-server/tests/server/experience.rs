@@ -68,10 +68,11 @@ fn what_is_remembered_is_found_read_and_not_stored_twice() {
         "remember",
         json!({"text": text, "kind": "context", "tags": ["#staging"], "project": "atlas"}),
     );
-    assert!(first.text.starts_with("Remembered as #"), "{}", first.text);
+    let said = format!("Remembered as {}.", id(&first));
+    assert!(first.text.starts_with(&said), "{}", first.text);
     let again = call(&server, "store_observation", json!({"content": text}));
     assert!(
-        again.text.starts_with("Known already as #"),
+        again.text.starts_with("Known already as "),
         "{}",
         again.text
     );

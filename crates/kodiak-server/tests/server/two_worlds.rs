@@ -249,7 +249,7 @@ impl Asked {
             .engine
             .list(&self.guard, &Filter::default(), 100)
             .unwrap();
-        let own: Vec<String> = listed.iter().map(|one| format!("#{}", one.id)).collect();
+        let own: Vec<String> = listed.iter().map(|one| one.id.clone()).collect();
         self.note("list".to_owned(), &format!("{listed:?}"));
         for name in beginnings.step_by(16).chain(ids).chain(files).chain(own) {
             let reference = Reference {

@@ -10,6 +10,7 @@ use super::incomplete::Completeness;
 use super::intent::Intent;
 use super::notice::Notices;
 use crate::source::TurnDetails;
+use crate::store::Row;
 
 /// The answer to a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -86,7 +87,7 @@ pub struct Retrievers {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Hit {
-    /// Its id with `#`, as short as it can be.
+    /// Its id, as short as it can be.
     pub id: String,
     /// Its address.
     pub uri: String,
@@ -98,6 +99,9 @@ pub struct Hit {
     /// which for a memory is not its own name.
     #[serde(skip)]
     pub entry: String,
+    /// Its row in the index, for those who read more of it.
+    #[serde(skip)]
+    pub row: Row,
     /// The absolute path of its file, if who shows the hit knows where the sources'
     /// files are.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,7 +179,7 @@ pub struct Hit {
 /// A document that says the same as a hit that was ranked above it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Duplicate {
-    /// Its id with `#`, as short as it can be.
+    /// Its id, as short as it can be.
     pub id: String,
     /// The source it is from.
     pub source: String,
@@ -263,7 +267,7 @@ pub struct ExplainedTerm {
 /// A document with a title or file name similar to the query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Suggestion {
-    /// Its id with `#`.
+    /// Its id, as short as it can be.
     pub id: String,
     /// Its title.
     pub title: String,

@@ -201,8 +201,8 @@ impl Originals {
 impl From<StoredDocument> for Duplicate {
     fn from(document: StoredDocument) -> Self {
         Self {
-            id: format!("#{}", document.short_id),
             title: document.shown_title().into_owned(),
+            id: document.short_id,
             source: document.source,
             path: document.key,
         }

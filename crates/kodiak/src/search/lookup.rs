@@ -383,12 +383,9 @@ impl Lookup<'_> {
     /// Returns the id, source and path of each document, for error messages.
     fn described(&self, rows: &[i64]) -> Result<Vec<String>> {
         let documents = self.store.documents(rows)?;
-        let described = documents.into_iter().map(|document| {
-            format!(
-                "#{} {}/{}",
-                document.short_id, document.source, document.key
-            )
-        });
+        let described = documents
+            .into_iter()
+            .map(|document| format!("{} {}/{}", document.short_id, document.source, document.key));
         Ok(described.collect())
     }
 }

@@ -179,7 +179,7 @@ impl Presenter<'_> {
             return Ok(None);
         };
         let found = self.store.documents(&[*row])?.pop();
-        Ok(found.map(|document| format!("#{}", document.short_id)))
+        Ok(found.map(|document| document.short_id))
     }
 
     /// Returns the source of a document, if it is registered.
@@ -260,7 +260,8 @@ fn hit(
     ];
     let found_by = found_by.into_iter().filter(|(rank, _)| rank.is_some());
     let hit = Hit {
-        id: format!("#{}", document.short_id),
+        id: document.short_id.clone(),
+        row: document.row,
         uri: uri(&document.source, &document.key),
         source: document.source.clone(),
         path: document.key.clone(),

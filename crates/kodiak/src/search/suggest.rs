@@ -40,7 +40,7 @@ pub(super) fn suggestions(
         let entry = store.entry_of(document.row)?;
         if freshener.of(&document, entry.as_ref())? != Freshness::Gone {
             suggestions.push(Suggestion {
-                id: format!("#{}", document.short_id),
+                id: document.short_id,
                 title: document.title,
                 source: document.source,
                 path: document.key,

@@ -205,7 +205,7 @@ fn documents_by_id_address_path_and_title() {
     let id = notes.answer(&ask("sourdough")).hits[0].id.clone();
     for reference in [
         id.as_str(),
-        id.trim_start_matches('#'),
+        &format!("#{id}"),
         "kodiak://notes/bread.md",
         "notes/bread.md",
         "bread.md",

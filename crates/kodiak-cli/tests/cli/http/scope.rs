@@ -123,7 +123,6 @@ fn a_narrow_token_finds_nothing_beyond_its_scope() {
     }
 
     // Every route of the API.
-    let id = id.trim_start_matches('#');
     for path in [
         "/api/status".to_owned(),
         "/api/timeline".to_owned(),

@@ -76,7 +76,7 @@ impl Document {
         let notice = found.lines_beyond_end();
         let document = found.document;
         Self {
-            id: format!("#{}", document.short_id),
+            id: document.short_id,
             uri: uri(&document.source, &document.key),
             source: document.source,
             path: document.key,
