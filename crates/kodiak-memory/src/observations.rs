@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Memories;
 use crate::folder::Holding;
 use kodiak::access::{Capability, Guard};
-use kodiak::search::{Completeness, Excerpt, Named, Notice};
+use kodiak::search::{Caveat, Completeness, Excerpt, Named};
 use kodiak_base::Result;
 use kodiak_store::{Filter, Reader, Row, Snapshot, StoredDocument};
 use kodiak_text::chunk::estimated_tokens;
@@ -132,7 +132,7 @@ impl Memories<'_> {
                     if let Some((wanted, excerpt)) = excerpt {
                         let line_count = excerpt.line_count;
                         let beyond = wanted.beyond(line_count);
-                        let beyond = beyond.map(|line| Notice::LinesBeyondEnd { line, line_count });
+                        let beyond = beyond.map(|line| Caveat::LinesBeyondEnd { line, line_count });
                         one.notice = beyond.map(|notice| notice.to_string());
                         one.lines = Some([excerpt.lines.from, excerpt.lines.to]);
                         one.tokens = estimated_tokens(&excerpt.text);

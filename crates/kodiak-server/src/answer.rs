@@ -1,7 +1,7 @@
 //! Hits in words and as objects, within a budget.
 
 use kodiak::Error;
-use kodiak::search::{Answer, Completeness, Hit, Incomplete, NotIndexed, NotLookedFor, Notice};
+use kodiak::search::{Answer, Caveat, Completeness, Hit};
 use serde_json::{Map, Value, json};
 
 use crate::budget::{Budget, clipped, tokens};
@@ -285,22 +285,18 @@ const LEXICAL: &str = "lexical only";
 const NO_PROOF: &str = "a miss is not proof of absence";
 
 /// Words the notices of an answer, apart from what [`lacking`] says.
-pub(crate) fn notices(call: &Call<'_>, notices: &[Notice]) -> Vec<String> {
+pub(crate) fn notices(call: &Call<'_>, notices: &[Caveat]) -> Vec<String> {
     let mut remarks = Vec::new();
-    let mut notices = notices.to_vec();
-    scope::limit(call.guard(), &mut notices);
-    for notice in &notices {
+    for notice in scope::told_to(call.guard(), notices) {
         match notice {
-            Notice::SemanticUnavailable(absence) => {
+            Caveat::SemanticUnavailable(absence) => {
                 let text = format!("{LEXICAL}: {absence}");
                 let news = call.server.news();
                 news.tell_once(Level::Warning, About::Index, &text);
                 remarks.push(format!("{text}; {NO_PROOF}"));
             }
-            Notice::ChangesNotIndexed { .. }
-            | Notice::DocumentsChanged { .. }
-            | Notice::SourceIncomplete { .. }
-            | Notice::RelevanceUnknown { .. } => {}
+            Caveat::RelevanceUnknown { .. } => {}
+            notice if notice.is_incomplete() => {}
             notice => remarks.push(notice.to_string()),
         }
     }
@@ -311,28 +307,19 @@ pub(crate) fn notices(call: &Call<'_>, notices: &[Notice]) -> Vec<String> {
 /// added in the background.
 pub(crate) fn lacking(call: &Call<'_>, completeness: &Completeness) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
-    let mut behind = false;
-    for reason in &completeness.0 {
-        behind |= matches!(
-            reason,
-            Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime | NotLookedFor::Unsupported(_))
-                | Incomplete::ChangesNotIndexed {
-                    reason: NotIndexed::TooMuch | NotIndexed::Unnoticed | NotIndexed::Busy,
-                    ..
-                }
-                | Incomplete::SourceNeverSynced { .. }
-        );
-        let words = scope::worded(call.guard(), reason);
-        // The next step is another one here.
-        let words = words.split("; index again").next().unwrap_or_default();
-        if !reasons.iter().any(|known| known == words) {
-            reasons.push(words.to_owned());
+    for reason in scope::told_to(call.guard(), &completeness.0) {
+        // What the user would do about it is done in the background.
+        let fact = reason.fact();
+        let said = matches!(reason, Caveat::SemanticUnavailable(_)) || reasons.contains(&fact);
+        if !said {
+            reasons.push(fact);
         }
     }
     if reasons.is_empty() {
         return None;
     }
     let mut line = format!("incomplete: {}", reasons.join("; "));
+    let behind = completeness.0.iter().any(Caveat::is_behind);
     if behind && call.server.work().ask() {
         line.push_str("; indexing goes on, search again soon");
         if let Some(doing) = call.server.work().doing().filter(|_| call.sees_work()) {

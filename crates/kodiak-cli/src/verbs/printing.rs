@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use kodiak::search::{Answer, Hit, Incomplete, NotLookedFor, Notice};
+use kodiak::search::{Answer, Caveat, Hit, NotLookedFor};
 
 use super::Outcome;
 use crate::arguments::{Format, PrintArguments, Sort};
@@ -83,7 +83,7 @@ pub(super) fn print(
         }
     }
     // Notes with some words of a phrase may not be what was asked for.
-    let loosened = |notice: &Notice| matches!(notice, Notice::PhraseNotFound { .. });
+    let loosened = |notice: &Caveat| matches!(notice, Caveat::PhraseNotFound { .. });
     let doubtful = uncertain || answer.notices.iter().any(loosened);
     if format != Format::Json
         && (answer.hits.is_empty() || doubtful)
@@ -96,9 +96,9 @@ pub(super) fn print(
 
 /// Returns what to say where what was asked for may be missing and not all changes
 /// were looked at.
-fn unseen(reasons: &[Incomplete]) -> Option<String> {
-    let unseen = |reason: &&Incomplete| match reason {
-        Incomplete::ChangesNotLookedFor(why) => *why != NotLookedFor::Off,
+fn unseen(reasons: &[Caveat]) -> Option<String> {
+    let unseen = |reason: &&Caveat| match reason {
+        Caveat::ChangesNotLookedFor(why) => *why != NotLookedFor::Off,
         _ => false,
     };
     let reason = reasons.iter().find(unseen)?;
@@ -207,9 +207,12 @@ mod tests {
 
     #[test]
     fn only_a_look_that_was_wanted_is_missed() {
-        let late = Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime);
-        let off = Incomplete::ChangesNotLookedFor(NotLookedFor::Off);
-        assert_eq!(unseen(&[off.clone(), Incomplete::Busy]), None);
+        let late = Caveat::ChangesNotLookedFor(NotLookedFor::OutOfTime);
+        let off = Caveat::ChangesNotLookedFor(NotLookedFor::Off);
+        assert_eq!(
+            unseen(&[off.clone(), Caveat::DocumentsGone { count: 1 }]),
+            None
+        );
         assert_eq!(
             unseen(&[off, late]).as_deref(),
             Some(

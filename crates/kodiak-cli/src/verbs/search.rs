@@ -9,7 +9,7 @@ mod prefix;
 
 use kodiak::access::Guard;
 use kodiak::rank::Weights;
-use kodiak::search::{Answer, Mode, Notice, Notices, Request};
+use kodiak::search::{Answer, Caveat, Mode, Notices, Request};
 use kodiak::store::Filter;
 use kodiak::{Engine, Error, Timestamp};
 
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     let mut answer = searched.map_err(missing_index)?;
     if !notices.is_empty() {
         // The folder could not be brought up to date, and that is said already.
-        let again = |notice: &Notice| matches!(notice, Notice::ChangesNotIndexed { .. });
+        let again = |notice: &Caveat| matches!(notice, Caveat::ChangesNotIndexed { .. });
         answer.notices.0.retain(|notice| !again(notice));
     }
     notices.append(&mut answer.notices.0);

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::search::Incomplete;
+use crate::search::Caveat;
 
 /// The looks that are going on, by the names of their sources.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ struct State {
     /// Whether somebody looks.
     looking: bool,
     /// What the last look that has ended found lacking.
-    lacking: Vec<Incomplete>,
+    lacking: Vec<Caveat>,
 }
 
 impl Looks {
@@ -73,7 +73,7 @@ impl Entered<'_> {
 
     /// Returns what a look that begins after the search finds lacking: one of
     /// somebody else, or that of `look`.
-    pub(super) fn join(self, look: impl FnOnce() -> Vec<Incomplete>) -> Vec<Incomplete> {
+    pub(super) fn join(self, look: impl FnOnce() -> Vec<Caveat>) -> Vec<Caveat> {
         self.group.join(self.wanted, look)
     }
 }
@@ -89,7 +89,7 @@ impl Drop for Entered<'_> {
 }
 
 impl Group {
-    fn join(&self, wanted: u64, look: impl FnOnce() -> Vec<Incomplete>) -> Vec<Incomplete> {
+    fn join(&self, wanted: u64, look: impl FnOnce() -> Vec<Caveat>) -> Vec<Caveat> {
         let mut state = lock(&self.state);
         while state.looking && state.ended < wanted {
             let woken = self.changed.wait(state);
@@ -134,8 +134,8 @@ mod tests {
     use super::*;
     use crate::search::NotLookedFor;
 
-    fn late() -> Vec<Incomplete> {
-        vec![Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime)]
+    fn late() -> Vec<Caveat> {
+        vec![Caveat::ChangesNotLookedFor(NotLookedFor::OutOfTime)]
     }
 
     #[test]

@@ -75,7 +75,7 @@ use crate::document::Reference;
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
 use crate::rerank::Reranker;
-use crate::search::{Answer, Found, Notice, Request, Router, Workers};
+use crate::search::{Answer, Caveat, Found, Request, Router, Workers};
 use crate::source::{Source, WritableSource};
 use crate::store::{EmbeddingCache, Reader, ScopedReader, Store, Tallies, Writer};
 use crate::tombstones::Tombstones;
@@ -212,7 +212,7 @@ impl Engine {
         // Hits of an absent source could not be checked against it.
         for absent in &self.shared.absent {
             if answer.hits.iter().any(|hit| hit.source == absent.name) {
-                answer.notices.0.push(Notice::SourceMissing {
+                answer.notices.0.push(Caveat::SourceMissing {
                     source: absent.name.clone(),
                 });
             }

@@ -14,9 +14,7 @@ use super::Engine;
 use crate::access::Guard;
 use crate::document::{Reference, Version};
 use crate::error::{Error, Result};
-use crate::search::{
-    Answer, Completeness, Found, Incomplete, NotIndexed, NotLookedFor, Notice, Request,
-};
+use crate::search::{Answer, Caveat, Completeness, Found, NotIndexed, NotLookedFor, Request};
 use crate::source::Indexed;
 use crate::source::{Look, Presence, Source, WithoutTombstones};
 use crate::store::{Filter, Reader, Store, StoredDocument, Writer};
@@ -44,17 +42,18 @@ impl Engine {
         }
         let filter = guard.narrow(&request.filter);
         let (mut answer, incomplete) = self.beside_look(reader, &filter, search)?;
-        let off = Incomplete::ChangesNotLookedFor(NotLookedFor::Off);
+        let off = Caveat::ChangesNotLookedFor(NotLookedFor::Off);
         answer.completeness.0.retain(|reason| *reason != off);
         for reason in incomplete {
-            if let Incomplete::ChangesNotIndexed { count, reason } = &reason {
+            if matches!(reason, Caveat::ChangesNotIndexed { .. }) {
                 // It says what is to be said of hits that have changed, too.
-                let of_hits = |notice: &Notice| matches!(notice, Notice::DocumentsChanged { .. });
+                let of_hits = |caveat: &Caveat| {
+                    let unnoticed = NotIndexed::Unnoticed;
+                    matches!(caveat, Caveat::ChangesNotIndexed { reason, .. } if *reason == unnoticed)
+                };
                 answer.notices.0.retain(|notice| !of_hits(notice));
-                answer.notices.0.push(Notice::ChangesNotIndexed {
-                    count: *count,
-                    reason: reason.clone(),
-                });
+                answer.completeness.0.retain(|reason| !of_hits(reason));
+                answer.notices.0.push(reason.clone());
             }
             answer.completeness.add(reason);
         }
@@ -68,7 +67,7 @@ impl Engine {
         reader: &dyn Reader,
         filter: &Filter,
         work: impl Fn() -> Result<T>,
-    ) -> Result<(T, Vec<Incomplete>)> {
+    ) -> Result<(T, Vec<Caveat>)> {
         if self.shared.refresh.is_zero() {
             return Ok((work()?, Vec::new()));
         }
@@ -112,10 +111,10 @@ impl Engine {
             }
             if self.shared.absent.iter().any(|one| one.name == source) {
                 let source = source.clone();
-                completeness.add(Incomplete::SourceUnreadable { source });
+                completeness.add(Caveat::SourceUnreadable { source });
             }
             if !indexed.iter().any(|(name, _)| *name == source) {
-                completeness.add(Incomplete::SourceNeverSynced { source });
+                completeness.add(Caveat::SourceNeverSynced { source });
             }
         }
         Ok(())
@@ -178,7 +177,7 @@ impl Engine {
             let Some(entry) = self.doubtful_entry(document)? else {
                 continue;
             };
-            let late = Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime);
+            let late = Caveat::ChangesNotLookedFor(NotLookedFor::OutOfTime);
             if looked && Instant::now() >= deadline {
                 completeness.add(late);
                 break;
@@ -235,7 +234,7 @@ impl Engine {
     /// Looks for changes in the sources that a search covers, and indexes them.
     /// An entry with the key `first` is looked at before all others. Returns what
     /// the index still lacks.
-    fn refresh(&self, filter: &Filter, first: Option<&str>, deadline: Instant) -> Vec<Incomplete> {
+    fn refresh(&self, filter: &Filter, first: Option<&str>, deadline: Instant) -> Vec<Caveat> {
         let mut lacking = Vec::new();
         for source in &self.shared.sources {
             let name = source.name();
@@ -249,7 +248,7 @@ impl Engine {
                     error.without_folders()
                 };
                 lacking.push(if error.concerns_source() {
-                    Incomplete::SourceUnreadable {
+                    Caveat::SourceUnreadable {
                         source: name.to_owned(),
                     }
                 } else {
@@ -269,7 +268,7 @@ impl Engine {
         source: &dyn Source,
         first: Option<&str>,
         deadline: Instant,
-        lacking: &mut Vec<Incomplete>,
+        lacking: &mut Vec<Caveat>,
     ) -> Result<()> {
         let name = source.name();
         let (look, supported) = self.read(|reader| {
@@ -283,14 +282,14 @@ impl Engine {
             Ok((look, supported))
         })?;
         if !look.finished {
-            lacking.push(Incomplete::ChangesNotLookedFor(if supported {
+            lacking.push(Caveat::ChangesNotLookedFor(if supported {
                 NotLookedFor::OutOfTime
             } else {
                 NotLookedFor::Unsupported(name.to_owned())
             }));
         }
         if look.unreadable > 0 {
-            lacking.push(Incomplete::EntriesUnreadable {
+            lacking.push(Caveat::EntriesUnreadable {
                 source: name.to_owned(),
                 count: look.unreadable,
             });
@@ -308,7 +307,7 @@ impl Engine {
             }
         };
         if count > 0 {
-            lacking.push(Incomplete::ChangesNotIndexed { count, reason });
+            lacking.push(Caveat::ChangesNotIndexed { count, reason });
         }
         Ok(())
     }
@@ -335,10 +334,10 @@ impl Engine {
 /// Reports whether a caller that is restricted to a project may learn of a reason.
 /// What is unreadable may be of any project, and so may changes that are left: these
 /// are then changes that were not looked for.
-fn is_of_project(reason: &mut Incomplete) -> bool {
-    let late = Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime);
+fn is_of_project(reason: &mut Caveat) -> bool {
+    let late = Caveat::ChangesNotLookedFor(NotLookedFor::OutOfTime);
     match reason {
-        Incomplete::ChangesNotIndexed { .. } | Incomplete::ChangesNotLookedFor(_) => {
+        Caveat::ChangesNotIndexed { .. } | Caveat::ChangesNotLookedFor(_) => {
             *reason = late;
             true
         }
@@ -346,8 +345,8 @@ fn is_of_project(reason: &mut Incomplete) -> bool {
     }
 }
 
-fn not_looked_for(reason: &str) -> Incomplete {
-    Incomplete::ChangesNotLookedFor(NotLookedFor::Failed(reason.to_owned()))
+fn not_looked_for(reason: &str) -> Caveat {
+    Caveat::ChangesNotLookedFor(NotLookedFor::Failed(reason.to_owned()))
 }
 
 fn why_not(error: Error) -> NotIndexed {

@@ -6,9 +6,8 @@ use std::ops::Range;
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
-use super::incomplete::Completeness;
 use super::intent::Intent;
-use super::notice::Notices;
+use super::notices::{Completeness, Notices};
 use crate::source::TurnDetails;
 use crate::store::Row;
 

@@ -8,8 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::caveat::Caveat;
 use super::limits::MAX_BODY_BYTES;
-use super::notice::Notice;
 use super::query::{Clause, Completion, Condition, Form, Query};
 use super::terms::clause_expression;
 use super::typo::{Speller, term_of};
@@ -67,7 +67,7 @@ pub(super) struct Completed {
 pub(super) struct Completing {
     /// The completion of the last word, if the index lacks the word as typed.
     pub(super) completed: Option<Completed>,
-    pub(super) notices: Vec<Notice>,
+    pub(super) caveats: Vec<Caveat>,
     /// Whether the last word was read as a beginning.
     is_beginning: bool,
 }
@@ -250,7 +250,7 @@ impl Completer<'_> {
         }
         clause.among = Some(among);
         let prefix = clause.text.clone();
-        completing.notices.push(Notice::PrefixTooShort { prefix });
+        completing.caveats.push(Caveat::PrefixTooShort { prefix });
         Ok(())
     }
 

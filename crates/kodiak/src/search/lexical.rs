@@ -2,9 +2,9 @@
 //! that or full text fails.
 
 use super::Request;
+use super::caveat::Caveat;
 use super::inspect::Inspected;
 use super::limits::{INSPECTED, Limits};
-use super::notice::{Noted, Notice};
 use super::query::Query;
 use super::terms::{self, PlannedTerm, TermPlan};
 use crate::error::{Error, Result};
@@ -29,6 +29,7 @@ pub(super) struct LexicalCandidates {
     pub(super) terms: Terms,
     /// The summed weight of the words that count towards passage coverage.
     pub(super) whole: f64,
+    pub(super) caveats: Vec<Caveat>,
 }
 
 impl LexicalCandidates {
@@ -78,17 +79,17 @@ impl LexicalRetriever<'_> {
         filter: &Filter,
         limits: Limits,
         keep: usize,
-    ) -> Result<Noted<LexicalCandidates>> {
+    ) -> Result<LexicalCandidates> {
         match self.retrieve_planned(query, filter, keep) {
             // A damaged index is an error. If FTS5 fails otherwise, LIKE answers.
-            Err(Error::Database { detail, .. }) => Ok(Noted::with(
-                self.retrieve_instead(request, query, filter, limits)?,
-                Notice::FullTextFailed {
+            Err(Error::Database { detail, .. }) => Ok(LexicalCandidates {
+                caveats: vec![Caveat::FullTextFailed {
                     detail,
                     matched_literally: true,
-                },
-            )),
-            other => other.map(Noted::from),
+                }],
+                ..self.retrieve_instead(request, query, filter, limits)?
+            }),
+            other => other,
         }
     }
 
@@ -132,6 +133,7 @@ impl LexicalRetriever<'_> {
             retriever: "fts5",
             terms: Terms::Planned(terms),
             whole,
+            caveats: Vec::new(),
         })
     }
 
@@ -169,6 +171,7 @@ impl LexicalRetriever<'_> {
             retriever: "fts5",
             terms: Terms::Planned(Vec::new()),
             whole: 0.0,
+            caveats: Vec::new(),
         })
     }
 
@@ -213,6 +216,7 @@ impl LexicalRetriever<'_> {
             retriever: "like",
             terms: Terms::Literal(needles),
             whole: 0.0,
+            caveats: Vec::new(),
         })
     }
 }

@@ -4,8 +4,8 @@
 
 use percent_encoding::percent_decode_str;
 
+use super::caveat::Caveat;
 use super::freshness::{Freshener, Freshness};
-use super::notice::Notice;
 use super::suggest::similar_names;
 use crate::document::{ALIASES, LineRange, Reference, id_digits};
 use crate::error::{Error, Result};
@@ -44,10 +44,10 @@ pub struct Found {
 }
 
 impl Found {
-    /// Returns the notice that lines were asked for which the document lacks, if it does.
-    pub fn lines_beyond_end(&self) -> Option<Notice> {
+    /// Returns the caveat that lines were asked for which the document lacks, if it does.
+    pub fn lines_beyond_end(&self) -> Option<Caveat> {
         let line = self.asked?.beyond(self.line_count)?;
-        Some(Notice::LinesBeyondEnd {
+        Some(Caveat::LinesBeyondEnd {
             line,
             line_count: self.line_count,
         })

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! [`Router`] is the single way in. Each stage takes the value of the stage
-//! before it and returns its own, with notices for the answer. No stage sees the
+//! before it and returns its own, with caveats for the answer. No stage sees the
 //! answer itself.
 //!
 //! * `plan`, `query`, `token`, `intent`, `complete`, `typo`, `address`, `surface`: the
@@ -18,25 +18,25 @@
 //! * `rerank`: the best of them as a reranker sees them;
 //! * `present`, `snippet`, `freshness`, `duplicates`: hits made of the best
 //!   candidates, copies collapsed into one;
-//! * `relevance`, `uncertainty`, `incomplete`: what the hits are worth, what is said
+//! * `relevance`, `uncertainty`, `caveat`, `notices`: what the hits are worth, what is said
 //!   where none is probably relevant, and what may be lacking.
 
 mod address;
 mod answer;
 mod candidate;
+mod caveat;
 mod compare;
 mod complete;
 mod duplicates;
 mod forms;
 mod freshness;
-mod incomplete;
 mod inspect;
 mod intent;
 mod lexical;
 mod limits;
 mod lookup;
 mod mode;
-mod notice;
+mod notices;
 mod plan;
 mod present;
 mod query;
@@ -67,12 +67,12 @@ use std::time::{Duration, Instant};
 
 pub use crate::source::TurnDetails;
 pub use answer::{Answer, Duplicate, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
+pub use caveat::{Caveat, NotIndexed, NotLookedFor, SemanticAbsence};
 pub use freshness::Freshness;
-pub use incomplete::{Completeness, Incomplete, NotIndexed, NotLookedFor};
 pub use intent::Intent;
 pub use lookup::{Excerpt, Found, Named};
 pub use mode::Mode;
-pub use notice::{Notice, Notices, SemanticAbsence};
+pub use notices::{Completeness, Notices};
 pub use request::{DEFAULT_LIMIT, Request};
 pub use router::Router;
 pub use uncertainty::Uncertainty;
@@ -103,7 +103,6 @@ struct Searching<'a> {
     request: &'a Request,
     filter: Filter,
     started: Instant,
-    notices: Vec<Notice>,
     /// The number of documents that the filter admits, once it was counted.
     searched: OnceCell<u64>,
 }
@@ -114,17 +113,28 @@ struct Outcome {
     retrievers: Retrievers,
     /// The share of chunks with embeddings; 0 if they were not compared.
     embedded: f64,
+    caveats: Vec<Caveat>,
 }
 
 impl Outcome {
-    fn lexical(found: LexicalCandidates) -> Self {
+    fn lexical(mut found: LexicalCandidates) -> Self {
         Self {
+            caveats: std::mem::take(&mut found.caveats),
             retrievers: Retrievers {
                 lexical: Some(found.retriever.to_owned()),
                 ..Retrievers::default()
             },
             ranked: Ranked::lexical(found),
             embedded: 0.0,
+        }
+    }
+
+    /// Records that the hits were not reranked, once: candidates that are retrieved again are
+    /// reranked again.
+    fn not_reranked(&mut self, reason: String) {
+        let caveat = Caveat::NotReranked { reason };
+        if !self.caveats.contains(&caveat) {
+            self.caveats.push(caveat);
         }
     }
 
@@ -147,24 +157,23 @@ impl<'a> Searching<'a> {
         let store = self.router.store();
         let snapshot = Snapshot::begin(store)?;
         let speller = self.router.speller(&self.filter);
-        let mut plan =
-            Plan::of(speller, self.request, &self.router.tuning)?.collect(&mut self.notices);
+        let mut plan = Plan::of(speller, self.request, &self.router.tuning)?;
         self.filter.without = std::mem::take(&mut plan.unwanted);
-        let planned = self.notices.len();
         let (mut snapshot, mut outcome) = self.run(&plan, snapshot)?;
         self.rerank(&plan, &mut outcome)?;
         self.supersede(&plan, &mut outcome)?;
-        let found = self.notices.len();
         let mut shown = self.show(&plan, &outcome)?;
         if shown.lacks_hits() && outcome.can_widen(&plan) {
-            self.notices.truncate(found);
-            (snapshot, outcome) = self.widened(&plan, snapshot, planned)?;
+            (snapshot, outcome) = self.widened(&plan, snapshot, outcome)?;
             self.rerank(&plan, &mut outcome)?;
             self.supersede(&plan, &mut outcome)?;
             shown = self.show(&plan, &outcome)?;
         }
         let uncertainty = self.uncertainty(&plan, &outcome, &shown);
-        self.notices.extend(uncertainty.map(Notice::Uncertain));
+        let mut notices = plan.caveats;
+        notices.append(&mut outcome.caveats);
+        notices.append(&mut shown.caveats);
+        notices.extend(uncertainty.map(Caveat::Uncertain));
         let suggestions = if shown.found_nothing() && !self.is_begun() {
             let (store, sources) = (self.router.store(), self.router.sources);
             suggest::suggestions(store, sources, &self.request.query, &self.filter)?
@@ -183,8 +192,8 @@ impl<'a> Searching<'a> {
             intent: plan.intent,
             retrievers: outcome.retrievers,
             embedded,
-            completeness: unrefreshed(&self.notices),
-            notices: Notices(self.notices),
+            completeness: unrefreshed(&notices),
+            notices: Notices(notices),
             total: outcome.ranked.total - shown.gone,
             answered: shown.judgement.map(|judgement| judgement.answered),
             relevant: shown.judgement.map(|judgement| judgement.relevant),
@@ -203,18 +212,20 @@ impl<'a> Searching<'a> {
     }
 
     /// Makes hits of the best candidates and judges them.
-    fn show(&mut self, plan: &Plan, outcome: &Outcome) -> Result<Presented> {
+    fn show(&self, plan: &Plan, outcome: &Outcome) -> Result<Presented> {
         let sources = self.router.store().incomplete_sources(&self.filter)?;
-        let incomplete = sources.into_iter();
-        self.notices
-            .extend(incomplete.map(|source| Notice::SourceIncomplete { source }));
+        let never_synced = sources
+            .into_iter()
+            .map(|source| Caveat::SourceNeverSynced { source });
+        let mut caveats: Vec<Caveat> = never_synced.collect();
         let terms = self.judged_terms(plan, outcome);
-        let judge = self.judge(plan, outcome, terms.as_ref())?;
+        let judge = self.judge(plan, outcome, terms.as_ref(), &mut caveats)?;
         let mut presenter = self.router.presenter(self.request);
         // A listing is not an answer that one of several copies gives.
         presenter.collapse &= plan.route != Route::Listing;
-        let shown = presenter.present(&outcome.ranked, judge)?;
-        Ok(shown.collect(&mut self.notices))
+        let mut shown = presenter.present(&outcome.ranked, judge)?;
+        caveats.append(&mut shown.caveats);
+        Ok(Presented { caveats, ..shown })
     }
 
     /// Moves candidates that were corrected later below their corrections.
@@ -233,34 +244,31 @@ impl<'a> Searching<'a> {
         .apply(&mut outcome.ranked)
     }
 
-    /// Retrieves more documents, to replace copies. `planned` is the number of
-    /// notices before retrieval.
+    /// Retrieves more documents than the first time, to replace copies.
     fn widened(
-        &mut self,
+        &self,
         plan: &Plan,
         snapshot: Snapshot<'a>,
-        planned: usize,
+        first: Outcome,
     ) -> Result<(Snapshot<'a>, Outcome)> {
         let limits = Limits::of(self.request.limit, &self.router.tuning).with_copies();
         if plan.route == Route::LexicalFirst {
-            self.notices.truncate(planned);
             let plan = Plan {
                 limits,
                 ..plan.clone()
             };
             return self.run(&plan, snapshot);
         }
-        let known = self.notices.len();
-        let found = self.words(plan, limits.fetched)?;
-        // The first retrieval has given the same notices.
-        self.notices.truncate(known);
-        Ok((snapshot, Outcome::lexical(found)))
+        // What the first retrieval said is true of this one as well.
+        let found = Outcome::lexical(self.words(plan, limits.fetched)?);
+        let caveats = first.caveats;
+        Ok((snapshot, Outcome { caveats, ..found }))
     }
 
     /// Retrieves, joins and scores candidates. Returns the outcome with the
     /// snapshot it was read from, which may be a new one: no snapshot is held
     /// while a model works.
-    fn run(&mut self, plan: &Plan, snapshot: Snapshot<'a>) -> Result<(Snapshot<'a>, Outcome)> {
+    fn run(&self, plan: &Plan, snapshot: Snapshot<'a>) -> Result<(Snapshot<'a>, Outcome)> {
         let Plan { route, limits, .. } = plan;
         let lexical = self.router.lexical();
         match route {
@@ -286,6 +294,7 @@ impl<'a> Searching<'a> {
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(total)), plan)?;
                 let found = self.again(waited.changed, found, plan, limits.fetched)?;
                 let mut outcome = self.inspect(plan, found, waited.candidates.is_some())?;
+                outcome.caveats.extend(waited.absence);
                 if let Some(semantic) = waited.candidates {
                     self.note_model(&mut outcome, &semantic)?;
                     let related = outcome.ranked.take_related();
@@ -307,10 +316,11 @@ impl<'a> Searching<'a> {
                 let total = found.matches.total;
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(total)), plan)?;
                 let found = self.again(waited.changed, found, plan, keep)?;
-                let outcome = match waited.candidates {
+                let mut outcome = match waited.candidates {
                     Some(semantic) => self.fuse(plan, found, semantic)?,
                     None => self.inspect(plan, found, false)?,
                 };
+                outcome.caveats.extend(waited.absence);
                 Ok((waited.snapshot, outcome))
             }
             Route::Semantic => {
@@ -318,12 +328,15 @@ impl<'a> Searching<'a> {
                 let waited = self.wait(snapshot, pending.map(|one| one.beside(0)), plan)?;
                 let Some(semantic) = waited.candidates else {
                     let found = self.words(plan, limits.fetched)?;
-                    return Ok((waited.snapshot, self.inspect(plan, found, false)?));
+                    let mut outcome = self.inspect(plan, found, false)?;
+                    outcome.caveats.extend(waited.absence);
+                    return Ok((waited.snapshot, outcome));
                 };
                 let mut outcome = Outcome {
                     ranked: Ranked::semantic(Vec::new(), 0.0),
                     retrievers: Retrievers::default(),
                     embedded: 0.0,
+                    caveats: Vec::new(),
                 };
                 self.note_model(&mut outcome, &semantic)?;
                 outcome
@@ -354,30 +367,25 @@ impl<'a> Searching<'a> {
         Ok(outcome)
     }
 
-    /// Runs lexical retrieval and collects its notices. Keeps `keep` scores.
-    fn words(&mut self, plan: &Plan, keep: usize) -> Result<LexicalCandidates> {
+    /// Runs lexical retrieval. Keeps `keep` scores.
+    fn words(&self, plan: &Plan, keep: usize) -> Result<LexicalCandidates> {
         let Plan { query, limits, .. } = plan;
         let lexical = self.router.lexical();
-        let found = lexical.retrieve_words(self.request, query, &self.filter, *limits, keep)?;
-        Ok(found.collect(&mut self.notices))
+        lexical.retrieve_words(self.request, query, &self.filter, *limits, keep)
     }
 
     /// Repeats lexical retrieval if the index has changed since.
     fn again(
-        &mut self,
+        &self,
         changed: bool,
         found: LexicalCandidates,
         plan: &Plan,
         keep: usize,
     ) -> Result<LexicalCandidates> {
-        if changed {
-            let known = self.notices.len();
-            let found = self.words(plan, keep);
-            // The first run has given the same notices.
-            self.notices.truncate(known);
-            return found;
+        match changed {
+            true => self.words(plan, keep),
+            false => Ok(found),
         }
-        Ok(found)
     }
 
     /// Starts semantic retrieval of `keep` documents.
@@ -389,7 +397,7 @@ impl<'a> Searching<'a> {
     /// Waits for the model without holding a snapshot, then reads the semantic
     /// candidates from a new one.
     fn wait(
-        &mut self,
+        &self,
         snapshot: Snapshot<'a>,
         pending: Available<Pending>,
         plan: &Plan,
@@ -398,12 +406,11 @@ impl<'a> Searching<'a> {
         let pending = match pending {
             Ok(pending) => pending,
             Err(absence) => {
-                let absence = absence.map(Notice::SemanticUnavailable);
-                self.notices.extend(absence);
                 return Ok(Waited {
                     snapshot,
                     changed: false,
                     candidates: None,
+                    absence: absence.map(Caveat::SemanticUnavailable),
                 });
             }
         };
@@ -417,28 +424,26 @@ impl<'a> Searching<'a> {
             Ok(vectors) => semantic.candidates(vectors, changed, &plan.query, &self.filter)?,
             Err(absence) => Err(absence),
         };
-        let candidates = match found {
-            Ok(candidates) => Some(candidates),
-            Err(absence) => {
-                self.notices.push(Notice::SemanticUnavailable(absence));
-                None
-            }
+        let (candidates, absence) = match found {
+            Ok(candidates) => (Some(candidates), None),
+            Err(absence) => (None, Some(Caveat::SemanticUnavailable(absence))),
         };
         Ok(Waited {
             snapshot,
             changed,
             candidates,
+            absence,
         })
     }
 
     /// Records in the outcome which model ran and the share of embedded chunks.
-    fn note_model(&mut self, outcome: &mut Outcome, semantic: &SemanticCandidates) -> Result<()> {
+    fn note_model(&self, outcome: &mut Outcome, semantic: &SemanticCandidates) -> Result<()> {
         outcome.retrievers.semantic = Some(semantic.model.clone());
         outcome.embedded = self.router.store().coverage(&self.filter)?.share();
         if outcome.embedded < 1.0 {
             // Rounded down, so that 100 % always means all.
             let percent = (outcome.embedded * 100.0).floor() as u8;
-            self.notices.push(Notice::PartlyEmbedded { percent });
+            outcome.caveats.push(Caveat::PartlyEmbedded { percent });
         }
         Ok(())
     }
@@ -472,7 +477,7 @@ impl<'a> Searching<'a> {
     /// Joins the candidates of both retrievers, fuses their scores and rescores
     /// them.
     fn fuse(
-        &mut self,
+        &self,
         plan: &Plan,
         found: LexicalCandidates,
         semantic: SemanticCandidates,
@@ -485,6 +490,7 @@ impl<'a> Searching<'a> {
                 ..Retrievers::default()
             },
             embedded: 0.0,
+            caveats: found.caveats,
         };
         self.note_model(&mut outcome, &semantic)?;
         let LexicalCandidates {
@@ -534,9 +540,9 @@ impl<'a> Searching<'a> {
 }
 
 /// Returns the completeness of an answer from an index that was not refreshed.
-fn unrefreshed(notices: &[Notice]) -> Completeness {
+fn unrefreshed(notices: &[Caveat]) -> Completeness {
     let mut completeness = Completeness::of(notices);
-    completeness.add(Incomplete::ChangesNotLookedFor(NotLookedFor::Off));
+    completeness.add(Caveat::ChangesNotLookedFor(NotLookedFor::Off));
     completeness
 }
 
@@ -546,4 +552,6 @@ struct Waited<'a> {
     /// Whether the index changed while waiting.
     changed: bool,
     candidates: Option<SemanticCandidates>,
+    /// Why there are none, if that is to be said.
+    absence: Option<Caveat>,
 }

@@ -1,9 +1,9 @@
 //! The plan of a search: the query, parsed and corrected, and its route through
 //! the retrievers.
 
+use super::caveat::Caveat;
 use super::complete::{Completed, Completer, Completing, completed_text};
 use super::limits::Limits;
-use super::notice::{Noted, Notice};
 use super::query::Query;
 use super::surface::Surface;
 use super::typo::{self, Speller};
@@ -33,6 +33,7 @@ pub(super) struct Plan {
     pub(super) limits: Limits,
     /// The documents that must not be found, whatever else they match.
     pub(super) unwanted: Vec<Row>,
+    pub(super) caveats: Vec<Caveat>,
 }
 
 /// Which retrievers run.
@@ -54,11 +55,7 @@ pub(super) enum Route {
 
 impl Plan {
     /// Plans a search: parses and corrects the query and chooses a route.
-    pub(super) fn of(
-        speller: Speller<'_>,
-        request: &Request,
-        tuning: &Tuning,
-    ) -> Result<Noted<Self>> {
+    pub(super) fn of(speller: Speller<'_>, request: &Request, tuning: &Tuning) -> Result<Self> {
         let limits = Limits::of(request.limit, tuning);
         let intent = Intent::of(&request.query);
         let mut query = Query::parse(&request.query, request.all);
@@ -77,10 +74,10 @@ impl Plan {
                 },
                 limits,
                 unwanted: Vec::new(),
-            }
-            .into());
+                caveats: Vec::new(),
+            });
         }
-        let mut notices = if request.exact {
+        let mut caveats = if request.exact {
             Vec::new()
         } else {
             loosen_phrases(speller, request, &mut query)?
@@ -93,7 +90,7 @@ impl Plan {
             as_you_type: request.as_you_type,
         };
         let completing = complete(reading, &mut query)?;
-        notices.extend(completing.notices);
+        caveats.extend(completing.caveats);
         let completion = completing.completed.as_ref();
         let corrected = if request.exact {
             None
@@ -109,7 +106,8 @@ impl Plan {
         };
         let mut texts = vec![typed, meant];
         texts.dedup();
-        let cut_after = query.cut_after;
+        let cut = query.cut_after;
+        caveats.extend(cut.map(|words| Caveat::QueryTruncated { words }));
         let route = Route::of(request, &query, intent, tuning.keyword).beside(completion);
         let surface = Surface {
             store: speller.store,
@@ -122,7 +120,7 @@ impl Plan {
             Err(Error::Database { .. }) => (query, Vec::new()),
             other => (exact, other?),
         };
-        let plan = Self {
+        Ok(Self {
             query,
             intent,
             corrected,
@@ -131,15 +129,8 @@ impl Plan {
             route,
             limits,
             unwanted,
-        };
-        let mut noted = Noted {
-            value: plan,
-            notices,
-        };
-        if let Some(words) = cut_after {
-            noted.notices.push(Notice::QueryTruncated { words });
-        }
-        Ok(noted)
+            caveats,
+        })
     }
 
     /// Returns the query's text as it is searched for: with its corrections, if there are
@@ -156,13 +147,13 @@ fn is_listing(text: &str) -> bool {
 }
 
 /// Replaces each quoted phrase that no admitted document has by its words, and
-/// returns a notice for each.
+/// returns a caveat for each.
 fn loosen_phrases(
     speller: Speller<'_>,
     request: &Request,
     query: &mut Query,
-) -> Result<Vec<Notice>> {
-    let mut notices = Vec::new();
+) -> Result<Vec<Caveat>> {
+    let mut caveats = Vec::new();
     for phrase in std::mem::take(&mut query.phrases) {
         let found = match speller.has_phrase(&phrase) {
             // A phrase that cannot be looked up stays required.
@@ -171,10 +162,10 @@ fn loosen_phrases(
         };
         if !found {
             query.loosen(&phrase, request.all);
-            notices.push(Notice::PhraseNotFound { phrase });
+            caveats.push(Caveat::PhraseNotFound { phrase });
         }
     }
-    Ok(notices)
+    Ok(caveats)
 }
 
 /// Completes the query in place.

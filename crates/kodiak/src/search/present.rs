@@ -2,10 +2,10 @@
 //! and makes hits of them, with snippets and explanations.
 
 use super::candidate::{Candidate, Ranked};
+use super::caveat::{Caveat, NotIndexed};
 use super::duplicates::Originals;
 use super::freshness::{Freshener, Freshness};
 use super::lexical::Terms;
-use super::notice::{Noted, Notice};
 use super::relevance::{Judge, Judgement};
 use super::snippet::{self, Contained, Finder};
 use super::terms::PlannedTerm;
@@ -38,6 +38,7 @@ pub(super) struct Presented {
     pub(super) judgement: Option<Judgement>,
     /// The number of hits that were less relevant than asked for.
     pub(super) left_out: usize,
+    pub(super) caveats: Vec<Caveat>,
 }
 
 impl Presented {
@@ -58,7 +59,7 @@ impl Presenter<'_> {
         &self,
         ranked: &Ranked,
         mut judge: Option<Judge<'_>>,
-    ) -> Result<Noted<Presented>> {
+    ) -> Result<Presented> {
         let request = self.request;
         let rows: Vec<Row> = ranked.candidates.iter().map(|one| one.row).collect();
         let stemming = self.store.stemming();
@@ -152,24 +153,28 @@ impl Presenter<'_> {
         }
         let all_left_out = left_out.filter(|_| hits.is_empty()).map(|(count, best)| {
             let least = request.min_relevance;
-            Notice::BelowMinRelevance { count, best, least }
+            Caveat::BelowMinRelevance { count, best, least }
         });
         let told = [
-            (gone, Notice::DocumentsGone { count: gone }),
-            (unknown, Notice::DocumentsUnchecked { count: unknown }),
-            (changed, Notice::DocumentsChanged { count: changed }),
+            (gone, Caveat::DocumentsGone { count: gone }),
+            (unknown, Caveat::DocumentsUnchecked { count: unknown }),
+            (
+                changed,
+                Caveat::ChangesNotIndexed {
+                    count: changed,
+                    reason: NotIndexed::Unnoticed,
+                },
+            ),
         ];
         let told = told.into_iter().filter(|(count, _)| *count > 0);
-        Ok(Noted {
-            value: Presented {
-                hits,
-                gone,
-                collapsed,
-                missing,
-                judgement,
-                left_out: left_out.map_or(0, |(count, _)| count),
-            },
-            notices: told.map(|(_, notice)| notice).chain(all_left_out).collect(),
+        Ok(Presented {
+            hits,
+            gone,
+            collapsed,
+            missing,
+            judgement,
+            left_out: left_out.map_or(0, |(count, _)| count),
+            caveats: told.map(|(_, caveat)| caveat).chain(all_left_out).collect(),
         })
     }
 

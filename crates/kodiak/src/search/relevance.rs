@@ -6,9 +6,9 @@
 use std::ops::ControlFlow;
 
 use super::candidate::Candidate;
+use super::caveat::Caveat;
 use super::lexical::Terms;
 use super::limits::MAX_BODY_BYTES;
-use super::notice::Notice;
 use super::plan::{Plan, Route};
 use super::present::round;
 use super::snippet::{Contained, Finder};
@@ -80,10 +80,11 @@ impl<'a> Searching<'a> {
     /// Returns what judges the hits: nothing where nothing was asked, and nothing
     /// for an embedding model whose similarities are not known to mean anything.
     pub(super) fn judge<'b>(
-        &mut self,
+        &self,
         plan: &Plan,
         outcome: &'b Outcome,
         terms: Option<&'b Terms>,
+        caveats: &mut Vec<Caveat>,
     ) -> Result<Option<Judge<'b>>>
     where
         'a: 'b,
@@ -96,7 +97,7 @@ impl<'a> Searching<'a> {
         let unknown = name.filter(|_| model.is_none());
         if let Some(name) = unknown {
             let model = name.to_owned();
-            self.notices.push(Notice::RelevanceUnknown { model });
+            caveats.push(Caveat::RelevanceUnknown { model });
             // An explanation says what of the query a hit contains all the same,
             // which is what a fit for the model begins with.
             if !self.request.explain {

@@ -14,7 +14,6 @@ use super::candidate::{Candidate, Ranked};
 use super::inspect::contains_word;
 use super::lexical::Terms;
 use super::limits::RERANKED;
-use super::notice::Notice;
 use super::plan::{Plan, Route};
 use super::workers::Workers;
 use super::{Outcome, Searching};
@@ -37,7 +36,7 @@ pub(super) struct Reranking<'a> {
 
 impl Searching<'_> {
     /// Reranks the best candidates, if the request asks for it.
-    pub(super) fn rerank(&mut self, plan: &Plan, outcome: &mut Outcome) -> Result<()> {
+    pub(super) fn rerank(&self, plan: &Plan, outcome: &mut Outcome) -> Result<()> {
         let query = plan.texts.last().map_or("", |text| text.trim());
         let nothing_asked = matches!(plan.route, Route::Literal | Route::Listing);
         let count = outcome.ranked.candidates.len().min(RERANKED);
@@ -45,7 +44,7 @@ impl Searching<'_> {
             return Ok(());
         }
         let Some(reranking) = self.router.reranking() else {
-            self.not_reranked("no reranker is set up".to_owned());
+            outcome.not_reranked("no reranker is set up".to_owned());
             return Ok(());
         };
         let documents = self.documents(&outcome.ranked, count)?;
@@ -66,18 +65,10 @@ impl Searching<'_> {
             }
             Err(error) => {
                 let name = reranking.reranker.name();
-                self.not_reranked(format!("{name}: {error}"));
+                outcome.not_reranked(format!("{name}: {error}"));
             }
         }
         Ok(())
-    }
-
-    /// Adds a notice, once: candidates that are retrieved again are reranked again.
-    fn not_reranked(&mut self, reason: String) {
-        let notice = Notice::NotReranked { reason };
-        if !self.notices.contains(&notice) {
-            self.notices.push(notice);
-        }
     }
 
     /// Reads the documents of the best candidates.

@@ -164,7 +164,6 @@ impl<'a> Router<'a> {
             request,
             filter,
             started: Instant::now(),
-            notices: Vec::new(),
             searched: OnceCell::new(),
         }
         .answer()

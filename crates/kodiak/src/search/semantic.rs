@@ -3,7 +3,7 @@
 //! A shared thread embeds the query and scans the vectors while lexical retrieval
 //! runs. Nobody waits for it beyond the deadline, which is longer if there is
 //! nothing else to show. A caller that stops waiting stops the work. While it
-//! waits, nothing is read from the store. Failures become notices in the answer,
+//! waits, nothing is read from the store. Failures become caveats of the answer,
 //! not errors; only a corrupt index is an error.
 
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::candidate::Candidate;
+use super::caveat::SemanticAbsence;
 use super::compare::{Comparison, NearestChunk};
-use super::notice::SemanticAbsence;
 use super::query::Query;
 use super::terms::constraints;
 use super::workers::Workers;

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use super::candidate::Ranked;
+use super::caveat::Caveat;
 use super::compare::{Comparison, NearestChunk};
 use super::lexical::LexicalCandidates;
 use super::limits::Limits;
 use super::lookup::Excerpt;
-use super::notice::{Noted, Notice};
 use super::query::{Clause, Form, Query};
 use super::{Answer, Intent, Notices, Outcome, Request, Retrievers, Router};
 use crate::access::Capability;
@@ -37,21 +37,21 @@ impl Router<'_> {
         if let Some(lines) = reference.lines {
             let line_count = Excerpt::of(&document, None).line_count;
             let beyond = lines.beyond(line_count);
-            notices.extend(beyond.map(|line| Notice::LinesBeyondEnd { line, line_count }));
+            notices.extend(beyond.map(|line| Caveat::LinesBeyondEnd { line, line_count }));
         }
         // The document itself is among the candidates.
         let mut limits = Limits::of(request.limit.saturating_add(1), &self.tuning);
         let presenter = self.presenter(request);
-        let ranked = self.rank_similar(&document, &filter, limits)?;
-        let mut outcome = ranked.collect(&mut notices);
+        let mut outcome = self.rank_similar(&document, &filter, limits)?;
         let mut shown = presenter.present(&outcome.ranked, None)?;
         // Copies may have taken the place of hits.
-        if shown.value.lacks_hits() && outcome.ranked.candidates.len() + 1 >= limits.fetched {
+        if shown.lacks_hits() && outcome.ranked.candidates.len() + 1 >= limits.fetched {
             limits = limits.with_copies();
-            outcome = self.rank_similar(&document, &filter, limits)?.value;
+            outcome = self.rank_similar(&document, &filter, limits)?;
             shown = presenter.present(&outcome.ranked, None)?;
         }
-        let shown = shown.collect(&mut notices);
+        notices.append(&mut outcome.caveats);
+        notices.append(&mut shown.caveats);
         Ok(Answer {
             intent: Intent::of(&document.title),
             query: document.title,
@@ -76,30 +76,31 @@ impl Router<'_> {
         document: &StoredDocument,
         filter: &Filter,
         limits: Limits,
-    ) -> Result<Noted<Outcome>> {
+    ) -> Result<Outcome> {
         let reason = match self.similar_semantic(document, filter, limits) {
-            Ok(Some(outcome)) => return Ok(outcome.into()),
+            Ok(Some(outcome)) => return Ok(outcome),
             Ok(None) => "it is not embedded yet".to_owned(),
             Err(error @ Error::Corrupt { .. }) => return Err(error),
             Err(error) => format!("the embeddings could not be compared ({error})"),
         };
-        let instead = Notice::ComparedByWords { reason };
+        let instead = Caveat::ComparedByWords { reason };
         match self.similar_lexical(document, filter, limits) {
-            Err(Error::Database { detail, .. }) => Ok(Noted {
-                value: Outcome {
-                    ranked: Ranked::semantic(Vec::new(), 0.0),
-                    retrievers: Retrievers::default(),
-                    embedded: 0.0,
-                },
-                notices: vec![
+            Err(Error::Database { detail, .. }) => Ok(Outcome {
+                ranked: Ranked::semantic(Vec::new(), 0.0),
+                retrievers: Retrievers::default(),
+                embedded: 0.0,
+                caveats: vec![
                     instead,
-                    Notice::FullTextFailed {
+                    Caveat::FullTextFailed {
                         detail,
                         matched_literally: false,
                     },
                 ],
             }),
-            other => Ok(Noted::with(Outcome::lexical(other?), instead)),
+            other => Ok(Outcome {
+                caveats: vec![instead],
+                ..Outcome::lexical(other?)
+            }),
         }
     }
 
@@ -145,6 +146,7 @@ impl Router<'_> {
                 reranker: None,
             },
             embedded: self.store().coverage(filter)?.share(),
+            caveats: Vec::new(),
         }))
     }
 

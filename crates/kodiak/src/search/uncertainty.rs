@@ -9,7 +9,7 @@ use std::fmt;
 use super::lexical::Terms;
 use super::plan::Plan;
 use super::present::Presented;
-use super::{Answer, Hit, Notice, Notices, Outcome, Searching};
+use super::{Answer, Caveat, Hit, Notices, Outcome, Searching};
 use crate::store::{Expression, Phrase};
 
 /// The maximum number of characters of the query that are repeated.
@@ -150,8 +150,8 @@ impl Answer {
         let (mut uncertain, mut left_out) = (Vec::new(), None);
         for notice in own.into_iter().chain(others.0) {
             match notice {
-                Notice::Uncertain(one) => uncertain.push(one),
-                Notice::BelowMinRelevance { count, best, least } => {
+                Caveat::Uncertain(one) => uncertain.push(one),
+                Caveat::BelowMinRelevance { count, best, least } => {
                     let (known, highest, _) = left_out.unwrap_or((0, 0.0, least));
                     left_out = Some((known + count, best.max(highest), least));
                 }
@@ -161,14 +161,14 @@ impl Answer {
         }
         let answered = self.relevant != Some(0) || self.contained == Some(true);
         let about_all = if self.hits.is_empty() {
-            left_out.map(|(count, best, least)| Notice::BelowMinRelevance { count, best, least })
+            left_out.map(|(count, best, least)| Caveat::BelowMinRelevance { count, best, least })
         } else if answered {
             None
         } else {
             // Hits that were left out may contain the words.
             let absent = left_out.is_none() && uncertain.iter().all(|one| one.absent);
             let words = uncertain.first().map(|one| one.words.as_str());
-            words.map(|words| Notice::Uncertain(Uncertainty::of(words, absent, &self.hits)))
+            words.map(|words| Caveat::Uncertain(Uncertainty::of(words, absent, &self.hits)))
         };
         self.notices.0.extend(about_all);
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
-use kodiak::search::{Answer, Incomplete, Request};
+use kodiak::search::{Answer, Caveat, Request};
 use kodiak::source::{Presence, Source};
 use kodiak::store::Filter;
 use kodiak::sync::Report;
@@ -370,7 +370,7 @@ fn a_database_that_vanished_keeps_its_notes() {
     let source = "bear".to_owned();
     let reasons = &answer.completeness.0;
     assert!(
-        reasons.contains(&Incomplete::SourceUnreadable { source }),
+        reasons.contains(&Caveat::SourceUnreadable { source }),
         "{answer:?}"
     );
     // It is back.

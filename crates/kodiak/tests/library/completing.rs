@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use kodiak::access::Guard;
-use kodiak::search::{Answer, Mode, Notice, Request, Router};
+use kodiak::search::{Answer, Caveat, Mode, Request, Router};
 use kodiak::store::Filter;
 use proptest::prelude::*;
 
@@ -225,7 +225,7 @@ fn one_and_two_letters_find_the_best_of_many_words() {
     // Who types an asterisk is told that not all were looked for.
     let codes = |query: &str| {
         let answer = notes.answer(&ask(query));
-        answer.notices.iter().map(Notice::code).collect::<Vec<_>>()
+        answer.notices.iter().map(Caveat::code).collect::<Vec<_>>()
     };
     assert_eq!(codes("s*"), ["prefix-too-short"]);
     assert_eq!(codes("ka*"), [""; 0]);

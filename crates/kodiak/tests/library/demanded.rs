@@ -1,6 +1,6 @@
 //! What a query demands or excludes holds for every hit, however it was found.
 
-use kodiak::search::{Mode, Notice, Request};
+use kodiak::search::{Caveat, Mode, Request};
 
 use crate::collection::{Collection, ask, ask_in, paths, sorted};
 use crate::embedders::tiny;
@@ -75,7 +75,7 @@ fn a_missing_phrase_falls_back_to_its_words_and_says_so() {
         notes.answer(&request)
     };
     let answer = phrase("\"broth ramen\"", false);
-    let notice = Notice::PhraseNotFound {
+    let notice = Caveat::PhraseNotFound {
         phrase: "broth ramen".to_owned(),
     };
     assert_eq!(answer.notices.0, [notice]);

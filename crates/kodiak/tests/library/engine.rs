@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::{Engine, Event, Job};
-use kodiak::search::{Mode, Notice, Request};
+use kodiak::search::{Caveat, Mode, Request};
 use kodiak::source::Draft;
 use kodiak::store::{Filter, WriteLock};
 use kodiak::{Cancel, Error};
@@ -309,7 +309,7 @@ fn searches_stop_waiting_for_a_model_that_hangs() {
                 let mut answer = engine.search(&me(), &ask("cook noodles dinner")).unwrap();
                 assert_eq!(answer.retrievers.semantic, None);
                 answer.notices.take_uncertainty();
-                let codes: Vec<&str> = answer.notices.iter().map(Notice::code).collect();
+                let codes: Vec<&str> = answer.notices.iter().map(Caveat::code).collect();
                 assert!(
                     codes == ["semantic-deadline"] || codes == ["semantic-busy"],
                     "{codes:?}"

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job};
-use kodiak::search::{Answer, Found, Freshness, Incomplete, NotIndexed, NotLookedFor, Request};
+use kodiak::search::{Answer, Caveat, Found, Freshness, NotIndexed, NotLookedFor, Request};
 use kodiak::source::{Container, Entry, Known, Listing, Look, Presence, Reading, Source};
 use kodiak::store::{Filter, SqliteWriter, Store, WriteLock};
 use kodiak::{Document, Error, Result, Version};
@@ -157,7 +157,7 @@ fn a_search_without_a_refresh_says_so() {
     let notes = Collection::new(&[("a.md", "bread")]);
     synced(&notes);
     notes.write("b.md", "bread");
-    let off = [Incomplete::ChangesNotLookedFor(NotLookedFor::Off)];
+    let off = [Caveat::ChangesNotLookedFor(NotLookedFor::Off)];
     let request = Request {
         refresh: false,
         ..ask("bread")
@@ -184,7 +184,7 @@ fn a_search_that_runs_out_of_time_says_so() {
         .unwrap();
     let answer = search(&hasty, "bread");
     assert_eq!(paths(&answer), ["a.md"]);
-    let late = [Incomplete::ChangesNotLookedFor(NotLookedFor::OutOfTime)];
+    let late = [Caveat::ChangesNotLookedFor(NotLookedFor::OutOfTime)];
     assert_eq!(answer.completeness.0, late);
 }
 
@@ -198,7 +198,7 @@ fn nobody_waits_for_a_writer() {
     notes.remove("c.md");
     let answer = search(&engine, "bread");
     assert_eq!(paths(&answer), ["a.md"]);
-    let busy = Incomplete::ChangesNotIndexed {
+    let busy = Caveat::ChangesNotIndexed {
         count: 2,
         reason: NotIndexed::Busy,
     };
@@ -223,7 +223,7 @@ fn large_notes_are_left_to_the_next_sync() {
     let notes = Collection::new(&[("a.md", "bread")]);
     let engine = synced(&notes);
     notes.write("large.md", "bread ".repeat(200_000));
-    let left = Incomplete::ChangesNotIndexed {
+    let left = Caveat::ChangesNotIndexed {
         count: 1,
         reason: NotIndexed::TooMuch,
     };
@@ -262,7 +262,7 @@ fn a_source_that_was_never_indexed_is_named() {
         .refresh(Duration::from_mins(1))
         .open()
         .unwrap();
-    let never = Incomplete::SourceNeverSynced {
+    let never = Caveat::SourceNeverSynced {
         source: "other".to_owned(),
     };
     let answer = search(&engine, "bread");

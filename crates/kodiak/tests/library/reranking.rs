@@ -76,7 +76,7 @@ fn codes(answer: &Answer) -> Vec<&str> {
     answer
         .notices
         .iter()
-        .map(kodiak::search::Notice::code)
+        .map(kodiak::search::Caveat::code)
         .collect()
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kodiak::embed::Identity;
-use kodiak::search::{Answer, Mode, Notice, Request, Uncertainty};
+use kodiak::search::{Answer, Caveat, Mode, Request, Uncertainty};
 use kodiak::store::Filter;
 
 use crate::collection::{Collection, ask, ask_in, paths};
@@ -111,7 +111,7 @@ fn hits_that_are_too_irrelevant_are_counted_and_not_denied() {
     assert_eq!(answer.hits, []);
     assert_eq!(
         answer.notices.0,
-        [Notice::BelowMinRelevance {
+        [Caveat::BelowMinRelevance {
             count: all.hits.len(),
             best,
             least: 1.0,

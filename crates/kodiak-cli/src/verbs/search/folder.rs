@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::engine::{Event, Job};
-use kodiak::search::Notice;
+use kodiak::search::Caveat;
 use kodiak::{Engine, Error};
 
 use crate::assemble::{self, Purpose};
@@ -30,7 +30,7 @@ pub(super) struct Scope {
     /// whole source.
     pub(super) inside: String,
     /// The notice for the answer, if the folder could not be brought up to date.
-    pub(super) notice: Option<Notice>,
+    pub(super) notice: Option<Caveat>,
 }
 
 /// How long to wait for another process, which may well be indexing this very
@@ -115,7 +115,7 @@ fn refreshed(
         if unusable || matches!(error, Error::Cancelled) {
             return Err(error.into());
         }
-        notice = Some(Notice::SourceNotSynced {
+        notice = Some(Caveat::SourceNotSynced {
             source: name.clone(),
             reason: failure::message(&error.into()),
         });

@@ -59,8 +59,7 @@ pub(super) async fn search(
         }
         request.rerank = engine.reranks();
         let mut answer = engine.search(&caller.guard, &request)?;
-        crate::scope::limit(&caller.guard, &mut answer.notices.0);
-        crate::scope::limit_hits(&caller.guard, &mut answer.hits);
+        crate::scope::limit(&caller.guard, &mut answer);
         Ok(answer)
     })
     .await

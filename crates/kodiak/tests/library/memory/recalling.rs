@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kodiak::date;
 use kodiak::engine::Job;
-use kodiak::search::{Mode, Notice, Request};
+use kodiak::search::{Caveat, Mode, Request};
 use kodiak::store::Filter;
 use kodiak_memory::{Article, Knowledge, Memories, Memory, Recall};
 
@@ -254,8 +254,8 @@ fn the_present_project_comes_first_and_a_project_ranks_as_a_search_of_it() {
         .unwrap()
         .answer;
     assert_eq!((answer.hits.len(), answer.suggestions.len()), (0, 0));
-    let left_out = |notice: &Notice| match notice {
-        Notice::BelowMinRelevance { count, .. } => Some(*count),
+    let left_out = |notice: &Caveat| match notice {
+        Caveat::BelowMinRelevance { count, .. } => Some(*count),
         _ => None,
     };
     let counts: Vec<usize> = answer.notices.iter().filter_map(left_out).collect();
