@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router};
 use rmcp::model::{ErrorData, Extensions};
 use rmcp::service::{RoleServer, TxJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -75,7 +75,10 @@ async fn check(request: Request, next: Next) -> Response {
 fn refused(status: StatusCode, unreadable: Unreadable) -> Response {
     let Unreadable { error, id } = unreadable;
     let message = TxJsonRpcMessage::<RoleServer>::error(error, id);
-    (status, Json(message)).into_response()
+    // As `lines` does, and not with axum's `Json`: every message of the protocol is
+    // compiled once for each way to serialise one.
+    let json = serde_json::to_vec(&message).unwrap_or_default();
+    (status, [(header::CONTENT_TYPE, "application/json")], json).into_response()
 }
 
 /// Opens a session for a client that begins over HTTP.
