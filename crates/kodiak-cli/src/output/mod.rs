@@ -7,6 +7,7 @@
 pub(crate) mod brain;
 pub(crate) mod escape;
 pub(crate) mod hits;
+mod json;
 pub(crate) mod phrases;
 pub(crate) mod plot;
 pub(crate) mod progress;
@@ -119,11 +120,11 @@ impl Output {
     /// Prints the answer as JSON: on a terminal indented and with everything escaped
     /// that a terminal would obey, otherwise on one line.
     pub(crate) fn json(&self, value: &impl Serialize) -> anyhow::Result<()> {
-        let mut text = if self.on_terminal {
-            kodiak::escape::json(&serde_json::to_string_pretty(value)?).into_owned()
-        } else {
-            serde_json::to_string(value)?
-        };
+        // One way to serialise, because every type of answer is compiled for each.
+        let mut text = serde_json::to_string(value)?;
+        if self.on_terminal {
+            text = kodiak::escape::json(&json::indented(&text)).into_owned();
+        }
         text.push('\n');
         self.answer(&text)
     }
