@@ -96,10 +96,10 @@ fn empty_trash(
     for copy in copies.retired()? {
         let is_wanted = before.is_none_or(|before| copy.last_said >= before);
         // One from the future was moved while the clock was wrong, and is moved anew.
-        if is_wanted || copy.at > now {
-            let moved = copies.restore(&copy)?;
-            done.restored += usize::from(moved && is_wanted);
+        if (is_wanted || copy.at > now) && copies.restore(&copy)? {
+            done.restored += usize::from(is_wanted);
         } else if now.saturating_sub(copy.at) >= KEPT_IN_TRASH {
+            // It is too old, or its place is taken because the agent has the session again.
             copies.erase_retired(&copy)?;
             done.erased += 1;
         }

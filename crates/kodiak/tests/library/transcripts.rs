@@ -1,5 +1,7 @@
 //! Transcripts through the engine: found by turn, kept, redacted and forgotten.
 
+mod retention;
+
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
