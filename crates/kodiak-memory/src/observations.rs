@@ -30,6 +30,9 @@ pub struct Observations {
     /// The names that several documents have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ambiguous: Vec<String>,
+    /// Those that lack all of the lines asked for, with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beyond_end: Vec<String>,
     /// The approximate number of tokens of all texts.
     pub tokens: usize,
     /// Whether something may be missing or out of date, and why.
@@ -120,19 +123,21 @@ impl Memories<'_> {
                         continue;
                     };
                     let excerpt = lines.map(|lines| (lines, Excerpt::of(document, Some(lines))));
-                    if let Some((wanted, excerpt)) = &excerpt
+                    let beyond = excerpt.as_ref().and_then(|(wanted, excerpt)| {
+                        let line_count = excerpt.line_count;
+                        let line = wanted.beyond(line_count)?;
+                        Some(Caveat::LinesBeyondEnd { line, line_count })
+                    });
+                    if let (Some((wanted, excerpt)), Some(notice)) = (&excerpt, &beyond)
                         && wanted.from > excerpt.line_count
                     {
-                        answer.missing.push(name.clone());
+                        answer.beyond_end.push(format!("{name} ({notice})"));
                         continue;
                     }
                     let fields = reader.fields(row)?;
                     let superseded_by = newer.get(&row).cloned();
                     let mut one = Observation::of(document.clone(), fields, superseded_by);
-                    if let Some((wanted, excerpt)) = excerpt {
-                        let line_count = excerpt.line_count;
-                        let beyond = wanted.beyond(line_count);
-                        let beyond = beyond.map(|line| Caveat::LinesBeyondEnd { line, line_count });
+                    if let Some((_, excerpt)) = excerpt {
                         one.notice = beyond.map(|notice| notice.to_string());
                         one.lines = Some([excerpt.lines.from, excerpt.lines.to]);
                         one.tokens = estimated_tokens(&excerpt.text);

@@ -66,6 +66,7 @@ impl FileState {
     }
 
     /// Returns the state without the time at which its metadata changed.
+    #[must_use]
     pub fn without_change_time(self) -> Self {
         Self {
             changed_ns: 0,

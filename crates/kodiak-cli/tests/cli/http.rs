@@ -250,6 +250,41 @@ fn every_route_but_health_needs_a_token() {
 }
 
 #[test]
+fn lines_beyond_the_end_are_told() {
+    let desk = Desk::indexed();
+    let served = Served::start(&desk, &[]);
+    let token = token(&desk, &["laptop"]);
+    let note = "/api/documents/notes%2Fproductivity%2Fgtd.md";
+    let said = "line 40 is beyond the end of the note, which has 29 lines";
+    // Both ways of naming lines.
+    for path in [format!("{note}?lines=28-40"), format!("{note}:28-40")] {
+        let answer = served.get(&path, &token);
+        assert_eq!(answer.status, 200, "{path}");
+        let answer = answer.json();
+        assert_eq!(answer["notice"], said, "{path}");
+        assert_eq!(answer["lines"], json!([28, 29]), "{path}");
+        assert_eq!(answer["line_count"], 29, "{path}");
+    }
+    for path in [
+        format!("{note}?lines=28-29"),
+        format!("{note}?lines=3-"),
+        note.to_owned(),
+    ] {
+        let answer = served.get(&path, &token).json();
+        assert_eq!(answer["notice"], Value::Null, "{path}");
+    }
+    for path in [format!("{note}?lines=30-40"), format!("{note}:30-40")] {
+        let answer = served.get(&path, &token);
+        assert_eq!(answer.status, 400, "{path}");
+        let text = answer.json().to_string();
+        assert!(
+            text.contains("within the 29 lines that there are"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn who_may_listen_where() {
     let desk = Desk::indexed();
     let refused = |line: &[&str], expected: &str| {

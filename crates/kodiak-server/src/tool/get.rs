@@ -81,7 +81,14 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
 }
 
 fn find(call: &Call<'_>, id: &str) -> Result<Found, Refusal> {
-    Ok(call.engine.find(call.guard(), id)?)
+    let found = call.engine.find(call.guard(), id)?;
+    match (found.asked, found.lines_beyond_end()) {
+        (Some(lines), Some(notice)) if lines.from > found.line_count => Err(Refusal::new(
+            format!("{}: {notice}", frame::one_line(id)),
+            format!("choose lines from 1 to {}", found.line_count),
+        )),
+        _ => Ok(found),
+    }
 }
 
 /// A document as far as it fits: the line that says which it is, its text, and what

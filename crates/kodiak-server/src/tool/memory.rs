@@ -293,6 +293,7 @@ fn observations(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     for (names, what) in [
         (&found.missing, "not found"),
         (&found.ambiguous, "several have this id"),
+        (&found.beyond_end, "no such lines"),
     ] {
         if !names.is_empty() {
             let names = names.iter().take(5);

@@ -60,6 +60,48 @@ fn get() {
 }
 
 #[test]
+fn lines_beyond_the_end() {
+    let desk = Desk::with_examples();
+    let server = desk.server(reader());
+    let note = "notes/cooking/kartoffelsuppe.md";
+    let whole = call(&server, "get", json!({"ids": [note]})).text;
+    let (_, count) = whole.lines().next().unwrap().rsplit_once(" of ").unwrap();
+    let count: usize = count.parse().unwrap();
+    let said =
+        |line: usize| format!("line {line} is beyond the end of the note, which has {count} lines");
+    let last = format!("{note}:{count}-{}", count + 30);
+    let outside = format!("{note}:{}-{}", count + 1, count + 30);
+    for tool in ["get", "get_observations"] {
+        let ask = |ids: &[&str]| call(&server, tool, json!({"ids": ids}));
+        // Some of the lines are there.
+        let answer = ask(&[last.as_str()]);
+        assert!(!answer.failed, "{tool}: {}", answer.text);
+        assert_eq!(answer.text.matches(&said(count + 30)).count(), 1, "{tool}");
+        if let Some(value) = answer.structured {
+            assert_eq!(value["observations"][0]["notice"], said(count + 30));
+        }
+        for within in [
+            format!("{note}:{count}"),
+            format!("{note}:2-"),
+            note.to_owned(),
+        ] {
+            let answer = ask(&[within.as_str()]);
+            assert!(!answer.text.contains("beyond"), "{tool}: {}", answer.text);
+        }
+        // None of them is: that is a refusal, which says why.
+        let answer = ask(&[outside.as_str()]);
+        assert!(answer.failed, "{tool}: {}", answer.text);
+        assert!(answer.text.contains(&said(count + 1)), "{}", answer.text);
+        // Beside another document it is a remark.
+        let answer = ask(&[outside.as_str(), "notes/cooking/ramen-broth.md:1-2"]);
+        assert!(!answer.failed, "{tool}: {}", answer.text);
+        assert!(answer.text.contains(&said(count + 1)), "{}", answer.text);
+        assert_eq!(answer.text.matches("<<<").count(), 1, "{}", answer.text);
+        assert!(!answer.text.contains("not found"), "{}", answer.text);
+    }
+}
+
+#[test]
 fn timeline() {
     let desk = Desk::with_examples();
     let server = desk.server(reader());
