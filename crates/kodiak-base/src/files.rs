@@ -13,11 +13,14 @@ pub mod folder;
 pub mod left_over;
 pub mod state;
 pub mod temporary;
+pub mod turn;
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+pub use folder::Folder;
+pub use temporary::{Complete, Rights, Temporary};
 
 /// The most bytes of a small file, such as a config, a list or a manifest.
 pub const SMALL: u64 = 16 << 20;
@@ -117,41 +120,37 @@ pub fn create_private(path: &Path) -> io::Result<()> {
 /// Replaces a file in one step by one that only its owner can read: a reader sees all
 /// of the old content or all of the new. The folder is created if there is none.
 pub fn replace(path: impl AsRef<Path>, content: &[u8]) -> io::Result<()> {
-    put(path.as_ref(), content, None)
+    let (folder, name) = divided(path.as_ref())?;
+    create_folder(folder)?;
+    let folder = Folder::root(folder)?;
+    left_over::remove_left_over(&folder);
+    Temporary::write(&folder, content, Rights::Owner)?
+        .replace(name)
+        .map(drop)
 }
 
 /// Replaces a file of another program in one step, like [`replace`]. It keeps its
 /// permissions; a new one has the usual ones.
 pub fn replace_of_others(path: impl AsRef<Path>, content: &[u8]) -> io::Result<()> {
     let path = path.as_ref();
-    let before = match fs::metadata(path) {
-        Ok(metadata) => Before::Permissions(metadata.permissions()),
-        Err(_) => Before::Nothing,
+    let (folder, name) = divided(path)?;
+    fs::create_dir_all(folder)?;
+    let rights = match fs::metadata(path) {
+        Ok(metadata) => Rights::Same(metadata.permissions()),
+        Err(_) => Rights::AsFolder,
     };
-    put(path, content, Some(before))
+    Temporary::write(&Folder::root(folder)?, content, rights)?
+        .replace(name)
+        .map(drop)
 }
 
-/// What was in the place of a file of another program.
-enum Before {
-    Nothing,
-    Permissions(fs::Permissions),
-}
-
-fn put(path: &Path, content: &[u8], of_others: Option<Before>) -> io::Result<()> {
-    let folder = folder_of(path);
-    let temporary = if of_others.is_none() {
-        create_folder(folder)?;
-        Temporary::create(folder)?
-    } else {
-        fs::create_dir_all(folder)?;
-        // Until it has the permissions of the one before, only its owner can read it.
-        Temporary::create_as(folder, !matches!(of_others, Some(Before::Nothing)))?
-    };
-    temporary.file().write_all(content)?;
-    if let Some(Before::Permissions(before)) = of_others {
-        temporary.file().set_permissions(before)?;
-    }
-    temporary.place(path).map(drop)
+/// Moves a file or a folder that is complete to its name, in the place of another file
+/// that has it. Its content is on the disk before its name, so that a power cut leaves one
+/// of the two whole. For a folder, the files in it must be on the disk already.
+pub fn publish(from: &Path, to: &Path) -> io::Result<()> {
+    let ((above, name), (target, new)) = (divided(from)?, divided(to)?);
+    sync(from)?;
+    Folder::root(above)?.rename_and_sync(name, &Folder::root(target)?, new)
 }
 
 /// Returns the folder of a file.
@@ -162,79 +161,31 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// A file with a hidden name, which gets its own when it is complete. It is removed if it
-/// is dropped before that, or by [`left_over`] if its process is killed.
-#[derive(Debug)]
-pub struct Temporary {
-    unplaced: Unplaced,
-    /// Locked until the file has its name.
-    file: File,
+/// Returns the folder of a file, and the name that it has there.
+pub fn divided(path: &Path) -> io::Result<(&Path, &Path)> {
+    let nameless = || io::Error::new(ErrorKind::InvalidInput, "it has no name");
+    let name = path.file_name().ok_or_else(nameless)?;
+    Ok((folder_of(path), Path::new(name)))
 }
 
-impl Temporary {
-    /// Creates a file that only its owner can read, in a folder of the program itself.
-    /// Removes what killed processes have left there.
-    pub fn create(folder: &Path) -> io::Result<Self> {
-        left_over::remove_left_over(folder);
-        Self::create_as(folder, true)
+/// Makes the content of a file, or the names in a folder, survive a power cut.
+fn sync(path: &Path) -> io::Result<()> {
+    // On other systems a folder cannot be opened, and need not be.
+    if !cfg!(unix) && path.is_dir() {
+        return Ok(());
     }
-
-    fn create_as(folder: &Path, is_private: bool) -> io::Result<Self> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".kodiak-{}-{number}.tmp", std::process::id());
-        let unplaced = Unplaced(folder.join(name));
-        // What a killed process with the same number has left.
-        let _ = fs::remove_file(&unplaced.0);
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(true);
-        if is_private {
-            keep_private(&mut options);
-        }
-        let file = options.open(&unplaced.0)?;
-        // Where a file cannot be locked, its age decides whether it is in use.
-        let _ = file.try_lock();
-        Ok(Self { unplaced, file })
+    let mut options = OpenOptions::new();
+    options.read(true);
+    if !cfg!(unix) {
+        options.write(true);
     }
-
-    /// Returns the file to write to.
-    pub fn file(&self) -> &File {
-        &self.file
-    }
-
-    /// Returns where it is.
-    pub fn path(&self) -> &Path {
-        &self.unplaced.0
-    }
-
-    /// Gives the complete file its name, in the place of another that has it. Its content
-    /// is on the disk before its name, so that a power cut leaves one of the two whole.
-    pub fn place(self, path: &Path) -> io::Result<File> {
-        self.file.sync_all()?;
-        fs::rename(&self.unplaced.0, path)?;
-        sync_folder(folder_of(path));
-        let _ = self.file.unlock();
-        Ok(self.file)
-    }
-}
-
-/// A temporary file that is removed unless it was moved to its name.
-#[derive(Debug)]
-struct Unplaced(PathBuf);
-
-impl Drop for Unplaced {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
+    without_waiting(&mut options);
+    options.open(path)?.sync_all()
 }
 
 /// Makes the names in a folder survive a power cut, if the system can.
 pub fn sync_folder(folder: &Path) {
-    let mut options = OpenOptions::new();
-    without_waiting(options.read(true));
-    if let Ok(folder) = options.open(folder) {
-        let _ = folder.sync_all();
-    }
+    let _ = sync(folder);
 }
 
 /// Formats a size in the largest unit that divides it: `10 MiB`, `1000 bytes`.
@@ -334,6 +285,39 @@ mod tests {
         for name in ["a", "a/b"] {
             assert_eq!(mode(&folder.path().join(name)), 0o700, "{name}");
         }
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_complete_is_published_in_one_step() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("staging")).unwrap();
+        fs::write(path("staging/new"), "new").unwrap();
+        fs::write(path("old"), "old").unwrap();
+        publish(&path("staging/new"), &path("old")).unwrap();
+        assert_eq!(fs::read(path("old")).unwrap(), b"new");
+        fs::write(path("staging/other"), "other").unwrap();
+        publish(&path("staging"), &path("model")).unwrap();
+        assert_eq!(fs::read(path("model/other")).unwrap(), b"other");
+        // Another folder that is not empty stays, and so does what was to replace it.
+        fs::create_dir(path("staging")).unwrap();
+        assert!(publish(&path("staging"), &path("model")).is_err());
+        assert!(path("staging").exists() && path("model/other").exists());
+        let error = publish(&path("absent"), &path("old")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert_eq!(fs::read(path("old")).unwrap(), b"new");
+    }
+
+    #[test]
+    fn files_of_others_keep_their_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/settings.json");
+        replace_of_others(&path, b"one").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        replace_of_others(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(mode(&path), 0o640);
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     }
 

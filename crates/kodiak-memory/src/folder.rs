@@ -18,7 +18,7 @@ use kodiak::source::{
     DEFAULT_MAX_BYTES, Described, Details, Entry, Known, Listing, Located, Look, Presence, Reading,
     Source, Version, WritableSource,
 };
-use kodiak_base::files::temporary::Turn;
+use kodiak_base::files::turn::Turn;
 use kodiak_base::{Error, Result};
 use kodiak_notes::markdown::{FolderOptions, MarkdownFolder, names};
 use kodiak_notes::note::interpret;

@@ -12,6 +12,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
+use crate::error::{Error, Result};
 use crate::files;
 
 /// An open folder.
@@ -90,6 +91,24 @@ impl Folder {
         return self.handle.lock().is_ok();
         #[cfg(not(unix))]
         return false;
+    }
+
+    /// Moves a file or a folder that is on the disk to a name in a folder, replaces what
+    /// has it, and makes that survive a power cut.
+    pub fn rename_and_sync(&self, from: &Path, to: &Self, name: &Path) -> io::Result<()> {
+        self.rename(from, to, name)?;
+        to.sync();
+        Ok(())
+    }
+
+    /// Deletes a file, which may be gone already.
+    pub fn erase_file(&self, name: &Path) -> Result<()> {
+        match self.remove_file(name) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Error::io("erase", self.path.join(name))(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Makes the names in the folder survive a power cut, if the system can.
@@ -213,7 +232,7 @@ mod unix {
         /// folder, or entirely if asked for.
         pub fn create_file(&self, name: &Path, private: bool) -> io::Result<File> {
             let flags =
-                OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let private = private || is_private(&self.handle)?;
             let mode = Mode::from_raw_mode(if private { 0o600 } else { 0o666 });
             Ok(rustix::fs::openat(&self.handle, name, flags, mode)?.into())
@@ -323,6 +342,7 @@ impl Folder {
     pub fn create_file(&self, name: &Path, _private: bool) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options
+            .read(true)
             .write(true)
             .create_new(true)
             .open(self.path.join(name))

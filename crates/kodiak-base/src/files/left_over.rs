@@ -4,9 +4,12 @@
 //! writer holds a lock on it until then, so one without a lock whose writer has ended is
 //! left over.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::Duration;
+
+use super::Folder;
+use crate::error::Result;
 
 /// The age at which a temporary file counts as left over, whatever process wrote it. One
 /// in use is written and renamed within moments.
@@ -21,14 +24,14 @@ pub fn writer_of(name: &Path) -> Option<u32> {
 }
 
 /// Reports whether a process holds a lock on a file that was opened.
-pub fn is_locked(file: &File) -> bool {
+fn is_locked(file: &File) -> bool {
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 /// Reports whether an open file with this name is a temporary one whose writer has ended.
 /// That its process is gone, or the file old, is asked beside the lock, because a file
 /// exists for an instant before it is locked.
-pub fn is_left_over(name: &Path, file: &File) -> bool {
+fn has_lost_writer(name: &Path, file: &File) -> bool {
     let Some(process) = writer_of(name) else {
         return false;
     };
@@ -38,17 +41,42 @@ pub fn is_left_over(name: &Path, file: &File) -> bool {
     ended && !is_locked(file)
 }
 
-/// Removes what killed processes have left in a folder of the program itself. They are
-/// hidden and private, so it does no harm if that fails.
-pub fn remove_left_over(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
+/// Reports whether a name in a folder is a temporary file's whose writer has ended.
+pub fn is_left_over(folder: &Folder, name: &Path) -> bool {
+    let is_left = |file: &File| has_lost_writer(name, file);
+    writer_of(name).is_some() && folder.open_file(name).is_ok_and(|file| is_left(&file))
+}
+
+/// Removes the temporary files that killed writers left in a folder. They are
+/// hidden, so it does no harm if that fails.
+pub fn remove_left_over(folder: &Folder) {
+    for name in folder.names().unwrap_or_default() {
         let name = Path::new(&name);
-        let left = || super::open(entry.path()).is_ok_and(|file| is_left_over(name, &file));
-        if writer_of(name).is_some() && left() {
-            let _ = fs::remove_file(entry.path());
+        if is_left_over(folder, name) {
+            let _ = folder.remove_file(name);
         }
     }
+}
+
+/// Removes the temporary files in a folder that no process is writing, and makes their
+/// end survive a power cut.
+pub fn erase_left_over(folder: &Folder) -> Result<()> {
+    let is_locked = |name: &Path| {
+        let opened = folder.open_file(name);
+        opened.is_ok_and(|file| is_locked(&file))
+    };
+    let mut removed = false;
+    for name in folder.names().unwrap_or_default() {
+        let name = Path::new(&name);
+        if writer_of(name).is_some() && !is_locked(name) {
+            folder.erase_file(name)?;
+            removed = true;
+        }
+    }
+    if removed {
+        folder.sync();
+    }
+    Ok(())
 }
 
 /// Reports whether there is certainly no process with this number.
@@ -69,6 +97,8 @@ fn has_ended(process: u32) -> bool {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

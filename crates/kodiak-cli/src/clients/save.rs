@@ -1,7 +1,7 @@
 //! Replaces a client's file, in one step, and keeps the one before beside it.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use kodiak::Error;
 use kodiak::store::wait_for_lock;
 
 use super::{Client, Entry};
-use kodiak::files;
+use kodiak::files::{self, Folder, Rights, Temporary};
 
 use crate::failure::refusal;
 
@@ -171,25 +171,17 @@ fn backup(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
             number => format!(".bak{number}"),
         });
         let copy = PathBuf::from(name);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        let mut file = match files::keep_private(&mut options).open(&copy) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
-            Err(error) => return Err(failed(&copy, error)),
-        };
-        let written = file.write_all(text.as_bytes()).and_then(|()| {
-            let permissions = fs::metadata(path)?.permissions();
-            file.set_permissions(permissions)?;
-            file.sync_all()
+        let written = fs::metadata(path).and_then(|before| {
+            let (folder, name) = files::divided(&copy)?;
+            let folder = Folder::root(folder)?;
+            let rights = Rights::Same(before.permissions());
+            Temporary::write(&folder, text.as_bytes(), rights)?.place(name)
         });
-        return match written {
-            Ok(()) => Ok(copy),
-            Err(error) => {
-                let _ = fs::remove_file(&copy);
-                Err(failed(&copy, error))
-            }
-        };
+        match written {
+            Ok(true) => return Ok(copy),
+            Ok(false) => {}
+            Err(error) => return Err(failed(&copy, error)),
+        }
     }
     Err(refusal("there are too many copies", "delete some"))
 }

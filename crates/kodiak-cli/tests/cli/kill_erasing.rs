@@ -149,7 +149,7 @@ fn an_erasing_is_recorded_before_and_removed_after_everything_else() {
             "-f",
             "-y",
             "-e",
-            "trace=fsync,fdatasync,rename,unlink,unlinkat,ftruncate,write",
+            "trace=fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,ftruncate,write",
             "-o",
         ])
         .arg(&log)
@@ -184,7 +184,7 @@ fn an_erasing_is_recorded_before_and_removed_after_everything_else() {
     };
     let folder = desk.index().parent().unwrap().display().to_string();
     let folder = format!("{folder}>");
-    let recorded = first("rename(", "index.db.erasing");
+    let recorded = first("rename", "index.db.erasing");
     let after = |at: usize, call: &str, path: &str| {
         let found = lines[at..]
             .iter()
@@ -207,7 +207,7 @@ fn an_erasing_is_recorded_before_and_removed_after_everything_else() {
     assert!(last("sync(", "index.db>") < index, "{log}");
     let removed = first("unlink(", "index.db.erasing");
     assert!(cache < removed && index < removed, "{log}");
-    assert!(last("rename(", "index.vectors") < removed, "{log}");
+    assert!(last("rename", "index.vectors") < removed, "{log}");
     after(removed, "fsync(", &folder);
 }
 

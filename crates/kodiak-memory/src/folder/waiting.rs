@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::MemoryFolder;
 use kodiak_base::files;
 use kodiak_base::files::folder::Folder;
-use kodiak_base::files::temporary::Temporary;
+use kodiak_base::files::temporary::{Rights, Temporary};
 use kodiak_base::{Error, Result};
 use kodiak_notes::markdown::stays_inside;
 
@@ -41,6 +41,9 @@ impl MemoryFolder {
         let text: String = paths.iter().map(|path| format!("{path}\n")).collect();
         let root = self.folder.root();
         let folder = Folder::root(root).map_err(Error::io("open the folder", root))?;
-        Temporary::write(&folder, &text, None)?.replace(Path::new(FILE))
+        Temporary::write(&folder, text.as_bytes(), Rights::AsFolder)
+            .and_then(|complete| complete.replace(Path::new(FILE)))
+            .map_err(Error::io("write", &file))?;
+        Ok(())
     }
 }

@@ -327,9 +327,7 @@ impl Partial {
     /// Gives the complete file its name.
     fn finish(self, target: &Path) -> Result<Fetched> {
         let finish = || {
-            self.file.sync_all()?;
-            fs::rename(&self.path, target)?;
-            kodiak_base::files::sync_folder(kodiak_base::files::folder_of(target));
+            kodiak_base::files::publish(&self.path, target)?;
             let _ = fs::remove_file(tag_file(&self.path));
             checksum::of_file(target)
         };

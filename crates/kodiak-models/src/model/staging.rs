@@ -5,7 +5,7 @@
 //! which is atomic. A killed process leaves a folder that is never taken for a
 //! model and that a later run removes.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,6 +16,7 @@ use super::{InstalledModel, cache, stamp};
 use crate::embed::OnnxEmbedder;
 use crate::rerank::CrossEncoder;
 use kodiak_base::error::{Error, Result};
+use kodiak_base::files;
 
 /// The prefix of temporary folders. No model's name begins with it.
 pub(super) const TEMPORARY: &str = ".temporary-";
@@ -36,7 +37,7 @@ pub(super) struct Staging {
 impl Staging {
     /// Creates a staging folder, and removes abandoned ones.
     pub(super) fn begin(cache: &Path) -> Result<Self> {
-        kodiak_base::files::create_folder(cache).map_err(Error::io("create", cache))?;
+        files::create_folder(cache).map_err(Error::io("create", cache))?;
         clear_abandoned(cache);
         let staging = Self {
             cache: cache.to_owned(),
@@ -78,9 +79,8 @@ impl Staging {
         }
         manifest.write(&ready)?;
         stamp::keep(&ready, manifest.expected().map(|(name, ..)| name));
-        on_disk(&ready)?;
         let target = self.cache.join(manifest.folder_name());
-        if fs::rename(&ready, &target).is_err() {
+        if files::publish(&ready, &target).is_err() {
             if let Some(theirs) = cache::sound(&target) {
                 return Ok(theirs);
             }
@@ -91,9 +91,8 @@ impl Staging {
                 }
                 _ => {}
             }
-            fs::rename(&ready, &target).map_err(Error::io("create", &target))?;
+            files::publish(&ready, &target).map_err(Error::io("create", &target))?;
         }
-        on_disk(&self.cache)?;
         Ok(manifest.installed(&target))
     }
 }
@@ -146,19 +145,10 @@ fn clear_abandoned(cache: &Path) {
     }
 }
 
-/// Syncs the entries of a folder to disk.
-fn on_disk(folder: &Path) -> Result<()> {
-    // On other systems a folder cannot be opened, and need not be.
-    if cfg!(unix) {
-        File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(Error::io("write", folder))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
     use crate::model::checksum;
     use crate::model::manifest::{Description, MANIFEST, TOKENIZER, WEIGHTS};

@@ -17,9 +17,9 @@ use crate::PAGES_SOURCE;
 use crate::note::divide_name;
 use kodiak::source::{Draft, FileCopy, Trashed, WritableSource};
 use kodiak_base::files::folder::{self, Folder};
-use kodiak_base::files::temporary::{
-    Temporary, Turn, erase_left_over, move_without_overwriting, remove_if_there,
-};
+use kodiak_base::files::left_over::erase_left_over;
+use kodiak_base::files::temporary::{Rights, Temporary, move_without_overwriting};
+use kodiak_base::files::turn::Turn;
 use kodiak_base::{Error, Result};
 
 impl WritableSource for MarkdownFolder {
@@ -141,7 +141,7 @@ impl WritableSource for MarkdownFolder {
             Ok(folder) => {
                 // A file with another text was written since.
                 if folder.is_file(&name) && hash_of(&folder, &name)? == Some(copy.hash) {
-                    remove_if_there(&folder, &name)?;
+                    folder.erase_file(&name)?;
                 }
                 erase_left_over(&folder)?;
                 folder.sync();
@@ -228,11 +228,17 @@ impl MarkdownFolder {
             let denied = std::io::Error::from(ErrorKind::PermissionDenied);
             return Err(Error::io("write", &path)(denied));
         }
-        let temporary = Temporary::write(&folder, &text, Some(permissions))?;
+        let temporary = Temporary::write(&folder, text.as_bytes(), Rights::Same(permissions));
+        let temporary = temporary.map_err(Error::io("write to", folder.path()))?;
         // Checked again, now that only the rename is left: others than this
         // program do not wait for their turn.
         match self.text_in(&folder, key) {
-            Ok(now) if unchanged(&now) => temporary.replace(&name),
+            Ok(now) if unchanged(&now) => {
+                temporary
+                    .replace(&name)
+                    .map_err(Error::io("write", &path))?;
+                Ok(())
+            }
             Ok(_) => Err(conflict()),
             Err(error) => Err(error),
         }
@@ -273,7 +279,10 @@ impl MarkdownFolder {
     fn write_new(&self, key: &str, text: &str) -> Result<bool> {
         self.require_size(key, text)?;
         let folder = self.make_folder(key)?;
-        Temporary::write(&folder, text, None)?.place(&divided(key).1)
+        let temporary = Temporary::write(&folder, text.as_bytes(), Rights::AsFolder);
+        let temporary = temporary.map_err(Error::io("write to", folder.path()))?;
+        let placed = temporary.place(&divided(key).1);
+        placed.map_err(Error::io("write", self.path_of(key)))
     }
 
     /// Returns the text of a note whose folder is open.

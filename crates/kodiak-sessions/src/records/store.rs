@@ -17,7 +17,9 @@ use super::node::Node;
 use kodiak::source::Source;
 use kodiak_base::files::exact_size;
 use kodiak_base::files::folder::Folder;
-use kodiak_base::files::temporary::{Temporary, Turn, erase_left_over, remove_if_there};
+use kodiak_base::files::left_over::erase_left_over;
+use kodiak_base::files::temporary::{Rights, Temporary};
+use kodiak_base::files::turn::Turn;
 use kodiak_base::{Error, Result};
 use kodiak_notes::markdown::{divided, require_folder};
 use kodiak_redact::{redact, redact_field, replaced};
@@ -79,7 +81,7 @@ impl SessionRecords {
                 continue;
             }
             let folder = self.folder.open_folder(&entry.key)?;
-            remove_if_there(&folder, &divided(&entry.key).1)?;
+            folder.erase_file(&divided(&entry.key).1)?;
         }
         // Which record a file of a killed process holds is in none of their names.
         for path in self.folders()? {
@@ -141,9 +143,16 @@ impl SessionRecords {
         self.folder.require_inside(&key, &stored.file)?;
         let (folder, name) = (self.folder.make_folder(&key)?, divided(&key).1);
         let text = format!("{}\n", text.trim());
-        let temporary = Temporary::write(&folder, &text, None)?;
+        let temporary = Temporary::write(&folder, text.as_bytes(), Rights::AsFolder);
+        let temporary = temporary.map_err(Error::io("write to", folder.path()))?;
         // A link or a folder may have the name.
-        if folder.has(&name) || !temporary.place(&name)? {
+        let place = || {
+            temporary
+                .place(&name)
+                .map_err(Error::io("write", &stored.file))
+        };
+        let placed = !folder.has(&name) && place()?;
+        if !placed {
             return Err(taken());
         }
         stored.new = true;

@@ -16,10 +16,9 @@ use super::turn::{Circumstances, Session, Turn};
 use super::turns::{LeftOver, ResumePoint};
 use kodiak_base::files;
 use kodiak_base::files::folder::Folder;
+use kodiak_base::files::left_over::{erase_left_over, is_left_over};
 use kodiak_base::files::state::FileState;
-use kodiak_base::files::temporary::{
-    Temporary, erase_left_over, is_left_over, move_without_overwriting, remove_if_there,
-};
+use kodiak_base::files::temporary::{Rights, Temporary, move_without_overwriting};
 use kodiak_base::{Error, Result};
 use kodiak_text::document::{Timestamp, Version};
 
@@ -109,7 +108,7 @@ impl Keep {
                     if let Ok(folder) = Folder::root(&folder)
                         && is_left_over(&folder, path)
                     {
-                        remove_if_there(&folder, path)?;
+                        folder.erase_file(path)?;
                     }
                     continue;
                 }
@@ -191,7 +190,10 @@ impl Keep {
         files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
         let text = write(copy);
         let folder = Folder::root(folder).map_err(Error::io("open the folder", folder))?;
-        Temporary::write(&folder, &text, private())?.replace(name)
+        Temporary::write(&folder, text.as_bytes(), Rights::Owner)
+            .and_then(|complete| complete.replace(name))
+            .map_err(Error::io("write", &path))?;
+        Ok(())
     }
 
     /// Deletes a copy.
@@ -200,7 +202,7 @@ impl Keep {
         let (folder, name) = divided(&path);
         match Folder::root(folder) {
             Ok(folder) => {
-                remove_if_there(&folder, name)?;
+                folder.erase_file(name)?;
                 folder.sync();
                 Ok(())
             }
@@ -284,20 +286,6 @@ impl Keep {
 fn divided(path: &Path) -> (&Path, &Path) {
     let folder = path.parent().unwrap_or(path);
     (folder, Path::new(path.file_name().unwrap_or_default()))
-}
-
-#[cfg(unix)]
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "other systems have no such permissions"
-)]
-fn private() -> Option<fs::Permissions> {
-    Some(std::os::unix::fs::PermissionsExt::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn private() -> Option<fs::Permissions> {
-    None
 }
 
 fn read(mut file: impl BufRead) -> io::Result<Option<Copy>> {

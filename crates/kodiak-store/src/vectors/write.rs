@@ -11,7 +11,8 @@ use super::format::{self, GROUP, HEADER, Header, MAX_DIMENSIONS};
 use super::quantise::{ROW_TOP, quantise};
 use super::{Origin, Slot, VectorFile, damaged};
 use kodiak_base::error::{Error, Result};
-use kodiak_base::files::{self, Temporary};
+use kodiak_base::files::left_over::remove_left_over;
+use kodiak_base::files::{self, Folder, Rights, Temporary};
 
 /// The ending of the names of unfinished files of earlier versions.
 const UNFINISHED: &str = ".unfinished";
@@ -28,12 +29,18 @@ pub(super) fn replace<E: From<Error>>(
     vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
 ) -> Result<(File, Header), E> {
     remove_abandoned(path);
-    let created = Temporary::create(files::folder_of(path));
-    let temporary = created.map_err(Error::io("create", path))?;
+    let failed = || Error::io("create", path);
+    let (folder, name) = files::divided(path).map_err(failed())?;
+    let folder = Folder::root(folder).map_err(failed())?;
+    remove_left_over(&folder);
+    let temporary = Temporary::create(&folder, &Rights::Owner).map_err(failed())?;
     let mut output = BufWriter::with_capacity(BUFFER, temporary.file());
-    let header = encode(&mut output, temporary.path(), origin, upto, vectors)?;
+    let header = encode(&mut output, path, origin, upto, vectors)?;
     drop(output);
-    let file = temporary.place(path).map_err(Error::io("replace", path))?;
+    let placed = temporary
+        .complete()
+        .and_then(|complete| complete.replace(name));
+    let file = placed.map_err(Error::io("replace", path))?;
     Ok((file, header))
 }
 

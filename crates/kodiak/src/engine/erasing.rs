@@ -14,7 +14,7 @@ use super::{Engine, Event, Job};
 use crate::access::{Capability, Guard};
 use crate::document::Version;
 use crate::error::{Error, Result};
-use crate::files;
+use crate::files::{self, Folder};
 use crate::source::{Entry, Located, Source, WithoutTombstones};
 use crate::store::{EraseStep, Writer};
 use crate::sync;
@@ -119,8 +119,8 @@ impl Engine {
             return;
         };
         // What a killed process was writing beside the index may say what was erased.
-        if let Some(folder) = journal.path().parent() {
-            files::left_over::remove_left_over(folder);
+        if let Ok(folder) = Folder::root(files::folder_of(journal.path())) {
+            files::left_over::remove_left_over(&folder);
         }
         let finished = match Erasure::read(&journal) {
             Ok(None) => return,
