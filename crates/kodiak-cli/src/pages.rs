@@ -99,7 +99,7 @@ impl Desk {
 /// finished yet is reported and does not stop other work.
 pub(crate) fn finish_erasing(output: &Output, engine: &Engine) -> anyhow::Result<()> {
     let finished = work(output, |job| {
-        Ok(engine.finish_erasing(&Guard::local(), job)?)
+        Ok(engine.eraser(&Guard::local()).finish(job)?)
     });
     match finished {
         Ok(_) => Ok(()),

@@ -53,9 +53,9 @@ impl Memories<'_> {
         let mut meant: Vec<(String, String)> = Vec::new();
         let mut forgotten: Vec<Forgotten> = Vec::new();
         for name in names {
-            let found = match self.engine.documents_meant(&memories, name) {
+            let found = match self.engine.view(&memories).documents_meant(name) {
                 Err(error @ Error::NoDocument { .. }) => {
-                    let trashed = self.engine.named_in_trash(&memories, name)?;
+                    let trashed = self.engine.view(&memories).named_in_trash(name)?;
                     forgotten.push(trashed.first().map(in_trash).ok_or(error)?);
                     continue;
                 }
@@ -70,7 +70,7 @@ impl Memories<'_> {
         // All are read before the first is moved: another file may get its id then.
         let mut documents = Vec::new();
         for (source, key) in meant {
-            documents.extend(self.engine.read_as(guard, |reader| {
+            documents.extend(self.engine.view(guard).read(|reader| {
                 let found = reader.with_path(Some(&source), &key, &Filter::default(), 1)?;
                 let rows: Vec<Row> = found.iter().map(|(row, ..)| *row).collect();
                 let entries = rows.iter().map(|row| reader.entry_of(*row));
@@ -92,11 +92,11 @@ impl Memories<'_> {
         guard.require(Capability::Write)?;
         let guard = self.only_memories_and_sessions(guard);
         // The same may have been asked for before, and interrupted.
-        let finished = self.engine.finish_interrupted(&guard, job);
+        let finished = self.engine.eraser(&guard).finish_interrupted(job);
         let mut documents = Vec::new();
         let mut trashed = Vec::new();
         for name in names {
-            let error = match self.engine.documents_meant(&guard, name) {
+            let error = match self.engine.view(&guard).documents_meant(name) {
                 Ok(meant) => {
                     documents.extend(meant);
                     continue;
@@ -104,13 +104,14 @@ impl Memories<'_> {
                 Err(error @ Error::NoDocument { .. }) => error,
                 Err(error) => return Err(error),
             };
-            let found = self.engine.named_in_trash(&guard, name)?;
+            let found = self.engine.view(&guard).named_in_trash(name)?;
             if !found.is_empty() {
                 trashed.extend(found);
                 continue;
             }
             match &finished {
-                Err(Error::NotErased { .. }) if self.engine.is_being_erased(name)? => {}
+                Err(Error::NotErased { .. })
+                    if self.engine.eraser(&guard).is_unfinished(name)? => {}
                 Ok(Some(finished)) if finished.was_asked(name) => {}
                 _ if self.was_purged(&guard, name)? => {}
                 _ => return Err(error),
@@ -124,7 +125,7 @@ impl Memories<'_> {
             asked: names.to_vec(),
             ..ToErase::default()
         };
-        let purged = self.engine.erase(&guard, &wanted, job)?;
+        let purged = self.engine.eraser(&guard).erase(&wanted, job)?;
         if wanted.documents.is_empty() && wanted.trashed.is_empty() {
             let finished = finished?;
             return Ok(finished.map_or(0, |finished| finished.documents));
@@ -140,7 +141,7 @@ impl Memories<'_> {
             fields: vec![("session".to_owned(), session.to_owned())],
             ..Filter::default()
         };
-        self.engine.erase_matching(guard, &filter, job)
+        self.engine.eraser(guard).erase_matching(&filter, job)
     }
 
     /// Erases all documents of a project, and keeps later turns of its sessions from
@@ -150,7 +151,7 @@ impl Memories<'_> {
             projects: vec![project.to_owned()],
             ..Filter::default()
         };
-        self.engine.erase_matching(guard, &filter, job)
+        self.engine.eraser(guard).erase_matching(&filter, job)
     }
 
     /// Reports whether a document with this key, address or id was erased earlier.
@@ -159,9 +160,10 @@ impl Memories<'_> {
         if guard.project().is_some() {
             return Ok(false);
         }
+        let eraser = self.engine.eraser(guard);
         let name = name.trim();
         if let Some(digits) = id_digits(name, SHORTEST_ID)
-            && self.engine.was_erased_by_id(&digits)?
+            && eraser.was_erased_by_id(&digits)?
         {
             return Ok(true);
         }
@@ -174,7 +176,7 @@ impl Memories<'_> {
             let key = name.strip_prefix(&address).unwrap_or(name);
             let key = key.strip_prefix(&format!("{source}/")).unwrap_or(key);
             let without = key.strip_suffix(".md").unwrap_or(key);
-            if self.engine.was_erased(source, key)? || self.engine.was_erased(source, without)? {
+            if eraser.was_erased(source, key)? || eraser.was_erased(source, without)? {
                 return Ok(true);
             }
         }
@@ -212,7 +214,7 @@ impl Memories<'_> {
         let rows: Vec<Row> = self.or_nothing(|reader| reader.by_time(&filter, &old))?;
         let mut retired = Retired::default();
         for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
-            let documents = self.engine.read_as(&Guard::local(), |reader| {
+            let documents = self.engine.view(&Guard::local()).read(|reader| {
                 let mut found = Vec::new();
                 for document in reader.documents(rows)? {
                     let fields = reader.fields(document.row)?;
@@ -228,7 +230,8 @@ impl Memories<'_> {
                 }
                 let entry = self
                     .engine
-                    .read_as(&Guard::local(), |reader| reader.entry_of(document.row))?;
+                    .view(&Guard::local())
+                    .read(|reader| reader.entry_of(document.row))?;
                 let path = entry.map(|(path, _)| path);
                 match self.move_to_trash(guard, document, path, job) {
                     Ok(moved) => retired.moved.push(moved),

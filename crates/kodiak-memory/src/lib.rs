@@ -112,6 +112,7 @@ impl Memories<'_> {
         let sources = self.engine.sources().iter();
         let sources = sources.filter(|source| kinds.contains(&source.kind()));
         self.engine
-            .existing(guard, sources.map(|source| source.name()))
+            .view(guard)
+            .existing(sources.map(|source| source.name()))
     }
 }

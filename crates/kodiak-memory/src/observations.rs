@@ -97,12 +97,12 @@ impl Memories<'_> {
         guard.require(Capability::Read)?;
         let filter = guard.narrow(&Filter::default());
         let read = || {
-            self.engine.read_as(guard, |reader| {
+            self.engine.view(guard).read(|reader| {
                 let _snapshot = Snapshot::begin(reader)?;
                 let mut answer = Observations::default();
                 let mut wanted: Vec<(Row, Option<LineRange>)> = Vec::new();
                 let mut typed: Vec<&String> = Vec::new();
-                let found = self.engine.named(reader, guard, names)?;
+                let found = self.engine.view(guard).named(reader, names)?;
                 for (name, Named { rows, lines }) in names.iter().zip(found) {
                     match rows.as_slice() {
                         [] => answer.missing.push(name.clone()),
@@ -149,7 +149,7 @@ impl Memories<'_> {
                 Ok((answer, documents, missing))
             })
         };
-        let (mut answer, completeness) = self.engine.all_refreshed(guard, read)?;
+        let (mut answer, completeness) = self.engine.view(guard).all_refreshed(read)?;
         answer.completeness = completeness;
         Ok(answer)
     }
@@ -158,7 +158,7 @@ impl Memories<'_> {
     pub(super) fn memory_named(&self, guard: &Guard, name: &str) -> Result<StoredDocument> {
         let mut sources = self.memory_sources(guard, Holding::Memories);
         sources.extend(self.memory_sources(guard, Holding::Articles));
-        self.engine.document_named(&guard.among(sources), name)
+        self.engine.view(&guard.among(sources)).document(name)
     }
 }
 

@@ -210,7 +210,7 @@ impl Memories<'_> {
     /// Returns a source of memories or articles.
     pub(super) fn memory_folder(&self, guard: &Guard, source: &str) -> Result<&MemoryFolder> {
         self.engine.finish_begun_before_writing();
-        let found = self.engine.source(guard, source)?;
+        let found = self.engine.view(guard).source(source)?;
         let folder = found.as_any().and_then(|any| any.downcast_ref());
         folder.ok_or_else(|| Error::NotMemories {
             name: source.to_owned(),
@@ -232,9 +232,8 @@ impl Memories<'_> {
                 return Err(Error::KeyTaken { key: id.clone() });
             }
             let file = tombstones::of_file(&format!("{id}.md"), id);
-            if self.engine.was_erased(&memory.source, id)?
-                || self.engine.was_erased(&memory.source, &file)?
-            {
+            let eraser = self.engine.eraser(guard);
+            if eraser.was_erased(&memory.source, id)? || eraser.was_erased(&memory.source, &file)? {
                 return Err(bad(&format!("what had the id '{id}' was erased")));
             }
         }
@@ -343,8 +342,8 @@ impl Memories<'_> {
         // Who may write learns of a duplicate also without being allowed to search.
         let guard = guard.with_all_capabilities();
         self.or_nothing_as(&guard, |reader| {
-            let hits = self.engine.search_as_is(reader, &guard, &request)?.hits;
-            let rows: Vec<Row> = hits.iter().map(|hit| hit.row).collect();
+            let answer = self.engine.view(&guard).search_as_is(reader, &request)?;
+            let rows: Vec<Row> = answer.hits.iter().map(|hit| hit.row).collect();
             let documents = reader.documents(&rows)?.into_iter();
             Ok(documents
                 .map(|document| Existing {
@@ -399,7 +398,7 @@ impl Memories<'_> {
         guard: &Guard,
         work: impl FnOnce(&dyn Reader) -> Result<T>,
     ) -> Result<T> {
-        match self.engine.read_as(guard, work) {
+        match self.engine.view(guard).read(work) {
             Err(Error::NoIndex { .. }) => Ok(T::default()),
             other => other,
         }
@@ -410,7 +409,7 @@ impl Memories<'_> {
         &self,
         work: impl FnOnce(&dyn Reader) -> Result<T>,
     ) -> Result<T> {
-        match self.engine.read_as(&Guard::local(), work) {
+        match self.engine.view(&Guard::local()).read(work) {
             Err(Error::NoIndex { .. }) => Ok(T::default()),
             other => other,
         }

@@ -103,21 +103,23 @@ impl Memories<'_> {
             }
         }
         let anchor = match &request.around {
-            Some(name) => Some(self.engine.document_named(guard, name)?),
+            Some(name) => Some(self.engine.view(guard).document(name)?),
             None => None,
         };
-        self.engine.read_as(guard, |reader| {
+        self.engine.view(guard).read(|reader| {
             let list = || listed(reader, guard, request, &filter, anchor.as_ref());
             if !request.refresh {
                 return list();
             }
-            let (mut timeline, lacking) = self.engine.beside_look(reader, &filter, list)?;
+            let (mut timeline, lacking) =
+                self.engine.view(guard).beside_look(reader, &filter, list)?;
             let completeness = &mut timeline.completeness;
             for reason in lacking {
                 completeness.add(reason);
             }
             self.engine
-                .add_unsynced(reader, guard, &filter, completeness)?;
+                .view(guard)
+                .add_unsynced(reader, &filter, completeness)?;
             Ok(timeline)
         })
     }

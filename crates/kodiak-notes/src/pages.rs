@@ -55,7 +55,7 @@ impl Notes<'_> {
         let sources = self.engine.sources().iter();
         let sources = sources.filter(|source| source.writable().is_some());
         let sources: Vec<&str> = sources.map(|source| source.name()).collect();
-        let existing = self.engine.existing(guard, sources.iter().copied());
+        let existing = self.engine.view(guard).existing(sources.iter().copied());
         let open = |name: &&str| {
             let begins = *name == PAGES_SOURCE && guard.admits(name);
             begins || existing.iter().any(|existing| existing == name)
@@ -68,7 +68,7 @@ impl Notes<'_> {
     pub(super) fn writable(&self, guard: &Guard, source: &str) -> Result<&dyn WritableSource> {
         guard.require(Capability::Write)?;
         self.engine.finish_begun_before_writing();
-        let found = self.engine.source(guard, source)?;
+        let found = self.engine.view(guard).source(source)?;
         found.writable().ok_or_else(|| Error::NotWritable {
             name: source.to_owned(),
         })
@@ -85,9 +85,10 @@ impl Notes<'_> {
         let writable = self.writable(guard, source)?;
         if guard.project().is_some() {
             let scope = guard.narrow(&Filter::default());
-            let known = self.engine.read_as(guard, |reader| {
-                reader.with_path(Some(source), key, &scope, 1)
-            })?;
+            let known = self
+                .engine
+                .view(guard)
+                .read(|reader| reader.with_path(Some(source), key, &scope, 1))?;
             if known.is_empty() {
                 return Err(Error::NoDocument {
                     reference: key.to_owned(),
@@ -113,7 +114,7 @@ impl Notes<'_> {
         if let Some(project) = guard.project() {
             draft.fields.insert("project".into(), project.into());
         }
-        let has_ids = self.engine.source(guard, source)?.has_chosen_keys();
+        let has_ids = self.engine.view(guard).source(source)?.has_chosen_keys();
         naming::mark_draft(guard, &mut draft, has_ids)?;
         let key = writable.create(&draft)?;
         Ok(Saved {

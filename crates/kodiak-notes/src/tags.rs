@@ -67,7 +67,10 @@ impl Notes<'_> {
     pub fn tags(&self, guard: &Guard, filter: &Filter) -> Result<Vec<TagCount>> {
         guard.require(Capability::Read)?;
         let filter = guard.narrow(filter);
-        let tags = self.engine.read_as(guard, |reader| reader.tags(&filter))?;
+        let tags = self
+            .engine
+            .view(guard)
+            .read(|reader| reader.tags(&filter))?;
         let tags = tags.into_iter();
         Ok(tags
             .map(|(tag, documents)| TagCount { tag, documents })
@@ -136,7 +139,7 @@ impl Notes<'_> {
         let (from, to) = (tidied(from)?, tidied(to)?);
         let journal = self.engine.journal(ENDING);
         let journal = journal.as_ref();
-        let lock = journal.map(|journal| self.engine.lock_journal(journal, job));
+        let lock = journal.map(|journal| journal.lock(job));
         let _lock = lock.transpose()?;
         let mut earlier = None;
         let begun = journal.map(Journal::read::<Renaming>).transpose()?;
@@ -178,7 +181,7 @@ impl Notes<'_> {
         let Some(journal) = self.engine.journal(ENDING).filter(Journal::exists) else {
             return Ok(None);
         };
-        let Some(_lock) = self.engine.try_lock_journal(&journal)? else {
+        let Some(_lock) = journal.try_lock()? else {
             return Ok(None);
         };
         match journal.read::<Renaming>()? {
@@ -208,11 +211,12 @@ impl Notes<'_> {
         for rows in self.carrying(guard, from)?.chunks(DOCUMENTS_AT_ONCE) {
             for document in self
                 .engine
-                .read_as(&Guard::local(), |reader| reader.documents(rows))?
+                .view(&Guard::local())
+                .read(|reader| reader.documents(rows))?
             {
                 let (source, key) = (document.source, document.key);
                 let Ok(writable) = self.writable(guard, &source) else {
-                    let known = self.engine.source(guard, &source);
+                    let known = self.engine.view(guard).source(&source);
                     let root = known.map_or_else(|_| String::new(), Source::location);
                     let file = Path::new(&root).join(&key);
                     elsewhere.push((source, file));
@@ -258,7 +262,7 @@ impl Notes<'_> {
     /// Returns the documents that carry a tag or one below it.
     fn carrying(&self, guard: &Guard, name: &str) -> Result<Vec<Row>> {
         let everything = guard.narrow(&Filter::default());
-        self.engine.read_as(&Guard::local(), |reader| {
+        self.engine.view(&Guard::local()).read(|reader| {
             let mut rows: Vec<Row> = Vec::new();
             for (tag, _) in reader.tags(&everything)? {
                 if below(&tag, name).is_none() {

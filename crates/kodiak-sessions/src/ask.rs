@@ -108,7 +108,7 @@ impl Sessions<'_> {
             ..filter.clone()
         });
         let read = |reader: &dyn Reader| said(reader, which, &filter);
-        let said = self.engine.read_as(guard, read)?;
+        let said = self.engine.view(guard).read(read)?;
         let texts: Vec<&str> = said.iter().map(|one| one.text.as_str()).collect();
         let vectors = self.engine.vectors_of(&texts, &|_| true, job);
         let mut found: Vec<Group> = groups(&texts, vectors.as_ref())
@@ -136,7 +136,7 @@ impl Sessions<'_> {
         if asked.is_some() {
             return Ok(asked);
         }
-        let minimum = self.engine.minimum_similarity(guard)?;
+        let minimum = self.engine.view(guard).minimum_similarity()?;
         Ok(minimum.map(|minimum| rounded(1.0 - f64::from(minimum))))
     }
 
@@ -148,7 +148,7 @@ impl Sessions<'_> {
         mut found: Answer,
     ) -> Result<BrainAnswer> {
         found.notices.name_subject("no session");
-        let hits = self.engine.read_as(&Guard::local(), |reader| {
+        let hits = self.engine.view(&Guard::local()).read(|reader| {
             let hits = found.hits.into_iter();
             hits.map(|hit| {
                 let fields = reader.fields(hit.row)?;

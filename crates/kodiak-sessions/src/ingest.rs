@@ -60,7 +60,7 @@ impl Sessions<'_> {
                 capability: "ingest",
             });
         }
-        let found = self.engine.source(guard, source)?.as_any();
+        let found = self.engine.view(guard).source(source)?.as_any();
         let target = found.and_then(|found| found.downcast_ref::<SessionRecords>());
         let target = target.ok_or_else(|| Error::NotWritable {
             name: source.to_owned(),
@@ -104,7 +104,7 @@ impl Sessions<'_> {
             ..Filter::default()
         });
         let read = |reader: &dyn Reader| said(reader, Statements::Lessons, &filter);
-        let said = match self.engine.read_as(&Guard::local(), read) {
+        let said = match self.engine.view(&Guard::local()).read(read) {
             Err(Error::NoIndex { .. }) => return Ok(Vec::new()),
             other => other?,
         };

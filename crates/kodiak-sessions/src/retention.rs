@@ -79,7 +79,10 @@ impl Sessions<'_> {
         if !restored.is_empty() {
             self.engine.sync_only(guard, &restored, job)?;
         }
-        done.turns = self.engine.retire_copies(guard, &old, clock.now, job)?;
+        done.turns = self
+            .engine
+            .eraser(guard)
+            .retire_copies(&old, clock.now, job)?;
         done.retired = old.len();
         Ok(done)
     }

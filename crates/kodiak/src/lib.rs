@@ -27,6 +27,7 @@ pub mod search;
 pub mod source;
 pub mod sync;
 pub mod tombstones;
+#[cfg(feature = "watch")]
 pub mod watch;
 
 pub use engine::{Engine, Event, Job};

@@ -156,7 +156,7 @@ impl Engine {
             checks: Vec::new(),
             health: Health::Sound,
         };
-        match self.unfinished_erasing(guard) {
+        match self.eraser(guard).unfinished() {
             Ok(None) => {}
             Ok(Some(documents)) => diagnosis.checks.push(Check {
                 subject: Subject::Erasing { documents },
@@ -334,7 +334,7 @@ impl Engine {
         };
         if let Some(documents) = diagnosis.checks.iter().find_map(begun) {
             // A repair may have finished it already.
-            self.finish_erasing(guard, job)?;
+            self.eraser(guard).finish(job)?;
             repairs.push(Repair::Erased(documents));
         }
         let behind = |check: &Check| match &check.subject {

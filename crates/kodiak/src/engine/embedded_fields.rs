@@ -6,8 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::{Engine, Job};
-use crate::access::Guard;
+use super::{Engine, Job, View};
 use crate::chunk::text_hash;
 use crate::embed::Role;
 use crate::error::{Error, Result};
@@ -32,6 +31,16 @@ pub struct Vectors {
     pub vectors: Vec<Option<Vec<f32>>>,
     /// The cosine below which texts are unrelated.
     pub minimum: f32,
+}
+
+impl View<'_, '_> {
+    /// Returns the cosine below which texts are unrelated: the one that was set, or that
+    /// of the model for queries. Returns nothing without a model.
+    pub fn minimum_similarity(&self) -> Result<Option<f32>> {
+        let set = self.engine.tuning.minimum_similarity;
+        let (embedder, _) = self.read(|reader| Ok(self.engine.for_queries(reader)))?;
+        Ok(embedder.map(|embedder| set.unwrap_or(embedder.minimum_similarity())))
+    }
 }
 
 impl Engine {
@@ -80,14 +89,6 @@ impl Engine {
             vectors,
             minimum: model.minimum_similarity(),
         })
-    }
-
-    /// Returns the cosine below which texts are unrelated: the one that was set, or that
-    /// of the model for queries. Returns nothing without a model.
-    pub fn minimum_similarity(&self, guard: &Guard) -> Result<Option<f32>> {
-        let set = self.tuning.minimum_similarity;
-        let (embedder, _) = self.read_as(guard, |reader| Ok(self.for_queries(reader)))?;
-        Ok(embedder.map(|embedder| set.unwrap_or(embedder.minimum_similarity())))
     }
 
     /// Deletes vectors from the cache whose texts are being erased or are gone by now:

@@ -11,7 +11,6 @@ use super::erasure::Erasure;
 use super::journal::Journal;
 use super::target::{SharedEntry, is_of_another_entry};
 use super::{Engine, Event, Job};
-use crate::access::{Capability, Guard};
 use crate::document::Version;
 use crate::error::{Error, Result};
 use crate::files::{self, Folder};
@@ -40,55 +39,6 @@ impl Holder<'_> {
 }
 
 impl Engine {
-    /// Returns the number of documents whose erasing was interrupted, if one was.
-    pub fn unfinished_erasing(&self, guard: &Guard) -> Result<Option<usize>> {
-        guard.require(Capability::Admin)?;
-        let Some(journal) = self.erasing_journal() else {
-            return Ok(None);
-        };
-        Ok(Erasure::read(&journal)?.map(|begun| begun.documents))
-    }
-
-    /// Finishes an erasing that was interrupted, if there is one. Returns the number of
-    /// its documents. Fails with [`Error::NotErased`] if something of them is still left.
-    pub fn finish_erasing(&self, guard: &Guard, job: &Job<'_>) -> Result<usize> {
-        let begun = self.finish_interrupted(guard, job)?;
-        Ok(begun.map_or(0, |begun| begun.documents))
-    }
-
-    /// Finishes an erasing that was interrupted, and returns what it was. Fails as
-    /// [`Engine::finish_erasing`] does.
-    pub fn finish_interrupted(&self, guard: &Guard, job: &Job<'_>) -> Result<Option<Erasure>> {
-        guard.require(Capability::Write)?;
-        let Some(journal) = self.erasing_journal() else {
-            return Ok(None);
-        };
-        if !journal.exists() {
-            return Ok(None);
-        }
-        self.write_at_once(job, |writer| {
-            let Some(begun) = Erasure::read(&journal)? else {
-                return Ok(None);
-            };
-            match self.carry_out_erasing(begun.clone(), writer, job) {
-                Ok(()) => {
-                    let documents = begun.documents;
-                    job.tell(Event::ErasureFinished { documents });
-                    Ok(Some(begun))
-                }
-                Err(error) => Err(not_erased(error)),
-            }
-        })
-    }
-
-    /// Reports whether an erasing that is not finished was asked for under this name.
-    pub fn is_being_erased(&self, name: &str) -> Result<bool> {
-        let Some(journal) = self.erasing_journal() else {
-            return Ok(false);
-        };
-        Ok(Erasure::read(&journal)?.is_some_and(|begun| begun.was_asked(name)))
-    }
-
     /// Finishes an erasing that was interrupted before something is written to a source:
     /// what is written must not be taken for what is to be erased. A feature that writes
     /// to its sources itself calls this first.
@@ -165,7 +115,7 @@ impl Engine {
         journaled.then(|| Erasure::journal_beside(file))
     }
 
-    fn carry_out_erasing(
+    pub(super) fn carry_out_erasing(
         &self,
         mut erasure: Erasure,
         writer: &mut dyn Writer,
@@ -367,7 +317,7 @@ fn erase_from(source: &dyn Source, erasure: &Erasure, job: &Job<'_>) -> Result<V
     Ok(files)
 }
 
-fn not_erased(error: Error) -> Error {
+pub(super) fn not_erased(error: Error) -> Error {
     Error::NotErased {
         source: Box::new(error),
     }

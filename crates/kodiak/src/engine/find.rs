@@ -7,8 +7,7 @@ use super::Engine;
 use crate::access::Guard;
 use crate::document::Reference;
 use crate::error::{Error, Result};
-use crate::search::{Found, Named};
-use crate::store::{Reader, StoredDocument};
+use crate::search::Found;
 
 impl Engine {
     /// Finds the document that a typed name means: an id or its beginning, a path, an
@@ -28,23 +27,5 @@ impl Engine {
             Err(Error::NoDocument { .. }) => Err(error),
             found => found,
         }
-    }
-
-    /// Returns the documents that names mean, each with the lines that it asks for, as
-    /// [`Engine::find`] reads names. For a reader of [`Engine::read_as`].
-    pub fn named(
-        &self,
-        reader: &dyn Reader,
-        guard: &Guard,
-        names: &[String],
-    ) -> Result<Vec<Named>> {
-        self.router(reader, guard).named(names)
-    }
-
-    /// Returns the document that a name means, among all that exist for the caller.
-    /// Nothing in the name is taken for lines: the whole document is meant.
-    pub fn document_named(&self, guard: &Guard, name: &str) -> Result<StoredDocument> {
-        let found = self.get(&guard.with_all_capabilities(), &Reference::whole(name))?;
-        Ok(found.document)
     }
 }

@@ -3,10 +3,10 @@
 //!
 //! This module plans; `erasure` records the plan, and `erasing` carries it out.
 
+use super::Engine;
 use super::erasure::Erasure;
 use super::target::SharedEntry;
-use super::{Engine, Job};
-use crate::access::{Capability, Guard};
+use crate::access::Guard;
 use crate::error::{Error, Result};
 use crate::source::TrashedDocument;
 use crate::store::{Filter, Row, StoredDocument};
@@ -29,69 +29,14 @@ pub struct ToErase {
 }
 
 impl ToErase {
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.documents.is_empty() && self.threads.is_empty() && self.trashed.is_empty()
     }
 }
 
 impl Engine {
-    /// Erases documents, each given by its source and its key: their files in
-    /// sources that can be written to, the copies that a source has kept, the
-    /// index and the vectors. No byte of them is left in a file that this engine
-    /// wrote, and they do not come back with the next sync, even if their
-    /// originals do. Returns how many of them were indexed.
-    pub fn purge_documents(
-        &self,
-        guard: &Guard,
-        documents: &[(String, String)],
-        job: &Job<'_>,
-    ) -> Result<usize> {
-        let wanted = ToErase {
-            documents: documents.to_vec(),
-            ..ToErase::default()
-        };
-        self.erase(guard, &wanted, job)
-    }
-
-    /// Erases all documents that have a field or a project that `filter` names, also in a
-    /// trash, and keeps later documents of their threads from being indexed. Returns how
-    /// many were indexed.
-    pub fn erase_matching(&self, guard: &Guard, filter: &Filter, job: &Job<'_>) -> Result<usize> {
-        guard.require(Capability::Write)?;
-        let finished = self.finish_erasing(guard, job)?;
-        let mut documents = Vec::new();
-        let mut threads = Vec::new();
-        for document in self.matching(guard, filter)? {
-            // What has its own file is gone with it, and a session may go on.
-            if let Some(thread) = document.thread
-                && !self.has_chosen_keys(&document.source)
-            {
-                threads.push((document.source.clone(), thread.name));
-            }
-            documents.push((document.source, document.key));
-        }
-        self.add_retired(guard, filter, &mut documents, &mut threads)?;
-        threads.sort();
-        threads.dedup();
-        let trashed = self.documents_in_trash(guard, &|one| one.is_of(filter))?;
-        let wanted = ToErase {
-            documents,
-            threads,
-            trashed,
-            ..ToErase::default()
-        };
-        let purged = self.erase(guard, &wanted, job)?;
-        // The same may have been asked for before.
-        let wanted = wanted.documents.len() + wanted.trashed.len();
-        Ok(if purged == 0 && wanted == 0 {
-            finished
-        } else {
-            purged.max(wanted)
-        })
-    }
-
     /// Adds what matches in the trash of kept copies, which is not indexed.
-    fn add_retired(
+    pub(super) fn add_retired(
         &self,
         guard: &Guard,
         filter: &Filter,
@@ -123,16 +68,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Reports whether a document with this key was erased and must not come back.
-    pub fn was_erased(&self, source: &str, key: &str) -> Result<bool> {
-        self.shared.tombstones.hold(source, key, None)
-    }
-
-    /// Reports whether a document was erased whose id begins with these digits.
-    pub fn was_erased_by_id(&self, digits: &str) -> Result<bool> {
-        self.shared.tombstones.hold_id(digits)
-    }
-
     /// Reports whether the documents of a source choose their keys.
     pub(super) fn has_chosen_keys(&self, name: &str) -> bool {
         let mut sources = self.shared.sources.iter();
@@ -140,7 +75,7 @@ impl Engine {
     }
 
     /// Returns the matching documents without their texts.
-    fn matching(&self, guard: &Guard, filter: &Filter) -> Result<Vec<StoredDocument>> {
+    pub(super) fn matching(&self, guard: &Guard, filter: &Filter) -> Result<Vec<StoredDocument>> {
         let filter = guard.narrow(filter);
         self.read(|reader| {
             let found = reader.newest(&filter, None, usize::MAX >> 1)?;
@@ -158,26 +93,9 @@ impl Engine {
         })
     }
 
-    /// Erases documents and threads, as [`Engine::purge_documents`] does. Returns how many
-    /// documents were indexed or in the trash.
-    pub fn erase(&self, guard: &Guard, wanted: &ToErase, job: &Job<'_>) -> Result<usize> {
-        guard.require(Capability::Write)?;
-        self.check_all(guard, &wanted.documents)?;
-        if wanted.is_empty() {
-            return Ok(0);
-        }
-        self.write(job, |writer| {
-            let mut erasure = self.plan_erasing(guard, wanted)?;
-            erasure.add_asked(&wanted.asked);
-            let documents = erasure.documents;
-            self.begin_erasing(erasure, writer, job)?;
-            Ok(documents)
-        })
-    }
-
     /// Finds everything that has to be erased with these documents, and what keeps them
     /// and these threads from coming back.
-    fn plan_erasing(&self, guard: &Guard, wanted: &ToErase) -> Result<Erasure> {
+    pub(super) fn plan_erasing(&self, guard: &Guard, wanted: &ToErase) -> Result<Erasure> {
         let documents = &wanted.documents;
         let targets = self.targets(documents)?;
         let entries = self.shared_entries(&targets)?;
@@ -257,7 +175,7 @@ impl Engine {
     }
 
     /// Fails if one of the documents does not exist for the caller.
-    fn check_all(&self, guard: &Guard, documents: &[(String, String)]) -> Result<()> {
+    pub(super) fn check_all(&self, guard: &Guard, documents: &[(String, String)]) -> Result<()> {
         for (name, key) in documents {
             if !guard.admits(name) {
                 self.source(guard, name)?;

@@ -6,6 +6,7 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,6 +24,10 @@ const MAX_BYTES: u64 = 1 << 30;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal {
     path: PathBuf,
+    /// The name that other processes see while this one has the lock.
+    holder: String,
+    /// How long to wait for other processes.
+    patience: Duration,
 }
 
 impl Journal {
@@ -32,6 +37,8 @@ impl Journal {
         name.push(ending);
         Self {
             path: index.with_file_name(name),
+            holder: String::new(),
+            patience: Duration::ZERO,
         }
     }
 
@@ -68,6 +75,24 @@ impl Journal {
         }
     }
 
+    /// Waits until no other process works on what the journal records.
+    pub fn lock(&self, job: &Job<'_>) -> Result<WriteLock> {
+        if let Some(folder) = self.path.parent() {
+            files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
+        }
+        patiently(self.patience, job, || {
+            WriteLock::acquire(&self.path, &self.holder)
+        })
+    }
+
+    /// Takes the lock, unless another process has it.
+    pub fn try_lock(&self) -> Result<Option<WriteLock>> {
+        match WriteLock::acquire(&self.path, &self.holder) {
+            Err(Error::Locked { .. }) => Ok(None),
+            lock => lock.map(Some),
+        }
+    }
+
     /// Removes the record, which may be gone already.
     pub fn remove(&self) -> Result<()> {
         match std::fs::remove_file(&self.path) {
@@ -88,26 +113,10 @@ impl Engine {
     /// repeated by the caller.
     pub fn journal(&self, ending: &str) -> Option<Journal> {
         let index = self.shared.store.file()?;
-        Some(Journal::beside(index, ending))
-    }
-
-    /// Waits until no other process works on what a journal records, as long as the
-    /// engine waits for others.
-    pub fn lock_journal(&self, journal: &Journal, job: &Job<'_>) -> Result<WriteLock> {
-        if let Some(folder) = journal.path.parent() {
-            files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
-        }
-        let shared = &self.shared;
-        patiently(shared.patience, job, || {
-            WriteLock::acquire(&journal.path, &shared.holder)
+        Some(Journal {
+            holder: self.shared.holder.clone(),
+            patience: self.shared.patience,
+            ..Journal::beside(index, ending)
         })
-    }
-
-    /// Takes the lock of a journal, unless another process has it.
-    pub fn try_lock_journal(&self, journal: &Journal) -> Result<Option<WriteLock>> {
-        match WriteLock::acquire(&journal.path, &self.shared.holder) {
-            Err(Error::Locked { .. }) => Ok(None),
-            lock => lock.map(Some),
-        }
     }
 }

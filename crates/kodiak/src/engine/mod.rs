@@ -23,6 +23,7 @@ mod documents;
 mod embed;
 mod embedded_fields;
 mod erased_vectors;
+mod eraser;
 mod erasing;
 mod erasure;
 mod event;
@@ -41,6 +42,7 @@ mod status;
 mod sync;
 mod target;
 mod trashed;
+mod view;
 mod writing;
 
 use std::path::{Path, PathBuf};
@@ -52,6 +54,7 @@ pub use clock::Clock;
 pub use doctor::{Check, Diagnosis, Repair, Subject};
 pub use documents::Summary;
 pub use embedded_fields::{EmbeddedFields, Vectors};
+pub use eraser::Eraser;
 pub use erasure::Erasure;
 pub use event::{Event, Job};
 pub use forgetting::ToErase;
@@ -62,6 +65,7 @@ pub use neighbours::Neighbours;
 pub use refresh::REFRESH;
 pub use status::{CacheStatus, MeaningState, SourceState, Status};
 pub use sync::{SourceFailure, SyncReport};
+pub use view::View;
 
 use backfills::Backfills;
 use looks::Looks;
@@ -197,7 +201,7 @@ impl Engine {
     }
 
     /// Searches the index in its present state, with a reader of [`Engine::read_as`].
-    pub fn search_as_is(
+    pub(super) fn search_as_is(
         &self,
         reader: &dyn Reader,
         guard: &Guard,
@@ -350,7 +354,7 @@ impl Engine {
 
     /// Runs `work` with a reader of the index for which only the guard's scope exists:
     /// how a feature reads what no method returns.
-    pub fn read_as<T>(
+    pub(super) fn read_as<T>(
         &self,
         guard: &Guard,
         work: impl FnOnce(&dyn Reader) -> Result<T>,
@@ -402,7 +406,7 @@ impl Engine {
     }
 
     /// Returns the source with this name, if the guard admits it.
-    pub fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
+    pub(super) fn source(&self, guard: &Guard, name: &str) -> Result<&dyn Source> {
         let shared = &self.shared;
         let found = shared.sources.iter().find(|source| source.name() == name);
         let begins = |source: &dyn Source| {

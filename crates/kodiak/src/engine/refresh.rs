@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Engine;
+use super::{Engine, View};
 use crate::access::Guard;
 use crate::document::{Reference, Version};
 use crate::error::{Error, Result};
@@ -26,6 +26,65 @@ pub const REFRESH: Duration = Duration::from_millis(30);
 
 /// The longest time to look for changes, whatever the engine is told.
 const LONGEST: Duration = Duration::from_hours(1);
+
+impl View<'_, '_> {
+    /// Runs `read`, which returns also the documents that it read and whether one is
+    /// missing. If one is, or may have changed, changes are looked for, and it runs
+    /// again. Returns also what the index still lacks.
+    pub fn all_refreshed<T>(
+        &self,
+        read: impl Fn() -> Result<(T, Vec<StoredDocument>, bool)>,
+    ) -> Result<(T, Completeness)> {
+        let (done, documents, missing) = read()?;
+        let mut completeness = Completeness::default();
+        if self.engine.shared.refresh.is_zero() {
+            return Ok((done, completeness));
+        }
+        let mut filter = self.guard.narrow(&Filter::default());
+        let deadline = self.engine.refresh_deadline();
+        let mut looked = false;
+        for document in &documents {
+            let Some(entry) = self.engine.doubtful_entry(document)? else {
+                continue;
+            };
+            let late = Caveat::ChangesNotLookedFor(NotLookedFor::OutOfTime);
+            if looked && Instant::now() >= deadline {
+                completeness.add(late);
+                break;
+            }
+            // One that may have changed is looked at first, however little time there
+            // is, and the others do not matter.
+            filter.sources = vec![document.source.clone()];
+            let lacking = self
+                .engine
+                .refresh(&filter, Some(&entry), deadline)
+                .into_iter();
+            for reason in lacking.filter(|reason| *reason != late) {
+                completeness.add(reason);
+            }
+            looked = true;
+        }
+        if missing {
+            // It may be anywhere.
+            filter.sources.clear();
+            let entered = self
+                .engine
+                .shared
+                .looks
+                .enter(self.engine.searched(&filter));
+            let look = || {
+                self.engine
+                    .refresh(&filter, None, self.engine.refresh_deadline())
+            };
+            for reason in entered.join(look) {
+                completeness.add(reason);
+            }
+        } else if !looked {
+            return Ok((done, completeness));
+        }
+        Ok((read()?.0, completeness))
+    }
+}
 
 impl Engine {
     /// Runs `search` while changes are looked for, and again if there were any.
@@ -62,7 +121,7 @@ impl Engine {
 
     /// Runs `work` while changes are looked for in the sources that `filter` admits,
     /// and again if there were any. Returns also what the index still lacks.
-    pub fn beside_look<T>(
+    pub(super) fn beside_look<T>(
         &self,
         reader: &dyn Reader,
         filter: &Filter,
@@ -96,7 +155,7 @@ impl Engine {
 
     /// Adds the sources that `filter` admits and that are registered but were never
     /// indexed or are absent.
-    pub fn add_unsynced(
+    pub(super) fn add_unsynced(
         &self,
         reader: &dyn Reader,
         guard: &Guard,
@@ -155,54 +214,6 @@ impl Engine {
             }
             Err(error) => Err(error),
         }
-    }
-
-    /// Runs `read`, which returns also the documents that it read and whether one is
-    /// missing. If one is, or may have changed, changes are looked for, and it runs
-    /// again. Returns also what the index still lacks.
-    pub fn all_refreshed<T>(
-        &self,
-        guard: &Guard,
-        read: impl Fn() -> Result<(T, Vec<StoredDocument>, bool)>,
-    ) -> Result<(T, Completeness)> {
-        let (done, documents, missing) = read()?;
-        let mut completeness = Completeness::default();
-        if self.shared.refresh.is_zero() {
-            return Ok((done, completeness));
-        }
-        let mut filter = guard.narrow(&Filter::default());
-        let deadline = self.refresh_deadline();
-        let mut looked = false;
-        for document in &documents {
-            let Some(entry) = self.doubtful_entry(document)? else {
-                continue;
-            };
-            let late = Caveat::ChangesNotLookedFor(NotLookedFor::OutOfTime);
-            if looked && Instant::now() >= deadline {
-                completeness.add(late);
-                break;
-            }
-            // One that may have changed is looked at first, however little time there
-            // is, and the others do not matter.
-            filter.sources = vec![document.source.clone()];
-            let lacking = self.refresh(&filter, Some(&entry), deadline).into_iter();
-            for reason in lacking.filter(|reason| *reason != late) {
-                completeness.add(reason);
-            }
-            looked = true;
-        }
-        if missing {
-            // It may be anywhere.
-            filter.sources.clear();
-            let entered = self.shared.looks.enter(self.searched(&filter));
-            let look = || self.refresh(&filter, None, self.refresh_deadline());
-            for reason in entered.join(look) {
-                completeness.add(reason);
-            }
-        } else if !looked {
-            return Ok((done, completeness));
-        }
-        Ok((read()?.0, completeness))
     }
 
     /// Returns the key of a document's entry, unless that is gone or certainly in

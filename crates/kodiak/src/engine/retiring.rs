@@ -4,43 +4,20 @@
 //! moved leaves no tombstone of its own, so an entry whose original returns comes back;
 //! but what the source repeats of it elsewhere does not take its place.
 
+use super::Engine;
 use super::erasure::Erasure;
-use super::{Engine, Job};
-use crate::access::{Capability, Guard};
+use crate::access::Guard;
 use crate::document::Timestamp;
 use crate::error::Result;
 use crate::source::ExpiredCopy;
 use crate::tombstones;
 
 impl Engine {
-    /// Moves copies, each given with its source, to the trash, and erases what the index
-    /// and the cache have of them. Returns how many documents that were. A feature
-    /// decides which copies are too old.
-    pub fn retire_copies(
+    pub(super) fn plan_retiring(
         &self,
-        guard: &Guard,
         copies: &[(String, ExpiredCopy)],
         at: Timestamp,
-        job: &Job<'_>,
-    ) -> Result<usize> {
-        guard.require(Capability::Admin)?;
-        guard.require(Capability::Write)?;
-        guard.require_all_projects()?;
-        for (name, _) in copies {
-            self.source(guard, name)?;
-        }
-        if copies.is_empty() {
-            return Ok(0);
-        }
-        self.write(job, |writer| {
-            let erasure = self.plan_retiring(copies, at)?;
-            let documents = erasure.targets.len();
-            self.begin_erasing(erasure, writer, job)?;
-            Ok(documents)
-        })
-    }
-
-    fn plan_retiring(&self, copies: &[(String, ExpiredCopy)], at: Timestamp) -> Result<Erasure> {
+    ) -> Result<Erasure> {
         let mut erasure = Erasure {
             retired_at: at,
             ..Erasure::default()

@@ -188,7 +188,11 @@ impl Engine {
     }
 
     /// Returns which of these sources exist for the caller.
-    pub fn existing<'a>(&self, guard: &Guard, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    pub(super) fn existing<'a>(
+        &self,
+        guard: &Guard,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Vec<String> {
         let admitted = names.filter(|name| guard.admits(name));
         let mut admitted: Vec<String> = admitted.map(str::to_owned).collect();
         if guard.project().is_some() && !admitted.is_empty() {

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::Engine;
+use super::{Engine, View};
 use crate::access::Guard;
 use crate::document::Document;
 use crate::error::{Error, Result};
@@ -48,6 +48,42 @@ impl SharedEntry {
     }
 }
 
+impl View<'_, '_> {
+    /// Returns the source and the keys of the documents that a name means, among those
+    /// that exist for the caller: that of a file, or all that have the id.
+    pub fn documents_meant(&self, name: &str) -> Result<Vec<(String, String)>> {
+        let name = name.trim();
+        let found = match self.document(name) {
+            Ok(document) => (document.source, document.key),
+            Err(error @ Error::NoDocument { .. }) => {
+                // A file whose document goes by its id.
+                return Ok(vec![
+                    self.engine
+                        .document_in_file(self.guard, name)?
+                        .ok_or(error)?,
+                ]);
+            }
+            Err(error) => return Err(error),
+        };
+        let targets = self.engine.targets(std::slice::from_ref(&found))?;
+        let mut meant = vec![found];
+        for target in targets {
+            // A document that goes by its path is meant alone.
+            if target.id.as_deref() == Some(&target.key) {
+                // Others that do not exist for the caller stay.
+                let visible = self.guard.narrow(&Filter::default());
+                let others = self
+                    .engine
+                    .read(|reader| namesakes(reader, &target, visible))?;
+                meant.extend(others.into_iter().map(|key| (target.source.clone(), key)));
+            }
+        }
+        meant.sort();
+        meant.dedup();
+        Ok(meant)
+    }
+}
+
 impl Engine {
     /// Returns what the index knows of documents to erase.
     pub(super) fn targets(&self, documents: &[(String, String)]) -> Result<Vec<Target>> {
@@ -75,34 +111,6 @@ impl Engine {
             Ok(()) | Err(Error::NoIndex { .. }) => Ok(targets),
             Err(error) => Err(error),
         }
-    }
-
-    /// Returns the source and the keys of the documents that a name means, among those
-    /// that exist for the caller: that of a file, or all that have the id.
-    pub fn documents_meant(&self, guard: &Guard, name: &str) -> Result<Vec<(String, String)>> {
-        let name = name.trim();
-        let found = match self.document_named(guard, name) {
-            Ok(document) => (document.source, document.key),
-            Err(error @ Error::NoDocument { .. }) => {
-                // A file whose document goes by its id.
-                return Ok(vec![self.document_in_file(guard, name)?.ok_or(error)?]);
-            }
-            Err(error) => return Err(error),
-        };
-        let targets = self.targets(std::slice::from_ref(&found))?;
-        let mut meant = vec![found];
-        for target in targets {
-            // A document that goes by its path is meant alone.
-            if target.id.as_deref() == Some(&target.key) {
-                // Others that do not exist for the caller stay.
-                let visible = guard.narrow(&Filter::default());
-                let others = self.read(|reader| namesakes(reader, &target, visible))?;
-                meant.extend(others.into_iter().map(|key| (target.source.clone(), key)));
-            }
-        }
-        meant.sort();
-        meant.dedup();
-        Ok(meant)
     }
 
     /// Returns the source and the key of the document in a file, given by its path in its

@@ -103,7 +103,10 @@ fn every_method_asks_its_guard_first() {
         "write",
     );
     refused(
-        engine.purge_documents(&nobody, &ramen, &job).map(drop),
+        engine
+            .eraser(&nobody)
+            .erase_documents(&ramen, &job)
+            .map(drop),
         "write",
     );
     // Nothing was made on the way to a refusal.
@@ -188,7 +191,10 @@ fn documents_are_written_found_changed_and_erased() {
     let vectors = || notes.cache().size().unwrap().0;
     let before = vectors();
     let ramen = [("notes".to_owned(), "ramen.md".to_owned())];
-    assert_eq!(engine.purge_documents(&me(), &ramen, &job).unwrap(), 1);
+    assert_eq!(
+        engine.eraser(&me()).erase_documents(&ramen, &job).unwrap(),
+        1
+    );
     assert!(!notes.root().join("ramen.md").exists());
     assert_eq!(vectors(), before - 1);
     assert!(paths("pork").is_empty());

@@ -64,7 +64,7 @@ impl What {
             Self::Project => Memories::new(&engine).purge_project(&me, "/p/one", job),
             Self::Page => {
                 let page = [("pages".to_owned(), "sub/page.md".to_owned())];
-                engine.purge_documents(&me, &page, job)
+                engine.eraser(&me).erase_documents(&page, job)
             }
             Self::Record => named("record1"),
         }
@@ -530,7 +530,7 @@ fn only_the_whole_index_can_be_rebuilt_or_lose_a_source() {
         engine.forget_source(&guard, "pages", &job).unwrap_err();
     }
     let reader = Guard::holding([Capability::Search, Capability::Read]);
-    engine.finish_erasing(&reader, &job).unwrap_err();
+    engine.eraser(&reader).finish(&job).unwrap_err();
     let me = Guard::local();
     assert_eq!(engine.search(&me, &ask("guitar")).unwrap().total, 1);
     let within = Guard::local().within(["pages"]);

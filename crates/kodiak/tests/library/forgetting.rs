@@ -127,7 +127,9 @@ fn purged_text_is_in_no_byte_and_stays_away() {
     );
 
     let me = Guard::local();
-    let purged = engine.purge_documents(&me, &[pair("kryptonotiz.md")], &Job::default());
+    let purged = engine
+        .eraser(&me)
+        .erase_documents(&[pair("kryptonotiz.md")], &Job::default());
     assert_eq!(purged.unwrap(), 1);
     // The note itself cannot be written to: only its name is still known, because
     // the file is there.
@@ -190,7 +192,8 @@ fn a_purged_note_is_deleted_where_that_is_allowed() {
     ];
     assert_eq!(
         engine
-            .purge_documents(&me, &documents, &Job::default())
+            .eraser(&me)
+            .erase_documents(&documents, &Job::default())
             .unwrap(),
         2
     );
@@ -269,19 +272,22 @@ fn only_what_a_guard_admits_can_be_purged() {
     let elsewhere = Guard::local().within(["other"]);
     assert!(
         engine
-            .purge_documents(&elsewhere, &[pair("a1.md")], &job)
+            .eraser(&elsewhere)
+            .erase_documents(&[pair("a1.md")], &job)
             .is_err()
     );
     let held = Guard::local().in_project("/p/two");
     assert!(
         engine
-            .purge_documents(&held, &[pair("a1.md")], &job)
+            .eraser(&held)
+            .erase_documents(&[pair("a1.md")], &job)
             .is_err()
     );
     let reader = Guard::holding([kodiak::access::Capability::Read]);
     assert!(
         engine
-            .purge_documents(&reader, &[pair("a1.md")], &job)
+            .eraser(&reader)
+            .erase_documents(&[pair("a1.md")], &job)
             .is_err()
     );
     assert_eq!(
@@ -294,7 +300,8 @@ fn only_what_a_guard_admits_can_be_purged() {
     let held = Guard::local().in_project("/p/one");
     assert_eq!(
         engine
-            .purge_documents(&held, &[pair("a1.md")], &job)
+            .eraser(&held)
+            .erase_documents(&[pair("a1.md")], &job)
             .unwrap(),
         1
     );

@@ -180,7 +180,7 @@ fn what_is_written_in_a_scope_stays_in_it() {
             .is_err()
     );
     let other = [("notes".to_owned(), "b.md".to_owned())];
-    assert!(engine.purge_documents(&guard, &other, &job).is_err());
+    assert!(engine.eraser(&guard).erase_documents(&other, &job).is_err());
     Notes::new(&engine)
         .delete(&Guard::local(), "notes", "c.md", &job)
         .unwrap();

@@ -450,7 +450,9 @@ fn a_purged_record_is_gone_in_all_its_versions() {
     let taken = Sessions::new(&engine).ingest(&me(), "sessions", &records, &Job::default());
     assert!(taken.unwrap().records.iter().all(Result::is_ok));
     let document = [("sessions".to_owned(), "a".to_owned())];
-    let purged = engine.purge_documents(&me(), &document, &Job::default());
+    let purged = engine
+        .eraser(&me())
+        .erase_documents(&document, &Job::default());
     assert_eq!(purged.unwrap(), 1);
     let texts: Vec<String> = texts_below(&tree.root.join("sessions"));
     assert_eq!(texts.len(), 1, "{texts:?}");

@@ -226,9 +226,9 @@ fn what_is_recorded_beside_the_index_may_be_anything() {
                 // Whether they fail or not, they end.
                 let _ = engine.clock(&me());
                 let _ = engine.examine(&me());
-                let _ = engine.finish_erasing(&me(), &job);
+                let _ = engine.eraser(&me()).finish(&job);
                 let page = [("notes".to_owned(), "b.md".to_owned())];
-                let _ = engine.purge_documents(&me(), &page, &job);
+                let _ = engine.eraser(&me()).erase_documents(&page, &job);
                 engine.sync(&me(), &job).unwrap();
                 let answer = engine.search(&me(), &ask("limit")).unwrap();
                 assert_eq!(answer.hits.len(), 1, "{about}");

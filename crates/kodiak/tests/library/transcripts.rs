@@ -198,7 +198,7 @@ fn a_purged_session_is_in_no_byte_of_any_file() {
     let (me, job) = (Guard::local(), Job::default());
     // One turn first, then the whole session.
     let one = ("talks".to_owned(), "s1/u2".to_owned());
-    assert_eq!(engine.purge_documents(&me, &[one], &job).unwrap(), 1);
+    assert_eq!(engine.eraser(&me).erase_documents(&[one], &job).unwrap(), 1);
     assert_eq!(desk.files_with("zwielichtbrot"), Vec::<String>::new());
     assert_eq!(
         Memories::new(&engine)
@@ -245,7 +245,7 @@ fn a_purged_turn_is_in_no_title() {
     };
     assert_eq!(first(&engine), "Bake zwielichtbrot");
     let one = ("talks".to_owned(), "s1/u2".to_owned());
-    assert_eq!(engine.purge_documents(&me, &[one], &job).unwrap(), 1);
+    assert_eq!(engine.eraser(&me).erase_documents(&[one], &job).unwrap(), 1);
     assert_eq!(desk.files_with("zwielichtbrot"), Vec::<String>::new());
     assert_eq!(first(&engine), "How do I bake sourdough bread?");
     assert_eq!(engine.search(&me, &ask("quasarblau")).unwrap().total, 1);
@@ -298,7 +298,7 @@ fn prompts_are_found_after_their_session_and_a_purge_holds_for_them() {
     assert_eq!(details.resume, None, "there is nothing to resume");
     // A turn is purged, and then the agent deletes the session.
     let one = ("talks".to_owned(), "s1/u2".to_owned());
-    engine.purge_documents(&me, &[one], &job).unwrap();
+    engine.eraser(&me).erase_documents(&[one], &job).unwrap();
     assert_eq!(
         Memories::new(&engine)
             .purge_session(&me, "s1", &job)
