@@ -8,6 +8,7 @@
 
 use std::ops::ControlFlow;
 
+use kodiak_text::same::{Comparison, Decisive};
 use kodiak_text::text::{Purpose, Stemming, Tokenizer, fold_into, is_stop_word, words};
 
 /// The lowest ratio of letters that two similar texts have in common, in order.
@@ -19,12 +20,6 @@ const CHANGED: f64 = 0.1;
 const LONGEST: usize = 20_000;
 /// The number of words that are looked for.
 const MAX_WORDS: usize = 32;
-
-/// Words that turn a sentence into its opposite, or into a matter of time.
-const NEGATIONS: [&str; 22] = [
-    "cannot", "geen", "jamais", "kein", "keine", "never", "nicht", "nie", "niet", "no", "non",
-    "nor", "not", "nunca", "ohne", "pas", "sans", "sin", "stopped", "t", "without", "zonder",
-];
 
 /// Words that say nothing by themselves. All others count: whoever remembers "the first
 /// server" after "the second server" has learned something.
@@ -41,23 +36,19 @@ pub(super) struct Said {
     spaced: String,
     /// Its terms without fillers, sorted.
     terms: Vec<String>,
-    /// Its words with digits and its negations, in order.
-    decisive: Vec<String>,
+    /// Its numbers and negations.
+    decisive: Decisive,
 }
 
 impl Said {
     /// Prepares a text. Words are stemmed as in the index.
     pub(super) fn new(text: &str, stemming: Stemming) -> Self {
         let mut tokenizer = Tokenizer::new(stemming);
-        let (mut folded, mut terms, mut decisive) = (String::new(), Vec::new(), Vec::new());
+        let (mut folded, mut terms) = (String::new(), Vec::new());
         for word in words(text) {
             let start = folded.len();
             fold_into(&text[word.range.clone()], &mut folded);
             let one = &folded[start..];
-            let negation = NEGATIONS.contains(&one);
-            if negation || one.contains(char::is_numeric) {
-                decisive.push(one.to_owned());
-            }
             if !FILLERS.contains(&one) {
                 let _ = tokenizer.each_term_of(text, &word, Purpose::Query, |term| {
                     terms.push(without_ending(term.text).to_owned());
@@ -72,7 +63,7 @@ impl Said {
             folded,
             spaced: spaced.join(" "),
             terms,
-            decisive,
+            decisive: Decisive::of(text),
         }
     }
 
@@ -87,11 +78,13 @@ impl Said {
             return Some(1.0);
         }
         let longest = self.folded.len().max(other.folded.len());
-        if longest > LONGEST || self.terms.is_empty() || self.decisive != other.decisive {
+        let comparable = longest <= LONGEST && !self.terms.is_empty();
+        if !comparable || !self.decisive.agrees_in_order_with(&other.decisive) {
             return None;
         }
         let all = self.terms.len().max(other.terms.len());
-        if changed(&self.terms, &other.terms) as f64 > CHANGED * all as f64 {
+        let changed = Comparison::of(&self.terms, &other.terms).changed();
+        if changed as f64 > CHANGED * all as f64 {
             return None;
         }
         let ratio = rapidfuzz::fuzz::ratio(self.folded.chars(), other.folded.chars());
@@ -110,21 +103,6 @@ fn without_ending(term: &str) -> &str {
     stem.strip_suffix('e')
         .filter(|stem| stem.chars().count() >= SHORTEST)
         .unwrap_or(stem)
-}
-
-/// Returns the number of terms that only one of two sorted lists has.
-fn changed(one: &[String], other: &[String]) -> usize {
-    let mut right = other.iter().peekable();
-    let (mut own, mut others) = (0, 0);
-    for term in one {
-        while right.next_if(|next| *next < term).is_some() {
-            others += 1;
-        }
-        if right.next_if(|next| *next == term).is_none() {
-            own += 1;
-        }
-    }
-    own + others + right.count()
 }
 
 /// Returns the words of a text to look for: each once, the longest ones, which are

@@ -14,6 +14,7 @@ use rapidfuzz::distance::indel;
 use super::wording::Wording;
 use kodiak::engine::Vectors;
 use kodiak_rank::vector::dot;
+use kodiak_text::same::Decisive;
 use kodiak_text::text::words;
 
 /// The share of equal characters from which on two statements are alike.
@@ -27,59 +28,33 @@ const CLOSE: f32 = 0.15;
 /// The number of statements up to which all pairs of vectors are compared.
 const MOST_COMPARED: usize = 4_000;
 
-/// What stands for every negation.
-const NEGATION: &str = "not";
-
-/// Words that turn a statement into its opposite.
-const NEGATIONS: [&str; 18] = [
-    "aren", "avoid", "can't", "cannot", "couldn", "doesn", "don", "dont", "isn", "kein", "keine",
-    "mustn", "never", "nicht", "nie", "no", "not", "without",
-];
-
-/// Words that make a statement one about something else, like a number.
-const DECISIVE: [&str; 24] = [
-    "above", "after", "before", "below", "down", "eight", "first", "five", "four", "last", "less",
-    "more", "next", "nine", "off", "one", "previous", "second", "seven", "six", "ten", "three",
-    "two", "up",
-];
-
 /// A statement as it is compared.
 struct Statement {
     normalised: String,
     wording: Wording,
-    decisive: Vec<String>,
+    decisive: Decisive,
 }
 
 impl Statement {
     fn of(text: &str) -> Self {
         let mut list = Vec::new();
         let mut wording = Wording::default();
-        let mut decisive = Vec::new();
         for word in words(text) {
             let word = text[word.range].to_lowercase();
-            let is_number = word.chars().any(|c| c.is_ascii_digit());
-            if NEGATIONS.contains(&word.as_str()) || word.ends_with("n't") {
-                // However it is said.
-                decisive.push(NEGATION.to_owned());
-            } else if is_number || DECISIVE.contains(&word.as_str()) {
-                decisive.push(word.clone());
-            }
             wording.add(word.clone());
             list.push(word);
         }
-        decisive.sort_unstable();
-        decisive.dedup();
         Self {
             normalised: list.join(" "),
             wording,
-            decisive,
+            decisive: Decisive::of(text),
         }
     }
 
     /// Returns the share of equal characters, unless single words rule out that two
     /// statements say the same.
     fn likeness(&self, other: &Self) -> Option<f64> {
-        let comparable = self.decisive == other.decisive
+        let comparable = self.decisive.agrees_with(&other.decisive)
             && self.shares_most_with(other)
             && !self.replaces_in(other);
         let (one, other) = (self.normalised.chars(), other.normalised.chars());
@@ -161,7 +136,7 @@ fn nearest(
         // To a model, opposites are close. What shares most words is told apart by the
         // others.
         let same = similarity >= least
-            && one.decisive == other.decisive
+            && one.decisive.agrees_with(&other.decisive)
             && !(one.shares_most_with(other) && one.replaces_in(other));
         same.then_some((group, similarity))
     });

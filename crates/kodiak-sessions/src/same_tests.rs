@@ -114,7 +114,7 @@ fn close_vectors_say_the_same() {
         let (one, other) = (Statement::of(pair.one), Statement::of(pair.other));
         let reworded = one.shares_most_with(&other) && one.replaces_in(&other);
         let apart = (1.0 - dot(&embed(pair.one), &embed(pair.other))) / unrelated;
-        let comparable = one.decisive == other.decisive && !reworded;
+        let comparable = one.decisive.agrees_with(&other.decisive) && !reworded;
         if comparable { apart } else { 1.0 }
     };
     let pairs = judged().into_iter();

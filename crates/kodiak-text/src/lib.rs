@@ -4,7 +4,8 @@
 //! headings, text and code apart, [`text`] splits text into words and index terms,
 //! [`chunk`] splits a body into chunks for a model, and [`links`] says what links
 //! point to. [`Analyzer`] combines them into an [`AnalyzedDocument`], which a store
-//! only has to write. [`date`] reads dates, and [`period`] finds periods in queries.
+//! only has to write. [`date`] reads dates, [`period`] finds periods in queries,
+//! and [`same`] says what keeps texts that read alike from saying the same.
 //! Nothing here reads files or knows how an index is stored.
 //!
 //! ```
@@ -26,6 +27,7 @@ pub mod document;
 pub mod links;
 pub mod markup;
 pub mod period;
+pub mod same;
 pub mod terms;
 pub mod text;
 

@@ -44,5 +44,5 @@ pub use kodiak_redact as redact;
 pub use kodiak_store as store;
 pub use kodiak_text::{
     self as analysis, Document, DocumentId, LineRange, Markup, Reference, Thread, Timestamp,
-    Version, chunk, date, document, period, text,
+    Version, chunk, date, document, period, same, text,
 };

@@ -16,8 +16,9 @@ use std::ops::ControlFlow;
 use rustc_hash::FxBuildHasher;
 
 use super::Duplicate;
+use crate::same::{Comparison, Decisive};
 use crate::store::StoredDocument;
-use crate::text::{Class, Purpose, Stemming, Tokenizer, Word, fold_into, is_stop_word, words};
+use crate::text::{Class, Purpose, Stemming, Tokenizer, fold_into, is_stop_word, words};
 
 /// The lowest ratio between the lengths of two copies, in bytes. It rules most
 /// pairs out before anything is read.
@@ -46,62 +47,6 @@ const REPLACED_SHARE: f64 = 0.02;
 /// The number of informative terms that two statements must share to be restatements of
 /// each other.
 const RESTATED_TERMS: usize = 4;
-/// Stop words that make another fact of a short text, like another number.
-const DECISIVE: [&str; 53] = [
-    "above",
-    "after",
-    "all",
-    "always",
-    "any",
-    "before",
-    "behind",
-    "below",
-    "beside",
-    "best",
-    "both",
-    "down",
-    "eight",
-    "either",
-    "fifth",
-    "first",
-    "five",
-    "former",
-    "four",
-    "fourth",
-    "half",
-    "high",
-    "highest",
-    "inside",
-    "instead",
-    "last",
-    "latter",
-    "least",
-    "less",
-    "low",
-    "more",
-    "most",
-    "new",
-    "next",
-    "nine",
-    "none",
-    "off",
-    "old",
-    "one",
-    "only",
-    "outside",
-    "previous",
-    "second",
-    "seven",
-    "six",
-    "sometimes",
-    "ten",
-    "third",
-    "three",
-    "two",
-    "up",
-    "usually",
-    "worst",
-];
 /// The highest share of terms that a restatement adds.
 const ADDED: f64 = 0.4;
 
@@ -117,12 +62,6 @@ const COUNTED_WORDS: u32 = 24;
 const COUNTED_CHANGED: f64 = 0.5;
 /// The same for restatements, and far above `ADDED`.
 const COUNTED_RESTATED: f64 = 0.8;
-
-/// Words that turn a sentence into its opposite. The `t` is that of "don't".
-const NEGATIONS: [&str; 20] = [
-    "geen", "jamais", "kein", "keine", "mai", "never", "nicht", "nie", "niet", "no", "non", "not",
-    "nunca", "ohne", "pas", "sans", "sin", "t", "without", "zonder",
-];
 
 /// The hits so far, for further documents to be compared with.
 pub(super) struct Originals {
@@ -255,7 +194,7 @@ fn is_restated(
     let other_content = other_read
         .content
         .get_or_insert_with(|| Content::of(other, tokenizer));
-    if content.is_opposed(other_content) {
+    if !content.decisive.agrees_with(&other_content.decisive) {
         return false;
     }
     content.restates(other_content) || is_copy((one, read), (other, other_read), tokenizer)
@@ -366,11 +305,8 @@ fn mix(hash: u64, value: u64) -> u64 {
 /// occurrence.
 struct Content {
     terms: Vec<u64>,
-    /// The number of negations. A single one makes a short text say the opposite.
-    negations: usize,
-    /// Its words with digits, and the stop words that count like these, sorted. Another
-    /// number is another fact.
-    numbers: Vec<String>,
+    /// Its numbers and negations. A single one makes a short text say something else.
+    decisive: Decisive,
     /// Those of its title, if it has one that is not just the beginning of the
     /// text, without numbers.
     subject: Vec<u64>,
@@ -384,11 +320,9 @@ impl Content {
         } else {
             informative(&document.title, tokenizer, false)
         };
-        let negation = |word: &Word| is_negation(&text[word.range.clone()].to_lowercase());
         Self {
             terms: informative(text, tokenizer, true),
-            negations: words(text).filter(negation).count(),
-            numbers: numbers(text),
+            decisive: Decisive::of(text),
             subject,
         }
     }
@@ -396,13 +330,14 @@ impl Content {
     /// Reports whether the terms of two texts are nearly the same, and at least this
     /// many.
     fn is_near(&self, other: &Self, least: usize) -> bool {
-        let (common, [own, others]) = self.compared(other);
-        let all = common + own.len() + others.len();
+        let compared = Comparison::of(&self.terms, &other.terms);
+        let (own, others, all) = (&compared.own, &compared.others, compared.all());
         if all < least {
             return false;
         }
+        let negated = !self.decisive.negates_like(&other.decisive);
         let changed = match all {
-            ..SHORT_TERMS if self.negations != other.negations => return false,
+            ..SHORT_TERMS if negated => return false,
             ..SHORT_TERMS => CHANGED_SHORT,
             _ => CHANGED,
         };
@@ -411,56 +346,21 @@ impl Content {
             let mut own = own.iter();
             own.any(|term| subject.binary_search(term).is_ok())
         };
-        (own.len() + others.len()) as f64 <= changed * all as f64
+        compared.changed() as f64 <= changed * all as f64
             && own.len().min(others.len()) <= replaced
-            && !is_subject(&own, &self.subject)
-            && !is_subject(&others, &other.subject)
-    }
-
-    /// Reports whether two texts differ in a number or a negation.
-    fn is_opposed(&self, other: &Self) -> bool {
-        self.negations != other.negations || self.numbers != other.numbers
+            && !is_subject(own, &self.subject)
+            && !is_subject(others, &other.subject)
     }
 
     /// Reports whether one of two texts has all informative terms of the other and adds
     /// only few.
     fn restates(&self, other: &Self) -> bool {
-        let (common, [own, others]) = self.compared(other);
-        let added = own.len().max(others.len());
-        common >= RESTATED_TERMS
-            && own.len().min(others.len()) == 0
-            && added as f64 <= ADDED * (common + added) as f64
+        let compared = Comparison::of(&self.terms, &other.terms);
+        let sides = [compared.own.len(), compared.others.len()];
+        compared.common >= RESTATED_TERMS
+            && sides.contains(&0)
+            && compared.changed() as f64 <= ADDED * compared.all() as f64
     }
-
-    /// Returns the number of terms that both have, and the terms that only one has.
-    fn compared(&self, other: &Self) -> (usize, [Vec<u64>; 2]) {
-        let (mut common, mut own, mut others) = (0, Vec::new(), Vec::new());
-        let mut right = other.terms.iter().copied().peekable();
-        for &term in &self.terms {
-            while let Some(less) = right.next_if(|&next| next < term) {
-                others.push(less);
-            }
-            match right.next_if_eq(&term) {
-                Some(_) => common += 1,
-                None => own.push(term),
-            }
-        }
-        others.extend(right);
-        (common, [own, others])
-    }
-}
-
-fn numbers(text: &str) -> Vec<String> {
-    let words = words(text).map(|word| text[word.range].to_lowercase());
-    let mut numbers: Vec<String> = words
-        .filter(|word| word.contains(char::is_numeric) || DECISIVE.contains(&word.as_str()))
-        .collect();
-    numbers.sort_unstable();
-    numbers
-}
-
-fn is_negation(folded: &str) -> bool {
-    NEGATIONS.contains(&folded)
 }
 
 /// Returns the hashes of the informative terms of a text, sorted.
