@@ -16,7 +16,7 @@ use std::time::Instant;
 use kodiak::source::fields::list_in;
 use kodiak::source::{
     DEFAULT_MAX_BYTES, Described, Details, Entry, Known, Listing, Located, Look, Presence, Reading,
-    Source, Version, WritableSource,
+    Source, Traits, Version, WritableSource,
 };
 use kodiak_base::files::turn::Turn;
 use kodiak_base::{Error, Result};
@@ -260,10 +260,6 @@ impl Source for MemoryFolder {
         self.folder.locate(files)
     }
 
-    fn has_chosen_keys(&self) -> bool {
-        true
-    }
-
     fn writable(&self) -> Option<&dyn WritableSource> {
         Some(self)
     }
@@ -272,8 +268,12 @@ impl Source for MemoryFolder {
         Ok(Details::default())
     }
 
-    fn holds_statements(&self) -> bool {
-        true
+    fn traits(&self) -> Traits {
+        Traits {
+            statements: true,
+            chosen_keys: true,
+            redacted: true,
+        }
     }
 
     fn as_any(&self) -> Option<&dyn Any> {

@@ -114,7 +114,7 @@ impl Notes<'_> {
         if let Some(project) = guard.project() {
             draft.fields.insert("project".into(), project.into());
         }
-        let has_ids = self.engine.view(guard).source(source)?.has_chosen_keys();
+        let has_ids = self.engine.view(guard).source(source)?.traits().chosen_keys;
         naming::mark_draft(guard, &mut draft, has_ids)?;
         let key = writable.create(&draft)?;
         Ok(Saved {

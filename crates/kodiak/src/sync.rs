@@ -377,7 +377,7 @@ fn store_one(
             for key in gone {
                 let removed = writer.remove_from_entry(name, entry, key)?;
                 report.removed += usize::from(removed);
-                if source.has_chosen_keys() {
+                if source.traits().chosen_keys {
                     batches.freed.push(key.to_owned());
                 }
             }

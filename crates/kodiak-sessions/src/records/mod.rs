@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use kodiak::source::{
     DEFAULT_MAX_BYTES, Described, Details, Entry, Known, LeftOut, Listing, Located, Look, Presence,
-    Reading, Source,
+    Reading, Source, Traits,
 };
 use kodiak_base::Result;
 use kodiak_notes::markdown::{FolderOptions, LookedAt, MarkdownFolder};
@@ -261,6 +261,13 @@ impl Source for SessionRecords {
 
     fn describe(&self, _: &Described<'_>) -> Result<Details> {
         Ok(Details::default())
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            redacted: true,
+            ..Traits::default()
+        }
     }
 
     fn as_any(&self) -> Option<&dyn Any> {

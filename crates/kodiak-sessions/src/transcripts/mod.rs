@@ -47,7 +47,7 @@ use discover::{Discovered, Found, discover};
 use keep::{Copy, Keep};
 use kodiak::source::{
     Container, Described, Details, Entry, KeptCopies, Known, LeftOut, Listing, Look, Presence,
-    Reading, Source, WHOLE, vanished,
+    Reading, Source, Traits, WHOLE, vanished,
 };
 use kodiak::tombstones::Tombstones;
 use kodiak_base::{Error, Result};
@@ -520,6 +520,13 @@ impl Source for TranscriptSource {
             archived: false,
             turn: turn::details(&fields, described.entry.is_some_and(is_gone)),
         })
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            redacted: true,
+            ..Traits::default()
+        }
     }
 
     fn as_any(&self) -> Option<&dyn Any> {

@@ -71,7 +71,7 @@ impl Engine {
     /// Reports whether the documents of a source choose their keys.
     pub(super) fn has_chosen_keys(&self, name: &str) -> bool {
         let mut sources = self.shared.sources.iter();
-        sources.any(|source| source.name() == name && source.has_chosen_keys())
+        sources.any(|source| source.name() == name && source.traits().chosen_keys)
     }
 
     /// Returns the matching documents without their texts.
@@ -114,7 +114,10 @@ impl Engine {
             }
             if let Some(writable) = source.writable() {
                 // Of two files with one id, the one that the index has it from.
-                let file = target.entry.as_ref().filter(|_| source.has_chosen_keys());
+                let file = target
+                    .entry
+                    .as_ref()
+                    .filter(|_| source.traits().chosen_keys);
                 let copies = writable.copies(file.unwrap_or(&target.key))?.into_iter();
                 files.extend(copies.map(|copy| (target.source.clone(), copy)));
             }

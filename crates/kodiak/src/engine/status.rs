@@ -13,8 +13,6 @@ use crate::store::{
 };
 use crate::sync::{self, Changes};
 
-/// The kinds of sources whose documents have no secrets.
-const REDACTED: [&str; 4] = ["memory", "article", "sessions", "transcripts"];
 /// The longest document that is read, and how many are read at once.
 const LONGEST: usize = 1 << 30;
 const PART: usize = 256;
@@ -215,7 +213,7 @@ impl Engine {
         });
         let sources = self.shared.sources.iter();
         // Notes are indexed as they are: a note about redaction hides nothing.
-        for source in sources.filter(|source| REDACTED.contains(&source.kind())) {
+        for source in sources.filter(|source| source.traits().redacted) {
             let Some(state) = states.iter_mut().find(|state| state.name == source.name()) else {
                 continue;
             };

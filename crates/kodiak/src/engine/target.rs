@@ -119,7 +119,7 @@ impl Engine {
         let visible = guard.narrow(&Filter::default());
         for source in &self.shared.sources {
             let name = source.name();
-            if !source.has_chosen_keys() || !guard.admits(name) {
+            if !source.traits().chosen_keys || !guard.admits(name) {
                 continue;
             }
             let found = self.read(|reader| {

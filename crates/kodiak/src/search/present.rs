@@ -95,7 +95,7 @@ impl Presenter<'_> {
                 }
                 let newer = ranked.superseded.get(&document.row);
                 let source = self.source_of(&document);
-                let statement = source.is_some_and(super::super::source::Source::holds_statements);
+                let statement = source.is_some_and(|source| source.traits().statements);
                 if self.collapse
                     && newer.is_none()
                     && let Some(original) = originals.find(&document, statement)

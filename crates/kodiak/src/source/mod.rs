@@ -103,16 +103,9 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// Reports whether its documents are statements, so that one that only restates
-    /// another adds nothing to an answer.
-    fn holds_statements(&self) -> bool {
-        false
-    }
-
-    /// Reports whether documents choose their keys themselves, in the field `id`, so that
-    /// two entries may choose the same one.
-    fn has_chosen_keys(&self) -> bool {
-        false
+    /// Returns what holds for all of its documents.
+    fn traits(&self) -> Traits {
+        Traits::default()
     }
 
     /// Returns the copies that the source keeps of its entries, if it may keep any.
@@ -137,6 +130,19 @@ pub trait Source: Send + Sync {
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }
+}
+
+/// What holds for all documents of a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// Whether they are statements, so that one that only restates another adds nothing
+    /// to an answer.
+    pub statements: bool,
+    /// Whether they choose their keys themselves, in the field `id`, so that two entries
+    /// may choose the same one.
+    pub chosen_keys: bool,
+    /// Whether secrets were left out of them.
+    pub redacted: bool,
 }
 
 /// A source that notes can be saved into. Every write replaces a file in one

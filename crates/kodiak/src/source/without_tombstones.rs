@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::{Entry, Known, Listing, Located, Look, Presence, Reading, Source};
+use super::{Entry, Known, Listing, Located, Look, Presence, Reading, Source, Traits};
 use crate::document::Document;
 use crate::error::Result;
 use crate::tombstones::{self, Tombstones};
@@ -106,8 +106,8 @@ impl Source for WithoutTombstones<'_> {
         }))
     }
 
-    fn has_chosen_keys(&self) -> bool {
-        self.inner().has_chosen_keys()
+    fn traits(&self) -> Traits {
+        self.inner().traits()
     }
 
     fn locate(&self, files: &[PathBuf]) -> Result<Vec<Located>> {

@@ -62,7 +62,7 @@ pub(super) fn hand_over(
     batches: &mut Batches<'_>,
     report: &mut Report,
 ) -> Result<()> {
-    if !source.has_chosen_keys() {
+    if !source.traits().chosen_keys {
         batches.freed.clear();
         return Ok(());
     }

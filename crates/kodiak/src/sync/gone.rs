@@ -86,7 +86,7 @@ pub(super) fn remove_one(
     let Some(entry) = state.row else {
         return Ok(());
     };
-    if source.has_chosen_keys() {
+    if source.traits().chosen_keys {
         let known = batches.writer.reader().documents_of_entry(entry)?;
         let keys = known.into_iter().map(|known| known.key);
         batches.freed.extend(keys);
