@@ -3,6 +3,7 @@
 //! Only the shape is declared here. The verbs check values such as dates and
 //! names of sources, because they can give a hint.
 
+#[cfg(feature = "sessions")]
 mod brain;
 mod client;
 mod eval;
@@ -27,6 +28,7 @@ use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+#[cfg(feature = "sessions")]
 pub(crate) use brain::{BrainArguments, IngestArguments};
 pub(crate) use client::InstallClientArguments;
 pub(crate) use eval::EvalArguments;
@@ -182,8 +184,10 @@ pub(crate) enum Verb {
     /// Find the notes that are most similar to a note
     Similar(SimilarArguments),
     /// Ask the session records: what was done, decided and learned
+    #[cfg(feature = "sessions")]
     Brain(Box<BrainArguments>),
     /// Take in session records from standard input or files
+    #[cfg(feature = "sessions")]
     Ingest(IngestArguments),
     /// Open a note at a line: a file in your editor, a note of Bear in Bear
     Open(OpenArguments),

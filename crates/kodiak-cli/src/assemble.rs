@@ -26,17 +26,13 @@ use kodiak_bear::{BearDatabase, BearOptions};
 use kodiak_memory::{Holding, MemoryFolder, MemoryOptions};
 use kodiak_notes::MarkdownFolder;
 use kodiak_notes::markdown::FolderOptions;
-use kodiak_sessions::{BrainOptions, EMBEDDED_FIELDS};
-use kodiak_sessions::{SessionOptions, SessionRecords};
-use kodiak_sessions::{TranscriptOptions, TranscriptSource};
-
-pub(crate) use kodiak_sessions::transcripts::Agent;
 
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
 use crate::failure;
 use crate::models;
 use crate::paths;
+use crate::sessions;
 use crate::usual::Usual;
 use idle::Idle;
 pub(crate) use remote::Remote;
@@ -76,52 +72,8 @@ pub(crate) fn source(
             let options = BearOptions { max_bytes };
             Ok(Box::new(BearDatabase::new(name, path, options)?))
         }
-        Kind::Sessions => {
-            let options = SessionOptions {
-                max_bytes,
-                home: paths::home(),
-                writable: source.writable,
-            };
-            Ok(Box::new(SessionRecords::new(name, path, options)?))
-        }
-        Kind::Transcripts => Ok(Box::new(transcripts(config, source)?)),
+        Kind::Sessions | Kind::Transcripts => sessions::open(config, source),
     }
-}
-
-/// Opens transcripts. Their copies are in a folder of the source's name.
-fn transcripts(config: &Config, source: &RegisteredSource) -> kodiak::Result<TranscriptSource> {
-    let settings = source.transcripts.as_ref();
-    let agent = settings.and_then(|settings| Agent::named(settings.agent));
-    let agent = agent.unwrap_or(Agent::ClaudeCode);
-    let keep = settings.is_none_or(|settings| settings.keep);
-    let options = TranscriptOptions {
-        keep: keep.then(|| config.kept_transcripts().join(&source.name)),
-        thinking: settings.is_some_and(|settings| settings.thinking),
-    };
-    TranscriptSource::new(&source.name, agent, &source.path, options)
-}
-
-/// Returns the number of sessions of a source of transcripts, and their size.
-pub(crate) fn transcript_extent(
-    config: &Config,
-    source: &RegisteredSource,
-) -> kodiak::Result<(usize, u64)> {
-    transcripts(config, source)?.extent()
-}
-
-/// Returns the number of copies that were kept of transcripts, and their size.
-pub(crate) fn kept_transcripts(
-    config: &Config,
-    source: &RegisteredSource,
-) -> kodiak::Result<(usize, u64)> {
-    transcripts(config, source)?.kept()
-}
-
-/// Reports whether an agent has sessions at a path.
-pub(crate) fn has_transcripts(agent: Agent, path: &Path) -> bool {
-    let opened = TranscriptSource::new("", agent, path, TranscriptOptions::default());
-    let extent = opened.and_then(|opened| opened.extent());
-    extent.is_ok_and(|(sessions, _)| sessions > 0)
 }
 
 /// Checks that a registered source can be used, as far as that takes no time.
@@ -259,7 +211,7 @@ pub(crate) fn engine(
     if let Some(idle) = purpose.model_idle {
         models.drop_after(idle);
     }
-    let mut builder = Engine::builder(&context.index_path)
+    let builder = Engine::builder(&context.index_path)
         .home(paths::home())
         .holder(holder(purpose.verb))
         .patience(purpose.patience)
@@ -271,23 +223,14 @@ pub(crate) fn engine(
             ..Tuning::default()
         })
         .models(models)
-        .embedded_fields(EMBEDDED_FIELDS)
         .tombstones(Tombstones::at(config.forgotten()));
+    let mut builder = sessions::prepare(builder);
     for registered in &config.sources {
         builder = add(builder, config, registered);
     }
     let (path, known) = (context.config_path.clone(), config.clone());
     let builder = builder.registered_later(move || registered_later(&path, &known));
     builder.open()
-}
-
-/// Returns how questions to the session records are answered.
-pub(crate) fn brain(context: &Context<'_>, config: &Config) -> BrainOptions {
-    let remembers = config.brain.remember_queries;
-    BrainOptions {
-        threshold: config.brain.threshold,
-        queries: remembers.then(|| paths::queries_file(&context.index_path)),
-    }
 }
 
 /// Returns the sources that the config has by now and that are not in `known`, which was

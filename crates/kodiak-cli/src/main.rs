@@ -5,6 +5,11 @@
 //! engine, `listener` reports its progress, `output` prints, and `failure` words
 //! the errors and their hints.
 
+#![cfg_attr(
+    not(feature = "sessions"),
+    expect(dead_code, reason = "some paths and settings are for sessions alone")
+)]
+
 mod arguments;
 mod assemble;
 mod clients;
@@ -26,10 +31,14 @@ mod paths;
 mod places;
 mod privacy;
 mod projects;
+#[cfg(feature = "sessions")]
+mod records;
 mod registration;
 mod registry;
 mod rerankers;
+#[cfg_attr(not(feature = "sessions"), path = "no_sessions.rs")]
 mod sessions;
+#[cfg(feature = "sessions")]
 mod transcripts;
 mod usual;
 mod verbs;

@@ -250,7 +250,7 @@ fn free_name(config: &Config, wanted: &Wanted<'_>) -> String {
         }
         Kind::Bear | Kind::Sessions | Kind::Memory | Kind::Article => wanted.kind.name().to_owned(),
         Kind::Transcripts => match &wanted.transcripts {
-            Some(settings) => settings.agent.to_owned(),
+            Some(settings) => settings.agent.clone(),
             None => wanted.kind.name().to_owned(),
         },
     };

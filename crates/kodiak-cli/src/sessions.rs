@@ -1,76 +1,137 @@
-//! Session records: the source that new ones go to. Used by `ingest`.
+//! Sessions with agents, as the program uses them: their sources, their settings and
+//! what becomes of old ones.
+//!
+//! Without the feature `sessions`, `no_sessions.rs` takes the place of this file.
 
-use kodiak::Error;
+use std::path::Path;
 
-use crate::config::{Config, Kind, RegisteredSource, edit};
+use kodiak::Engine;
+use kodiak::access::Guard;
+use kodiak::engine::{Clock, EngineBuilder, Job};
+use kodiak::source::Source;
+use kodiak_server::Settled;
+use kodiak_sessions::transcripts::Agent;
+use kodiak_sessions::{
+    BrainOptions, EMBEDDED_FIELDS, KEPT_IN_TRASH, SessionOptions, SessionRecords, Sessions,
+    TranscriptOptions, TranscriptSource,
+};
+
+use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
-use crate::failure::refusal;
-use crate::pages::unwritable;
-use crate::{paths, registry};
+use crate::output::phrases::counted;
+use crate::paths;
 
-/// The name of the source that `ingest` makes.
-const NAME: &str = "sessions";
+pub(crate) use crate::transcripts::add;
 
-/// Returns the source for new records: the one asked for, else the one named
-/// `sessions`, else the first that takes records in. If none does, makes one beside those
-/// that are only read.
-pub(crate) fn place(context: &Context<'_>, asked: Option<&str>) -> anyhow::Result<String> {
-    let config = context.config()?;
-    if let Some(name) = asked {
-        registry::named(&config, &[name.to_owned()])?;
-        return match config.source(name) {
-            Some(source) if takes_records(source) => Ok(source.name.clone()),
-            Some(source) if source.kind != Kind::Sessions => Err(refusal(
-                format!("the source '{name}' is not one of session records"),
-                "name one that was added with `kodiak add --sessions FOLDER --writable`",
-            )),
-            _ => Err(unwritable(&config, name)),
-        };
+/// Opens a source of session records or transcripts.
+pub(crate) fn open(config: &Config, source: &RegisteredSource) -> kodiak::Result<Box<dyn Source>> {
+    if source.kind == Kind::Transcripts {
+        return Ok(Box::new(transcripts(config, source)?));
     }
-    match chosen(&config) {
-        Some(source) => Ok(source.name.clone()),
-        None => make(context),
-    }
-}
-
-fn takes_records(source: &RegisteredSource) -> bool {
-    source.kind == Kind::Sessions && source.writable
-}
-
-/// Returns the source that takes records in.
-fn chosen(config: &Config) -> Option<&RegisteredSource> {
-    let takes = || config.sources.iter().filter(|it| takes_records(it));
-    let named = takes().find(|source| source.name == NAME);
-    named.or_else(|| takes().next())
-}
-
-/// Makes a folder for records, and registers it.
-fn make(context: &Context<'_>) -> anyhow::Result<String> {
-    let _lock = edit::lock(&context.config_path, "ingest")?;
-    let config = context.config()?;
-    // Another process may have been faster.
-    if let Some(source) = chosen(&config) {
-        return Ok(source.name.clone());
-    }
-    let folder = paths::sessions_folder(config.sessions.as_deref())?;
-    kodiak::files::create_folder(&folder).map_err(Error::io("create the folder", &folder))?;
-    let folder = registry::existing_folder(&folder)?;
-    if let Some(known) = registry::registered_at(&config, &folder) {
-        return Err(unwritable(&config, &known.name));
-    }
-    let source = RegisteredSource {
-        name: config.free_name(NAME),
-        kind: Kind::Sessions,
-        path: folder,
-        globs: Vec::new(),
-        writable: true,
-        transcripts: None,
+    let options = SessionOptions {
+        max_bytes: config.max_file_size.0,
+        home: paths::home(),
+        writable: source.writable,
     };
-    edit::add_source(&context.config_path, &source)?;
-    context.output.notice(&format!(
-        "session records go to {}, which is now the source '{}'",
-        source.path.display(),
-        source.name
-    ));
-    Ok(source.name)
+    let records = SessionRecords::new(&source.name, &source.path, options)?;
+    Ok(Box::new(records))
+}
+
+/// Prepares an engine for sessions.
+pub(crate) fn prepare(builder: EngineBuilder) -> EngineBuilder {
+    builder.embedded_fields(EMBEDDED_FIELDS)
+}
+
+/// Sets how a server answers questions to the session records.
+pub(crate) fn settle(settled: &mut Settled, context: &Context<'_>, config: &Config) {
+    settled.brain = brain_options(context, config);
+}
+
+/// Returns the name of the agent that a config names. The error says what is wrong
+/// with it.
+pub(crate) fn agent(named: Option<&str>) -> Result<String, String> {
+    let names = Agent::ALL.map(Agent::name).join(", ");
+    let Some(name) = named else {
+        return Err(format!("needs an agent: {names}"));
+    };
+    match Agent::named(name) {
+        Some(agent) => Ok(agent.name().to_owned()),
+        None => Err(format!("has the unknown agent '{name}'; known are {names}")),
+    }
+}
+
+/// Returns how questions to the session records are answered.
+pub(crate) fn brain_options(context: &Context<'_>, config: &Config) -> BrainOptions {
+    let remembers = config.brain.remember_queries;
+    BrainOptions {
+        threshold: config.brain.threshold,
+        queries: remembers.then(|| paths::queries_file(&context.index_path)),
+    }
+}
+
+/// Opens transcripts. Their copies are in a folder of the source's name.
+fn transcripts(config: &Config, source: &RegisteredSource) -> kodiak::Result<TranscriptSource> {
+    let settings = source.transcripts.as_ref();
+    let agent = settings.and_then(|settings| Agent::named(&settings.agent));
+    let agent = agent.unwrap_or(Agent::ClaudeCode);
+    let keep = settings.is_none_or(|settings| settings.keep);
+    let options = TranscriptOptions {
+        keep: keep.then(|| config.kept_transcripts().join(&source.name)),
+        thinking: settings.is_some_and(|settings| settings.thinking),
+    };
+    TranscriptSource::new(&source.name, agent, &source.path, options)
+}
+
+/// Returns the number of sessions of a source of transcripts, and their size.
+pub(crate) fn extent(config: &Config, source: &RegisteredSource) -> kodiak::Result<(usize, u64)> {
+    transcripts(config, source)?.extent()
+}
+
+/// Returns the number of copies that were kept of transcripts, and their size.
+pub(crate) fn kept(config: &Config, source: &RegisteredSource) -> kodiak::Result<(usize, u64)> {
+    transcripts(config, source)?.kept()
+}
+
+/// Reports whether an agent has sessions at a path.
+pub(crate) fn is_found(agent: Agent, path: &Path) -> bool {
+    let opened = TranscriptSource::new("", agent, path, TranscriptOptions::default());
+    let extent = opened.and_then(|opened| opened.extent());
+    extent.is_ok_and(|(sessions, _)| sessions > 0)
+}
+
+/// Moves copies of sessions to the trash that are older than the config allows and whose
+/// originals are gone.
+pub(crate) fn retire(
+    context: &Context<'_>,
+    config: &Config,
+    engine: &Engine,
+    clock: Clock,
+) -> anyhow::Result<()> {
+    let cutoff = config.transcripts.cutoff();
+    let job = Job::new(&|_| {});
+    let done = Sessions::new(engine).retire(&Guard::local(), cutoff, clock, &job)?;
+    let sessions = |count: usize| counted(count as u64, "session");
+    let age = config.transcripts.retention.as_deref().unwrap_or_default();
+    if done.retired > 0 {
+        context.output.notice(&format!(
+            "moved the copies of {} ({}) older than {age} whose originals are gone to the trash; \
+             they are erased after {} days",
+            sessions(done.retired),
+            counted(done.turns as u64, "turn"),
+            KEPT_IN_TRASH / (24 * 60 * 60),
+        ));
+    }
+    if done.restored > 0 {
+        context.output.notice(&format!(
+            "moved the copies of {} back from the trash: they are not too old",
+            sessions(done.restored)
+        ));
+    }
+    if done.erased > 0 {
+        context.output.notice(&format!(
+            "erased the copies of {} from the trash",
+            sessions(done.erased)
+        ));
+    }
+    Ok(())
 }

@@ -4,12 +4,16 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::assemble::{self, Agent};
+use kodiak_sessions::transcripts::Agent;
+
+use crate::arguments::AddArguments;
+use crate::assemble::Purpose;
 use crate::config::{Kind, RegisteredSource, TranscriptSettings};
 use crate::context::Context;
 use crate::failure::refusal;
 use crate::output::phrases::{counted, size};
-use crate::paths;
+use crate::registration::{Wanted, register};
+use crate::{paths, sessions};
 
 /// A part of a transcript that is about as large as its copy: tool traffic makes up
 /// most of it, and most of that is not kept.
@@ -17,15 +21,49 @@ const COPY: u64 = 6;
 
 /// Transcripts to add.
 #[derive(Debug)]
-pub(crate) struct Place {
-    pub(crate) path: PathBuf,
-    pub(crate) name: &'static str,
-    pub(crate) settings: TranscriptSettings,
+struct Place {
+    path: PathBuf,
+    name: &'static str,
+    settings: TranscriptSettings,
+}
+
+/// Adds the transcripts of agents, and says first what will be kept of them.
+pub(crate) fn add(
+    arguments: &AddArguments,
+    agent: &str,
+    context: &Context<'_>,
+    purpose: Purpose<'_>,
+) -> anyhow::Result<()> {
+    let options = &arguments.transcripts;
+    let path = arguments.path.as_deref();
+    let places = places(agent, path, !options.no_keep, options.thinking)?;
+    if let (Some(_), [_, _, ..]) = (&arguments.name, places.as_slice()) {
+        return Err(refusal(
+            "one name cannot be that of several agents",
+            "name the agent as well: --transcripts=AGENT",
+        ));
+    }
+    for place in &places {
+        announce(context, place)?;
+    }
+    for place in places {
+        let usual = Some(place.name).filter(|_| arguments.path.is_none());
+        let wanted = Wanted {
+            kind: Kind::Transcripts,
+            name: arguments.name.as_deref().or(usual),
+            path: place.path,
+            globs: &[],
+            writable: false,
+            transcripts: Some(place.settings),
+        };
+        register(context, &wanted, purpose)?;
+    }
+    Ok(())
 }
 
 /// Returns the transcripts to add: those of the agent that was named, at the path
 /// that was named, or all that are found where agents usually keep them.
-pub(crate) fn places(
+fn places(
     agent: &str,
     path: Option<&Path>,
     keep: bool,
@@ -36,7 +74,7 @@ pub(crate) fn places(
         name => Some(Agent::named(name).ok_or_else(|| unknown(name))?),
     };
     let settings = |agent: Agent| TranscriptSettings {
-        agent: agent.name(),
+        agent: agent.name().to_owned(),
         keep,
         thinking,
     };
@@ -71,7 +109,7 @@ pub(crate) fn places(
         .collect();
     let found = looked
         .iter()
-        .filter(|(agent, _, path)| path.exists() && assemble::has_transcripts(*agent, path));
+        .filter(|(agent, _, path)| path.exists() && sessions::is_found(*agent, path));
     let found: Vec<Place> = found
         .map(|(agent, name, path)| Place {
             path: path.canonicalize().unwrap_or_else(|_| path.clone()),
@@ -127,7 +165,7 @@ fn owner(path: &Path) -> Option<Agent> {
 }
 
 /// Says what will be read and kept, before that happens.
-pub(crate) fn announce(context: &Context<'_>, place: &Place) -> anyhow::Result<()> {
+fn announce(context: &Context<'_>, place: &Place) -> anyhow::Result<()> {
     let config = context.config()?;
     let source = RegisteredSource {
         name: place.name.to_owned(),
@@ -137,7 +175,7 @@ pub(crate) fn announce(context: &Context<'_>, place: &Place) -> anyhow::Result<(
         writable: false,
         transcripts: Some(place.settings.clone()),
     };
-    let (sessions, bytes) = assemble::transcript_extent(&config, &source)?;
+    let (sessions, bytes) = sessions::extent(&config, &source)?;
     let output = context.output;
     let what = format!(
         "{}: {} in {} ({})",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kodiak::Engine;
 use kodiak::access::Guard;
+#[cfg(feature = "sessions")]
 use kodiak_sessions::BrainOptions;
 
 use crate::budget::DEFAULT_TOKENS;
@@ -24,7 +25,20 @@ pub struct Settled {
     /// The sources whose documents are known by their keys, not by ids.
     pub named_by_key: Vec<String>,
     /// How questions to the session records are answered.
+    #[cfg(feature = "sessions")]
     pub brain: BrainOptions,
+}
+
+impl Settled {
+    /// Creates settings that serve an engine as it is.
+    pub fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            named_by_key: Vec::new(),
+            #[cfg(feature = "sessions")]
+            brain: BrainOptions::default(),
+        }
+    }
 }
 
 /// Returns what is served from now on, if the settings have changed since it was

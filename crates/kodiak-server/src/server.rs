@@ -4,7 +4,6 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use kodiak::access::Guard;
 use kodiak::{Cancel, Engine, Event, Job};
-use kodiak_sessions::BrainOptions;
 use serde_json::{Map, Value};
 
 use crate::budget::Budget;
@@ -82,12 +81,7 @@ impl std::fmt::Debug for Caller {
 impl Server {
     /// Makes a server.
     pub fn new(engine: Engine, options: Options) -> Self {
-        let settled = Settled {
-            engine,
-            named_by_key: Vec::new(),
-            brain: BrainOptions::default(),
-        };
-        Self::of(settled, options)
+        Self::of(Settled::new(engine), options)
     }
 
     /// Makes a server of what the settings decide.
@@ -124,7 +118,8 @@ impl Server {
     }
 
     /// Returns how questions to the session records are answered.
-    pub(crate) fn brain(&self) -> BrainOptions {
+    #[cfg(feature = "sessions")]
+    pub(crate) fn brain(&self) -> kodiak_sessions::BrainOptions {
         self.settled().brain.clone()
     }
 

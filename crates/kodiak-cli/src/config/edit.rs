@@ -59,7 +59,7 @@ pub(crate) fn add_source(path: &Path, source: &RegisteredSource) -> anyhow::Resu
             table["writable"] = value(true);
         }
         if let Some(transcripts) = &source.transcripts {
-            table["agent"] = value(transcripts.agent);
+            table["agent"] = value(&transcripts.agent);
             if !transcripts.keep {
                 table["keep"] = value(false);
             }

@@ -4,7 +4,7 @@ use kodiak::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::age;
-use crate::assemble::Agent;
+use crate::sessions;
 
 /// The settings of all transcripts: the `[transcripts]` section.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -37,7 +37,7 @@ impl CopySettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct TranscriptSettings {
     /// The name of the agent.
-    pub(crate) agent: &'static str,
+    pub(crate) agent: String,
     /// Whether copies are kept.
     #[serde(skip_serializing_if = "is_true")]
     pub(crate) keep: bool,
@@ -54,17 +54,8 @@ impl TranscriptSettings {
         keep: Option<bool>,
         thinking: Option<bool>,
     ) -> Result<Self, String> {
-        let names = Agent::ALL.map(Agent::name).join(", ");
-        let Some(agent) = agent else {
-            return Err(format!("needs an agent: {names}"));
-        };
-        let Some(known) = Agent::named(agent) else {
-            return Err(format!(
-                "has the unknown agent '{agent}'; known are {names}"
-            ));
-        };
         Ok(Self {
-            agent: known.name(),
+            agent: sessions::agent(agent)?,
             keep: keep.unwrap_or(true),
             thinking: thinking.unwrap_or(false),
         })

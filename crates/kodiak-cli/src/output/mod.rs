@@ -4,6 +4,7 @@
 //! go to standard error. A reader that closes standard output early is not a
 //! failure: the error travels up as [`Closed`] and `main` turns it into success.
 
+#[cfg(feature = "sessions")]
 pub(crate) mod brain;
 pub(crate) mod escape;
 pub(crate) mod hits;

@@ -11,10 +11,9 @@ use crate::assemble::Purpose;
 use crate::config::{Kind, NO_MODEL, edit};
 use crate::context::Context;
 use crate::embedding;
-use crate::failure::refusal;
 use crate::registration::{Wanted, register};
 use crate::registry::{existing_bear, existing_folder};
-use crate::transcripts;
+use crate::sessions;
 use crate::usual;
 
 /// Turns off semantic search if these are the only notes. The model is one for all
@@ -38,46 +37,12 @@ fn remember(context: &Context<'_>, first: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Adds the transcripts of agents, and says first what will be kept of them.
-fn add_transcripts(
-    arguments: &AddArguments,
-    agent: &str,
-    context: &Context<'_>,
-    purpose: Purpose<'_>,
-) -> anyhow::Result<()> {
-    let options = &arguments.transcripts;
-    let path = arguments.path.as_deref();
-    let places = transcripts::places(agent, path, !options.no_keep, options.thinking)?;
-    if let (Some(_), [_, _, ..]) = (&arguments.name, places.as_slice()) {
-        return Err(refusal(
-            "one name cannot be that of several agents",
-            "name the agent as well: --transcripts=AGENT",
-        ));
-    }
-    for place in &places {
-        transcripts::announce(context, place)?;
-    }
-    for place in places {
-        let usual = Some(place.name).filter(|_| arguments.path.is_none());
-        let wanted = Wanted {
-            kind: Kind::Transcripts,
-            name: arguments.name.as_deref().or(usual),
-            path: place.path,
-            globs: &[],
-            writable: false,
-            transcripts: Some(place.settings),
-        };
-        register(context, &wanted, purpose)?;
-    }
-    Ok(())
-}
-
 pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let no_semantic = arguments.no_semantic;
     let purpose = Purpose::of("add").without_model(no_semantic);
     let first = context.config()?.sources.is_empty();
     if let Some(agent) = &arguments.transcripts.agent {
-        add_transcripts(arguments, agent, context, purpose)?;
+        sessions::add(arguments, agent, context, purpose)?;
     } else {
         let added = register(context, &wanted(arguments)?, purpose)?;
         let articles = added.path.join(ARTICLES_FOLDER);

@@ -10,7 +10,7 @@ use kodiak_sessions::{BrainAnswer, BrainRequest, Sessions, Statements};
 use super::Outcome;
 use super::search::{nothing_found, require_known};
 use crate::arguments::BrainArguments;
-use crate::assemble::{self, Purpose};
+use crate::assemble::Purpose;
 use crate::config::Config;
 use crate::context::{Context, explain_missing_index};
 use crate::failure::refusal;
@@ -19,6 +19,7 @@ use crate::output::phrases::counted;
 use crate::paths;
 use crate::places::Places;
 use crate::projects;
+use crate::sessions;
 
 pub(super) fn run(arguments: &BrainArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let config = context.config()?;
@@ -60,11 +61,11 @@ pub(super) fn run(arguments: &BrainArguments, context: &Context<'_>) -> anyhow::
         refresh: true,
     };
     let guard = Guard::local();
-    let sessions = Sessions::new(&engine).with_options(assemble::brain(context, &config));
+    let asked = Sessions::new(&engine).with_options(sessions::brain_options(context, &config));
     let answer = if arguments.similar {
-        sessions.similar(&guard, &request)
+        asked.similar(&guard, &request)
     } else {
-        sessions.brain(&guard, &request)
+        asked.brain(&guard, &request)
     };
     let answer = answer.map_err(|error| explain_missing_sessions(error, &config))?;
     print(answer, arguments, &config, context)

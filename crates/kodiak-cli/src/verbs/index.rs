@@ -11,7 +11,6 @@ use kodiak::document::Timestamp;
 use kodiak::engine::{Clock, Event, Job};
 use kodiak::{Engine, Error};
 use kodiak_memory::Memories;
-use kodiak_sessions::{KEPT_IN_TRASH, Sessions};
 
 use super::Outcome;
 use crate::arguments::IndexArguments;
@@ -27,6 +26,7 @@ use crate::models;
 use crate::output::phrases::counted;
 use crate::pages;
 use crate::registry;
+use crate::sessions;
 
 /// How long a folder must be quiet before its changes are indexed.
 const QUIET: Duration = Duration::from_millis(300);
@@ -90,7 +90,7 @@ fn retire(
         return Ok(());
     }
     retire_memories(context, config, engine)?;
-    retire_sessions(context, config, engine, clock)
+    sessions::retire(context, config, engine, clock)
 }
 
 /// Reports whether the config limits the age of anything.
@@ -119,43 +119,6 @@ fn retire_memories(context: &Context<'_>, config: &Config, engine: &Engine) -> a
         context
             .output
             .notice(&format!("moved {memories} older than {age} to the trash"));
-    }
-    Ok(())
-}
-
-/// Moves copies of sessions to the trash that are older than the config allows and whose
-/// originals are gone.
-fn retire_sessions(
-    context: &Context<'_>,
-    config: &Config,
-    engine: &Engine,
-    clock: Clock,
-) -> anyhow::Result<()> {
-    let cutoff = config.transcripts.cutoff();
-    let job = Job::new(&|_| {});
-    let done = Sessions::new(engine).retire(&Guard::local(), cutoff, clock, &job)?;
-    let sessions = |count: usize| counted(count as u64, "session");
-    let age = config.transcripts.retention.as_deref().unwrap_or_default();
-    if done.retired > 0 {
-        context.output.notice(&format!(
-            "moved the copies of {} ({}) older than {age} whose originals are gone to the trash; \
-             they are erased after {} days",
-            sessions(done.retired),
-            counted(done.turns as u64, "turn"),
-            KEPT_IN_TRASH / (24 * 60 * 60),
-        ));
-    }
-    if done.restored > 0 {
-        context.output.notice(&format!(
-            "moved the copies of {} back from the trash: they are not too old",
-            sessions(done.restored)
-        ));
-    }
-    if done.erased > 0 {
-        context.output.notice(&format!(
-            "erased the copies of {} from the trash",
-            sessions(done.erased)
-        ));
     }
     Ok(())
 }

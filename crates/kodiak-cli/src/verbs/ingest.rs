@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::failure::{self, refusal};
 use crate::output::Output;
 use crate::output::phrases::{counted, secrets_left_out};
-use crate::{models, pages, sessions};
+use crate::{models, pages, records};
 
 /// A record as it was found in the input.
 struct Found {
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &IngestArguments, context: &Context<'_>) -> anyhow:
             "pass one as JSON on standard input, or name a file",
         ));
     }
-    let source = sessions::place(context, arguments.source.as_deref())?;
+    let source = records::place(context, arguments.source.as_deref())?;
     let config = context.config()?;
     let engine = context.engine(&config, Purpose::of("ingest"))?;
     pages::finish_erasing(context.output, &engine)?;

@@ -23,6 +23,7 @@ use crate::memory;
 use crate::opener;
 use crate::projects;
 use crate::rerankers;
+use crate::sessions;
 use renewing::Renewing;
 
 /// How often what is missing is indexed and embedded.
@@ -90,11 +91,10 @@ fn settled(context: &Context<'_>, config: &Config, no_semantic: bool) -> anyhow:
     });
     let named_by_key = |source: &&RegisteredSource| source.kind == Kind::Bear;
     let named_by_key = config.sources.iter().filter(named_by_key);
-    Ok(Settled {
-        engine: engine.with_reranker(reranker),
-        named_by_key: named_by_key.map(|source| source.name.clone()).collect(),
-        brain: assemble::brain(context, config),
-    })
+    let mut settled = Settled::new(engine.with_reranker(reranker));
+    settled.named_by_key = named_by_key.map(|source| source.name.clone()).collect();
+    sessions::settle(&mut settled, context, config);
+    Ok(settled)
 }
 
 /// Restricts a guard to the sources that were named.

@@ -2,6 +2,7 @@
 //! output, and returns an [`Outcome`]; `main` chooses the exit code.
 
 mod add;
+#[cfg(feature = "sessions")]
 mod brain;
 mod completions;
 mod config;
@@ -10,6 +11,7 @@ mod eval;
 mod forget;
 pub(crate) mod get;
 mod index;
+#[cfg(feature = "sessions")]
 mod ingest;
 mod man;
 mod mcp;
@@ -73,9 +75,10 @@ pub(crate) fn run(
         _ => {}
     }
     let writes_config = match &arguments.verb {
+        #[cfg(feature = "sessions")]
+        Verb::Ingest(_) => true,
         Verb::Add(_)
         | Verb::Article(_)
-        | Verb::Ingest(_)
         | Verb::Model(ModelVerb::Use(_))
         | Verb::Config(ConfigVerb::Set(_))
         | Verb::Page(PageVerb::New(_))
@@ -119,7 +122,9 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Search(arguments) => search::run(arguments, context),
         Verb::Get(arguments) => get::run(arguments, context),
         Verb::Similar(arguments) => similar::run(arguments, context),
+        #[cfg(feature = "sessions")]
         Verb::Brain(arguments) => brain::run(arguments, context),
+        #[cfg(feature = "sessions")]
         Verb::Ingest(arguments) => ingest::run(arguments, context),
         Verb::Open(arguments) => open::run(arguments, context),
         Verb::Page(verb) => page::run(verb, context),

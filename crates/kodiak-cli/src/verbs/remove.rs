@@ -7,12 +7,13 @@ use kodiak::engine::{Event, Job};
 
 use super::Outcome;
 use crate::arguments::RemoveArguments;
-use crate::assemble::{self, Purpose};
+use crate::assemble::Purpose;
 use crate::config::{Kind, edit};
 use crate::context::Context;
 use crate::listener::{Listener, Summaries};
 use crate::output::phrases::{counted, size};
 use crate::pages;
+use crate::sessions;
 
 pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let name = &arguments.name;
@@ -47,7 +48,7 @@ pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow:
         .notice(&format!("removed '{name}'; its files were not touched"));
     if let Some(source) = config.source(name)
         && source.kind == Kind::Transcripts
-        && let Ok((sessions @ 1.., bytes)) = assemble::kept_transcripts(&config, source)
+        && let Ok((sessions @ 1.., bytes)) = sessions::kept(&config, source)
     {
         context.output.notice(&format!(
             "the copies of {} ({}) stay in {}; `kodiak add --transcripts` finds them again",

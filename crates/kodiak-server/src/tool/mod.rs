@@ -4,6 +4,7 @@
 pub mod arguments;
 pub mod parameter;
 
+#[cfg(feature = "sessions")]
 mod brain;
 mod get;
 mod knowledge;
@@ -38,6 +39,7 @@ pub enum ToolSet {
     /// What agents remembered.
     Memory,
     /// Records of sessions.
+    #[cfg(feature = "sessions")]
     Brain,
     /// Memories and articles.
     Knowledge,
@@ -47,10 +49,11 @@ pub enum ToolSet {
 
 impl ToolSet {
     /// All sets.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: &[Self] = &[
         Self::Default,
         Self::Notes,
         Self::Memory,
+        #[cfg(feature = "sessions")]
         Self::Brain,
         Self::Knowledge,
         Self::Pages,
@@ -62,6 +65,7 @@ impl ToolSet {
             Self::Default => "default",
             Self::Notes => "notes",
             Self::Memory => "memory",
+            #[cfg(feature = "sessions")]
             Self::Brain => "brain",
             Self::Knowledge => "knowledge",
             Self::Pages => "pages",
@@ -73,9 +77,10 @@ impl FromStr for ToolSet {
     type Err = Refusal;
 
     fn from_str(name: &str) -> Result<Self, Refusal> {
-        let known = Self::ALL.into_iter().find(|set| set.name() == name);
-        known.ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
+        let known = Self::ALL.iter().find(|set| set.name() == name);
+        known.copied().ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|set| set.name()).collect();
+            let names = names.join(", ");
             Refusal::new(
                 format!("there is no set of tools named '{name}'"),
                 format!("the sets are {names} and all"),
@@ -163,7 +168,9 @@ pub(crate) const ALL: &[&Tool] = &[
     &memory::SEARCH_MEMORIES,
     &memory::GET_OBSERVATIONS,
     &memory::STORE_OBSERVATION,
+    #[cfg(feature = "sessions")]
     &brain::BRAIN_QUERY,
+    #[cfg(feature = "sessions")]
     &brain::SIMILAR_SESSIONS,
     &knowledge::SEARCH_KNOWLEDGE,
     &knowledge::RECALL_MEMORY,
