@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
-use kodiak::redact::{redact, secrets};
+use kodiak_redact::{redact, secrets};
 use tiny_secrets::{Random, harmless, kinds, looked_at, planted};
 
 use crate::clock::cpu_ms;

@@ -16,7 +16,7 @@ use std::time::Instant;
 use kodiak::source::fields::list_in;
 use kodiak::source::{
     DEFAULT_MAX_BYTES, Described, Details, Entry, Known, Listing, Located, Look, Presence, Reading,
-    Source, Traits, Version, WritableSource,
+    Redaction, Source, Traits, Version, WritableSource,
 };
 use kodiak_base::files::turn::Turn;
 use kodiak_base::{Error, Result};
@@ -272,7 +272,10 @@ impl Source for MemoryFolder {
         Traits {
             statements: true,
             chosen_keys: true,
-            redacted: true,
+            redaction: Some(Redaction {
+                word: kodiak_redact::WORD,
+                count: kodiak_redact::replaced,
+            }),
         }
     }
 

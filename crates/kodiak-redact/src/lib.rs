@@ -106,6 +106,9 @@ static FINDER: LazyLock<Option<Finder>> = LazyLock::new(|| {
 /// How what replaces a secret begins. The kind and `]` follow.
 const MARK: &str = "[redacted:";
 
+/// The word that every replacement contains, for those who look for replaced secrets.
+pub const WORD: &str = "redacted";
+
 /// How often a text is looked at again after something in it was replaced.
 const ROUNDS: usize = 8;
 

@@ -40,7 +40,6 @@ pub use kodiak_models::{embed, rerank};
 #[cfg(feature = "onnx")]
 pub use kodiak_models::{model, runtime};
 pub use kodiak_rank::{self as rank, vector};
-pub use kodiak_redact as redact;
 pub use kodiak_store as store;
 pub use kodiak_text::{
     self as analysis, Document, DocumentId, LineRange, Markup, Reference, Thread, Timestamp,

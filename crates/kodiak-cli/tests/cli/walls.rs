@@ -24,7 +24,6 @@ const WALLS: [(&str, &[&str]); 14] = [
             "kodiak-base",
             "kodiak-models",
             "kodiak-rank",
-            "kodiak-redact",
             "kodiak-store",
             "kodiak-text",
         ],

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use kodiak::source::{
     DEFAULT_MAX_BYTES, Described, Details, Entry, Known, LeftOut, Listing, Located, Look, Presence,
-    Reading, Source, Traits,
+    Reading, Redaction, Source, Traits,
 };
 use kodiak_base::Result;
 use kodiak_notes::markdown::{FolderOptions, LookedAt, MarkdownFolder};
@@ -265,7 +265,10 @@ impl Source for SessionRecords {
 
     fn traits(&self) -> Traits {
         Traits {
-            redacted: true,
+            redaction: Some(Redaction {
+                word: kodiak_redact::WORD,
+                count: kodiak_redact::replaced,
+            }),
             ..Traits::default()
         }
     }

@@ -47,7 +47,7 @@ use discover::{Discovered, Found, discover};
 use keep::{Copy, Keep};
 use kodiak::source::{
     Container, Described, Details, Entry, KeptCopies, Known, LeftOut, Listing, Look, Presence,
-    Reading, Source, Traits, WHOLE, vanished,
+    Reading, Redaction, Source, Traits, WHOLE, vanished,
 };
 use kodiak::tombstones::Tombstones;
 use kodiak_base::{Error, Result};
@@ -524,7 +524,10 @@ impl Source for TranscriptSource {
 
     fn traits(&self) -> Traits {
         Traits {
-            redacted: true,
+            redaction: Some(Redaction {
+                word: kodiak_redact::WORD,
+                count: kodiak_redact::replaced,
+            }),
             ..Traits::default()
         }
     }

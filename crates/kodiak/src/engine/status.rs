@@ -7,7 +7,6 @@ use super::{Engine, ModelAbsence};
 use crate::access::{Capability, Guard};
 use crate::document::Timestamp;
 use crate::error::{Error, Result};
-use crate::redact::replaced;
 use crate::store::{
     EmbeddingCache, EmbeddingStatus, Expression, Filter, Phrase, Reader, Row, Serving, SourceStatus,
 };
@@ -207,13 +206,15 @@ impl Engine {
         reader: &dyn Reader,
         states: &mut [SourceState],
     ) -> Result<()> {
-        let redacted = Expression::Phrase(Phrase {
-            text: "redacted".to_owned(),
-            ..Phrase::default()
-        });
-        let sources = self.shared.sources.iter();
-        // Notes are indexed as they are: a note about redaction hides nothing.
-        for source in sources.filter(|source| source.traits().redacted) {
+        for source in &self.shared.sources {
+            // Notes are indexed as they are: a note about redaction hides nothing.
+            let Some(redaction) = source.traits().redaction else {
+                continue;
+            };
+            let redacted = Expression::Phrase(Phrase {
+                text: redaction.word.to_owned(),
+                ..Phrase::default()
+            });
             let Some(state) = states.iter_mut().find(|state| state.name == source.name()) else {
                 continue;
             };
@@ -227,7 +228,7 @@ impl Engine {
                 .collect();
             for part in rows.chunks(PART) {
                 let bodies = reader.bodies(part, LONGEST)?.into_iter();
-                let counts = bodies.map(|(_, body)| replaced(&body) as u64);
+                let counts = bodies.map(|(_, body)| (redaction.count)(&body) as u64);
                 state.secrets_left_out += counts.sum::<u64>();
             }
         }

@@ -133,7 +133,7 @@ pub trait Source: Send + Sync {
 }
 
 /// What holds for all documents of a source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Traits {
     /// Whether they are statements, so that one that only restates another adds nothing
     /// to an answer.
@@ -141,8 +141,17 @@ pub struct Traits {
     /// Whether they choose their keys themselves, in the field `id`, so that two entries
     /// may choose the same one.
     pub chosen_keys: bool,
-    /// Whether secrets were left out of them.
-    pub redacted: bool,
+    /// How secrets were replaced in them, if they were.
+    pub redaction: Option<Redaction>,
+}
+
+/// How a source replaces secrets.
+#[derive(Clone, Copy, Debug)]
+pub struct Redaction {
+    /// The word that every replacement contains, by which such documents are found.
+    pub word: &'static str,
+    /// Counts the replacements in a text.
+    pub count: fn(&str) -> usize,
 }
 
 /// A source that notes can be saved into. Every write replaces a file in one
