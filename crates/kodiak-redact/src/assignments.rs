@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::names::LONGEST_NAME;
-use super::reading::{Cursor, char_end, count, find, gap_end, is_word};
+use super::reading::{Cursor, begins_spelt_quote, char_end, count, find, gap_end, is_word};
 
 /// The longest value that is read, and the longest in Base64.
 const LONGEST_VALUE: usize = 2048;
@@ -40,12 +40,12 @@ pub(super) fn separator(
             return None;
         }
         rest.skip_spaces();
-        let typed = if colon {
-            after_type(text, rest.at)
+        let elsewhere = if colon {
+            in_block(text, rest.at).or_else(|| after_type(text, rest.at))
         } else {
             None
         };
-        return Some(typed.unwrap_or(rest.at));
+        return Some(elsewhere.unwrap_or(rest.at));
     }
     if quoted && whole && rest.skip(b",") {
         // An argument after its name, as in `set("api_key", "…")`.
@@ -69,6 +69,26 @@ pub(super) fn separator(
         return Some(start);
     }
     after_type(text, rest.at).filter(|_| rest.at > attached && !quoted)
+}
+
+/// Returns where the value begins that a block of YAML has on its next line: `|`, `>-`.
+fn in_block(text: &[u8], at: usize) -> Option<usize> {
+    let mut rest = Cursor { text, at };
+    if !rest.skip(b"|") && !rest.skip(b">") {
+        return None;
+    }
+    rest.at += count(&text[rest.at..], 2, |byte| {
+        byte.is_ascii_digit() || matches!(byte, b'+' | b'-')
+    });
+    rest.skip_spaces();
+    // A text may itself be a string of JSON.
+    let breaks = [&b"\r\n"[..], b"\n", b"\\r\\n", b"\\n"];
+    if !breaks.iter().any(|end| rest.skip(end)) {
+        return None;
+    }
+    let line = rest.at;
+    rest.skip_spaces();
+    (rest.at > line).then_some(rest.at)
 }
 
 /// Returns where the value begins that is a field beside the name: `name: DB_PASSWORD`
@@ -154,7 +174,9 @@ pub(super) fn value(text: &[u8], start: usize) -> Option<Range<usize>> {
             // In a text that is itself quoted, the closing quote is escaped.
             Some(_) if escaped => matches!(byte, b'\\' | b'\n' | b'\r'),
             Some(quote) => byte == quote || matches!(byte, b'\n' | b'\r'),
-            None if byte == b'&' => !is_part(&within[length + 1..]),
+            None if byte == b'&' => {
+                begins_spelt_quote(&within[length..]) || !is_part(&within[length + 1..])
+            }
             None => byte.is_ascii_whitespace() || b",;\"'`)}]|<>\\".contains(&byte),
         };
         if ends {

@@ -12,6 +12,10 @@ use super::reading::{char_end, count, find, gap_end};
 const LONGEST_KEY: usize = 1 << 16;
 /// The length of a line that only a key has.
 const LINE: usize = 16;
+/// A space, as texts and addresses write it.
+const SPACES: &[&[u8]] = &[b" ", b"%20", b"+"];
+/// The name of a private key, as texts and addresses write it.
+const PRIVATE: &[&[u8]] = &[b"PRIVATE KEY", b"PRIVATE%20KEY", b"PRIVATE+KEY"];
 /// Fields that the files of keys have.
 const HEADERS: &[&str] = &[
     "Proc-Type:",
@@ -46,10 +50,10 @@ fn last_line(window: &[u8]) -> Option<usize> {
     loop {
         let at = from + find(&window[from..], b"-----")?;
         let rest = &window[at + 5..];
-        if let Some(rest) = rest.strip_prefix(b"END ") {
-            return Some(at + 9 + label(rest)?);
+        if let Some(spaced) = rest.strip_prefix(b"END").filter(|rest| begins_spaced(rest)) {
+            return Some(at + 8 + label(spaced)?);
         }
-        if rest.starts_with(b"BEGIN ") {
+        if rest.strip_prefix(b"BEGIN").is_some_and(begins_spaced) {
             return None;
         }
         from = at + 1 + count(&window[at + 1..], window.len(), |byte| byte == b'-');
@@ -61,7 +65,13 @@ fn label(text: &[u8]) -> Option<usize> {
     let text = &text[..text.len().min(64)];
     let end = find(text, b"-----")?;
     let label = &text[..end];
-    (find(label, b"PRIVATE KEY").is_some() && !label.contains(&b'\n')).then_some(end + 5)
+    let is_private = PRIVATE.iter().any(|name| find(label, name).is_some());
+    (is_private && !label.contains(&b'\n')).then_some(end + 5)
+}
+
+/// Reports whether a text begins with a space, also as addresses write it.
+fn begins_spaced(text: &[u8]) -> bool {
+    SPACES.iter().any(|space| text.starts_with(space))
 }
 
 /// Returns a key of `PuTTY`, or the private part of one. `found` is the name of the

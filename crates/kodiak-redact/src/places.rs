@@ -35,6 +35,8 @@ pub(super) enum Place {
 /// What the automaton looks for, in lower case.
 pub(super) const PLACES: &[(&str, Place)] = &[
     ("-----begin ", Place::PrivateKey),
+    ("-----begin%20", Place::PrivateKey),
+    ("-----begin+", Place::PrivateKey),
     ("-----end ", Place::PrivateKeyEnd),
     ("putty-user-key-file-", Place::Putty),
     ("private-lines:", Place::Putty),

@@ -118,6 +118,16 @@ fn line_number(text: &[u8]) -> Option<usize> {
     (digits <= 6 && ends).then_some(digits)
 }
 
+/// Quotes as HTML and XML spell them out.
+const QUOTES: &[&[u8]] = &[
+    b"&quot;", b"&#34;", b"&#x22;", b"&apos;", b"&#39;", b"&#x27;",
+];
+
+/// Reports whether a text begins with a quote that markup spells out.
+pub(super) fn begins_spelt_quote(text: &[u8]) -> bool {
+    QUOTES.iter().any(|quote| text.starts_with(quote))
+}
+
 /// A position in a text.
 pub(super) struct Cursor<'a> {
     pub(super) text: &'a [u8],
@@ -153,8 +163,12 @@ impl Cursor<'_> {
         quote.filter(|quote| matches!(quote, b'"' | b'\'' | b'`') && escaped <= 7)
     }
 
-    /// Skips the quote here, and reports whether there is one.
+    /// Skips the quote here, also one that markup spells out, and reports whether there
+    /// is one.
     pub(super) fn skip_quote(&mut self) -> bool {
+        if self.peek() == Some(b'&') && QUOTES.iter().any(|quote| self.skip(quote)) {
+            return true;
+        }
         let there = self.quote().is_some();
         if there {
             while self.peek() == Some(b'\\') {

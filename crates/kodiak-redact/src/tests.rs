@@ -286,6 +286,60 @@ fn keys_are_found_however_their_lines_are_shown() {
 }
 
 #[test]
+fn a_key_in_an_address_is_found() {
+    let body = "MHcCAQEEIIrYSSNQFaA2Hwf1duRSxKtLYX5CB04fSeQ6tF1aY%2FPuoAoGCCqGSM49%0A\
+                AwEHoUQDQgAEPR3tU2Fta9ktY%2B6P9G0cWO%2B0kETA6SFs38GecTyudlHz6xvCdz8q%0A";
+    for space in ["%20", "+"] {
+        let text = format!(
+            "curl -d 'key=-----BEGIN EC PRIVATE KEY-----%0A{body}-----END EC PRIVATE KEY-----&a=b' x"
+        );
+        let text = text.replace("EC PRIVATE KEY", &format!("EC{space}PRIVATE{space}KEY"));
+        let text = text.replace("BEGIN ", &format!("BEGIN{space}"));
+        let text = text.replace("END ", &format!("END{space}"));
+        let redacted = redact(&text);
+        assert_eq!(redacted, "curl -d 'key=[redacted:private-key]&a=b' x");
+    }
+    let public = "-----BEGIN%20PUBLIC%20KEY-----%0AMIIB%0A-----END%20PUBLIC%20KEY-----";
+    assert_eq!(redact(public), public);
+}
+
+#[test]
+fn values_in_blocks_and_in_markup_are_found() {
+    let key = "aB3dE5gH7jK9mN1pQ3sT5vW7";
+    for (text, secret) in [
+        (
+            "password: >-\n  hunter2Xq9\nuser: bob".to_owned(),
+            "hunter2Xq9",
+        ),
+        (
+            "a:\n  password: |\n    hunter2Xq9\n".to_owned(),
+            "hunter2Xq9",
+        ),
+        ("password: |2-\n      hunter2Xq9\n".to_owned(), "hunter2Xq9"),
+        (format!("api_key: >\n  {key}\n"), key),
+        (format!("{{\"a\": \"api_key: |\\n  {key}\\n\"}}"), key),
+        (
+            "&quot;password&quot;: &quot;hunter2Xq9&quot;".to_owned(),
+            "hunter2Xq9",
+        ),
+        ("password=&#39;hunter2Xq9&#39;".to_owned(), "hunter2Xq9"),
+        (format!("&quot;token&quot;:&quot;{key}&quot;,"), key),
+    ] {
+        let redacted = redact(&text);
+        assert!(!redacted.contains(secret), "{text}\n=>\n{redacted}");
+        assert!(redacted.contains("[redacted:"), "{text}\n=>\n{redacted}");
+    }
+    for text in [
+        "password: |\nhunter2Xq9 is not indented",
+        "| password: |\n| hunter2Xq9 |",
+        "password: >\n  is asked for by the program",
+        "the password&nbsp;hunter",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}
+
+#[test]
 fn secrets_are_counted_once_they_are_replaced() {
     let text = redact("password=hunter2x and password=hunter3x").into_owned();
     assert_eq!(replaced(&text), 2);
