@@ -13,7 +13,7 @@ use kodiak::access::Guard;
 use kodiak::embed::Embedder;
 use kodiak::search::{Answer, Mode, Request, Router};
 use kodiak::store::prelude::*;
-use kodiak::store::{Filter, SqliteStore, SqliteWriter};
+use kodiak::store::{Filter, SqliteStore, SqliteWriter, Wanted};
 use kodiak::sync::HeldWriter;
 use kodiak::sync::{EmbeddingProgress, backfill};
 use kodiak::{Cancel, Stop};
@@ -184,10 +184,11 @@ fn search(index: &Path, texts: &Texts, pretender: Pretender, report: &mut Report
             let index = store.vectors()?.context("nothing is embedded")?;
             let near = index.nearest(&vectors, None, NEAREST, &Stop::default())?;
             let near = near.unwrap_or_default();
-            for one in &near {
-                // As a search does, to get the exact similarities.
-                store.chunk_vector(&*index, one.chunk)?;
-            }
+            // As a search does, to get the exact similarities.
+            store.read(&Wanted {
+                chunks: near.iter().map(|one| one.chunk).collect(),
+                ..Wanted::default()
+            })?;
             anyhow::Ok(near)
         });
         ensure!(!near?.is_empty(), "nothing is near");

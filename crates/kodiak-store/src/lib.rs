@@ -9,11 +9,11 @@
 //! | [`Reader`] | returns |
 //! |---|---|
 //! | [`State`] | the state that is read, and snapshots of it |
-//! | [`Documents`], [`Names`], [`Threads`] | documents by number, by name, and in conversations |
+//! | [`Documents`], [`Names`] | documents by number, with all that belongs to them, and by name |
 //! | [`Selection`] | documents that meet a filter |
 //! | [`Lexical`], [`Links`] | documents that match words |
-//! | [`Terms`], [`Vocabulary`] | how many documents have a term or a word |
-//! | [`Vectors`], [`EmbeddingProgress`] | vectors, and which chunks have one |
+//! | [`Terms`], [`Vocabulary`] | the size of the collection, its terms and words |
+//! | [`Vectors`], [`EmbeddingProgress`] | an index over vectors, and which chunks have one |
 //! | [`Sources`], [`Entries`] | what is indexed, in which version |
 //! | [`Maintenance`] | whether the index is in order |
 //!
@@ -47,6 +47,48 @@
 //! assert_eq!(SqliteStore::open(&path)?.corpus()?.documents, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # How to add a store
+//!
+//! Implement [`Store`], the traits of [`Reader`] and those of [`Writer`]. Where a method
+//! has a default, it is made of others, and a store overrides it only to be faster. The
+//! contract tests of the library run on any store.
+//!
+//! *Calls.* A search makes at most eight calls, because over a network each is a round
+//! trip; a test counts them. Three methods carry most of it, and each takes everything
+//! that a stage needs at once:
+//!
+//! | call | returns |
+//! |---|---|
+//! | [`Vocabulary::consult`] | facts about the index, words, completions, corrections, term frequencies, and documents to look at until the caller has seen enough |
+//! | [`Lexical::ranked`] | the best documents for an expression, or for another one if too few match |
+//! | [`Documents::read`] | documents, fields, entries, threads, successors, spans and exact vectors |
+//!
+//! A plain lexical search is one of each. One by meaning adds [`Vectors::vectors`] and
+//! another [`Documents::read`] with the vectors of its candidates. A misspelt word adds a
+//! second [`Vocabulary::consult`]. A store that is close at hand can answer questions one
+//! by one ([`answer_one_by_one`]); a store over a network sends all parts of a request
+//! together.
+//!
+//! *Snapshots.* [`State::begin_snapshot`] and [`State::end_snapshot`] return nothing from
+//! the index: the first can be sent with the first read, the second without waiting. A
+//! search ends its snapshot while a model works, begins another one, and retrieves again
+//! if the [`Revision`] differs.
+//!
+//! *Connections.* A reader is used by one thread at a time and may be any connection of a
+//! pool; nothing outlives a snapshot except what [`Vectors::vectors`] returns, which does
+//! not use the connection. [`Store::file`] is for stores that are a file, and
+//! [`Store::place`] only for messages.
+//!
+//! *Vectors.* A store keeps vectors as it likes. [`VectorIndex`] is an index on this
+//! machine, derived from them; what it lacks is in [`VectorIndex::late`]. Its similarities
+//! choose candidates, and [`Documents::read`] returns their exact vectors.
+//!
+//! *Scores.* A store finds terms and positions; [`kodiak_rank`] scores them.
+//!
+//! *Scopes.* [`ScopedReader`] restricts any reader to a scope, and counts what is in the
+//! scope itself. A store that counts by scope returns its own reader with
+//! [`State::scope`].
 
 pub mod cache;
 pub mod expression;
@@ -75,7 +117,7 @@ pub use reader::*;
 pub use scoped::{ScopedReader, Tallies};
 pub use sqlite::{SqliteIndex, SqliteStore, SqliteWriter};
 pub use store::{Lock, Store};
-pub use vector_index::{ModelNumber, VectorIndex};
+pub use vector_index::{LateVector, ModelNumber, VectorIndex};
 pub use writer::*;
 
 /// The number of a document in one index. Other indexes number differently.

@@ -6,7 +6,7 @@
 pub use crate::reader::{
     Documents as _, EmbeddingProgress as _, Entries as _, Lexical as _, Links as _,
     Maintenance as _, Names as _, Selection as _, Sources as _, State as _, Terms as _,
-    Threads as _, Vectors as _, Vocabulary as _,
+    Vectors as _, Vocabulary as _,
 };
 pub use crate::writer::{
     EmbeddingQueue as _, Erasing as _, Rechunking as _, Transactions as _, Upkeep as _,

@@ -13,26 +13,31 @@ mod lexical;
 mod links;
 mod maintenance;
 mod names;
+mod questions;
 mod selection;
 mod sources;
 mod state;
 mod terms;
-mod threads;
 mod vectors;
 mod vocabulary;
 
-pub use documents::{Documents, StoredDocument, beginning, shown_title};
+pub use documents::{
+    Contents, Documents, StoredDocument, Wanted, around, beginning, follow, shown_title,
+};
 pub use embedding_progress::{Coverage, EmbeddingProgress, EmbeddingStatus, Serving};
 pub use entries::{Entries, EntryRow, EntryState, KnownDocument, KnownEntry};
-pub use lexical::{Lexical, Match, Matches};
+pub use lexical::{Lexical, Match, Matches, Ranking};
 pub use links::{LinkMatch, Links};
 pub use maintenance::{Finding, Maintenance};
 pub use names::{Name, Names};
+pub use questions::{
+    Answers, Beginning, Look, Looked, Misspelt, Next, Questions, TermBeginning, Visit, WordByWord,
+    answer_one_by_one,
+};
 pub use selection::{Fingerprint, Selection};
 pub use sources::{SourceStatus, Sources};
 pub use state::{Revision, Snapshot, State};
 pub use terms::Terms;
-pub use threads::Threads;
 pub use vectors::{ChunkSpan, Vectors};
 pub use vocabulary::{SimilarWord, Vocabulary};
 
@@ -44,7 +49,6 @@ pub trait Reader:
     State
     + Maintenance
     + Documents
-    + Threads
     + Selection
     + Names
     + Terms
@@ -62,7 +66,6 @@ impl<T> Reader for T where
     T: State
         + Maintenance
         + Documents
-        + Threads
         + Selection
         + Names
         + Terms

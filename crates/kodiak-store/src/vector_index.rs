@@ -10,6 +10,17 @@ use kodiak_base::error::Result;
 /// The number of a model in an index.
 pub type ModelNumber = i64;
 
+/// A vector that an index does not cover yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LateVector {
+    /// The document.
+    pub row: Row,
+    /// The chunk.
+    pub chunk: i64,
+    /// The vector of the chunk.
+    pub vector: Vec<f32>,
+}
+
 /// The vectors of one model, as they are when a search begins. It does not use the
 /// connection of its reader, so that another thread can scan it while the store is read.
 ///
@@ -22,9 +33,9 @@ pub trait VectorIndex: fmt::Debug + Send + Sync {
     /// Returns the number of that model in the store.
     fn model(&self) -> ModelNumber;
 
-    /// Returns the last embedding that the index covers. Later ones are not in
-    /// it.
-    fn upto(&self) -> i64;
+    /// Returns the newest vectors, which [`VectorIndex::nearest`],
+    /// [`VectorIndex::chunks_of`] and [`VectorIndex::sum_of`] do not cover.
+    fn late(&self) -> &[LateVector];
 
     /// Returns the `keep` documents nearest to any of `queries`, each by its
     /// nearest chunk, among `rows` if given. Returns `None` if it was stopped

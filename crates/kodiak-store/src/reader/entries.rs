@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use crate::Row;
 use kodiak_base::error::Result;
 use kodiak_text::document::Version;
 
@@ -48,10 +47,6 @@ pub struct KnownDocument {
 
 /// Returns what is recorded of entries, from which a sync finds what has changed.
 pub trait Entries {
-    /// Returns the key of the entry that yielded a document and the version in
-    /// which it was indexed, or nothing if there is no such document.
-    fn entry_of(&self, row: Row) -> Result<Option<(String, Version)>>;
-
     /// Returns the stored state of every entry of a source, by key.
     fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>>;
 

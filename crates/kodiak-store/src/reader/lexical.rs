@@ -25,14 +25,31 @@ pub struct Match {
     pub coverage: f64,
 }
 
+/// A ranking of the documents that match an expression.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranking<'a> {
+    /// What the documents match.
+    pub expression: &'a Expression,
+    /// What they match instead if fewer than this many documents match `expression`.
+    pub instead: Option<(usize, &'a Expression)>,
+    /// The size of the collection.
+    pub corpus: Corpus,
+    /// The parameters of the ranking.
+    pub bm25: Bm25,
+    /// The number of documents that are returned at most.
+    pub limit: usize,
+}
+
 /// Finds the documents that match an expression, and ranks them.
 pub trait Lexical {
-    /// Returns the `limit` best documents that match `expression` and `filter`,
-    /// ranked by [`TermMatches`](kodiak_rank::TermMatches). Among equals the
+    /// Returns the best documents that match an expression and `filter`, ranked by [`TermMatches`](kodiak_rank::TermMatches). Among equals the
     /// one stored first comes first. A phrase counts only if every part of the
     /// expression that it belongs to matches, and never inside an exclusion. Phrases in
     /// the texts of links count for the documents they lead to
     /// ([`Links::linked`](super::Links::linked)), and find them where nothing is excluded.
+    fn ranked(&self, ranking: &Ranking<'_>, filter: &Filter) -> Result<Matches>;
+
+    /// Returns the `limit` best documents that match `expression` and `filter`.
     fn matches(
         &self,
         expression: &Expression,
@@ -40,16 +57,19 @@ pub trait Lexical {
         corpus: Corpus,
         bm25: Bm25,
         limit: usize,
-    ) -> Result<Matches>;
+    ) -> Result<Matches> {
+        let ranking = Ranking {
+            expression,
+            instead: None,
+            corpus,
+            bm25,
+            limit,
+        };
+        self.ranked(&ranking, filter)
+    }
 
     /// Returns the number of documents that match `expression` and `filter`.
     fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64>;
-
-    /// Reports whether any document matches `expression` and `filter`, which may take
-    /// less than to count them.
-    fn any_matches(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
-        Ok(self.count(expression, filter)? > 0)
-    }
 
     /// Returns documents whose title or body contains any of `needles`
     /// literally, ignoring ASCII case, except those that contain all texts of

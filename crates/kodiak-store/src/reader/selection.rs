@@ -55,27 +55,6 @@ pub trait Selection: Documents + Names {
         excluded: Option<&Expression>,
     ) -> Result<Bitmap>;
 
-    /// Returns which of these documents are superseded by documents that match
-    /// `filter`: pairs of the older and the newer one. A document supersedes those of
-    /// its source whose keys its field `supersedes` names.
-    fn successors(&self, rows: &[Row], filter: &Filter) -> Result<Vec<(Row, Row)>> {
-        let mut pairs = Vec::new();
-        for document in self.documents(rows)? {
-            let superseding = Filter {
-                fields: vec![("supersedes".to_owned(), document.key)],
-                ..filter.clone()
-            };
-            let found = self.newest(&superseding, None, usize::MAX)?.best;
-            let found: Vec<Row> = found.into_iter().map(|found| found.row).collect();
-            for newer in self.documents(&found)? {
-                if newer.source == document.source && newer.row != document.row {
-                    pairs.push((document.row, newer.row));
-                }
-            }
-        }
-        Ok(pairs)
-    }
-
     /// Returns the fingerprint of every document that meets `filter`.
     fn fingerprints(&self, filter: &Filter) -> Result<Vec<Fingerprint>> {
         let rows = self.newest(filter, None, usize::MAX)?.best;

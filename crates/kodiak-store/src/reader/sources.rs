@@ -32,10 +32,6 @@ pub trait Sources {
     /// Returns the sources that a filter admits, each with its location.
     fn locations(&self, filter: &Filter) -> Result<Vec<(String, String)>>;
 
-    /// Returns the sources that a filter admits and that were never synced
-    /// completely.
-    fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>>;
-
     /// Returns the stored version of every container of a source, by key.
     fn containers(&self, source: &str) -> Result<HashMap<String, Version>>;
 

@@ -17,12 +17,15 @@ pub struct Revision {
 /// Says which state of the index is read, and holds it fixed.
 pub trait State {
     /// Begins a snapshot: everything read until [`State::end_snapshot`] comes
-    /// from one state of the index. Prefer [`Snapshot`], which cannot be left
-    /// open by mistake.
+    /// from one state of the index, which the first read chooses. Prefer
+    /// [`Snapshot`], which cannot be left open by mistake. A store over a network
+    /// can send this with the first read.
     fn begin_snapshot(&self) -> Result<()>;
 
-    /// Ends the snapshot that [`State::begin_snapshot`] began.
-    fn end_snapshot(&self) -> Result<()>;
+    /// Ends the snapshot that [`State::begin_snapshot`] began. It wrote nothing, so
+    /// that nothing is lost if this fails, and a store over a network does not wait
+    /// for an answer.
+    fn end_snapshot(&self);
 
     /// Returns the state of the index that is read.
     fn revision(&self) -> Result<Revision>;
@@ -68,8 +71,7 @@ impl<'a> Snapshot<'a> {
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
-        // A snapshot writes nothing, so a failure to end it loses nothing.
-        let _ = self.reader.end_snapshot();
+        self.reader.end_snapshot();
     }
 }
 

@@ -18,16 +18,8 @@ pub trait Terms: Selection + State {
         tokens::total_length(self, filter)
     }
 
-    /// Returns the document frequency of each of these index terms.
-    fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>>;
-
     /// Returns those of these documents that have an index term, in any order.
     fn rows_with_term(&self, term: &str, among: &Bitmap) -> Result<Vec<Row>> {
         tokens::rows_with_term(self, term, among)
     }
-
-    /// Returns the index terms that begin with `prefix` and that at most `most`
-    /// documents have, the most common first. Equally common terms are in
-    /// alphabetical order.
-    fn terms_beginning(&self, prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>>;
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{Row, VectorIndex};
+use crate::VectorIndex;
 use kodiak_base::error::Result;
 
 /// The position of a chunk in its document. A search compares hundreds of
@@ -18,34 +18,10 @@ pub struct ChunkSpan {
     pub heading: String,
 }
 
-/// Returns the vectors of chunks, and where in a document a chunk is.
+/// Returns the vectors of all chunks.
 pub trait Vectors {
     /// Returns an index over the vectors of the model in use, or `None` if
-    /// nothing is embedded. It may lack the newest vectors;
-    /// [`Vectors::vectors_after`] visits those.
+    /// nothing is embedded. A store over a network keeps one, and fetches what has
+    /// changed since.
     fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>>;
-
-    /// Returns the vector of a chunk by the model in use, or `None` if the
-    /// chunk is gone.
-    fn chunk_vector(&self, vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>>;
-
-    /// Calls `visit` with the document, the chunk and the vector of everything
-    /// that `vectors` does not cover.
-    fn vectors_after(
-        &self,
-        vectors: &dyn VectorIndex,
-        visit: &mut dyn FnMut(Row, i64, Vec<f32>),
-    ) -> Result<()>;
-
-    /// Returns the vectors of a document's chunks by the model in use, in
-    /// order.
-    fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>>;
-
-    /// Returns the span of a chunk in its document, or `None` if the chunk is
-    /// gone.
-    fn span_of(&self, chunk: i64) -> Result<Option<ChunkSpan>>;
-
-    /// Returns the hashes of the embedded texts of a document's chunks, in
-    /// order.
-    fn chunk_hashes_of(&self, row: Row) -> Result<Vec<[u8; 16]>>;
 }

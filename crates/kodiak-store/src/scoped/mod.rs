@@ -24,16 +24,16 @@ use tally::Tally;
 use super::moment::Stretch;
 use super::vectors::Bitmap;
 use super::{
-    ChunkSpan, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
+    Answers, Contents, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
     EntryState, Expression, Filter, Finding, Fingerprint, KnownDocument, Lexical, LinkMatch, Links,
-    Maintenance, Matches, Name, Names, Phrase, Reader, Revision, Row, Scope, Selection, Serving,
-    SimilarWord, Snapshot, SourceStatus, Sources, State, StoredDocument, Terms, Threads,
-    VectorIndex, Vectors, Vocabulary,
+    Maintenance, Matches, Name, Names, Next, Phrase, Questions, Ranking, Reader, Revision, Row,
+    Scope, Selection, Serving, SimilarWord, Snapshot, SourceStatus, Sources, State, Terms,
+    VectorIndex, Vectors, Visit, Vocabulary, Wanted, WordByWord, answer_one_by_one, around,
 };
 use crate::KnownEntry;
 use kodiak_base::cancel::Interrupt;
 use kodiak_base::error::{Error, Result};
-use kodiak_rank::{Bm25, Corpus};
+use kodiak_rank::Corpus;
 use kodiak_text::document::Version;
 use kodiak_text::text::Stemming;
 
@@ -162,12 +162,12 @@ impl State for ScopedReader<'_> {
         Ok(())
     }
 
-    fn end_snapshot(&self) -> Result<()> {
+    fn end_snapshot(&self) {
         self.snapshots.set(self.snapshots.get().saturating_sub(1));
         if self.snapshots.get() == 0 {
             self.is_settled.set(false);
         }
-        local(self.inner.end_snapshot())
+        self.inner.end_snapshot();
     }
 
     fn scope(&self) -> Option<&Scope> {
@@ -204,35 +204,42 @@ impl Maintenance for ScopedReader<'_> {
 }
 
 impl Documents for ScopedReader<'_> {
-    fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>> {
+    fn read(&self, wanted: &Wanted) -> Result<Contents> {
         let tally = self.tally()?;
-        let mut documents = local(self.inner.documents(rows))?;
-        documents.retain(|document| tally.contains(document.row));
-        for document in &mut documents {
+        let succeeding = if wanted.successors.is_empty() {
+            Filter::default()
+        } else {
+            self.within(&wanted.succeeding)?
+        };
+        let admitting = wanted.admitting.as_ref();
+        let mut contents = local(self.inner.read(&Wanted {
+            succeeding,
+            admitting: admitting.map(|filter| self.within(filter)).transpose()?,
+            // What is near in a thread depends on what of it is in the scope.
+            around: None,
+            ..wanted.clone()
+        }))?;
+        contents
+            .documents
+            .retain(|document| tally.contains(document.row));
+        for document in &mut contents.documents {
             document.short_id = tally.short_id(&document.uid);
             document.tags.iter_mut().for_each(|tag| Self::respell(tag));
         }
-        Ok(documents)
-    }
-
-    forward! {
-        bodies(rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>>;
-        fields(row: Row) -> Result<Vec<(String, String)>>;
-    }
-}
-
-impl Threads for ScopedReader<'_> {
-    fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>> {
-        let tally = self.tally()?;
-        let mut threads = local(self.inner.threads_of(rows))?;
-        for thread in &mut threads {
+        for thread in &mut contents.threads {
             thread.retain(|&row| tally.contains(row));
         }
-        Ok(threads)
-    }
-
-    forward! {
-        authors_of(rows: &[Row]) -> Result<HashMap<Row, String>>;
+        if let (Some(reach), false) = (wanted.around, contents.threads.is_empty()) {
+            let around = local(self.inner.read(&Wanted {
+                authors: around(&wanted.threads, &contents.threads, reach),
+                bodies: around(&wanted.threads, &contents.threads, 0),
+                longest: wanted.longest,
+                ..Wanted::default()
+            }))?;
+            contents.authors.extend(around.authors);
+            contents.bodies.extend(around.bodies);
+        }
+        Ok(contents)
     }
 }
 
@@ -254,7 +261,6 @@ impl Selection for ScopedReader<'_> {
             required: Option<&Expression>,
             excluded: Option<&Expression>
         ) -> Result<Bitmap>;
-        successors(rows: &[Row], [filter]) -> Result<Vec<(Row, Row)>>;
         fingerprints([filter]) -> Result<Vec<Fingerprint>>;
         projects([filter]) -> Result<Vec<(String, u64)>>;
         document_counts([filter]) -> Result<BTreeMap<String, u64>>;
@@ -287,26 +293,62 @@ impl Terms for ScopedReader<'_> {
         local(self.inner.total_length(&self.within(filter)?))
     }
 
-    fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>> {
-        self.counted(|tally, reader| {
-            let terms = terms.iter();
-            terms.map(|term| tally.with_term(term, reader)).collect()
-        })
-    }
-
     fn rows_with_term(&self, term: &str, among: &Bitmap) -> Result<Vec<Row>> {
         let tally = self.tally()?;
         let mut rows = local(self.inner.rows_with_term(term, among))?;
         rows.retain(|&row| tally.contains(row));
         Ok(rows)
     }
+}
+
+impl Vocabulary for ScopedReader<'_> {
+    fn consult(
+        &self,
+        questions: &Questions,
+        filter: &Filter,
+        visit: &mut Visit<'_>,
+    ) -> Result<Answers> {
+        answer_one_by_one(self, questions, filter, visit)
+    }
+
+    fn vocabulary_size(&self) -> Result<u64> {
+        Ok(self.counted(Tally::vocabulary)?.words.len())
+    }
+}
+
+impl WordByWord for ScopedReader<'_> {
+    fn incomplete(&self, filter: &Filter) -> Result<Vec<String>> {
+        // Which documents a source lacks, and whether they are of the project, is
+        // not known before it was synced.
+        if self.scope.project().is_some() {
+            return Ok(Vec::new());
+        }
+        let questions = Questions {
+            incomplete: true,
+            ..Questions::default()
+        };
+        let filter = self.within(filter)?;
+        let answers = self
+            .inner
+            .consult(&questions, &filter, &mut |_, _| Next::Enough);
+        Ok(local(answers)?.incomplete)
+    }
+
+    fn document_frequencies(&self, terms: &[String]) -> Result<Vec<u64>> {
+        self.counted(|tally, reader| {
+            let terms = terms.iter();
+            terms.map(|term| tally.with_term(term, reader)).collect()
+        })
+    }
 
     fn terms_beginning(&self, prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>> {
         self.counted(|tally, reader| tally.terms_beginning(prefix, most, limit, reader))
     }
-}
 
-impl Vocabulary for ScopedReader<'_> {
+    fn any_matches(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
+        local(self.inner.any_matches(expression, &self.within(filter)?))
+    }
+
     fn word_frequency(&self, word: &str) -> Result<u64> {
         self.counted(|tally, reader| tally.with_word(word, reader))
     }
@@ -334,23 +376,12 @@ impl Vocabulary for ScopedReader<'_> {
             Ok(near)
         })
     }
-
-    fn vocabulary_size(&self) -> Result<u64> {
-        Ok(self.counted(Tally::vocabulary)?.words.len())
-    }
 }
 
 impl Lexical for ScopedReader<'_> {
     narrow! {
-        matches(
-            expression: &Expression,
-            [filter],
-            corpus: Corpus,
-            bm25: Bm25,
-            limit: usize
-        ) -> Result<Matches>;
+        ranked(ranking: &Ranking<'_>, [filter]) -> Result<Matches>;
         count(expression: &Expression, [filter]) -> Result<u64>;
-        any_matches(expression: &Expression, [filter]) -> Result<bool>;
         containing(
             needles: &[String],
             excluded: &[Vec<String>],
@@ -372,17 +403,6 @@ impl Vectors for ScopedReader<'_> {
             return Ok(None);
         }
         local(self.inner.vectors())
-    }
-
-    forward! {
-        chunk_vector(vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>>;
-        vectors_after(
-            vectors: &dyn VectorIndex,
-            visit: &mut dyn FnMut(Row, i64, Vec<f32>),
-        ) -> Result<()>;
-        vectors_of(row: Row) -> Result<Vec<Vec<f32>>>;
-        span_of(chunk: i64) -> Result<Option<ChunkSpan>>;
-        chunk_hashes_of(row: Row) -> Result<Vec<[u8; 16]>>;
     }
 }
 
@@ -449,15 +469,6 @@ impl Sources for ScopedReader<'_> {
         Ok(existing)
     }
 
-    fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>> {
-        // Which documents a source lacks, and whether they are of the project, is
-        // not known before it was synced.
-        if self.scope.project().is_some() {
-            return Ok(Vec::new());
-        }
-        local(self.inner.incomplete_sources(&self.within(filter)?))
-    }
-
     fn documents_of_source(&self, source: &str) -> Result<u64> {
         Ok(self.tally()?.of_source(source))
     }
@@ -473,7 +484,6 @@ impl Entries for ScopedReader<'_> {
     }
 
     forward! {
-        entry_of(row: Row) -> Result<Option<(String, Version)>>;
         entry_states(source: &str) -> Result<HashMap<String, EntryState>>;
         entry_state(source: &str, key: &str) -> Result<Option<EntryState>>;
         each_entry_by_age(

@@ -128,7 +128,7 @@ proptest! {
             write(&alone, &of_scope(documents), &of_scope(removed));
             let (all, alone) = (SqliteStore::open(&all).unwrap(), SqliteStore::open(&alone).unwrap());
             let scoped = ScopedReader::new(&all, inside(), Arc::clone(&tallies));
-            let terms = all.terms_beginning("", u64::MAX, 1_000).unwrap();
+            let terms = Vocabulary::terms_beginning(&all, "", u64::MAX, 1_000).unwrap();
             let terms: Vec<&str> = terms.iter().map(|(term, _)| term.as_str()).collect();
             let terms = [&terms[..], &["none", "breads", "数据库", ""]].concat();
             prop_assert_eq!(counted(&scoped, &terms), counted(&alone, &terms));
@@ -204,11 +204,11 @@ fn whether_a_word_is_known_depends_on_the_scope_alone() {
     let tallies = Arc::new(Tallies::default());
     let known = || {
         let store = SqliteStore::open(&path).unwrap();
-        assert!(store.has_word("breads").unwrap());
+        assert!(Vocabulary::has_word(&store, "breads").unwrap());
         let scoped = ScopedReader::new(&store, inside(), Arc::clone(&tallies));
         let words = ["bread", "breads", "breaded", "none"];
-        let has = words.map(|word| scoped.has_word(word).unwrap());
-        let counts = words.map(|word| scoped.word_frequency(word).unwrap());
+        let has = words.map(|word| Vocabulary::has_word(&scoped, word).unwrap());
+        let counts = words.map(|word| Vocabulary::word_frequency(&scoped, word).unwrap());
         (has, counts)
     };
     for _ in 0..2 {

@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 use super::read::fixed;
 use super::{SqliteStore, SqliteWriter};
-use crate::{Entries, EntryRow, EntryState, KnownDocument, KnownEntry, Row, WriteEntries};
+use crate::{Entries, EntryRow, EntryState, KnownDocument, KnownEntry, WriteEntries};
 use kodiak_base::error::Result;
 use kodiak_text::document::Version;
 
@@ -23,22 +23,6 @@ const NEWEST: usize = 1_000;
 pub(super) const TOUCHED: &str = "touched";
 
 impl Entries for SqliteStore {
-    fn entry_of(&self, row: Row) -> Result<Option<(String, Version)>> {
-        self.with(|connection| {
-            // An index of an earlier version has documents without entries.
-            let mut statement = connection.prepare_cached(
-                "SELECT coalesce(e.key, d.key), e.version FROM documents AS d
-                 LEFT JOIN entries AS e ON e.id = d.entry WHERE d.id = ?1",
-            )?;
-            let found = statement.query_row([row], |row| {
-                let version = row.get_ref(1)?.as_blob_or_null()?;
-                let version = version.map_or(Version::UNKNOWN, |bytes| Version(fixed(bytes)));
-                Ok((row.get(0)?, version))
-            });
-            found.optional()
-        })
-    }
-
     fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(

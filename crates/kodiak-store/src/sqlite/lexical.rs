@@ -12,11 +12,12 @@ use super::SqliteStore;
 use super::filter::{conditions, escape_like};
 use super::fts5::{RankChannel, RankParameters};
 use crate::{
-    Column, Expression, Filter, Lexical, LinkMatch, Links, Match, Matches, Phrase, Row, Terms,
+    Column, Expression, Filter, Lexical, LinkMatch, Links, Match, Matches, Phrase, Ranking, Row,
+    Terms,
 };
 use kodiak_base::error::Result;
 use kodiak_rank::rules::LITERAL_TITLE_WEIGHT;
-use kodiak_rank::{Bm25, Corpus, LexicalScore, TermMatches};
+use kodiak_rank::{LexicalScore, TermMatches};
 use kodiak_text::text::{Purpose, Tokenizer};
 
 /// The number of phrases that are looked for in the texts of links. Only the beginning of
@@ -24,14 +25,78 @@ use kodiak_text::text::{Purpose, Tokenizer};
 const MAX_LINKABLE: usize = 32;
 
 impl Lexical for SqliteStore {
-    fn matches(
+    fn ranked(&self, ranking: &Ranking<'_>, filter: &Filter) -> Result<Matches> {
+        let found = self.rank(ranking.expression, ranking, filter)?;
+        match ranking.instead {
+            Some((least, expression)) if found.total < least => {
+                self.rank(expression, ranking, filter)
+            }
+            _ => Ok(found),
+        }
+    }
+
+    fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64> {
+        if let Some(members) = filter.members() {
+            let mut count = 0;
+            self.each_match(expression, |row| {
+                count += u64::from(members.contains(row));
+                ControlFlow::Continue(())
+            })?;
+            return Ok(count);
+        }
+        let (from, values) = self.matching(expression, filter)?;
+        self.value(&format!("SELECT count(*) {from}"), values)
+    }
+
+    fn containing(
         &self,
-        expression: &Expression,
+        needles: &[String],
+        excluded: &[Vec<String>],
         filter: &Filter,
-        corpus: Corpus,
-        bm25: Bm25,
         limit: usize,
     ) -> Result<Matches> {
+        if needles.is_empty() {
+            return Ok(Matches::default());
+        }
+        let (mut condition, filter_values) = conditions(filter);
+        let one = format!(
+            "{LITERAL_TITLE_WEIGHT} * (d.title LIKE ? ESCAPE '\\') + (b.body LIKE ? ESCAPE '\\')"
+        );
+        let score = vec![one; needles.len()].join(" + ");
+        let mut values = Vec::new();
+        for needle in needles {
+            values.extend(twice_within(needle));
+        }
+        values.extend(filter_values);
+        for texts in excluded.iter().filter(|texts| !texts.is_empty()) {
+            let has = "(d.title LIKE ? ESCAPE '\\' OR b.body LIKE ? ESCAPE '\\')";
+            let has_all = vec![has; texts.len()].join(" AND ");
+            condition.push_str(&format!(" AND NOT ({has_all})"));
+            values.extend(texts.iter().flat_map(|text| twice_within(text)));
+        }
+        let sql = format!(
+            "SELECT id, CAST(score AS REAL) FROM (SELECT d.id AS id, {score} AS score
+             FROM documents AS d JOIN bodies AS b ON b.document = d.id WHERE {condition})
+             WHERE score > 0"
+        );
+        self.unranked(&sql, values, limit)
+    }
+}
+
+impl SqliteStore {
+    /// Returns the best documents that match `expression`, whatever the ranking is of.
+    fn rank(
+        &self,
+        expression: &Expression,
+        ranking: &Ranking<'_>,
+        filter: &Filter,
+    ) -> Result<Matches> {
+        let &Ranking {
+            corpus,
+            bm25,
+            limit,
+            ..
+        } = ranking;
         let mut rendered = Rendered::default();
         rendered.render(expression);
         let linked = if bm25.links_weight > 0.0 {
@@ -80,20 +145,9 @@ impl Lexical for SqliteStore {
         Ok(best.finish())
     }
 
-    fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64> {
-        if let Some(members) = filter.members() {
-            let mut count = 0;
-            self.each_match(expression, |row| {
-                count += u64::from(members.contains(row));
-                ControlFlow::Continue(())
-            })?;
-            return Ok(count);
-        }
-        let (from, values) = self.matching(expression, filter)?;
-        self.value(&format!("SELECT count(*) {from}"), values)
-    }
-
-    fn any_matches(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
+    /// Reports whether any document matches `expression` and `filter`, which takes less
+    /// than to count them.
+    pub(super) fn is_matched(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
         if let Some(members) = filter.members() {
             let mut any = false;
             self.each_match(expression, |row| {
@@ -109,42 +163,6 @@ impl Lexical for SqliteStore {
         self.value(&format!("SELECT EXISTS (SELECT 1 {from})"), values)
     }
 
-    fn containing(
-        &self,
-        needles: &[String],
-        excluded: &[Vec<String>],
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Matches> {
-        if needles.is_empty() {
-            return Ok(Matches::default());
-        }
-        let (mut condition, filter_values) = conditions(filter);
-        let one = format!(
-            "{LITERAL_TITLE_WEIGHT} * (d.title LIKE ? ESCAPE '\\') + (b.body LIKE ? ESCAPE '\\')"
-        );
-        let score = vec![one; needles.len()].join(" + ");
-        let mut values = Vec::new();
-        for needle in needles {
-            values.extend(twice_within(needle));
-        }
-        values.extend(filter_values);
-        for texts in excluded.iter().filter(|texts| !texts.is_empty()) {
-            let has = "(d.title LIKE ? ESCAPE '\\' OR b.body LIKE ? ESCAPE '\\')";
-            let has_all = vec![has; texts.len()].join(" AND ");
-            condition.push_str(&format!(" AND NOT ({has_all})"));
-            values.extend(texts.iter().flat_map(|text| twice_within(text)));
-        }
-        let sql = format!(
-            "SELECT id, CAST(score AS REAL) FROM (SELECT d.id AS id, {score} AS score
-             FROM documents AS d JOIN bodies AS b ON b.document = d.id WHERE {condition})
-             WHERE score > 0"
-        );
-        self.unranked(&sql, values, limit)
-    }
-}
-
-impl SqliteStore {
     /// Returns the phrases of an expression in the texts of links, with their numbers in
     /// the expression.
     fn linked_in(&self, rendered: &Rendered, filter: &Filter) -> Result<Vec<LinkMatch>> {

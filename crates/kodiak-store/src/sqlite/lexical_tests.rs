@@ -1,6 +1,7 @@
 use super::*;
 use crate::prelude::*;
 use crate::{Row, SqliteWriter};
+use kodiak_rank::Bm25;
 use kodiak_text::AnalyzedDocument;
 use kodiak_text::document::Document;
 

@@ -91,32 +91,6 @@ impl Selection for SqliteStore {
         })
     }
 
-    fn successors(&self, rows: &[Row], filter: &Filter) -> Result<Vec<(Row, Row)>> {
-        let (condition, values) = conditions(filter);
-        let sql = format!(
-            "SELECT older.id, d.id FROM json_each(?) AS wanted
-               JOIN documents AS older ON older.id = wanted.value
-               JOIN fields AS f ON f.name = 'supersedes' AND f.value = older.key
-               JOIN documents AS d ON d.id = f.document
-              WHERE d.source = older.source AND d.id <> older.id AND {condition}
-              ORDER BY wanted.key, {WRITTEN}, d.id"
-        );
-        let wanted = std::iter::once(Value::from(list(rows)));
-        self.with(|connection| {
-            // Hardly any index has such documents, and then there is nothing to do.
-            let any: bool = connection
-                .prepare_cached("SELECT EXISTS (SELECT 1 FROM fields WHERE name = 'supersedes')")?
-                .query_row([], |row| row.get(0))?;
-            if !any {
-                return Ok(Vec::new());
-            }
-            let mut statement = connection.prepare_cached(&sql)?;
-            let pair = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-            let pairs = statement.query_map(params_from_iter(wanted.chain(values)), pair)?;
-            pairs.collect()
-        })
-    }
-
     fn fingerprints(&self, filter: &Filter) -> Result<Vec<Fingerprint>> {
         let (condition, values) = conditions(filter);
         self.with(|connection| {
@@ -158,6 +132,38 @@ impl Selection for SqliteStore {
 }
 
 impl SqliteStore {
+    /// Returns pairs of one of these documents and a newer one that names it as
+    /// superseded and meets `filter`.
+    pub(super) fn direct_successors(
+        &self,
+        rows: &[Row],
+        filter: &Filter,
+    ) -> Result<Vec<(Row, Row)>> {
+        let (condition, values) = conditions(filter);
+        let sql = format!(
+            "SELECT older.id, d.id FROM json_each(?) AS wanted
+               JOIN documents AS older ON older.id = wanted.value
+               JOIN fields AS f ON f.name = 'supersedes' AND f.value = older.key
+               JOIN documents AS d ON d.id = f.document
+              WHERE d.source = older.source AND d.id <> older.id AND {condition}
+              ORDER BY wanted.key, {WRITTEN}, d.id"
+        );
+        let wanted = std::iter::once(Value::from(list(rows)));
+        self.with(|connection| {
+            // Hardly any index has such documents, and then there is nothing to do.
+            let any: bool = connection
+                .prepare_cached("SELECT EXISTS (SELECT 1 FROM fields WHERE name = 'supersedes')")?
+                .query_row([], |row| row.get(0))?;
+            if !any {
+                return Ok(Vec::new());
+            }
+            let mut statement = connection.prepare_cached(&sql)?;
+            let pair = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            let pairs = statement.query_map(params_from_iter(wanted.chain(values)), pair)?;
+            pairs.collect()
+        })
+    }
+
     /// Runs a query that yields names with counts.
     fn counts(&self, sql: &str, values: Vec<Value>) -> Result<Vec<(String, u64)>> {
         self.with(|connection| {

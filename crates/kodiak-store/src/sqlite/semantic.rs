@@ -1,13 +1,16 @@
 //! Semantic retrieval: the model in use, its vectors, and the documents that a
 //! search may find.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{SqliteStore, vector_from};
 use crate::vectors::{Bitmap, KnnHit, QuantizedQuery, VectorFile};
-use crate::{ChunkSpan, ModelNumber, Row, Serving, VectorIndex, Vectors};
+use crate::{
+    ChunkSpan, Contents, LateVector, ModelNumber, Row, Serving, VectorIndex, Vectors, Wanted,
+};
 use kodiak_base::cancel::Stop;
 use kodiak_base::error::Result;
 
@@ -34,6 +37,7 @@ pub(super) struct Model {
 struct MappedVectors {
     model: Model,
     file: Arc<VectorFile>,
+    late: Vec<LateVector>,
 }
 
 impl VectorIndex for MappedVectors {
@@ -45,8 +49,8 @@ impl VectorIndex for MappedVectors {
         self.model.number
     }
 
-    fn upto(&self) -> i64 {
-        self.file.upto()
+    fn late(&self) -> &[LateVector] {
+        &self.late
     }
 
     fn nearest(
@@ -90,87 +94,47 @@ impl Vectors for SqliteStore {
             return Ok(None);
         };
         let file = self.vector_file(&model)?;
-        Ok(Some(Arc::new(MappedVectors { model, file })))
+        let late = self.late_vectors(&model, file.upto())?;
+        Ok(Some(Arc::new(MappedVectors { model, file, late })))
     }
+}
 
-    fn chunk_vector(&self, vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>> {
-        self.with(|connection| {
-            connection
-                .prepare_cached("SELECT vector FROM embeddings WHERE chunk = ?1 AND model = ?2")?
-                .query_row(params![chunk, vectors.model()], |found| {
-                    Ok(vector_from(found.get_ref(0)?.as_blob()?))
-                })
-                .optional()
-        })
-    }
-
-    // In one pass over the newest vectors: looking up each of them by its number takes
-    // ten times as long.
-    fn vectors_after(
-        &self,
-        vectors: &dyn VectorIndex,
-        visit: &mut dyn FnMut(Row, i64, Vec<f32>),
-    ) -> Result<()> {
+impl SqliteStore {
+    /// Returns the vectors after a given one, in one pass: looking up each of them by its
+    /// number takes ten times as long.
+    fn late_vectors(&self, model: &Model, upto: i64) -> Result<Vec<LateVector>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(UNMERGED)?;
-            let mut rows = statement.query(params![vectors.upto(), vectors.model()])?;
-            while let Some(row) = rows.next()? {
-                let vector = vector_from(row.get_ref(2)?.as_blob()?);
-                visit(row.get(0)?, row.get(1)?, vector);
-            }
-            Ok(())
-        })
-    }
-
-    fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>> {
-        let Some(model) = self.serving_model()? else {
-            return Ok(Vec::new());
-        };
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT e.vector FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id
-                 WHERE c.document = ?1 AND e.model = ?2 ORDER BY c.ordinal",
-            )?;
-            let rows = statement.query_map(params![row, model.number], |row| {
-                Ok(vector_from(row.get_ref(0)?.as_blob()?))
+            let rows = statement.query_map(params![upto, model.number], |row| {
+                Ok(LateVector {
+                    row: row.get(0)?,
+                    chunk: row.get(1)?,
+                    vector: vector_from(row.get_ref(2)?.as_blob()?),
+                })
             })?;
             rows.collect()
         })
     }
 
-    fn span_of(&self, chunk: i64) -> Result<Option<ChunkSpan>> {
-        self.with(|connection| {
-            connection
-                .prepare_cached(
-                    "SELECT start_byte, end_byte, start_line, end_line, heading
-                     FROM chunks WHERE id = ?1",
-                )?
-                .query_row([chunk], |row| {
-                    Ok(ChunkSpan {
-                        range: row.get(0)?..row.get(1)?,
-                        lines: (row.get(2)?, row.get(3)?),
-                        heading: row.get(4)?,
-                    })
-                })
-                .optional()
-        })
-    }
-
-    fn chunk_hashes_of(&self, row: Row) -> Result<Vec<[u8; 16]>> {
-        if !self.knows_meaning()? {
-            return Ok(Vec::new());
+    /// Reads what is wanted of chunks.
+    pub(super) fn read_chunks(&self, wanted: &Wanted, contents: &mut Contents) -> Result<()> {
+        if !wanted.spans.is_empty() {
+            contents.spans = self.with(|connection| spans(connection, &wanted.spans))?;
         }
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT text_hash FROM chunks WHERE document = ?1 ORDER BY ordinal",
-            )?;
-            let hashes = statement.query_map([row], |row| row.get(0))?;
-            hashes.collect()
-        })
+        let by_model = !wanted.chunks.is_empty() || !wanted.vectors.is_empty();
+        if by_model && let Some(model) = self.serving_model()? {
+            self.with(|connection| {
+                contents.chunks = chunk_vectors(connection, model.number, &wanted.chunks)?;
+                contents.vectors = vectors(connection, model.number, &wanted.vectors)?;
+                Ok(())
+            })?;
+        }
+        if !wanted.hashes.is_empty() && self.knows_meaning()? {
+            contents.hashes = self.with(|connection| hashes(connection, &wanted.hashes))?;
+        }
+        Ok(())
     }
-}
 
-impl SqliteStore {
     pub(super) fn serving_model(&self) -> Result<Option<Model>> {
         if !self.knows_meaning()? {
             return Ok(None);
@@ -197,6 +161,71 @@ impl SqliteStore {
     pub(super) fn knows_meaning(&self) -> Result<bool> {
         Ok(self.version()? >= 2)
     }
+}
+
+fn spans(connection: &Connection, chunks: &[i64]) -> rusqlite::Result<HashMap<i64, ChunkSpan>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT start_byte, end_byte, start_line, end_line, heading FROM chunks WHERE id = ?1",
+    )?;
+    let mut spans = HashMap::with_capacity(chunks.len());
+    for &chunk in chunks {
+        let span = statement.query_row([chunk], |row| {
+            Ok(ChunkSpan {
+                range: row.get(0)?..row.get(1)?,
+                lines: (row.get(2)?, row.get(3)?),
+                heading: row.get(4)?,
+            })
+        });
+        spans.extend(span.optional()?.map(|span| (chunk, span)));
+    }
+    Ok(spans)
+}
+
+fn chunk_vectors(
+    connection: &Connection,
+    model: ModelNumber,
+    chunks: &[i64],
+) -> rusqlite::Result<HashMap<i64, Vec<f32>>> {
+    let mut statement = connection
+        .prepare_cached("SELECT vector FROM embeddings WHERE chunk = ?1 AND model = ?2")?;
+    let mut vectors = HashMap::with_capacity(chunks.len());
+    for &chunk in chunks {
+        let vector = statement.query_row(params![chunk, model], |found| {
+            Ok(vector_from(found.get_ref(0)?.as_blob()?))
+        });
+        vectors.extend(vector.optional()?.map(|vector| (chunk, vector)));
+    }
+    Ok(vectors)
+}
+
+fn vectors(
+    connection: &Connection,
+    model: ModelNumber,
+    rows: &[Row],
+) -> rusqlite::Result<HashMap<Row, Vec<Vec<f32>>>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT e.vector FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id
+         WHERE c.document = ?1 AND e.model = ?2 ORDER BY c.ordinal",
+    )?;
+    let mut vectors = HashMap::with_capacity(rows.len());
+    for &row in rows {
+        let found = statement.query_map(params![row, model], |row| {
+            Ok(vector_from(row.get_ref(0)?.as_blob()?))
+        })?;
+        vectors.insert(row, found.collect::<rusqlite::Result<_>>()?);
+    }
+    Ok(vectors)
+}
+
+fn hashes(connection: &Connection, rows: &[Row]) -> rusqlite::Result<HashMap<Row, Vec<[u8; 16]>>> {
+    let mut statement = connection
+        .prepare_cached("SELECT text_hash FROM chunks WHERE document = ?1 ORDER BY ordinal")?;
+    let mut hashes = HashMap::with_capacity(rows.len());
+    for &row in rows {
+        let found = statement.query_map([row], |row| row.get(0))?;
+        hashes.insert(row, found.collect::<rusqlite::Result<_>>()?);
+    }
+    Ok(hashes)
 }
 
 #[cfg(test)]

@@ -64,16 +64,6 @@ impl Sources for SqliteStore {
         Ok(places.into_iter().filter(wanted).collect())
     }
 
-    fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>> {
-        let names: Vec<String> = self.with(|connection| {
-            let mut statement = connection
-                .prepare_cached("SELECT name FROM sources WHERE synced_at IS NULL ORDER BY name")?;
-            statement.query_map([], |row| row.get(0))?.collect()
-        })?;
-        let wanted = |name: &String| filter.admits_source(name);
-        Ok(names.into_iter().filter(wanted).collect())
-    }
-
     fn containers(&self, source: &str) -> Result<HashMap<String, Version>> {
         if self.version()? < CONTAINERS {
             return Ok(HashMap::new());
@@ -94,6 +84,19 @@ impl Sources for SqliteStore {
                 .prepare_cached("SELECT count(*) FROM documents WHERE source = ?1")?
                 .query_row([source], |row| row.get(0))
         })
+    }
+}
+
+impl SqliteStore {
+    /// Returns the sources that a filter admits and that were never synced completely.
+    pub(super) fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>> {
+        let names: Vec<String> = self.with(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT name FROM sources WHERE synced_at IS NULL ORDER BY name")?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        })?;
+        let wanted = |name: &String| filter.admits_source(name);
+        Ok(names.into_iter().filter(wanted).collect())
     }
 }
 

@@ -13,8 +13,8 @@ impl State for SqliteStore {
         self.with(|connection| connection.execute_batch("SAVEPOINT snapshot"))
     }
 
-    fn end_snapshot(&self) -> Result<()> {
-        self.with(|connection| connection.execute_batch("RELEASE snapshot"))
+    fn end_snapshot(&self) {
+        let _ = self.with(|connection| connection.execute_batch("RELEASE snapshot"));
     }
 
     fn revision(&self) -> Result<Revision> {

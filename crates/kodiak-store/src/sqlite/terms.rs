@@ -46,20 +46,6 @@ impl Terms for SqliteStore {
         })
     }
 
-    fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>> {
-        self.with(|connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT documents FROM terms WHERE term = ?1")?;
-            terms
-                .iter()
-                .map(|term| {
-                    let found = statement.query_row([term], |row| row.get(0)).optional()?;
-                    Ok(found.unwrap_or(0))
-                })
-                .collect()
-        })
-    }
-
     fn rows_with_term(&self, term: &str, among: &Bitmap) -> Result<Vec<Row>> {
         let phrase = Expression::Phrase(Phrase {
             text: term.to_owned(),
@@ -75,23 +61,6 @@ impl Terms for SqliteStore {
             })
         })?;
         Ok(rows)
-    }
-
-    fn terms_beginning(&self, prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>> {
-        // Their table is read in order, without a lookup for each count, so that one
-        // letter takes a few milliseconds.
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT term, documents FROM terms
-                 WHERE term >= ?1 AND term < ?1 || char(1114111) AND documents BETWEEN 1 AND ?2
-                 ORDER BY documents DESC, term LIMIT ?3",
-            )?;
-            let most = i64::try_from(most).unwrap_or(i64::MAX);
-            let rows = statement.query_map((prefix, most, limit as i64), |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?;
-            rows.collect()
-        })
     }
 }
 

@@ -9,11 +9,12 @@ use std::collections::{BTreeSet, HashMap};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::SqliteStore;
-use crate::{Row, Threads};
+use crate::Row;
 use kodiak_base::error::Result;
 
-impl Threads for SqliteStore {
-    fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>> {
+impl SqliteStore {
+    /// Returns the threads that contain any of these documents.
+    pub(super) fn threads(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>> {
         self.with(|connection| {
             // Most collections have no threads and need no lookup per document.
             // A shadowed index has no database index over threads, so there
@@ -35,7 +36,8 @@ impl Threads for SqliteStore {
         })
     }
 
-    fn authors_of(&self, rows: &[Row]) -> Result<HashMap<Row, String>> {
+    /// Returns the author of each of these documents, where known.
+    pub(super) fn authors(&self, rows: &[Row]) -> Result<HashMap<Row, String>> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT author FROM documents WHERE id = ?1 AND author IS NOT NULL",

@@ -12,10 +12,41 @@ use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder};
 use rusqlite::OptionalExtension;
 
 use super::SqliteStore;
-use crate::{SimilarWord, Vocabulary};
+use crate::{
+    Answers, Expression, Filter, Questions, SimilarWord, Visit, Vocabulary, WordByWord,
+    answer_one_by_one,
+};
 use kodiak_base::error::Result;
 
 impl Vocabulary for SqliteStore {
+    fn consult(
+        &self,
+        questions: &Questions,
+        filter: &Filter,
+        visit: &mut Visit<'_>,
+    ) -> Result<Answers> {
+        answer_one_by_one(self, questions, filter, visit)
+    }
+
+    fn vocabulary_size(&self) -> Result<u64> {
+        self.with(|connection| {
+            // Words that no longer occur stay in the table until the vocabulary
+            // is next rebuilt.
+            let sql = "SELECT count(*) FROM vocabulary WHERE documents > 0";
+            connection.query_row(sql, [], |row| row.get(0))
+        })
+    }
+}
+
+impl WordByWord for SqliteStore {
+    fn incomplete(&self, filter: &Filter) -> Result<Vec<String>> {
+        self.incomplete_sources(filter)
+    }
+
+    fn has_word(&self, word: &str) -> Result<bool> {
+        Ok(WordByWord::word_frequency(self, word)? > 0)
+    }
+
     fn word_frequency(&self, word: &str) -> Result<u64> {
         self.with(|connection| {
             let found = connection
@@ -82,13 +113,39 @@ impl Vocabulary for SqliteStore {
         })
     }
 
-    fn vocabulary_size(&self) -> Result<u64> {
+    fn document_frequencies(&self, terms: &[String]) -> Result<Vec<u64>> {
         self.with(|connection| {
-            // Words that no longer occur stay in the table until the vocabulary
-            // is next rebuilt.
-            let sql = "SELECT count(*) FROM vocabulary WHERE documents > 0";
-            connection.query_row(sql, [], |row| row.get(0))
+            let mut statement =
+                connection.prepare_cached("SELECT documents FROM terms WHERE term = ?1")?;
+            terms
+                .iter()
+                .map(|term| {
+                    let found = statement.query_row([term], |row| row.get(0)).optional()?;
+                    Ok(found.unwrap_or(0))
+                })
+                .collect()
         })
+    }
+
+    fn terms_beginning(&self, prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>> {
+        // Their table is read in order, without a lookup for each count, so that one
+        // letter takes a few milliseconds.
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT term, documents FROM terms
+                 WHERE term >= ?1 AND term < ?1 || char(1114111) AND documents BETWEEN 1 AND ?2
+                 ORDER BY documents DESC, term LIMIT ?3",
+            )?;
+            let most = i64::try_from(most).unwrap_or(i64::MAX);
+            let rows = statement.query_map((prefix, most, limit as i64), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+            rows.collect()
+        })
+    }
+
+    fn any_matches(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
+        self.is_matched(expression, filter)
     }
 }
 

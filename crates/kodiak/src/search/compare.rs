@@ -6,15 +6,16 @@
 //! for it. Unmerged vectors, which it lacks, are compared one by one. Chunks that
 //! are gone are dropped when their vectors are looked up.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::cancel::Stop;
 
 use crate::error::Result;
 use crate::store::vectors::{Bitmap, KnnHit};
-use crate::store::{Reader, Row, VectorIndex};
+use crate::store::{Contents, Reader, Row, VectorIndex, Wanted};
 use crate::vector::{centroid, dot, normalised};
 
 /// The highest number of chunks of a document that are compared exactly.
@@ -59,6 +60,19 @@ pub(super) struct Comparison {
     exact_centroids: bool,
     /// The nearest unmerged chunk of each document that has any.
     unmerged: HashMap<Row, Unmerged>,
+    /// The vectors that were read from the store.
+    exact: RefCell<Exact>,
+}
+
+/// Vectors that were read from the store.
+#[derive(Debug, Default)]
+struct Exact {
+    /// The vectors of chunks; `None` for those that are gone.
+    chunks: HashMap<i64, Option<Vec<f32>>>,
+    /// All vectors of documents.
+    documents: HashMap<Row, Vec<Vec<f32>>>,
+    /// The chunks of documents that may be their nearest.
+    likely: HashMap<Row, Vec<i64>>,
 }
 
 /// The nearest of a document's chunks that the vector index lacks.
@@ -66,6 +80,8 @@ pub(super) struct Comparison {
 struct Unmerged {
     chunk: i64,
     similarity: f32,
+    /// Its place among the vectors that the index lacks.
+    place: usize,
 }
 
 impl Comparison {
@@ -76,38 +92,144 @@ impl Comparison {
         vectors: Arc<dyn VectorIndex>,
         queries: Vec<Vec<f32>>,
         centroid_weight: f64,
-    ) -> Result<Self> {
+    ) -> Self {
         let mut comparison = Self {
             vectors,
             queries,
             centroid_weight: centroid_weight as f32,
             exact_centroids: store.scope().is_some(),
             unmerged: HashMap::new(),
+            exact: RefCell::default(),
         };
         if !comparison.queries.is_empty() {
-            comparison.unmerged = comparison.not_in_index(store)?;
+            comparison.unmerged = comparison.not_in_index();
         }
-        Ok(comparison)
+        comparison
     }
 
     /// Compares the vectors that the index lacks.
-    fn not_in_index(&self, store: &dyn Reader) -> Result<HashMap<Row, Unmerged>> {
+    fn not_in_index(&self) -> HashMap<Row, Unmerged> {
         let mut unmerged: HashMap<Row, Unmerged> = HashMap::new();
-        store.vectors_after(&*self.vectors, &mut |row, chunk, vector| {
-            let similarity = self.similarity(&vector);
-            let found = Unmerged { chunk, similarity };
-            let known = unmerged.entry(row).or_insert(found);
+        for (place, late) in self.vectors.late().iter().enumerate() {
+            let similarity = self.similarity(&late.vector);
+            let chunk = late.chunk;
+            let found = Unmerged {
+                chunk,
+                similarity,
+                place,
+            };
+            let known = unmerged.entry(late.row).or_insert(found);
             if found.similarity > known.similarity {
                 *known = found;
             }
-        })?;
-        Ok(unmerged)
+        }
+        unmerged
+    }
+
+    /// Returns the documents that may be compared: those that were scanned, the nearest
+    /// of `keep` unmerged ones, and `others`.
+    pub(super) fn compared_rows(
+        &self,
+        scanned: &[KnnHit],
+        rows: Option<&Bitmap>,
+        keep: usize,
+        others: &[Row],
+    ) -> Vec<Row> {
+        let late = self.nearest_unmerged(rows, keep).into_iter();
+        let mut compared: Vec<Row> = scanned
+            .iter()
+            .map(|hit| hit.document)
+            .chain(late.map(|(row, _)| row))
+            .chain(others.iter().copied())
+            .collect();
+        let mut seen = HashSet::with_capacity(compared.len());
+        compared.retain(|row| seen.insert(*row));
+        compared
+    }
+
+    /// Returns what to read from the store to compare what was scanned and the documents
+    /// of `others` exactly.
+    pub(super) fn wanted(
+        &self,
+        scanned: &[KnnHit],
+        compared: &[Row],
+        others: &[Row],
+    ) -> Result<Wanted> {
+        let mut chunks: Vec<i64> = scanned.iter().map(|hit| hit.chunk).collect();
+        let mut exact = self.exact.borrow_mut();
+        let indexed = self.vectors.chunks_of(&self.queries, others)?;
+        for (row, indexed) in others.iter().zip(indexed) {
+            let likely = likely_nearest(indexed);
+            chunks.extend(&likely);
+            exact.likely.insert(*row, likely);
+        }
+        drop(exact);
+        let mut seen = HashSet::with_capacity(chunks.len());
+        chunks.retain(|chunk| seen.insert(*chunk));
+        let exact = |row: &&Row| self.exact_centroids || self.unmerged.contains_key(row);
+        Ok(Wanted {
+            chunks,
+            vectors: compared.iter().filter(exact).copied().collect(),
+            ..Wanted::default()
+        })
+    }
+
+    /// Returns which of these documents have no vector.
+    pub(super) fn without_vectors(&self, rows: &[Row]) -> Result<Vec<Row>> {
+        let chunks = self.vectors.chunks_of(&[], rows)?;
+        let all = rows.iter().zip(chunks);
+        let lacking =
+            all.filter(|(row, chunks)| chunks.is_empty() && !self.unmerged.contains_key(row));
+        Ok(lacking.map(|(row, _)| *row).collect())
+    }
+
+    /// Takes over the vectors that were read.
+    pub(super) fn take(&self, wanted: &Wanted, contents: &mut Contents) {
+        let mut exact = self.exact.borrow_mut();
+        for chunk in &wanted.chunks {
+            let vector = contents.chunks.remove(chunk);
+            exact.chunks.insert(*chunk, vector);
+        }
+        for row in &wanted.vectors {
+            let vectors = contents.vectors.remove(row).unwrap_or_default();
+            exact.documents.insert(*row, vectors);
+        }
+    }
+
+    /// Reads the vectors of chunks and of documents that were not read yet.
+    fn read(&self, store: &dyn Reader, chunks: Vec<i64>, rows: Vec<Row>) -> Result<()> {
+        let mut wanted = Wanted {
+            chunks,
+            vectors: rows,
+            ..Wanted::default()
+        };
+        {
+            let exact = self.exact.borrow();
+            let is_new = |chunk: &i64| !exact.chunks.contains_key(chunk);
+            wanted.chunks.retain(is_new);
+            let is_new = |row: &Row| !exact.documents.contains_key(row);
+            wanted.vectors.retain(is_new);
+        }
+        if wanted != Wanted::default() {
+            self.take(&wanted, &mut store.read(&wanted)?);
+        }
+        Ok(())
+    }
+
+    /// Scans the index for the `keep` nearest documents, among `rows` if given. Returns
+    /// `None` if it was stopped.
+    pub(super) fn scan(
+        &self,
+        rows: Option<&Bitmap>,
+        keep: usize,
+        stop: &Stop,
+    ) -> Result<Option<Vec<KnnHit>>> {
+        self.vectors.nearest(&self.queries, rows, keep, stop)
     }
 
     /// Returns the `keep` documents with the nearest chunks, the most similar as a
-    /// whole first, among
-    /// `rows` if given. `scanned` is the result of an earlier scan for `keep`
-    /// documents, if there was one. Returns `None` if it was stopped.
+    /// whole first, among `rows` if given. `scanned` is the result of an earlier scan for
+    /// `keep` documents, if there was one. Returns `None` if it was stopped.
     pub(super) fn nearest(
         &self,
         store: &dyn Reader,
@@ -130,12 +252,13 @@ impl Comparison {
             let Some(near) = near else {
                 return Ok(None);
             };
+            let chunks = near.iter().skip(looked_at).map(|hit| hit.chunk);
+            self.read(store, chunks.collect(), Vec::new())?;
             for candidate in near.iter().skip(looked_at) {
                 if best.len() >= keep {
                     break;
                 }
-                let found = self.chunk(store, candidate.document, candidate.chunk)?;
-                if let Some(chunk) = found {
+                if let Some(chunk) = self.chunk(candidate.document, candidate.chunk) {
                     offer(&mut best, chunk);
                 }
             }
@@ -146,9 +269,7 @@ impl Comparison {
             wanted = wanted.saturating_mul(4);
         }
         for (row, unmerged) in self.nearest_unmerged(rows, keep) {
-            if let Some(chunk) = self.chunk(store, row, unmerged.chunk)? {
-                offer(&mut best, chunk);
-            }
+            offer(&mut best, self.late_chunk(row, unmerged));
         }
         let mut best: Vec<NearestChunk> = best.into_values().collect();
         best.sort_by(|one, other| {
@@ -156,9 +277,7 @@ impl Comparison {
             by_similarity.then(one.row.cmp(&other.row))
         });
         best.truncate(keep);
-        for chunk in &mut best {
-            chunk.centroid_similarity = self.centroid_similarity(store, chunk)?;
-        }
+        self.add_centroids(store, &mut best)?;
         self.sort(&mut best);
         Ok(Some(best))
     }
@@ -179,49 +298,82 @@ impl Comparison {
         rows: &[Row],
     ) -> Result<HashMap<Row, NearestChunk>> {
         let mut found = HashMap::with_capacity(rows.len());
-        let indexed = self.vectors.chunks_of(&self.queries, rows)?;
-        for (&row, chunks) in rows.iter().zip(indexed) {
-            let unmerged = self.unmerged.get(&row).map(|unmerged| unmerged.chunk);
-            for chunk in likely_nearest(chunks).into_iter().chain(unmerged) {
-                if let Some(chunk) = self.chunk(store, row, chunk)? {
+        let mut likely: Vec<Vec<i64>> = Vec::with_capacity(rows.len());
+        for row in rows {
+            let known = self.exact.borrow().likely.get(row).cloned();
+            likely.push(if let Some(known) = known {
+                known
+            } else {
+                let indexed = self.vectors.chunks_of(&self.queries, &[*row])?;
+                indexed.into_iter().flat_map(likely_nearest).collect()
+            });
+        }
+        self.read(store, likely.concat(), Vec::new())?;
+        for (&row, chunks) in rows.iter().zip(likely) {
+            for chunk in chunks {
+                if let Some(chunk) = self.chunk(row, chunk) {
                     offer(&mut found, chunk);
                 }
             }
+            if let Some(&unmerged) = self.unmerged.get(&row) {
+                offer(&mut found, self.late_chunk(row, unmerged));
+            }
         }
-        for chunk in found.values_mut() {
-            chunk.centroid_similarity = self.centroid_similarity(store, chunk)?;
-        }
-        Ok(found)
+        let mut chunks: Vec<NearestChunk> = found.into_values().collect();
+        self.add_centroids(store, &mut chunks)?;
+        Ok(chunks.into_iter().map(|chunk| (chunk.row, chunk)).collect())
     }
 
     /// Returns a chunk with its exact similarity, which also stands in for those of
     /// the document until they are known. Returns `None` if the chunk is
     /// gone.
-    fn chunk(&self, store: &dyn Reader, row: Row, chunk: i64) -> Result<Option<NearestChunk>> {
-        let vector = store.chunk_vector(&*self.vectors, chunk)?;
-        Ok(vector.map(|vector| {
-            let similarity = self.similarity(&vector);
-            NearestChunk {
-                row,
-                chunk,
-                similarity,
-                centroid_similarity: similarity,
-                vector,
-            }
-        }))
+    fn chunk(&self, row: Row, chunk: i64) -> Option<NearestChunk> {
+        let vector = self.exact.borrow().chunks.get(&chunk)?.clone()?;
+        let similarity = self.similarity(&vector);
+        Some(NearestChunk {
+            row,
+            chunk,
+            similarity,
+            centroid_similarity: similarity,
+            vector,
+        })
+    }
+
+    /// Returns an unmerged chunk.
+    fn late_chunk(&self, row: Row, unmerged: Unmerged) -> NearestChunk {
+        NearestChunk {
+            row,
+            chunk: unmerged.chunk,
+            similarity: unmerged.similarity,
+            centroid_similarity: unmerged.similarity,
+            vector: self.vectors.late()[unmerged.place].vector.clone(),
+        }
+    }
+
+    /// Compares the centroids of documents.
+    fn add_centroids(&self, store: &dyn Reader, chunks: &mut [NearestChunk]) -> Result<()> {
+        let exact = |row: &Row| self.exact_centroids || self.unmerged.contains_key(row);
+        let rows = chunks.iter().map(|chunk| chunk.row).filter(exact);
+        self.read(store, Vec::new(), rows.collect())?;
+        for chunk in chunks {
+            chunk.centroid_similarity = self.centroid_similarity(chunk)?;
+        }
+        Ok(())
     }
 
     /// Returns the cosine between the query and the centroid of a chunk's document.
-    fn centroid_similarity(&self, store: &dyn Reader, chunk: &NearestChunk) -> Result<f32> {
+    fn centroid_similarity(&self, chunk: &NearestChunk) -> Result<f32> {
+        let exact = self.exact.borrow();
+        let vectors = exact.documents.get(&chunk.row).map(Vec::as_slice);
         // For a document with unmerged chunks, the index has the old sum.
         let centroid = if self.exact_centroids {
-            let vectors = store.vectors_of(chunk.row)?;
+            let vectors = vectors.unwrap_or_default();
             if vectors.len() < 2 {
                 return Ok(chunk.similarity);
             }
-            centroid(&vectors)
+            centroid(vectors)
         } else if self.unmerged.contains_key(&chunk.row) {
-            centroid(&store.vectors_of(chunk.row)?)
+            centroid(vectors.unwrap_or_default())
         } else if let Some(sum) = self.vectors.sum_of(chunk.row)? {
             normalised(sum)
         } else {

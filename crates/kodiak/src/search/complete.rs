@@ -13,18 +13,15 @@ use super::limits::MAX_BODY_BYTES;
 use super::query::{Clause, Completion, Condition, Form, Query};
 use super::terms::clause_expression;
 use super::typo::{Speller, term_of};
+use super::watch::{Seen, Watch};
 use crate::error::Result;
 use crate::rank::Tuning;
 use crate::rank::spelling::{SHORTEST_COMPLETED, Standing};
-use crate::store::{Column, Expression, Phrase, Row, StoredDocument};
+use crate::store::{Column, Expression, Phrase, StoredDocument};
 use crate::text::{Class, fold_into, is_plain, is_stop_word, words};
 
 /// The number of completions that are compared to find the likeliest.
 const COMPLETIONS: usize = 64;
-/// The number of documents that are read for completions that the filter admits.
-const MAX_READ: usize = 32;
-/// The number of documents that are read at a time.
-const BATCH: usize = 4;
 
 /// The number of completions of a short beginning that are looked for, and of those
 /// where a filter may leave out most of them.
@@ -160,13 +157,13 @@ impl Completer<'_> {
             return Ok(());
         }
         let completions = self.completions(clause, folded)?;
-        let store = self.speller.store;
-        let stem = |word: &str| term_of(word, store.stemming());
+        let lexicon = self.speller.lexicon;
+        let stem = |word: &str| term_of(word, lexicon.stemming());
         let Some((word, is_clear)) = likeliest(&completions, stem) else {
             return Ok(());
         };
         let term = stem(folded);
-        let has_form = store.document_frequencies(&[term.as_str()])?[0] > 0;
+        let has_form = lexicon.document_frequency(&term)? > 0;
         // Another form of the word may not begin so: "generating" has the stem of
         // "generate".
         clause.form = if has_form && !term.starts_with(folded) {
@@ -187,14 +184,14 @@ impl Completer<'_> {
 
     /// Returns whether a document that the filter admits has this word.
     fn occurs(&self, folded: &str, column: Option<Column>) -> Result<bool> {
-        let Speller { store, filter, .. } = self.speller;
+        let lexicon = self.speller.lexicon;
         let is_known = if is_plain(folded) {
-            store.has_word(folded)?
+            lexicon.has_word(folded)?
         } else {
-            let term = term_of(folded, store.stemming());
-            store.document_frequencies(&[term.as_str()])?[0] > 0
+            lexicon.document_frequency(&term_of(folded, lexicon.stemming()))? > 0
         };
-        if !is_known || (store.is_within(filter) && column.is_none()) {
+        let is_all = lexicon.is_within() && column.is_none();
+        if is_all || (!is_known && !lexicon.is_noting()) {
             return Ok(is_known);
         }
         let word = Expression::Phrase(Phrase {
@@ -203,7 +200,7 @@ impl Completer<'_> {
             weight: 1.0,
             ..Phrase::default()
         });
-        store.any_matches(&word, filter)
+        Ok(lexicon.any_matches(&word)? && is_known)
     }
 
     /// Returns the words that begin with the word of a clause in documents that the
@@ -211,39 +208,35 @@ impl Completer<'_> {
     /// a filter, only some documents are read: the vocabulary does not say which
     /// documents have a word.
     fn completions(&self, clause: &Clause, folded: &str) -> Result<Vec<(String, u64)>> {
-        let Speller { store, filter, .. } = self.speller;
-        if store.is_within(filter) && clause.column.is_none() {
-            return store.words_beginning(folded, COMPLETIONS);
+        let lexicon = self.speller.lexicon;
+        if lexicon.is_within() && clause.column.is_none() {
+            return lexicon.words_beginning(folded, COMPLETIONS);
         }
         let beginning = Clause {
             form: Form::Prefix,
             ..clause.clone()
         };
-        let expression = clause_expression(store, &beginning, self.tuning)?;
-        let rows = store.rows(filter, Some(&expression), None)?;
-        let read: Vec<Row> = rows.iter().take(MAX_READ).collect();
-        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        for batch in read.chunks(BATCH) {
-            for document in store.documents(batch)? {
-                for word in words_of(&document, clause.column, folded) {
-                    *counts.entry(word).or_default() += 1;
-                }
-            }
+        let expression = clause_expression(lexicon, &beginning, self.tuning)?;
+        let watch = Watch::Completions {
+            typed: folded.to_owned(),
+            column: clause.column,
+        };
+        match lexicon.watch(watch, &expression)? {
+            Seen::Completions(completions) => Ok(completions),
+            _ => Ok(Vec::new()),
         }
-        let mut completions: Vec<(String, u64)> = counts.into_iter().collect();
-        completions.sort_by_key(|(_, documents)| std::cmp::Reverse(*documents));
-        Ok(completions)
     }
 
     /// Limits a short beginning that was typed as such, if it has many completions.
     fn limit(&self, clause: &mut Clause, folded: &str, completing: &mut Completing) -> Result<()> {
-        let store = self.speller.store;
-        if store.terms_beginning(folded, u64::MAX, FEW + 1)?.len() <= FEW {
+        let lexicon = self.speller.lexicon;
+        let terms = lexicon.terms_beginning(folded, u64::MAX, FEW + 1)?;
+        if terms.len() <= FEW {
             return Ok(());
         }
         let mut among = self.best_terms(folded)?;
-        let own = term_of(folded, store.stemming());
-        let documents = store.document_frequencies(&[own.as_str()])?[0];
+        let own = term_of(folded, lexicon.stemming());
+        let documents = lexicon.document_frequency(&own)?;
         if (1..=MAX_DOCUMENTS_WHOLE).contains(&documents) {
             let term = own;
             among.insert(0, Completion { term, documents });
@@ -258,11 +251,14 @@ impl Completer<'_> {
     /// word itself counts in full if it is rare enough to be looked for. If it is
     /// still common, documents that have it fill any answer.
     fn bound(&self, clause: &mut Clause, folded: &str) -> Result<()> {
-        let store = self.speller.store;
-        let own = term_of(folded, store.stemming());
-        let documents = store.document_frequencies(&[own.as_str()])?[0];
+        let lexicon = self.speller.lexicon;
+        let own = term_of(folded, lexicon.stemming());
+        let documents = lexicon.document_frequency(&own)?;
         let known = documents <= MAX_DOCUMENTS_WHOLE && self.occurs(folded, clause.column)?;
-        clause.among = Some(if known && documents > MAX_DOCUMENTS {
+        // The completions of a letter take long to find, so they are not asked for on a
+        // guess.
+        let is_common = known && documents > MAX_DOCUMENTS;
+        clause.among = Some(if is_common || lexicon.is_guessed(&own) {
             Vec::new()
         } else {
             self.best_terms(folded)?
@@ -278,14 +274,14 @@ impl Completer<'_> {
     /// Returns the most common terms that begin with `folded` and are not too
     /// common, without the word itself.
     fn best_terms(&self, folded: &str) -> Result<Vec<Completion>> {
-        let Speller { store, filter, .. } = self.speller;
-        let most = if store.is_within(filter) {
+        let lexicon = self.speller.lexicon;
+        let most = if lexicon.is_within() {
             FEW
         } else {
             FEW_FILTERED
         };
-        let own = term_of(folded, store.stemming());
-        let terms = store.terms_beginning(folded, MAX_DOCUMENTS, 2 * most)?;
+        let own = term_of(folded, lexicon.stemming());
+        let terms = lexicon.terms_beginning(folded, MAX_DOCUMENTS, 2 * most)?;
         // A query stems its words, so that only a stem of itself can be looked for.
         let usable = terms.into_iter().filter(|(term, _)| {
             let mut found = words(term);
@@ -293,7 +289,7 @@ impl Completer<'_> {
             spaced
                 && found.next().is_none()
                 && *term != own
-                && term_of(term, store.stemming()) == *term
+                && term_of(term, lexicon.stemming()) == *term
         });
         let usable = usable.map(|(term, documents)| Completion { term, documents });
         Ok(usable.take(most).collect())
@@ -327,7 +323,11 @@ fn is_open_part(part: &Condition) -> bool {
 }
 
 /// Returns the words of a document that begin with `folded`.
-fn words_of(document: &StoredDocument, column: Option<Column>, folded: &str) -> BTreeSet<String> {
+pub(super) fn words_of(
+    document: &StoredDocument,
+    column: Option<Column>,
+    folded: &str,
+) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut other = String::new();
     let mut look = |text: &str| {

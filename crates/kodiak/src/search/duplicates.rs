@@ -137,13 +137,13 @@ impl Originals {
     }
 }
 
-impl From<StoredDocument> for Duplicate {
-    fn from(document: StoredDocument) -> Self {
+impl From<&StoredDocument> for Duplicate {
+    fn from(document: &StoredDocument) -> Self {
         Self {
             title: document.shown_title().into_owned(),
-            id: document.short_id,
-            source: document.source,
-            path: document.key,
+            id: document.short_id.clone(),
+            source: document.source.clone(),
+            path: document.key.clone(),
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use super::desk::Desk;
 use super::forms::{Forms, Found};
 use super::lexical::Terms;
 use super::limits::{INSPECTED, MAX_BODY_BYTES};
@@ -17,17 +18,16 @@ use crate::rank::rules::{
     DOTTED_BONUS, EXACT_BONUS, PERIOD_BONUS, QUESTION_WORDS, SIGNED_BONUS, TIME_BONUS,
     VERBATIM_BONUS,
 };
-use crate::store::{Reader, Row, StoredDocument};
-use crate::text::{fold_into, is_stop_word, words};
+use crate::store::{Row, StoredDocument};
+use crate::text::{Stemming, fold_into, is_stop_word, words};
 
 /// The number of best candidates that are inspected if the query names a period:
 /// its documents may have few of its words.
 const PERIOD_DEPTH: usize = 200;
 
 /// What is looked for in candidates.
-#[derive(Debug)]
 pub(super) struct Inspection<'a> {
-    store: &'a dyn Reader,
+    desk: &'a Desk<'a>,
     /// The informative words as typed, folded, each with its share of the summed
     /// idf.
     words: Vec<(Forms<'a>, f64)>,
@@ -46,9 +46,9 @@ pub(super) struct Inspection<'a> {
     asks_when: bool,
 }
 
-/// The documents that were read, each with its bonus, from 0 on.
+/// What a closer look at documents gives, from 0 on.
 #[derive(Debug, Default)]
-pub(super) struct Inspected(HashMap<Row, (Closer, StoredDocument)>);
+pub(super) struct Inspected(HashMap<Row, Closer>);
 
 /// What a closer look at a document gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,52 +69,35 @@ impl Inspected {
 
     /// Returns the bonus of a document; 0 if it was not inspected.
     pub(super) fn bonus(&self, row: Row) -> f64 {
-        self.0.get(&row).map_or(0.0, |(closer, _)| closer.bonus)
+        self.0.get(&row).map_or(0.0, |closer| closer.bonus)
     }
 
     /// Returns the share of the query of which a document has only words with the same
     /// stem; 0 if it was not inspected.
     pub(super) fn related(&self, row: Row) -> f64 {
-        self.0.get(&row).map_or(0.0, |(closer, _)| closer.related)
+        self.0.get(&row).map_or(0.0, |closer| closer.related)
     }
 
     /// Reports whether a document was inspected and has no informative word of the
     /// query, only words with the same stem.
     pub(super) fn is_only_related(&self, row: Row) -> bool {
-        self.0
-            .get(&row)
-            .is_some_and(|(closer, _)| closer.only_related)
-    }
-
-    /// Returns the documents in the order of `rows`. Those that were not inspected
-    /// are read now, and missing ones are left out.
-    pub(super) fn documents(
-        &self,
-        store: &dyn Reader,
-        rows: &[Row],
-    ) -> Result<Vec<StoredDocument>> {
-        let known = |row: &Row| self.0.contains_key(row);
-        let unread: Vec<Row> = rows.iter().copied().filter(|row| !known(row)).collect();
-        if unread.len() == rows.len() {
-            return store.documents(rows);
-        }
-        let read = store.documents(&unread)?.into_iter();
-        let mut read: HashMap<Row, StoredDocument> = read.map(|one| (one.row, one)).collect();
-        let mut document = |row: &Row| match self.0.get(row) {
-            Some((_, document)) => Some(document.clone()),
-            None => read.remove(row),
-        };
-        Ok(rows.iter().filter_map(&mut document).collect())
+        self.0.get(&row).is_some_and(|closer| closer.only_related)
     }
 }
 
 impl<'a> Inspection<'a> {
     /// Prepares an inspection for a query with this text and these terms, whose
     /// words can be trusted this far.
-    pub(super) fn of(store: &'a dyn Reader, text: &str, terms: &'a Terms, trust: f64) -> Self {
+    pub(super) fn of(
+        desk: &'a Desk<'a>,
+        stemming: Stemming,
+        text: &str,
+        terms: &'a Terms,
+        trust: f64,
+    ) -> Self {
         let Terms::Planned(terms) = terms else {
             return Self {
-                store,
+                desk,
                 words: Vec::new(),
                 with_related: false,
                 sequence: Vec::new(),
@@ -130,7 +113,6 @@ impl<'a> Inspection<'a> {
             .filter_map(|term| Some((term.typed.as_deref()?, (term.term.as_str(), term.weight))))
             .collect();
         let whole: f64 = weights.values().map(|(_, weight)| weight).sum();
-        let stemming = store.stemming();
         let mut words: Vec<(Forms<'_>, f64)> = weights
             .into_iter()
             .map(|(word, (stem, weight))| (Forms::of(word, stem, stemming), weight / whole))
@@ -144,7 +126,7 @@ impl<'a> Inspection<'a> {
         // Sums of floats depend on the order.
         words.sort_unstable_by_key(|(word, _)| word.typed());
         Self {
-            store,
+            desk,
             words,
             with_related: false,
             common,
@@ -180,17 +162,16 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// Reads these documents and returns each with its bonus, from 0 on.
+    /// Looks at these documents.
     pub(super) fn inspect(&self, rows: &[Row]) -> Result<Inspected> {
         if rows.is_empty() {
             return Ok(Inspected::default());
         }
         let mut folded = String::new();
-        let documents = self.store.documents(rows)?.into_iter();
-        let inspected = documents.map(|document| {
-            let closer = self.look(&document, &mut folded);
-            (document.row, (closer, document))
-        });
+        let documents = self.desk.documents(rows)?;
+        let inspected = documents
+            .iter()
+            .map(|document| (document.row, self.look(document, &mut folded)));
         Ok(Inspected(inspected.collect()))
     }
 

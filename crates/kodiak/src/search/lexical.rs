@@ -4,13 +4,14 @@
 use super::Request;
 use super::caveat::Caveat;
 use super::inspect::Inspected;
+use super::lexicon::Lexicon;
 use super::limits::{INSPECTED, Limits};
 use super::query::Query;
 use super::terms::{self, PlannedTerm, TermPlan};
 use crate::error::{Error, Result};
 use crate::rank::rules::{BONUS_SHARE, PROXIMITY_TERMS};
 use crate::rank::{Bm25, Tuning};
-use crate::store::{Filter, Matches, Reader, Row};
+use crate::store::{Filter, Matches, Ranking, Reader, Row};
 use crate::text::words;
 
 /// The number of words of a query that are looked for literally: each of them
@@ -66,6 +67,7 @@ pub(super) enum Terms {
 #[derive(Clone, Copy)]
 pub(super) struct LexicalRetriever<'a> {
     pub(super) store: &'a dyn Reader,
+    pub(super) lexicon: &'a Lexicon<'a>,
     pub(super) tuning: &'a Tuning,
 }
 
@@ -101,13 +103,12 @@ impl LexicalRetriever<'_> {
         filter: &Filter,
         keep: usize,
     ) -> Result<LexicalCandidates> {
-        let corpus = self.store.corpus()?;
-        let plan = terms::plan(self.store, query, corpus, self.tuning)?;
+        let corpus = self.lexicon.corpus()?;
+        let plan = terms::plan(self.lexicon, query, corpus, self.tuning)?;
         let bm25 = self.bm25_for(query, &plan);
         // At least as many as are inspected, so that the order of the best does not
         // depend on how many are wanted.
         let most = keep.max(INSPECTED);
-        let run = |expression| self.store.matches(expression, filter, corpus, bm25, most);
         let TermPlan {
             expression,
             pruned,
@@ -115,19 +116,23 @@ impl LexicalRetriever<'_> {
             terms,
             whole,
         } = plan;
-        let mut matches = match (&pruned, &expression) {
-            (Some(pruned), _) => run(pruned)?,
-            (None, Some(expression)) => run(expression)?,
-            (None, None) => self.store.newest(filter, only_excluded.as_ref(), keep)?,
-        };
         // Pruning must not make an answer shorter than the limit, nor deprive
         // fusion of the lexical scores of semantic candidates: on conversations
         // that costs .003 to .006 nDCG@10.
-        if let (Some(_), Some(expression)) = (&pruned, &expression)
-            && matches.total < keep
-        {
-            matches = run(expression)?;
-        }
+        let instead = pruned.as_ref().and(expression.as_ref());
+        let matches = match pruned.as_ref().or(expression.as_ref()) {
+            Some(expression) => {
+                let ranking = Ranking {
+                    expression,
+                    instead: instead.map(|instead| (keep, instead)),
+                    corpus,
+                    bm25,
+                    limit: most,
+                };
+                self.store.ranked(&ranking, filter)?
+            }
+            None => self.store.newest(filter, only_excluded.as_ref(), keep)?,
+        };
         Ok(LexicalCandidates {
             matches,
             retriever: "fts5",

@@ -11,9 +11,11 @@
 //!
 //! * `plan`, `query`, `token`, `intent`, `complete`, `typo`, `address`, `surface`: the
 //!   query, parsed, completed, corrected and routed;
+//! * `retrieve`: both retrievers as the plan asks for them, and their join;
+//! * `lexicon`, `watch`, `desk`: what was asked and read of the store, in few calls;
 //! * `lexical`, `terms`: lexical retrieval, with idf and pruning;
 //! * `semantic`, `compare`, `workers`: semantic retrieval, with exact cosines;
-//! * `candidate`, `score`, `turn`, `inspect`: both joined, fused and rescored by
+//! * `candidate`, `score`, `context`, `turn`, `inspect`: both joined, fused and rescored by
 //!   `rank`, the best of them after a closer look;
 //! * `rerank`: the best of them as a reranker sees them;
 //! * `present`, `snippet`, `freshness`, `duplicates`: hits made of the best
@@ -27,12 +29,15 @@ mod candidate;
 mod caveat;
 mod compare;
 mod complete;
+mod context;
+mod desk;
 mod duplicates;
 mod forms;
 mod freshness;
 mod inspect;
 mod intent;
 mod lexical;
+mod lexicon;
 mod limits;
 mod lookup;
 mod mode;
@@ -43,6 +48,7 @@ mod query;
 mod relevance;
 mod request;
 mod rerank;
+mod retrieve;
 mod router;
 #[cfg(test)]
 mod scope_tests;
@@ -59,10 +65,11 @@ mod turn;
 mod typo;
 mod uncertainty;
 mod unembedded;
+mod watch;
 mod workers;
 
-use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 pub use crate::source::TurnDetails;
@@ -79,18 +86,16 @@ pub use uncertainty::Uncertainty;
 pub(crate) use workers::Workers;
 
 use crate::error::Result;
-use crate::rank::evidence::QueryWords;
 use crate::rank::spelling::SHORTEST_COMPLETED;
-use crate::store::{Coverage, Filter, Snapshot};
-use candidate::{Ranked, join};
-use inspect::Inspection;
+use crate::store::{Coverage, Filter, Row, Snapshot, Wanted};
+use candidate::Ranked;
+use desk::Desk;
 use lexical::LexicalCandidates;
-use limits::{INSPECTED, Limits};
+use lexicon::Lexicon;
+use limits::Limits;
 use plan::{Plan, Route};
 use present::Presented;
 use query::Query;
-use score::Scoring;
-use semantic::{Available, Pending, SemanticCandidates};
 use supersession::Supersession;
 
 /// The time semantic retrieval has before lexical retrieval answers alone. It is
@@ -103,8 +108,10 @@ struct Searching<'a> {
     request: &'a Request,
     filter: Filter,
     started: Instant,
-    /// The number of documents that the filter admits, once it was counted.
-    searched: OnceCell<u64>,
+    /// What is known of the words of the index.
+    lexicon: RefCell<Rc<Lexicon<'a>>>,
+    /// What was read of documents.
+    desk: RefCell<Rc<Desk<'a>>>,
 }
 
 /// The result of the stages before presentation.
@@ -156,15 +163,17 @@ impl<'a> Searching<'a> {
     fn answer(mut self) -> Result<Answer> {
         let store = self.router.store();
         let snapshot = Snapshot::begin(store)?;
-        let speller = self.router.speller(&self.filter);
-        let mut plan = Plan::of(speller, self.request, &self.router.tuning)?;
+        let mut plan = self.plan()?;
         self.filter.without = std::mem::take(&mut plan.unwanted);
+        self.desk = RefCell::new(Rc::new(Desk::new(store, &self.filter)));
         let (mut snapshot, mut outcome) = self.run(&plan, snapshot)?;
+        self.desk().fetch(self.presented(&outcome.ranked))?;
         self.rerank(&plan, &mut outcome)?;
         self.supersede(&plan, &mut outcome)?;
         let mut shown = self.show(&plan, &outcome)?;
         if shown.lacks_hits() && outcome.can_widen(&plan) {
             (snapshot, outcome) = self.widened(&plan, snapshot, outcome)?;
+            self.desk().fetch(self.presented(&outcome.ranked))?;
             self.rerank(&plan, &mut outcome)?;
             self.supersede(&plan, &mut outcome)?;
             shown = self.show(&plan, &outcome)?;
@@ -204,6 +213,75 @@ impl<'a> Searching<'a> {
         })
     }
 
+    fn lexicon(&self) -> Rc<Lexicon<'a>> {
+        Rc::clone(&self.lexicon.borrow())
+    }
+
+    fn desk(&self) -> Rc<Desk<'a>> {
+        Rc::clone(&self.desk.borrow())
+    }
+
+    /// Plans the search, and asks what else will be needed of the index before documents
+    /// are read.
+    fn plan(&self) -> Result<Plan> {
+        let lexicon = self.lexicon();
+        let lexicon = &*lexicon;
+        let tuning = &self.router.tuning;
+        lexicon.settle(|| {
+            let plan = Plan::of(self.router.speller(lexicon), self.request, tuning)?;
+            let asks = !matches!(plan.route, Route::Literal | Route::Listing);
+            if asks && lexicon.is_noting() {
+                // Retrieval plans them again. A failure shows there.
+                let corpus = lexicon.corpus().unwrap_or_default();
+                let _ = terms::plan(lexicon, &plan.query, corpus, tuning);
+            }
+            if lexicon.is_noting() {
+                lexicon.expect_facts(asks);
+                let compares = matches!(
+                    plan.route,
+                    Route::LexicalFirst | Route::Hybrid | Route::Semantic
+                );
+                if compares && self.router.embedder.is_some() && !self.filter.is_empty() {
+                    lexicon.expect_rows();
+                }
+            }
+            Ok(plan)
+        })
+    }
+
+    /// Returns what presenting the best candidates reads, in one call with what
+    /// supersedes candidates.
+    fn presented(&self, ranked: &Ranked) -> Wanted {
+        let candidates = &ranked.candidates;
+        self.presented_of(
+            candidates.iter().map(|one| one.row),
+            |most| {
+                let best = candidates.iter().take(most);
+                let chunks = best.filter_map(|one| present::shown_chunk(self.request, one));
+                chunks.collect()
+            },
+            self.request.limit,
+        )
+    }
+
+    fn presented_of(
+        &self,
+        rows: impl Iterator<Item = Row> + Clone,
+        chunks: impl FnOnce(usize) -> Vec<i64>,
+        most: usize,
+    ) -> Wanted {
+        let depth = supersession::DEPTH.max(self.request.limit.saturating_mul(2));
+        let best: Vec<Row> = rows.clone().take(most).collect();
+        Wanted {
+            spans: chunks(most),
+            successors: rows.take(depth).collect(),
+            documents: best.clone(),
+            entries: best.clone(),
+            fields: best,
+            ..Wanted::default()
+        }
+    }
+
     /// Returns whether the query has only just begun to be typed: too little to
     /// resemble a name.
     fn is_begun(&self) -> bool {
@@ -213,14 +291,15 @@ impl<'a> Searching<'a> {
 
     /// Makes hits of the best candidates and judges them.
     fn show(&self, plan: &Plan, outcome: &Outcome) -> Result<Presented> {
-        let sources = self.router.store().incomplete_sources(&self.filter)?;
+        let sources = self.lexicon().incomplete_sources()?;
         let never_synced = sources
             .into_iter()
             .map(|source| Caveat::SourceNeverSynced { source });
         let mut caveats: Vec<Caveat> = never_synced.collect();
         let terms = self.judged_terms(plan, outcome);
         let judge = self.judge(plan, outcome, terms.as_ref(), &mut caveats)?;
-        let mut presenter = self.router.presenter(self.request);
+        let desk = self.desk();
+        let mut presenter = self.router.presenter(&desk, self.request);
         // A listing is not an answer that one of several copies gives.
         presenter.collapse &= plan.route != Route::Listing;
         let mut shown = presenter.present(&outcome.ranked, judge)?;
@@ -234,8 +313,7 @@ impl<'a> Searching<'a> {
             required, excluded, ..
         } = &plan.query;
         Supersession {
-            store: self.router.store(),
-            filter: &self.filter,
+            desk: &self.desk(),
             limit: self.request.limit,
             moves: plan.route != Route::Listing,
             // What must or must not occur was not looked for in what would join.
@@ -265,277 +343,30 @@ impl<'a> Searching<'a> {
         Ok((snapshot, Outcome { caveats, ..found }))
     }
 
-    /// Retrieves, joins and scores candidates. Returns the outcome with the
-    /// snapshot it was read from, which may be a new one: no snapshot is held
-    /// while a model works.
-    fn run(&self, plan: &Plan, snapshot: Snapshot<'a>) -> Result<(Snapshot<'a>, Outcome)> {
-        let Plan { route, limits, .. } = plan;
-        let lexical = self.router.lexical();
-        match route {
-            Route::Literal => {
-                let found = lexical.retrieve_like(self.request, &self.filter, *limits)?;
-                Ok((snapshot, Outcome::lexical(found)))
-            }
-            Route::Listing => {
-                let found = lexical.list(self.request, &self.filter, *limits)?;
-                Ok((snapshot, Outcome::lexical(found)))
-            }
-            Route::Lexical => {
-                let found = self.words(plan, limits.fetched)?;
-                Ok((snapshot, self.inspect(plan, found, false)?))
-            }
-            Route::LexicalFirst => {
-                let found = self.words(plan, limits.fetched)?;
-                if found.matches.total >= limits.hits {
-                    return Ok((snapshot, self.inspect(plan, found, false)?));
-                }
-                let pending = self.begin(plan, limits.fetched)?;
-                let total = found.matches.total;
-                let waited = self.wait(snapshot, pending.map(|one| one.beside(total)), plan)?;
-                let found = self.again(waited.changed, found, plan, limits.fetched)?;
-                let mut outcome = self.inspect(plan, found, waited.candidates.is_some())?;
-                outcome.caveats.extend(waited.absence);
-                if let Some(semantic) = waited.candidates {
-                    self.note_model(&mut outcome, &semantic)?;
-                    let related = outcome.ranked.take_related();
-                    let chunks = semantic.beside(self.router.store(), &related)?;
-                    let weight = self.router.tuning.centroid_weight;
-                    outcome.ranked.append(chunks, weight);
-                    outcome.ranked.restore(related);
-                }
-                Ok((waited.snapshot, outcome))
-            }
-            Route::Hybrid => {
-                let pending = self.begin(plan, limits.candidates)?;
-                let keep = if pending.is_ok() {
-                    limits.rescoring_depth
-                } else {
-                    limits.fetched
-                };
-                let found = self.words(plan, keep)?;
-                let total = found.matches.total;
-                let waited = self.wait(snapshot, pending.map(|one| one.beside(total)), plan)?;
-                let found = self.again(waited.changed, found, plan, keep)?;
-                let mut outcome = match waited.candidates {
-                    Some(semantic) => self.fuse(plan, found, semantic)?,
-                    None => self.inspect(plan, found, false)?,
-                };
-                outcome.caveats.extend(waited.absence);
-                Ok((waited.snapshot, outcome))
-            }
-            Route::Semantic => {
-                let pending = self.begin(plan, limits.candidates)?;
-                let waited = self.wait(snapshot, pending.map(|one| one.beside(0)), plan)?;
-                let Some(semantic) = waited.candidates else {
-                    let found = self.words(plan, limits.fetched)?;
-                    let mut outcome = self.inspect(plan, found, false)?;
-                    outcome.caveats.extend(waited.absence);
-                    return Ok((waited.snapshot, outcome));
-                };
-                let mut outcome = Outcome {
-                    ranked: Ranked::semantic(Vec::new(), 0.0),
-                    retrievers: Retrievers::default(),
-                    embedded: 0.0,
-                    caveats: Vec::new(),
-                };
-                self.note_model(&mut outcome, &semantic)?;
-                outcome
-                    .ranked
-                    .append(semantic.chunks, self.router.tuning.centroid_weight);
-                Ok((waited.snapshot, outcome))
-            }
+    /// Returns the share of chunks with embeddings.
+    fn coverage(&self) -> Result<f64> {
+        let share = self.lexicon().coverage()?.map_or(0.0, Coverage::share);
+        // All of it is all of any part.
+        if share < 1.0 && self.filter != *self.lexicon().filter() {
+            return Ok(self.router.store().coverage(&self.filter)?.share());
         }
-    }
-
-    /// Ranks lexical candidates, the best of them after a closer look.
-    fn inspect(
-        &self,
-        plan: &Plan,
-        mut found: LexicalCandidates,
-        with_related: bool,
-    ) -> Result<Outcome> {
-        let query = plan.spelt(self.request);
-        let mut inspection = Inspection::of(self.router.store(), query, &found.terms, 1.0);
-        if with_related {
-            inspection = inspection.with_related();
-        }
-        let most = inspection.depth().min(INSPECTED);
-        let inspected = inspection.inspect(&found.best_rows(most))?;
-        found.raise(&inspected);
-        let mut outcome = Outcome::lexical(found);
-        outcome.ranked.inspected = inspected;
-        Ok(outcome)
-    }
-
-    /// Runs lexical retrieval. Keeps `keep` scores.
-    fn words(&self, plan: &Plan, keep: usize) -> Result<LexicalCandidates> {
-        let Plan { query, limits, .. } = plan;
-        let lexical = self.router.lexical();
-        lexical.retrieve_words(self.request, query, &self.filter, *limits, keep)
-    }
-
-    /// Repeats lexical retrieval if the index has changed since.
-    fn again(
-        &self,
-        changed: bool,
-        found: LexicalCandidates,
-        plan: &Plan,
-        keep: usize,
-    ) -> Result<LexicalCandidates> {
-        match changed {
-            true => self.words(plan, keep),
-            false => Ok(found),
-        }
-    }
-
-    /// Starts semantic retrieval of `keep` documents.
-    fn begin(&self, plan: &Plan, keep: usize) -> Result<Available<Pending>> {
-        let semantic = self.router.semantic();
-        semantic.begin(&plan.texts, &plan.query, &self.filter, keep, self.started)
-    }
-
-    /// Waits for the model without holding a snapshot, then reads the semantic
-    /// candidates from a new one.
-    fn wait(
-        &self,
-        snapshot: Snapshot<'a>,
-        pending: Available<Pending>,
-        plan: &Plan,
-    ) -> Result<Waited<'a>> {
-        let store = self.router.store();
-        let pending = match pending {
-            Ok(pending) => pending,
-            Err(absence) => {
-                return Ok(Waited {
-                    snapshot,
-                    changed: false,
-                    candidates: None,
-                    absence: absence.map(Caveat::SemanticUnavailable),
-                });
-            }
-        };
-        let before = store.revision()?;
-        drop(snapshot);
-        let vectors = pending.wait();
-        let snapshot = Snapshot::begin(store)?;
-        let changed = store.revision()? != before;
-        let semantic = self.router.semantic();
-        let found = match vectors {
-            Ok(vectors) => semantic.candidates(vectors, changed, &plan.query, &self.filter)?,
-            Err(absence) => Err(absence),
-        };
-        let (candidates, absence) = match found {
-            Ok(candidates) => (Some(candidates), None),
-            Err(absence) => (None, Some(Caveat::SemanticUnavailable(absence))),
-        };
-        Ok(Waited {
-            snapshot,
-            changed,
-            candidates,
-            absence,
-        })
-    }
-
-    /// Records in the outcome which model ran and the share of embedded chunks.
-    fn note_model(&self, outcome: &mut Outcome, semantic: &SemanticCandidates) -> Result<()> {
-        outcome.retrievers.semantic = Some(semantic.model.clone());
-        outcome.embedded = self.router.store().coverage(&self.filter)?.share();
-        if outcome.embedded < 1.0 {
-            // Rounded down, so that 100 % always means all.
-            let percent = (outcome.embedded * 100.0).floor() as u8;
-            outcome.caveats.push(Caveat::PartlyEmbedded { percent });
-        }
-        Ok(())
+        Ok(share)
     }
 
     /// Returns the share of embedded chunks where no meanings were compared. It only
     /// informs, so the search succeeds even if counting fails.
     fn embedded(&self) -> f64 {
-        let store = self.router.store();
-        match store.serving() {
-            Ok(Some(_)) => store.coverage(&self.filter).map_or(0.0, Coverage::share),
+        match self.lexicon().coverage() {
+            Ok(Some(_)) => self.coverage().unwrap_or(0.0),
             _ => 0.0,
         }
     }
 
     /// Returns the number of documents that the filter admits.
     fn searched(&self) -> Result<u64> {
-        if let Some(&known) = self.searched.get() {
-            return Ok(known);
-        }
-        let store = self.router.store();
-        let counted = if store.is_within(&self.filter)
-            && let Ok(corpus) = store.corpus()
-        {
-            corpus.documents
-        } else {
-            store.rows(&self.filter, None, None)?.len() as u64
-        };
-        Ok(*self.searched.get_or_init(|| counted))
-    }
-
-    /// Joins the candidates of both retrievers, fuses their scores and rescores
-    /// them.
-    fn fuse(
-        &self,
-        plan: &Plan,
-        found: LexicalCandidates,
-        semantic: SemanticCandidates,
-    ) -> Result<Outcome> {
-        let store = self.router.store();
-        let mut outcome = Outcome {
-            ranked: Ranked::semantic(Vec::new(), 0.0),
-            retrievers: Retrievers {
-                lexical: Some(found.retriever.to_owned()),
-                ..Retrievers::default()
-            },
-            embedded: 0.0,
-            caveats: found.caveats,
-        };
-        self.note_model(&mut outcome, &semantic)?;
-        let LexicalCandidates {
-            matches,
-            terms,
-            whole,
-            ..
-        } = found;
-        let SemanticCandidates {
-            comparison, chunks, ..
-        } = semantic;
-        let most = plan.limits.candidates;
-        let mut candidates = join(store, &matches.best, chunks, &comparison, most)?;
-        if let Some(tools) = self.router.candidate_embedder()
-            && outcome.embedded < 1.0
-        {
-            let (hits, deadline) = (plan.limits.hits, self.router.deadline(self.started));
-            unembedded::embed(store, tools, &comparison, &mut candidates, hits, deadline)?;
-        }
-        let scoring = Scoring {
-            store,
-            fusion: self.request.fusion,
-            weights: self.request.weights,
-            terms: &terms,
-            words: QueryWords {
-                whole,
-                documents: self.searched()?,
-            },
-            tuning: &self.router.tuning,
-            query: plan.spelt(self.request),
-        };
-        let inspected = scoring.apply(&mut candidates)?;
-        let only_semantic = candidates
-            .iter()
-            .filter(|one| one.evidence.lexical_rank.is_none())
-            .count();
-        outcome.ranked = Ranked {
-            candidates,
-            total: matches.total + only_semantic,
-            terms,
-            whole,
-            inspected,
-            superseded: HashMap::new(),
-        };
-        Ok(outcome)
+        // What must not be found was found with the filter of the lexicon.
+        let unwanted = self.filter.without.len() as u64;
+        Ok(self.lexicon().admitted()?.saturating_sub(unwanted))
     }
 }
 
@@ -544,14 +375,4 @@ fn unrefreshed(notices: &[Caveat]) -> Completeness {
     let mut completeness = Completeness::of(notices);
     completeness.add(Caveat::ChangesNotLookedFor(NotLookedFor::Off));
     completeness
-}
-
-/// The result of waiting for a model.
-struct Waited<'a> {
-    snapshot: Snapshot<'a>,
-    /// Whether the index changed while waiting.
-    changed: bool,
-    candidates: Option<SemanticCandidates>,
-    /// Why there are none, if that is to be said.
-    absence: Option<Caveat>,
 }

@@ -110,8 +110,7 @@ impl Plan {
         caveats.extend(cut.map(|words| Caveat::QueryTruncated { words }));
         let route = Route::of(request, &query, intent, tuning.keyword).beside(completion);
         let surface = Surface {
-            store: speller.store,
-            filter: speller.filter,
+            lexicon: speller.lexicon,
             tuning,
         };
         let mut exact = query.clone();

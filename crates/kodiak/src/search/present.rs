@@ -1,8 +1,11 @@
 //! Presentation: reads the ranked documents, checks them against their sources
 //! and makes hits of them, with snippets and explanations.
 
+use std::collections::HashSet;
+
 use super::candidate::{Candidate, Ranked};
 use super::caveat::{Caveat, NotIndexed};
+use super::desk::Desk;
 use super::duplicates::Originals;
 use super::freshness::{Freshener, Freshness};
 use super::lexical::Terms;
@@ -14,12 +17,13 @@ use crate::date;
 use crate::document::{newlines, uri};
 use crate::error::{Error, Result};
 use crate::source::{Described, Details, Source};
-use crate::store::{ChunkSpan, Filter, LinkMatch, Phrase, Reader, Row, StoredDocument};
+use crate::store::{ChunkSpan, Filter, LinkMatch, Phrase, Reader, Row, StoredDocument, Wanted};
 use crate::text::Stemming;
 
 /// Turns ranked documents into hits.
 pub(super) struct Presenter<'a> {
     pub(super) store: &'a dyn Reader,
+    pub(super) desk: &'a Desk<'a>,
     pub(super) sources: &'a [Box<dyn Source>],
     pub(super) request: &'a Request,
     /// Whether copies of a hit become part of it.
@@ -72,22 +76,36 @@ impl Presenter<'_> {
             Terms::Planned(terms) => terms,
             Terms::Literal(_) => &[],
         };
-        let linked = self.explained_links(terms)?;
+        let explained = if request.explain && !rows.is_empty() {
+            terms
+        } else {
+            &[]
+        };
+        let linked = self.explained_links(explained)?;
         let mut hits: Vec<Hit> = Vec::new();
         let mut originals = Originals::new(stemming);
         let (mut gone, mut changed, mut unknown) = (0, 0, 0);
         let freshener = Freshener::new(self.sources, self.store);
         // Reads as many as the limit, and more only if some are gone.
         let mut candidates = ranked.candidates.iter();
-        for chunk in rows.chunks(request.limit.max(1)) {
-            for document in ranked.inspected.documents(self.store, chunk)? {
+        let step = request.limit.max(1);
+        for (number, chunk) in rows.chunks(step).enumerate() {
+            // What was not read before is read at once.
+            let is_read = number == 0 || self.desk.has_all(chunk);
+            let wanted = if is_read {
+                chunk
+            } else {
+                &rows[number * step..]
+            };
+            self.desk.fetch(self.wanted(ranked, wanted))?;
+            for document in self.desk.documents(chunk)? {
                 let Some(candidate) = candidates.find(|one| one.row == document.row) else {
                     continue;
                 };
                 if hits.len() >= request.limit {
                     break;
                 }
-                let entry = self.store.entry_of(document.row)?;
+                let entry = self.desk.entry(document.row)?;
                 let freshness = freshener.of(&document, entry.as_ref())?;
                 if freshness == Freshness::Gone {
                     gone += 1;
@@ -100,7 +118,7 @@ impl Presenter<'_> {
                     && newer.is_none()
                     && let Some(original) = originals.find(&document, statement)
                 {
-                    hits[original].also_in.push(document.into());
+                    hits[original].also_in.push((&*document).into());
                     continue;
                 }
                 changed += usize::from(freshness == Freshness::Changed);
@@ -137,7 +155,7 @@ impl Presenter<'_> {
                 }
                 hits.push(hit);
                 if self.collapse && newer.is_none() {
-                    originals.add(document, hits.len() - 1, statement);
+                    originals.add((*document).clone(), hits.len() - 1, statement);
                 }
             }
             if hits.len() >= request.limit {
@@ -183,8 +201,8 @@ impl Presenter<'_> {
         let Some(row) = row else {
             return Ok(None);
         };
-        let found = self.store.documents(&[*row])?.pop();
-        Ok(found.map(|document| document.short_id))
+        let found = self.desk.documents(&[*row])?.pop();
+        Ok(found.map(|document| document.short_id.clone()))
     }
 
     /// Returns the source of a document, if it is registered.
@@ -199,7 +217,7 @@ impl Presenter<'_> {
         let described = Described {
             document,
             entry,
-            fields: &|| self.store.fields(document.row),
+            fields: &|| self.desk.fields(document.row),
         };
         match self.source_of(document) {
             Some(source) => source.describe(&described),
@@ -210,16 +228,31 @@ impl Presenter<'_> {
     /// Returns the span of the chunk nearest to the query, if the snippet or the
     /// explanation needs it.
     fn span(&self, candidate: &Candidate) -> Result<Option<ChunkSpan>> {
-        let shown = self.request.explain || candidate.evidence.lexical_rank.is_none();
-        match &candidate.chunk {
-            Some(chunk) if shown => self.store.span_of(chunk.chunk),
-            _ => Ok(None),
+        match shown_chunk(self.request, candidate) {
+            Some(chunk) => self.desk.span(chunk),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns what presenting these candidates reads.
+    fn wanted(&self, ranked: &Ranked, rows: &[Row]) -> Wanted {
+        let newer = rows.iter().filter_map(|row| ranked.superseded.get(row));
+        let shown: HashSet<Row> = rows.iter().copied().collect();
+        let candidates = ranked.candidates.iter();
+        let candidates = candidates.filter(|one| shown.contains(&one.row));
+        let spans = candidates.filter_map(|one| shown_chunk(self.request, one));
+        Wanted {
+            documents: rows.iter().chain(newer).copied().collect(),
+            fields: rows.to_vec(),
+            entries: rows.to_vec(),
+            spans: spans.collect(),
+            ..Wanted::default()
         }
     }
 
     /// Returns where the links with these terms lead to, for explanations.
     fn explained_links(&self, terms: &[PlannedTerm]) -> Result<Vec<LinkMatch>> {
-        if !self.request.explain {
+        if terms.is_empty() {
             return Ok(Vec::new());
         }
         let phrases = terms.iter().map(|term| Phrase {
@@ -233,6 +266,14 @@ impl Presenter<'_> {
             other => other,
         }
     }
+}
+
+/// Returns the chunk of a candidate nearest to the query, if the snippet or the
+/// explanation needs it.
+pub(super) fn shown_chunk(request: &Request, candidate: &Candidate) -> Option<i64> {
+    let shown = request.explain || candidate.evidence.lexical_rank.is_none();
+    let chunk = candidate.chunk.as_ref().filter(|_| shown);
+    chunk.map(|chunk| chunk.chunk)
 }
 
 /// Removes the hits that are less relevant than `least`. Returns how many there

@@ -71,9 +71,9 @@ impl<'a> Searching<'a> {
             return None;
         }
         // A semantic search answers even if the terms cannot be read.
-        let (store, tuning) = (self.router.store(), &self.router.tuning);
-        let corpus = store.corpus().ok()?;
-        let planned = terms::plan(store, &plan.query, corpus, tuning).ok()?;
+        let corpus = self.lexicon().corpus().ok()?;
+        let tuning = &self.router.tuning;
+        let planned = terms::plan(&self.lexicon(), &plan.query, corpus, tuning).ok()?;
         Some(Terms::Planned(planned.terms))
     }
 

@@ -6,6 +6,7 @@
 //! scores of the search stay with the places: the first hit has the highest.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -21,7 +22,7 @@ use crate::cancel::Stop;
 use crate::error::Result;
 use crate::rank::rerank::{Reranked, blend};
 use crate::rerank::{RerankError, Reranker};
-use crate::store::{Row, StoredDocument};
+use crate::store::{Row, StoredDocument, Wanted};
 use crate::text::fold_into;
 
 /// The bytes of a text that are reranked. Most rerankers see some 500 tokens.
@@ -72,12 +73,19 @@ impl Searching<'_> {
     }
 
     /// Reads the documents of the best candidates.
-    fn documents(&self, ranked: &Ranked, count: usize) -> Result<HashMap<Row, StoredDocument>> {
+    fn documents(&self, ranked: &Ranked, count: usize) -> Result<HashMap<Row, Rc<StoredDocument>>> {
         let rows: Vec<Row> = ranked.candidates[..count]
             .iter()
             .map(|one| one.row)
             .collect();
-        let documents = ranked.inspected.documents(self.router.store(), &rows)?;
+        let chunks = ranked.candidates[..count].iter();
+        let chunks = chunks.filter_map(|one| Some(one.chunk.as_ref()?.chunk));
+        self.desk().fetch(Wanted {
+            documents: rows.clone(),
+            spans: chunks.collect(),
+            ..Wanted::default()
+        })?;
+        let documents = self.desk().documents(&rows)?;
         Ok(documents.into_iter().map(|one| (one.row, one)).collect())
     }
 
@@ -86,7 +94,7 @@ impl Searching<'_> {
     fn texts(
         &self,
         candidates: &[Candidate],
-        documents: &HashMap<Row, StoredDocument>,
+        documents: &HashMap<Row, Rc<StoredDocument>>,
     ) -> Result<Vec<String>> {
         let mut texts = Vec::with_capacity(candidates.len());
         for candidate in candidates {
@@ -95,7 +103,7 @@ impl Searching<'_> {
                 continue;
             };
             let span = match &candidate.chunk {
-                Some(chunk) => self.router.store().span_of(chunk.chunk)?,
+                Some(chunk) => self.desk().span(chunk.chunk)?,
                 None => None,
             };
             let chunk = span.and_then(|span| document.body.get(span.range));

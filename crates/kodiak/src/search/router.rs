@@ -1,12 +1,15 @@
 //! The single way into the index: a router over a store, with what it needs to
 //! answer.
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::complete::Completer;
+use super::desk::Desk;
 use super::lexical::LexicalRetriever;
+use super::lexicon::Lexicon;
 use super::lookup::{Found, Lookup, Named};
 use super::present::Presenter;
 use super::rerank::Reranking;
@@ -160,11 +163,16 @@ impl<'a> Router<'a> {
         self.guard.require(Capability::Search)?;
         let filter = self.guard.narrow(&request.filter);
         Searching {
+            lexicon: RefCell::new(Rc::new(Lexicon::new(
+                self.store(),
+                filter.clone(),
+                request.as_you_type,
+            ))),
+            desk: RefCell::new(Rc::new(Desk::new(self.store(), &filter))),
             router: self,
             request,
             filter,
             started: Instant::now(),
-            searched: OnceCell::new(),
         }
         .answer()
     }
@@ -187,7 +195,8 @@ impl<'a> Router<'a> {
     pub fn spelling(&self, word: &str) -> Result<Option<String>> {
         self.guard.require(Capability::Search)?;
         let filter = self.guard.narrow(&Filter::default());
-        let speller = self.speller(&filter);
+        let lexicon = Lexicon::new(self.store(), filter, false);
+        let speller = self.speller(&lexicon);
         let completer = Completer {
             speller,
             tuning: &self.tuning,
@@ -215,10 +224,9 @@ impl<'a> Router<'a> {
         started.checked_add(self.deadline)
     }
 
-    pub(super) fn speller<'b>(&'b self, filter: &'b Filter) -> Speller<'b> {
+    pub(super) fn speller<'b>(&'b self, lexicon: &'b Lexicon<'b>) -> Speller<'b> {
         Speller {
-            store: self.store(),
-            filter,
+            lexicon,
             embedder: self.embedder.as_deref(),
         }
     }
@@ -231,16 +239,18 @@ impl<'a> Router<'a> {
         }
     }
 
-    pub(super) fn lexical(&self) -> LexicalRetriever<'_> {
+    pub(super) fn lexical<'b>(&'b self, lexicon: &'b Lexicon<'b>) -> LexicalRetriever<'b> {
         LexicalRetriever {
             store: self.store(),
+            lexicon,
             tuning: &self.tuning,
         }
     }
 
-    pub(super) fn semantic(&self) -> SemanticRetriever<'_> {
+    pub(super) fn semantic<'b>(&'b self, lexicon: &'b Lexicon<'b>) -> SemanticRetriever<'b> {
         SemanticRetriever {
             store: self.store(),
+            lexicon,
             tuning: &self.tuning,
             embedder: self.embedder.as_ref(),
             absence: self.absence.as_deref(),
@@ -264,9 +274,14 @@ impl<'a> Router<'a> {
         })
     }
 
-    pub(super) fn presenter<'b>(&'b self, request: &'b Request) -> Presenter<'b> {
+    pub(super) fn presenter<'b>(
+        &'b self,
+        desk: &'b Desk<'b>,
+        request: &'b Request,
+    ) -> Presenter<'b> {
         Presenter {
             store: self.store(),
+            desk,
             sources: self.sources,
             request,
             collapse: !request.all_copies,

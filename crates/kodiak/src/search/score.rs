@@ -3,9 +3,11 @@
 //! A rescoring stage sees all candidates with their scores and changes the
 //! scores. What a reranker thinks of the best of them comes after, in `rerank`.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::candidate::{Candidate, Fused};
+use super::context::Context;
+use super::desk::Desk;
 use super::inspect::{Inspected, Inspection};
 use super::lexical::Terms;
 use super::turn;
@@ -15,14 +17,19 @@ use crate::rank::evidence::QueryWords;
 use crate::rank::fusion::{Evidence, Fusion, Weights, fuse};
 use crate::rank::neighbourhood::Neighbourhood;
 use crate::rank::rules::RELATED_PENALTY;
-use crate::rank::thread::{REACH, Threads, Turn};
+use crate::rank::thread::{Threads, Turn};
 use crate::store::vectors::k_nearest_among;
-use crate::store::{Reader, Row};
+use crate::store::{Reader, Row, Wanted};
 use crate::text::Tokenizer;
 
 /// What scoring needs besides the candidates.
 pub(super) struct Scoring<'a> {
     pub(super) store: &'a dyn Reader,
+    pub(super) desk: &'a Desk<'a>,
+    /// The threads of the candidates.
+    pub(super) context: &'a Context,
+    /// What is read with the inspected documents, given the best candidates.
+    pub(super) also: &'a dyn Fn(&[Candidate], &[usize]) -> Wanted,
     pub(super) fusion: Fusion,
     pub(super) weights: Weights,
     pub(super) terms: &'a Terms,
@@ -109,10 +116,14 @@ impl Scoring<'_> {
         let neighbourhood = Neighbourhood::of(scores, &vectors, |vectors| {
             k_nearest_among(vectors, tuning.neighbours)
         });
-        let members = self.store.threads_of(&rows)?;
-        let authors = self.authors(&rows, &members)?;
-        let turns = self.turns(&rows, &members, &authors)?;
-        let threads = Threads::of(&rows, &turns, &members, &authors);
+        let context = self.context.of(self.store, &rows)?;
+        let Context {
+            threads: members,
+            authors,
+            ..
+        } = &*context;
+        let turns = self.turns(&rows, &context);
+        let threads = Threads::of(&rows, &turns, members, authors);
 
         neighbourhood.penalise_hubs(scores, weights.semantic * trust * tuning.hubness_penalty);
         threads.favour_named_speakers(scores, &turns, tuning);
@@ -129,11 +140,18 @@ impl Scoring<'_> {
         trust: f64,
         scores: &mut [f64],
     ) -> Result<Inspected> {
-        let inspection = Inspection::of(self.store, self.query, self.terms, trust);
+        let stemming = self.store.stemming();
+        let inspection = Inspection::of(self.desk, stemming, self.query, self.terms, trust);
         let inspection = inspection.with_related();
         let mut best: Vec<usize> = (0..scores.len()).collect();
         best.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]));
-        best.truncate(inspection.depth());
+        let depth = inspection.depth();
+        let mut wanted = (self.also)(candidates, &best);
+        best.truncate(depth);
+        wanted
+            .documents
+            .extend(best.iter().map(|&at| candidates[at].row));
+        self.desk.fetch(wanted)?;
         let rows: Vec<Row> = best.iter().map(|&at| candidates[at].row).collect();
         let inspected = inspection.inspect(&rows)?;
         let typical = typical_similarity(candidates);
@@ -148,33 +166,14 @@ impl Scoring<'_> {
         Ok(inspected)
     }
 
-    /// Returns who wrote or said the documents of threads that are, or are near, a
-    /// candidate.
-    fn authors(&self, rows: &[Row], threads: &[Vec<Row>]) -> Result<HashMap<Row, String>> {
-        let candidates: HashSet<Row> = rows.iter().copied().collect();
-        let mut wanted: BTreeSet<Row> = BTreeSet::new();
-        for thread in threads {
-            for (place, row) in thread.iter().enumerate() {
-                if candidates.contains(row) {
-                    let last = thread.len().min(place + REACH + 1);
-                    wanted.extend(&thread[place.saturating_sub(REACH)..last]);
-                }
-            }
-        }
-        let wanted: Vec<Row> = wanted.into_iter().collect();
-        self.store.authors_of(&wanted)
-    }
-
     /// Returns the turn of each document; `None` for one that is in no thread, or in
     /// one whose documents are too long for turns.
-    fn turns(
-        &self,
-        rows: &[Row],
-        threads: &[Vec<Row>],
-        authors: &HashMap<Row, String>,
-    ) -> Result<Vec<Option<Turn>>> {
+    fn turns(&self, rows: &[Row], context: &Context) -> Vec<Option<Turn>> {
+        let Context {
+            threads, authors, ..
+        } = context;
         if threads.is_empty() {
-            return Ok(vec![None; rows.len()]);
+            return vec![None; rows.len()];
         }
         let known: HashSet<&str> = match self.terms {
             // A stop word that is also a name, such as Will, names nobody.
@@ -191,16 +190,17 @@ impl Scoring<'_> {
         for thread in threads {
             let members = thread.iter().copied();
             let wanted: Vec<Row> = members.filter(|row| candidates.contains(row)).collect();
-            let bodies = self.store.bodies(&wanted, turn::MAX_BODY_BYTES)?;
+            let body = |row: &Row| Some((*row, context.bodies.get(row)?));
+            let bodies: Vec<(Row, &String)> = wanted.iter().filter_map(body).collect();
             if !turn::are_turns(wanted.len(), bodies.iter().map(|(_, body)| body.len())) {
                 continue;
             }
-            for (row, body) in &bodies {
-                let author = authors.get(row).map(String::as_str);
+            for (row, body) in bodies {
+                let author = authors.get(&row).map(String::as_str);
                 let read = || turn::read(author, body, &known, &mut tokenizer);
-                turns.entry(*row).or_insert_with(read);
+                turns.entry(row).or_insert_with(read);
             }
         }
-        Ok(rows.iter().map(|row| turns.get(row).copied()).collect())
+        rows.iter().map(|row| turns.get(row).copied()).collect()
     }
 }

@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 use super::candidate::Candidate;
 use super::caveat::SemanticAbsence;
 use super::compare::{Comparison, NearestChunk};
+use super::context::Context;
+use super::desk::Desk;
+use super::lexicon::Lexicon;
 use super::query::Query;
 use super::terms::constraints;
 use super::workers::Workers;
@@ -21,7 +24,7 @@ use crate::embed::{Embedder, Role};
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
 use crate::store::vectors::{Bitmap, KnnHit};
-use crate::store::{Filter, Reader, Row, VectorIndex};
+use crate::store::{Filter, Reader, Revision, Row, VectorIndex, Wanted};
 
 /// The number of bytes of a query that are embedded; the rest is cut off.
 const MAX_QUERY_BYTES: usize = 4_000;
@@ -41,6 +44,7 @@ pub(super) type Available<T> = std::result::Result<T, Option<SemanticAbsence>>;
 #[derive(Clone, Copy)]
 pub(super) struct SemanticRetriever<'a> {
     pub(super) store: &'a dyn Reader,
+    pub(super) lexicon: &'a Lexicon<'a>,
     pub(super) tuning: &'a Tuning,
     pub(super) embedder: Option<&'a Arc<dyn Embedder>>,
     /// Why there is no embedder.
@@ -96,6 +100,17 @@ pub(super) struct QueryVectors {
     patience: Duration,
 }
 
+/// The lexical candidates that are compared with the query too.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Beside {
+    /// The best of them.
+    pub(super) rows: Vec<Row>,
+    /// Those of them that are embedded for this search if they have no vector.
+    pub(super) embedded: Vec<Row>,
+    /// Whether the threads of all candidates count.
+    pub(super) threads: bool,
+}
+
 /// Documents retrieved semantically.
 pub(super) struct SemanticCandidates {
     /// The name of the model.
@@ -106,6 +121,8 @@ pub(super) struct SemanticCandidates {
     /// The nearest chunk of each of the nearest documents, nearest first. None is
     /// below the minimum similarity.
     pub(super) chunks: Vec<NearestChunk>,
+    /// The threads of the candidates, if they count.
+    pub(super) context: Context,
 }
 
 impl SemanticCandidates {
@@ -269,7 +286,7 @@ impl SemanticRetriever<'_> {
             }));
         }
         let rows = match self.admitted(query, filter) {
-            Ok(rows) => rows.map(Arc::new),
+            Ok(rows) => rows,
             // Only full text can tell which documents are required or excluded.
             // Without it, no candidates are better than wrong ones.
             Err(error @ Error::Database { .. }) => {
@@ -288,69 +305,113 @@ impl SemanticRetriever<'_> {
 
     /// Returns the documents that may be candidates; `None` for all, if there is
     /// no filter and the query neither requires nor excludes anything.
-    fn admitted(&self, query: &Query, filter: &Filter) -> Result<Option<Bitmap>> {
-        let (required, excluded) = constraints(self.store, query, self.tuning)?;
+    fn admitted(&self, query: &Query, filter: &Filter) -> Result<Option<Arc<Bitmap>>> {
+        let (required, excluded) = constraints(self.lexicon, query, self.tuning)?;
         if filter.is_empty() && required.is_none() && excluded.is_none() {
             return Ok(None);
+        }
+        if required.is_none() && excluded.is_none() && filter == self.lexicon.filter() {
+            return self.lexicon.rows().map(Some);
         }
         let rows = self
             .store
             .rows(filter, required.as_ref(), excluded.as_ref())?;
-        Ok(Some(rows))
+        Ok(Some(Arc::new(rows)))
     }
 
-    /// Compares the query's vectors exactly with those of the nearest documents.
-    /// If the index has `changed` since the scan, scans again.
+    /// Compares the query's vectors exactly with those of the nearest documents and of
+    /// those `beside` them. Returns `None` if the index is not in this state any more.
     pub(super) fn candidates(
         &self,
-        vectors: QueryVectors,
-        changed: bool,
-        query: &Query,
-        filter: &Filter,
+        vectors: &QueryVectors,
+        beside: &Beside,
+        state: Revision,
+        desk: &Desk<'_>,
+    ) -> Result<Option<std::result::Result<SemanticCandidates, SemanticAbsence>>> {
+        let scanned = Some(vectors.embedded.scanned.clone());
+        self.compare(vectors, &vectors.target, scanned, beside, Some(state), desk)
+    }
+
+    /// Does the same after the index has changed: scans again.
+    pub(super) fn candidates_again(
+        &self,
+        vectors: &QueryVectors,
+        beside: &Beside,
+        (query, filter): (&Query, &Filter),
+        desk: &Desk<'_>,
     ) -> Result<std::result::Result<SemanticCandidates, SemanticAbsence>> {
-        let QueryVectors {
-            embedded: Embedded { queries, scanned },
-            mut target,
-            deadline,
-            patience,
-        } = vectors;
-        let mut scanned = Some(scanned);
-        if changed {
-            let Some(embedder) = self.embedder else {
-                return Ok(Err(SemanticAbsence::NothingEmbedded));
-            };
-            target = match self.target(&**embedder, query, filter, target.keep)? {
-                Ok(target) => target,
-                Err(absence) => return Ok(Err(absence)),
-            };
-            scanned = None;
-        }
-        let Target {
-            vectors,
-            rows,
-            keep,
-            minimum,
-        } = target;
-        let model = vectors.serving().name.clone();
+        let Some(embedder) = self.embedder else {
+            return Ok(Err(SemanticAbsence::NothingEmbedded));
+        };
+        let keep = vectors.target.keep;
+        let target = match self.target(&**embedder, query, filter, keep)? {
+            Ok(target) => target,
+            Err(absence) => return Ok(Err(absence)),
+        };
+        let compared = self.compare(vectors, &target, None, beside, None, desk)?;
+        Ok(compared.unwrap_or(Err(SemanticAbsence::NothingEmbedded)))
+    }
+
+    fn compare(
+        &self,
+        vectors: &QueryVectors,
+        target: &Target,
+        scanned: Option<Vec<KnnHit>>,
+        beside: &Beside,
+        state: Option<Revision>,
+        desk: &Desk<'_>,
+    ) -> Result<Option<std::result::Result<SemanticCandidates, SemanticAbsence>>> {
+        let rows = target.rows.as_deref();
+        let stop = Stop::at(vectors.deadline);
         let read = || -> Result<_> {
-            let comparison =
-                Comparison::new(self.store, vectors, queries, self.tuning.centroid_weight)?;
-            let stop = Stop::at(deadline);
-            let nearest = comparison.nearest(self.store, scanned, rows.as_deref(), keep, &stop)?;
-            Ok((comparison, nearest))
+            let queries = vectors.embedded.queries.clone();
+            let index = Arc::clone(&target.vectors);
+            let weight = self.tuning.centroid_weight;
+            let comparison = Comparison::new(self.store, index, queries, weight);
+            let near = match scanned {
+                Some(scanned) => Some(scanned),
+                None => comparison.scan(rows, target.keep, &stop)?,
+            };
+            let Some(near) = near else {
+                return Ok(Some((comparison, None, Context::default())));
+            };
+            let compared = comparison.compared_rows(&near, rows, target.keep, &beside.rows);
+            let mut wanted = comparison.wanted(&near, &compared, &beside.rows)?;
+            wanted.documents = comparison.without_vectors(&beside.embedded)?;
+            wanted.revision = state.is_some();
+            if beside.threads {
+                wanted = Wanted {
+                    chunks: wanted.chunks,
+                    vectors: wanted.vectors,
+                    documents: wanted.documents,
+                    revision: wanted.revision,
+                    ..Context::wanted(compared.clone())
+                };
+            }
+            let mut contents = self.store.read(&wanted)?;
+            if state.is_some() && contents.revision != state {
+                return Ok(None);
+            }
+            comparison.take(&wanted, &mut contents);
+            desk.keep(&wanted, &mut contents);
+            let context = Context::read(&wanted.threads, &mut contents);
+            let nearest = comparison.nearest(self.store, Some(near), rows, target.keep, &stop)?;
+            Ok(Some((comparison, nearest, context)))
         };
         match read() {
-            Ok((comparison, Some(mut chunks))) => {
-                chunks.retain(|chunk| chunk.similarity >= minimum);
-                Ok(Ok(SemanticCandidates {
-                    model,
+            Ok(None) => Ok(None),
+            Ok(Some((comparison, Some(mut chunks), context))) => {
+                chunks.retain(|chunk| chunk.similarity >= target.minimum);
+                Ok(Some(Ok(SemanticCandidates {
+                    model: target.vectors.serving().name.clone(),
                     comparison,
                     chunks,
-                }))
+                    context,
+                })))
             }
-            Ok((_, None)) => Ok(Err(SemanticAbsence::Deadline(patience))),
+            Ok(Some((_, None, _))) => Ok(Some(Err(SemanticAbsence::Deadline(vectors.patience)))),
             Err(error @ Error::Corrupt { .. }) => Err(error),
-            Err(error) => Ok(Err(SemanticAbsence::Failed(error.to_string()))),
+            Err(error) => Ok(Some(Err(SemanticAbsence::Failed(error.to_string())))),
         }
     }
 }

@@ -7,7 +7,9 @@ use std::time::Instant;
 use super::candidate::Ranked;
 use super::caveat::Caveat;
 use super::compare::{Comparison, NearestChunk};
+use super::desk::Desk;
 use super::lexical::LexicalCandidates;
+use super::lexicon::Lexicon;
 use super::limits::Limits;
 use super::lookup::Excerpt;
 use super::query::{Clause, Form, Query};
@@ -18,7 +20,7 @@ use crate::document::Reference;
 use crate::error::{Error, Result};
 use crate::rank::idf;
 use crate::rank::rules::{SIMILAR_CHUNKS, SIMILAR_LETTERS, SIMILAR_TITLE_WEIGHT, SIMILAR_WORDS};
-use crate::store::{Filter, Snapshot, StoredDocument};
+use crate::store::{Filter, Questions, Snapshot, StoredDocument};
 use crate::text::{is_stop_word, words};
 use crate::vector::centroid;
 
@@ -41,7 +43,8 @@ impl Router<'_> {
         }
         // The document itself is among the candidates.
         let mut limits = Limits::of(request.limit.saturating_add(1), &self.tuning);
-        let presenter = self.presenter(request);
+        let desk = Desk::new(self.store(), &filter);
+        let presenter = self.presenter(&desk, request);
         let mut outcome = self.rank_similar(&document, &filter, limits)?;
         let mut shown = presenter.present(&outcome.ranked, None)?;
         // Copies may have taken the place of hits.
@@ -127,7 +130,7 @@ impl Router<'_> {
         };
         let model = index.serving().name.clone();
         let weight = self.tuning.centroid_weight;
-        let comparison = Comparison::new(self.store(), index, vec![centroid], weight)?;
+        let comparison = Comparison::new(self.store(), index, vec![centroid], weight);
         let near = comparison.nearest(
             self.store(),
             None,
@@ -157,11 +160,12 @@ impl Router<'_> {
         filter: &Filter,
         limits: Limits,
     ) -> Result<LexicalCandidates> {
+        let lexicon = Lexicon::new(self.store(), filter.clone(), false);
         let query = Query {
             optional: self.informative_words(document)?,
             ..Query::default()
         };
-        let lexical = self.lexical();
+        let lexical = self.lexical(&lexicon);
         let mut found = lexical.retrieve_planned(&query, filter, limits.fetched)?;
         let matches = &mut found.matches;
         let before = matches.best.len();
@@ -187,8 +191,12 @@ impl Router<'_> {
             }
         }
         let mut weighed = Vec::with_capacity(counts.len());
-        for (word, count) in counts {
-            let documents = self.store().word_frequency(&word)?;
+        let questions = Questions {
+            frequencies: counts.keys().cloned().collect(),
+            ..Questions::default()
+        };
+        let frequencies = self.store().ask(&questions)?.frequencies;
+        for ((word, count), documents) in counts.into_iter().zip(frequencies) {
             // A word in this document alone leads to no other.
             if documents > 1 {
                 let weight = idf(documents, corpus) * count.ln_1p();

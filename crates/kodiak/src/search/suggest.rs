@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Suggestion;
+use super::desk::Desk;
 use super::freshness::{Freshener, Freshness};
 use crate::error::Result;
 use crate::source::Source;
@@ -33,17 +34,23 @@ pub(super) fn suggestions(
     let rows = similar_names(store, text, filter, 3 * MAX_SUGGESTIONS)?;
     let mut suggestions = Vec::new();
     let freshener = Freshener::new(sources, store);
-    for document in store.documents(&rows)? {
+    let desk = Desk::new(store, filter);
+    desk.fetch(crate::store::Wanted {
+        documents: rows.clone(),
+        entries: rows.clone(),
+        ..crate::store::Wanted::default()
+    })?;
+    for document in desk.documents(&rows)? {
         if suggestions.len() == MAX_SUGGESTIONS {
             break;
         }
-        let entry = store.entry_of(document.row)?;
+        let entry = desk.entry(document.row)?;
         if freshener.of(&document, entry.as_ref())? != Freshness::Gone {
             suggestions.push(Suggestion {
-                id: document.short_id,
-                title: document.title,
-                source: document.source,
-                path: document.key,
+                id: document.short_id.clone(),
+                title: document.title.clone(),
+                source: document.source.clone(),
+                path: document.key.clone(),
             });
         }
     }

@@ -8,20 +8,20 @@
 use std::collections::{HashMap, HashSet};
 
 use super::candidate::{Candidate, Ranked};
+use super::desk::Desk;
 use crate::error::Result;
 use crate::rank::fusion::Evidence;
-use crate::store::{Filter, Reader, Row};
+use crate::store::Row;
 
 /// The number of best candidates that are looked at, at least.
-const DEPTH: usize = 64;
+pub(super) const DEPTH: usize = 64;
 /// The longest chain of corrections that is followed.
 const LONGEST_CHAIN: usize = 32;
 
 /// How a ranking changes.
 #[derive(Clone, Copy)]
 pub(super) struct Supersession<'a> {
-    pub(super) store: &'a dyn Reader,
-    pub(super) filter: &'a Filter,
+    pub(super) desk: &'a Desk<'a>,
     /// The number of hits wanted.
     pub(super) limit: usize,
     /// Whether candidates change places. A list by date stays one.
@@ -35,7 +35,7 @@ impl Supersession<'_> {
     pub(super) fn apply(&self, ranked: &mut Ranked) -> Result<()> {
         let depth = DEPTH.max(self.limit.saturating_mul(2));
         let rows: Vec<Row> = ranked.candidates.iter().map(|one| one.row).collect();
-        let chains = self.chains(&rows[..depth.min(rows.len())])?;
+        let chains = self.desk.successors(&rows[..depth.min(rows.len())])?;
         if chains.is_empty() {
             return Ok(());
         }
@@ -47,7 +47,7 @@ impl Supersession<'_> {
         if !self.moves || ranked.superseded.is_empty() {
             return Ok(());
         }
-        let joining = self.joining(ranked, &chains)?;
+        let joining = self.joining(ranked);
         let mut placing = Placing {
             chains: &chains,
             waiting: HashMap::new(),
@@ -67,49 +67,17 @@ impl Supersession<'_> {
         Ok(())
     }
 
-    /// Returns what directly supersedes these documents, and what supersedes that,
-    /// as far as the caller may see it.
-    fn chains(&self, rows: &[Row]) -> Result<HashMap<Row, Vec<Row>>> {
-        let visible = Filter {
-            as_of: self.filter.as_of,
-            ..self.filter.scope_only()
-        };
-        let mut chains: HashMap<Row, Vec<Row>> = HashMap::new();
-        let mut next = rows.to_vec();
-        for _ in 0..LONGEST_CHAIN {
-            if next.is_empty() {
-                break;
-            }
-            let pairs = self.store.successors(&next, &visible)?;
-            let mut newer: Vec<Row> = Vec::new();
-            for (old, new) in pairs {
-                chains.entry(old).or_default().push(new);
-                newer.push(new);
-            }
-            newer.sort_unstable();
-            newer.dedup();
-            newer.retain(|row| !chains.contains_key(row));
-            next = newer;
-        }
-        Ok(chains)
-    }
-
     /// Returns the newest of superseded candidates that are no candidates yet, but
     /// that the filter admits.
-    fn joining(&self, ranked: &Ranked, chains: &HashMap<Row, Vec<Row>>) -> Result<HashSet<Row>> {
+    fn joining(&self, ranked: &Ranked) -> HashSet<Row> {
+        if !self.joins {
+            return HashSet::new();
+        }
         let known: HashSet<Row> = ranked.candidates.iter().map(|one| one.row).collect();
         let newest = ranked.superseded.values().copied();
-        let mut joining: HashSet<Row> = newest.filter(|row| !known.contains(row)).collect();
-        if !self.joins {
-            joining.clear();
-        }
-        if !joining.is_empty() {
-            let before: Vec<Row> = chains.keys().copied().collect();
-            let admitted = self.store.successors(&before, self.filter)?;
-            let admitted: HashSet<Row> = admitted.into_iter().map(|(_, new)| new).collect();
-            joining.retain(|row| admitted.contains(row));
-        }
-        Ok(joining)
+        newest
+            .filter(|row| !known.contains(row) && self.desk.admits(*row))
+            .collect()
     }
 }
 

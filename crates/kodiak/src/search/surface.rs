@@ -7,26 +7,22 @@
 //! inside alternatives keep matching by stem.
 
 use super::forms::shared_beginning;
+use super::lexicon::Lexicon;
 use super::query::{Clause, Condition, Form, Query};
 use super::terms::clause_expression;
+use super::watch::{Seen, Watch};
 use crate::error::Result;
 use crate::rank::Tuning;
-use crate::store::{Column, Filter, Reader, Row, StoredDocument};
+use crate::store::{Column, Row, StoredDocument};
 use crate::text::{Class, fold_into, words};
 
-/// The number of documents that are read for one clause. A clause that more
-/// documents match keeps matching by stem.
-const MAX_READ: usize = 500;
-/// The number of documents that are read at a time.
-const BATCH: usize = 50;
 /// The number of words of the vocabulary that are compared. If there are more, the
 /// documents decide.
 const MAX_WORDS: usize = 500;
 
 /// Finds the documents that only stems match.
 pub(super) struct Surface<'a> {
-    pub(super) store: &'a dyn Reader,
-    pub(super) filter: &'a Filter,
+    pub(super) lexicon: &'a Lexicon<'a>,
     pub(super) tuning: &'a Tuning,
 }
 
@@ -69,29 +65,19 @@ impl Surface<'_> {
         if self.is_exact(&typed)? {
             return Ok(None);
         }
-        let expression = clause_expression(self.store, clause, self.tuning)?;
-        let rows = self.store.rows(self.filter, Some(&expression), None)?;
-        if rows.len() > MAX_READ {
-            return Ok(None);
+        let expression = clause_expression(self.lexicon, clause, self.tuning)?;
+        let column = clause.column;
+        let watch = Watch::Division { typed, column };
+        match self.lexicon.watch(watch, &expression)? {
+            Seen::Division(division) => Ok(division),
+            _ => Ok(None),
         }
-        let rows: Vec<Row> = rows.iter().collect();
-        let (mut as_typed, mut by_stem) = (Vec::new(), Vec::new());
-        for batch in rows.chunks(BATCH) {
-            for document in self.store.documents(batch)? {
-                if typed.occurs_in(&document, clause.column) {
-                    as_typed.push(document.row);
-                } else {
-                    by_stem.push(document.row);
-                }
-            }
-        }
-        Ok(Some((as_typed, by_stem)))
     }
 
     /// Reports whether every word of the vocabulary that the stem matches is also
     /// meant by what was typed.
     fn is_exact(&self, typed: &Typed) -> Result<bool> {
-        let stemming = self.store.stemming();
+        let stemming = self.lexicon.stemming();
         let stem = |word: &str| {
             let mut stem = word.to_owned();
             stemming.stem(&mut stem);
@@ -99,7 +85,7 @@ impl Surface<'_> {
         };
         let own = stem(&typed.folded);
         let beginning = shared_beginning(&typed.folded, &own);
-        let near = self.store.words_beginning(beginning, MAX_WORDS)?;
+        let near = self.lexicon.words_beginning(beginning, MAX_WORDS)?;
         if near.len() == MAX_WORDS {
             return Ok(false);
         }
@@ -123,7 +109,8 @@ impl Surface<'_> {
 }
 
 /// A word, or the beginning of one, as typed.
-struct Typed {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Typed {
     folded: String,
     prefix: bool,
 }
@@ -153,7 +140,8 @@ impl Typed {
         word == self.folded || is_plural(word, &self.folded) || is_plural(&self.folded, word)
     }
 
-    fn occurs_in(&self, document: &StoredDocument, column: Option<Column>) -> bool {
+    /// Reports whether a document has a word that is meant.
+    pub(super) fn occurs_in(&self, document: &StoredDocument, column: Option<Column>) -> bool {
         let mut folded = String::new();
         let mut has = |text: &str| {
             words(text).any(|word| {

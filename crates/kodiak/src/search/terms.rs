@@ -5,11 +5,12 @@
 
 use std::ops::{ControlFlow, Range};
 
+use super::lexicon::Lexicon;
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
 use crate::rank::spelling::{COMPLETED_WEIGHT, CORRECTED_WEIGHT};
 use crate::rank::{Corpus, Tuning, idf};
-use crate::store::{Expression, Phrase, Reader};
+use crate::store::{Expression, Phrase};
 use crate::text::{Class, Purpose, Tokenizer, fold_into, is_stop_word, words};
 
 /// The number of completions of a prefix that are looked for.
@@ -50,18 +51,18 @@ pub(super) struct PlannedTerm {
     pub(super) common: bool,
 }
 
-/// Plans the terms of `query` for this store.
+/// Plans the terms of `query`.
 pub(super) fn plan(
-    store: &dyn Reader,
+    lexicon: &Lexicon<'_>,
     query: &Query,
     corpus: Corpus,
     tuning: &Tuning,
 ) -> Result<TermPlan> {
     let mut planner = Planner {
-        store,
+        lexicon,
         corpus,
         tuning,
-        tokenizer: Tokenizer::new(store.stemming()),
+        tokenizer: Tokenizer::new(lexicon.stemming()),
         terms: Vec::new(),
         words: Vec::new(),
         counts_common: !has_informative(query),
@@ -105,20 +106,20 @@ pub(super) fn plan(
 /// Returns the expression a document must match and the one it must not match,
 /// whichever retriever finds it.
 pub(super) fn constraints(
-    store: &dyn Reader,
+    lexicon: &Lexicon<'_>,
     query: &Query,
     tuning: &Tuning,
 ) -> Result<(Option<Expression>, Option<Expression>)> {
     if query.required.is_empty() && query.excluded.is_empty() {
         return Ok((None, None));
     }
-    let corpus = store.corpus()?;
+    let corpus = lexicon.corpus()?;
     let only = |required: &[_], excluded: &[_]| Query {
         required: required.to_vec(),
         excluded: excluded.to_vec(),
         ..Query::default()
     };
-    let plan = |query: &Query| plan(store, query, corpus, tuning);
+    let plan = |query: &Query| plan(lexicon, query, corpus, tuning);
     let required = plan(&only(&query.required, &[]))?;
     let excluded = plan(&only(&[], &query.excluded))?;
     Ok((required.expression, excluded.only_excluded))
@@ -126,15 +127,15 @@ pub(super) fn constraints(
 
 /// Returns the expression that matches a clause.
 pub(super) fn clause_expression(
-    store: &dyn Reader,
+    lexicon: &Lexicon<'_>,
     clause: &Clause,
     tuning: &Tuning,
 ) -> Result<Expression> {
     let mut planner = Planner {
-        store,
-        corpus: store.corpus()?,
+        lexicon,
+        corpus: lexicon.corpus()?,
         tuning,
-        tokenizer: Tokenizer::new(store.stemming()),
+        tokenizer: Tokenizer::new(lexicon.stemming()),
         terms: Vec::new(),
         words: Vec::new(),
         counts_common: true,
@@ -162,7 +163,7 @@ fn has_informative(query: &Query) -> bool {
 }
 
 struct Planner<'a> {
-    store: &'a dyn Reader,
+    lexicon: &'a Lexicon<'a>,
     corpus: Corpus,
     tuning: &'a Tuning,
     tokenizer: Tokenizer,
@@ -291,7 +292,7 @@ impl Planner<'_> {
     /// may hold stems that no longer begin with the prefix, so the words it completes
     /// to are looked for as well.
     fn completions(&mut self, folded: &str) -> Result<(Vec<(String, bool)>, u64)> {
-        let completions = self.store.words_beginning(folded, COMPLETIONS)?;
+        let completions = self.lexicon.words_beginning(folded, COMPLETIONS)?;
         let documents = completions.iter().map(|(_, documents)| documents).sum();
         let mut texts: Vec<(String, bool)> = vec![(folded.to_owned(), true)];
         let mut seen = std::collections::HashSet::new();
@@ -326,8 +327,8 @@ impl Planner<'_> {
     /// `factor`.
     fn weigh(&mut self, text: &str, factor: f64) -> Result<(f64, u64)> {
         let terms = self.terms_of(text);
-        let names: Vec<&str> = terms.iter().map(|(term, _)| term.as_str()).collect();
-        let counts = self.store.document_frequencies(&names)?;
+        let names = terms.iter().map(|(term, _)| term.as_str());
+        let counts = self.lexicon.document_frequencies(names)?;
         let mut folded = String::new();
         fold_into(text, &mut folded);
         let common = is_stop_word(&folded);

@@ -9,25 +9,19 @@
 //! and the typed word must be in no list.
 
 use super::address::Occurrence;
+use super::lexicon::Lexicon;
 use super::query::{Clause, Condition, Form, Query};
+use super::watch::{Seen, Watch};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::rank::spelling::{
     MUCH_CLOSER, SHORTEST_CORRECTED, Standing, edit_cost, likelihood, most_cost, most_edits,
 };
-use crate::store::{Expression, Filter, Phrase, Reader, SimilarWord};
+use crate::store::{Expression, Phrase, SimilarWord};
 use crate::text::{Class, Stemming, fold_into, is_plain, is_stop_word, words};
 
 /// The number of similar words that are looked up, the likeliest first.
 const MAX_CANDIDATES: usize = 16;
-/// The number of documents that are read to see whether a word occurs outside of
-/// addresses.
-const MAX_READ: usize = 32;
-/// The number of documents that are read at a time.
-const BATCH: usize = 4;
-/// The number of documents with a word only inside addresses from which the others
-/// are taken to be like them.
-const MAX_INSIDE: u64 = 8;
 
 /// A word as typed and as corrected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,9 +35,8 @@ pub(super) struct Correction {
 /// Corrects the words of a query.
 #[derive(Clone, Copy)]
 pub(super) struct Speller<'a> {
-    pub(super) store: &'a dyn Reader,
-    /// The documents that a correction must occur in.
-    pub(super) filter: &'a Filter,
+    /// The words of the documents that a correction must occur in.
+    pub(super) lexicon: &'a Lexicon<'a>,
     /// The model whose vocabulary tells which words are common.
     pub(super) embedder: Option<&'a dyn Embedder>,
 }
@@ -87,7 +80,7 @@ impl Speller<'_> {
         }
         // In an index without stems, another form of a word is a correction of it,
         // however well known the word is.
-        let whole = self.store.stemming() == Stemming::None;
+        let whole = self.lexicon.stemming() == Stemming::None;
         let stem = term_of(&folded, Stemming::English);
         let is_form = |word: &str| whole && term_of(word, Stemming::English) == stem;
         let standing = self.standing(&folded);
@@ -96,7 +89,7 @@ impl Speller<'_> {
             return Ok(None);
         }
         let least = least.unwrap_or(f64::INFINITY);
-        let near = self.store.similar_words(&folded, most_edits(length))?;
+        let near = self.lexicon.similar_words(&folded, most_edits(length))?;
         let mut likely: Vec<(f64, f64, SimilarWord)> = near
             .into_iter()
             .filter_map(|near| {
@@ -120,7 +113,7 @@ impl Speller<'_> {
         });
         let mut in_address: Option<(f64, String)> = None;
         for (_, cost, near) in likely.into_iter().take(MAX_CANDIDATES) {
-            match self.occurrence(&near.word, near.documents)? {
+            match self.occurrence(&folded, near.clone())? {
                 Occurrence::Outside => {
                     let closer = in_address.filter(|(address, _)| address + MUCH_CLOSER <= cost);
                     return Ok(Some(closer.map_or(near.word, |(_, word)| word)));
@@ -148,44 +141,32 @@ impl Speller<'_> {
 
     /// Reports whether any document that the caller may see contains this word.
     pub(super) fn is_known(&self, folded: &str) -> Result<bool> {
-        self.store.has_word(folded)
+        self.lexicon.has_word(folded)
     }
 
-    /// Returns where this word, or another form of it, occurs in the documents that
-    /// the filter admits. It occurs in this many documents.
-    fn occurrence(&self, folded: &str, documents: u64) -> Result<Occurrence> {
+    /// Returns where a word that may be meant by what was typed, or another form of it,
+    /// occurs in the documents that the filter admits.
+    fn occurrence(&self, typed: &str, near: SimilarWord) -> Result<Occurrence> {
         // Fails if the full text is missing, which would look like a damaged index.
-        self.store.corpus()?;
-        let rows = self
-            .store
-            .rows(self.filter, Some(&expression(folded)), None)?;
-        // They have the word or another with its stem.
-        let read: Vec<_> = rows.iter().take(MAX_READ).collect();
-        let mut inside = 0;
-        for batch in read.chunks(BATCH) {
-            for document in self.store.documents(batch)? {
-                let tags = document.tags.iter().map(String::as_str);
-                let texts = tags.chain([document.title.as_str(), &document.body]);
-                match texts.map(|text| Occurrence::of(folded, text)).max() {
-                    Some(Occurrence::Outside) => return Ok(Occurrence::Outside),
-                    Some(Occurrence::Inside) => inside += 1,
-                    _ => {}
-                }
-            }
-            if inside >= documents.min(MAX_INSIDE) {
-                return Ok(Occurrence::Inside);
-            }
+        self.lexicon.corpus()?;
+        // If it is meant, it is looked for.
+        self.lexicon
+            .expect_term(&term_of(&near.word, self.lexicon.stemming()));
+        let expression = expression(&near.word);
+        let watch = Watch::Occurrence {
+            word: near.word,
+            documents: near.documents,
+            typed: typed.to_owned(),
+        };
+        match self.lexicon.watch(watch, &expression)? {
+            Seen::Occurrence(occurrence) => Ok(occurrence),
+            _ => Ok(Occurrence::None),
         }
-        Ok(if rows.is_empty() {
-            Occurrence::None
-        } else {
-            Occurrence::Outside
-        })
     }
 
     /// Reports whether a document that the filter admits contains this phrase.
     pub(super) fn has_phrase(&self, phrase: &str) -> Result<bool> {
-        self.store.any_matches(&expression(phrase), self.filter)
+        self.lexicon.any_matches(&expression(phrase))
     }
 }
 
@@ -244,8 +225,8 @@ impl Corrector<'_> {
         let Some(corrected) = self.speller.suggestion(&clause.text)? else {
             return Ok(Change::None);
         };
-        let store = self.speller.store;
-        let stemming = store.stemming();
+        let lexicon = self.speller.lexicon;
+        let stemming = lexicon.stemming();
         let terms = [clause.text.as_str(), &corrected].map(|word| term_of(word, stemming));
         if terms[0] == terms[1] {
             // Another form of the same word, with the same term.
@@ -255,14 +236,14 @@ impl Corrector<'_> {
             typed: clause.text.clone(),
             corrected: corrected.clone(),
         });
-        let having = store.document_frequencies(&[terms[0].as_str()])?;
+        let having = lexicon.document_frequency(&terms[0])?;
         let corrected = Clause {
             text: corrected,
             corrected: true,
             open: false,
             ..clause.clone()
         };
-        Ok(if having[0] > 0 {
+        Ok(if having > 0 {
             Change::Beside(corrected)
         } else {
             Change::Instead(corrected)

@@ -16,12 +16,13 @@ use std::time::{Duration, Instant};
 
 use super::candidate::Candidate;
 use super::compare::{Comparison, NearestChunk};
+use super::desk::Desk;
 use super::workers::{Queries, Workers};
 use crate::analysis::chunk::ChunkOptions;
 use crate::cancel::Stop;
 use crate::embed::{Embedder, Role};
 use crate::error::Result;
-use crate::store::{Reader, Row, StoredDocument};
+use crate::store::{Row, StoredDocument};
 
 /// The longest time that this may add to a search: what a person hardly notices.
 const LONGEST: Duration = Duration::from_millis(200);
@@ -35,7 +36,7 @@ const NO_CHUNK: i64 = -1;
 /// retrieval and have no vector, until `deadline` at the latest. A failure of the
 /// model leaves them as they are, and so does a pool without a free thread.
 pub(super) fn embed(
-    store: &dyn Reader,
+    desk: &Desk<'_>,
     (embedder, workers): (&Arc<dyn Embedder>, &Workers),
     comparison: &Comparison,
     candidates: &mut [Candidate],
@@ -50,12 +51,15 @@ pub(super) fn embed(
     if rows.is_empty() || !embedder.is_local() {
         return Ok(());
     }
-    let documents = store.documents(&rows)?;
+    let documents = desk.documents(&rows)?;
     let until = Instant::now() + LONGEST;
     let until = deadline.map_or(until, |deadline| deadline.min(until));
     let batch = Arc::new(Batch {
         embedder: Arc::clone(embedder),
-        texts: documents.iter().filter_map(first_chunk).collect(),
+        texts: documents
+            .iter()
+            .filter_map(|one| first_chunk(one))
+            .collect(),
         next: AtomicUsize::new(0),
         stop: Stop::at(Some(until)),
     });

@@ -15,7 +15,7 @@ use kodiak::store::prelude::*;
 use kodiak::store::sqlite::testing::{
     NEWEST, begin_format, connection, open_as_it_is, vector_bytes,
 };
-use kodiak::store::{EmbeddingStatus, SqliteStore, SqliteWriter};
+use kodiak::store::{EmbeddingStatus, SqliteStore, SqliteWriter, Wanted};
 use kodiak::sync::*;
 use kodiak_notes::{FolderOptions, MarkdownFolder};
 
@@ -313,7 +313,11 @@ fn told(store: &SqliteStore) -> String {
         .collect();
     let sources = store.sources().unwrap();
     let threads = store.threads_of(&[1, 2, 3]).unwrap();
-    let authors = store.authors_of(&[1, 2, 3]).unwrap();
+    let wanted = Wanted {
+        authors: vec![1, 2, 3],
+        ..Wanted::default()
+    };
+    let authors = store.read(&wanted).unwrap().authors;
     format!(
         "{documents:?} {threads:?} {authors:?} {:?}",
         sources[0].skipped

@@ -6,15 +6,15 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use kodiak::access::{Capability, Guard};
-use kodiak::rank::{Bm25, Corpus};
+use kodiak::rank::Corpus;
 use kodiak::search::{Answer, Mode, Request, Router};
 use kodiak::source::KnownEntry;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
-    ChunkSpan, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
+    Answers, Contents, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
     EntryState, Expression, Filter, Finding, KnownDocument, Lexical, LinkMatch, Links, Maintenance,
-    Matches, Name, Names, Phrase, Revision, Row, Selection, Serving, SimilarWord, SourceStatus,
-    Sources, State, StoredDocument, Terms, Threads, VectorIndex, Vectors, Vocabulary,
+    Matches, Name, Names, Phrase, Questions, Ranking, Revision, Selection, Serving, SourceStatus,
+    Sources, State, Terms, VectorIndex, Vectors, Visit, Vocabulary, Wanted,
 };
 use kodiak::text::Stemming;
 use kodiak::{Cancel, Error, Result, Version, date, sync};
@@ -308,9 +308,12 @@ impl State for Untouchable {
         panic!("stemming was asked for")
     }
 
+    fn end_snapshot(&self) {
+        panic!("end_snapshot was called")
+    }
+
     untouchable! {
         begin_snapshot() -> ();
-        end_snapshot() -> ();
         revision() -> Revision;
     }
 }
@@ -328,16 +331,7 @@ impl Maintenance for Untouchable {
 
 impl Documents for Untouchable {
     untouchable! {
-        documents(&[Row]) -> Vec<StoredDocument>;
-        bodies(&[Row], usize) -> Vec<(Row, String)>;
-        fields(Row) -> Vec<(String, String)>;
-    }
-}
-
-impl Threads for Untouchable {
-    untouchable! {
-        threads_of(&[Row]) -> Vec<Vec<Row>>;
-        authors_of(&[Row]) -> HashMap<Row, String>;
+        read(&Wanted) -> Contents;
     }
 }
 
@@ -360,23 +354,19 @@ impl Names for Untouchable {
 impl Terms for Untouchable {
     untouchable! {
         corpus() -> Corpus;
-        document_frequencies(&[&str]) -> Vec<u64>;
-        terms_beginning(&str, u64, usize) -> Vec<(String, u64)>;
     }
 }
 
 impl Vocabulary for Untouchable {
     untouchable! {
-        word_frequency(&str) -> u64;
-        words_beginning(&str, usize) -> Vec<(String, u64)>;
-        similar_words(&str, u8) -> Vec<SimilarWord>;
+        consult(&Questions, &Filter, &mut Visit<'_>) -> Answers;
         vocabulary_size() -> u64;
     }
 }
 
 impl Lexical for Untouchable {
     untouchable! {
-        matches(&Expression, &Filter, Corpus, Bm25, usize) -> Matches;
+        ranked(&Ranking<'_>, &Filter) -> Matches;
         count(&Expression, &Filter) -> u64;
         containing(&[String], &[Vec<String>], &Filter, usize) -> Matches;
     }
@@ -391,11 +381,6 @@ impl Links for Untouchable {
 impl Vectors for Untouchable {
     untouchable! {
         vectors() -> Option<Arc<dyn VectorIndex>>;
-        chunk_vector(&dyn VectorIndex, i64) -> Option<Vec<f32>>;
-        vectors_after(&dyn VectorIndex, &mut dyn FnMut(Row, i64, Vec<f32>)) -> ();
-        vectors_of(Row) -> Vec<Vec<f32>>;
-        span_of(i64) -> Option<ChunkSpan>;
-        chunk_hashes_of(Row) -> Vec<[u8; 16]>;
     }
 }
 
@@ -412,7 +397,6 @@ impl Sources for Untouchable {
     untouchable! {
         sources() -> Vec<SourceStatus>;
         locations(&Filter) -> Vec<(String, String)>;
-        incomplete_sources(&Filter) -> Vec<String>;
         containers(&str) -> HashMap<String, Version>;
         documents_of_source(&str) -> u64;
     }
@@ -420,7 +404,6 @@ impl Sources for Untouchable {
 
 impl Entries for Untouchable {
     untouchable! {
-        entry_of(Row) -> Option<(String, Version)>;
         entry_states(&str) -> HashMap<String, EntryState>;
         entry_state(&str, &str) -> Option<EntryState>;
         each_entry_by_age(&str, &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> ();

@@ -1,11 +1,12 @@
 //! What every store promises, tried on SQLite and on the store in memory.
 //!
 //! Owns the fixtures and what concerns transactions, locks and bookkeeping.
-//! `finding` is about expressions, filters and words, `looking` about what has
-//! changed, `linking` about links, `embedding` about models
-//! and vectors, `random` compares both stores on corpora nobody chose, `story`
-//! runs an engine over each.
+//! `asking` is about what a search asks and reads at once, `finding` about
+//! expressions, filters and words, `looking` about what has changed, `linking` about
+//! links, `embedding` about models and vectors, `random` compares both stores on
+//! corpora nobody chose, `story` runs an engine over each.
 
+mod asking;
 mod embedding;
 mod finding;
 mod linking;
@@ -17,7 +18,9 @@ mod story;
 use std::collections::BTreeMap;
 
 use kodiak::analysis::AnalyzedDocument;
-use kodiak::store::{EntryRow, Filter, Reader, Row, Snapshot, SqliteIndex, Store, Writer};
+use kodiak::store::{
+    EntryRow, Filter, Next, Questions, Reader, Row, Snapshot, SqliteIndex, Store, Writer,
+};
 use kodiak::{Document, Error, Thread, Version};
 use serde_json::json;
 
@@ -445,8 +448,16 @@ fn sources_are_known_with_their_counts() {
             sources: vec!["notes".to_owned()],
             ..Filter::default()
         };
-        assert_eq!(reader.incomplete_sources(&all).unwrap(), ["chats"]);
-        assert!(reader.incomplete_sources(&only_notes).unwrap().is_empty());
+        let incomplete = |filter| {
+            let questions = Questions {
+                incomplete: true,
+                ..Questions::default()
+            };
+            let answers = reader.consult(&questions, filter, &mut |_, _| Next::Enough);
+            answers.unwrap().incomplete
+        };
+        assert_eq!(incomplete(&all), ["chats"]);
+        assert!(incomplete(&only_notes).is_empty());
         let places = [pair("chats", "/chats"), pair("notes", "/notes")];
         assert_eq!(reader.locations(&all).unwrap(), places);
         assert_eq!(reader.locations(&only_notes).unwrap(), places[1..]);
@@ -551,44 +562,5 @@ fn documents_are_named_by_id_path_and_title() {
         reader.each_name(&below, &mut visit).unwrap();
         visited.sort();
         assert_eq!(visited, ["old/gtd.md", "old/other-gtd.md"]);
-    });
-}
-
-#[test]
-fn threads_are_in_order() {
-    on_each(|store| {
-        let message = |key: &str, thread: &str, position, created_at| {
-            let mut message = note(key, key, "hello");
-            message.thread = Some(Thread {
-                name: thread.to_owned(),
-                position,
-            });
-            message.created_at = created_at;
-            message.author = (key != "late").then(|| format!("author of {key}"));
-            message
-        };
-        write(store, |writer| {
-            put(writer, message("third", "one", Some(3), Some(1)));
-            put(writer, message("late", "TWO", None, Some(9)));
-            put(writer, message("first", "ONE", Some(1), Some(9)));
-            put(writer, message("early", "two", None, Some(2)));
-            put(writer, note("alone", "alone", "hello"));
-        });
-        let reader = store.reader().unwrap();
-        let known = rows(&*reader);
-        let asked = [known["third"], known["early"], known["alone"], 1_000];
-        let mut threads: Vec<Vec<String>> = reader
-            .threads_of(&asked)
-            .unwrap()
-            .iter()
-            .map(|rows| rows.iter().map(|row| key_of(&*reader, *row)).collect())
-            .collect();
-        threads.sort();
-        assert_eq!(threads, [["early", "late"], ["first", "third"]]);
-        assert!(reader.threads_of(&[known["alone"]]).unwrap().is_empty());
-        let asked = [known["first"], known["late"], 1_000];
-        let authors = reader.authors_of(&asked).unwrap();
-        assert_eq!(authors.len(), 1);
-        assert_eq!(authors[&known["first"]], "author of first");
     });
 }

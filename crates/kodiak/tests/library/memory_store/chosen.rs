@@ -1,9 +1,12 @@
 //! The documents of a state that an answer needs.
 
+use std::collections::BTreeSet;
+
 use kodiak::document::SHORTEST_ID;
 use kodiak::rank::LexicalScore;
 use kodiak::store::{Coverage, Filter, Match, Matches, Name, Row, StoredDocument};
 
+use super::matching::flat_fields;
 use super::{Indexed, State};
 
 impl State {
@@ -36,6 +39,48 @@ impl State {
         best.sort_by(|one, other| other.score.total_cmp(&one.score));
         best.truncate(limit);
         Matches { total, best }
+    }
+
+    /// Returns the threads that contain any of these documents, in order.
+    pub(super) fn threads_of(&self, rows: &[Row]) -> Vec<Vec<Row>> {
+        let thread_of = |indexed: &Indexed| {
+            let thread = indexed.document.thread.as_ref()?;
+            let name = thread.name.to_ascii_lowercase();
+            Some((indexed.document.source.clone(), name))
+        };
+        let asked = rows.iter().filter_map(|row| self.documents.get(row));
+        let threads: BTreeSet<_> = asked.filter_map(thread_of).collect();
+        let members = |thread| {
+            let all = self.documents.iter();
+            let mut members: Vec<_> = all
+                .filter(|(_, indexed)| thread_of(indexed).as_ref() == Some(&thread))
+                .collect();
+            members.sort_by_key(|(_, indexed)| {
+                let document = &indexed.document;
+                let position = document.thread.as_ref().and_then(|thread| thread.position);
+                (position, document.created_at)
+            });
+            members.into_iter().map(|(row, _)| *row).collect()
+        };
+        threads.into_iter().map(members).collect()
+    }
+
+    /// Returns pairs of a document and an admitted one that supersedes it.
+    pub(super) fn successors(&self, row: Row, filter: &Filter) -> Vec<(Row, Row)> {
+        let Some(older) = self.documents.get(&row) else {
+            return Vec::new();
+        };
+        let newer = self.admitted(filter).filter(|(number, newer)| {
+            let named = flat_fields(&newer.document.fields).into_iter();
+            *number != row
+                && newer.document.source == older.document.source
+                && named
+                    .into_iter()
+                    .any(|(name, value)| name == "supersedes" && value == older.document.key)
+        });
+        let mut newer: Vec<(Row, &Indexed)> = newer.collect();
+        newer.sort_by_key(|(_, one)| one.document.created_at.unwrap_or(one.document.updated_at));
+        newer.into_iter().map(|(number, _)| (row, number)).collect()
     }
 
     /// Returns the names of admitted documents, by source and key.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kodiak::store::vectors::{Bitmap, KnnHit};
-use kodiak::store::{ModelNumber, Row, Serving, VectorIndex};
+use kodiak::store::{LateVector, ModelNumber, Row, Serving, VectorIndex};
 use kodiak::vector::{dot, normalised};
 use kodiak::{Result, Stop};
 
@@ -13,7 +13,6 @@ use kodiak::{Result, Stop};
 pub(super) struct PlainVectors {
     pub(super) serving: Serving,
     pub(super) model: ModelNumber,
-    pub(super) upto: i64,
     pub(super) documents: BTreeMap<Row, Vec<(i64, Vec<f32>)>>,
 }
 
@@ -38,8 +37,8 @@ impl VectorIndex for PlainVectors {
         self.model
     }
 
-    fn upto(&self) -> i64 {
-        self.upto
+    fn late(&self) -> &[LateVector] {
+        &[]
     }
 
     fn nearest(

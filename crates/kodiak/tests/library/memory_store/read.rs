@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use kodiak::rank::{Bm25, Corpus};
+use kodiak::rank::Corpus;
 use kodiak::source::KnownEntry;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
-    ChunkSpan, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
-    EntryState, Expression, Filter, Finding, KnownDocument, Lexical, LinkMatch, Links, Maintenance,
-    Matches, Name, Names, Phrase, Revision, Row, Selection, Serving, SimilarWord, SourceStatus,
-    Sources, State, StoredDocument, Terms, Threads, VectorIndex, Vectors, Vocabulary,
+    Answers, ChunkSpan, Contents, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries,
+    EntryRow, EntryState, Expression, Filter, Finding, KnownDocument, Lexical, LinkMatch, Links,
+    Maintenance, Matches, Name, Names, Phrase, Questions, Ranking, Revision, Row, Selection,
+    Serving, SimilarWord, SourceStatus, Sources, State, Terms, VectorIndex, Vectors, Visit,
+    Vocabulary, Wanted, WordByWord, answer_one_by_one, around, follow,
 };
 use kodiak::text::Stemming;
 use kodiak::{Result, Version};
@@ -25,9 +26,8 @@ impl State for MemoryReader {
         self.pin()
     }
 
-    fn end_snapshot(&self) -> Result<()> {
+    fn end_snapshot(&self) {
         self.unpin();
-        Ok(())
     }
 
     fn revision(&self) -> Result<Revision> {
@@ -57,57 +57,81 @@ impl Maintenance for MemoryReader {
 }
 
 impl Documents for MemoryReader {
-    fn documents(&self, rows: &[Row]) -> Result<Vec<StoredDocument>> {
+    fn read(&self, wanted: &Wanted) -> Result<Contents> {
         let state = self.state()?;
-        let found = rows.iter().filter_map(|row| state.stored(*row));
-        Ok(found.collect())
-    }
-
-    fn bodies(&self, rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>> {
-        let state = self.state()?;
+        let mut contents = Contents::default();
+        if wanted.revision {
+            contents.revision = Some(self.revision()?);
+        }
+        let found = wanted.documents.iter();
+        contents.documents = found.filter_map(|row| state.stored(*row)).collect();
+        contents.threads = state.threads_of(&wanted.threads);
+        let (mut bodies, mut authors) = (wanted.bodies.clone(), wanted.authors.clone());
+        if let Some(reach) = wanted.around {
+            authors.extend(around(&wanted.threads, &contents.threads, reach));
+            bodies.extend(around(&wanted.threads, &contents.threads, 0));
+        }
+        let author = |row: &Row| Some((*row, state.documents.get(row)?.document.author.clone()?));
+        contents.authors = authors.iter().filter_map(author).collect();
         let body = |row: &Row| {
             let body = &state.documents.get(row)?.document.body;
-            (body.len() <= longest).then(|| (*row, body.clone()))
+            (body.len() <= wanted.longest).then(|| (*row, body.clone()))
         };
-        Ok(rows.iter().filter_map(body).collect())
-    }
-
-    fn fields(&self, row: Row) -> Result<Vec<(String, String)>> {
-        let state = self.state()?;
-        let indexed = state.documents.get(&row);
-        Ok(indexed.map_or_else(Vec::new, |one| flat_fields(&one.document.fields)))
-    }
-}
-
-impl Threads for MemoryReader {
-    fn threads_of(&self, rows: &[Row]) -> Result<Vec<Vec<Row>>> {
-        let state = self.state()?;
-        let thread_of = |indexed: &Indexed| {
-            let thread = indexed.document.thread.as_ref()?;
-            let name = thread.name.to_ascii_lowercase();
-            Some((indexed.document.source.clone(), name))
+        contents.bodies = bodies.iter().filter_map(body).collect();
+        let fields = |row: &Row| {
+            Some((
+                *row,
+                flat_fields(&state.documents.get(row)?.document.fields),
+            ))
         };
-        let asked = rows.iter().filter_map(|row| state.documents.get(row));
-        let threads: BTreeSet<_> = asked.filter_map(thread_of).collect();
-        let members = |thread| {
-            let all = state.documents.iter();
-            let mut members: Vec<_> = all
-                .filter(|(_, indexed)| thread_of(indexed).as_ref() == Some(&thread))
-                .collect();
-            members.sort_by_key(|(_, indexed)| {
-                let document = &indexed.document;
-                let position = document.thread.as_ref().and_then(|thread| thread.position);
-                (position, document.created_at)
-            });
-            members.into_iter().map(|(row, _)| *row).collect()
+        contents.fields = wanted.fields.iter().filter_map(fields).collect();
+        let entry = |row: &Row| {
+            let indexed = state.documents.get(row)?;
+            let entry = state.entries.get(&indexed.entry);
+            let unknown = || (indexed.document.key.clone(), Version::UNKNOWN);
+            let known = entry.map(|entry| (entry.key.clone(), entry.version));
+            Some((*row, known.unwrap_or_else(unknown)))
         };
-        Ok(threads.into_iter().map(members).collect())
-    }
-
-    fn authors_of(&self, rows: &[Row]) -> Result<HashMap<Row, String>> {
-        let state = self.state()?;
-        let author = |row: &Row| Some((*row, state.documents.get(row)?.document.author.clone()?));
-        Ok(rows.iter().filter_map(author).collect())
+        contents.entries = wanted.entries.iter().filter_map(entry).collect();
+        contents.successors = follow(&wanted.successors, |rows| {
+            let superseded = rows
+                .iter()
+                .map(|row| state.successors(*row, &wanted.succeeding));
+            Ok(superseded.flatten().collect())
+        })?;
+        if let Some(filter) = &wanted.admitting {
+            let older = contents.successors.iter().map(|(older, _)| *older);
+            let admitted = older.flat_map(|row| state.successors(row, filter));
+            contents.admitted = admitted.map(|(_, newer)| newer).collect();
+        }
+        let span = |chunk: &i64| {
+            let (_, _, found) = state.chunk(*chunk, None)?;
+            let span = ChunkSpan {
+                range: found.range.clone(),
+                lines: (found.start_line, found.end_line),
+                heading: found.heading.clone(),
+            };
+            Some((*chunk, span))
+        };
+        contents.spans = wanted.spans.iter().filter_map(span).collect();
+        if let Some((model, _)) = state.answering() {
+            let vector = |chunk: &i64| {
+                let number = state.embedding(*chunk, model)?;
+                Some((*chunk, state.embeddings[&number].vector.clone()))
+            };
+            contents.chunks = wanted.chunks.iter().filter_map(vector).collect();
+            let vectors = |row: &Row| {
+                let vectors = state.vectors(state.documents.get(row)?, model).into_iter();
+                Some((*row, vectors.map(|(_, vector)| vector).collect()))
+            };
+            contents.vectors = wanted.vectors.iter().filter_map(vectors).collect();
+        }
+        let hashes = |row: &Row| {
+            let chunks = state.documents.get(row)?.chunks.iter();
+            Some((*row, chunks.map(|(_, _, hash)| *hash).collect()))
+        };
+        contents.hashes = wanted.hashes.iter().filter_map(hashes).collect();
+        Ok(contents)
     }
 }
 
@@ -190,25 +214,36 @@ impl Terms for MemoryReader {
             average_length: terms as f64 / state.documents.len().max(1) as f64,
         })
     }
-
-    fn document_frequencies(&self, terms: &[&str]) -> Result<Vec<u64>> {
-        let state = self.state()?;
-        let frequency = |&term: &&str| {
-            let has = |indexed: &&Indexed| {
-                let mut all = indexed.terms.iter().flatten().flatten();
-                all.any(|known| known == term)
-            };
-            state.documents.values().filter(has).count() as u64
-        };
-        Ok(terms.iter().map(frequency).collect())
-    }
-
-    fn terms_beginning(&self, prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>> {
-        Ok(self.state()?.terms_beginning(prefix, most, limit))
-    }
 }
 
 impl Vocabulary for MemoryReader {
+    fn consult(
+        &self,
+        questions: &Questions,
+        filter: &Filter,
+        visit: &mut Visit<'_>,
+    ) -> Result<Answers> {
+        answer_one_by_one(self, questions, filter, visit)
+    }
+
+    fn vocabulary_size(&self) -> Result<u64> {
+        Ok(self.state()?.words().len() as u64)
+    }
+}
+
+impl WordByWord for MemoryReader {
+    fn incomplete(&self, filter: &Filter) -> Result<Vec<String>> {
+        let state = self.state()?;
+        let sources = state.sources.iter();
+        let incomplete = sources
+            .filter(|(name, source)| source.synced_at.is_none() && filter.admits_source(name));
+        Ok(incomplete.map(|(name, _)| name.clone()).collect())
+    }
+
+    fn has_word(&self, word: &str) -> Result<bool> {
+        Ok(self.state()?.words().contains_key(word))
+    }
+
     fn word_frequency(&self, word: &str) -> Result<u64> {
         Ok(self.state()?.words().get(word).copied().unwrap_or(0))
     }
@@ -233,26 +268,48 @@ impl Vocabulary for MemoryReader {
         Ok(self.state()?.words().into_iter().filter_map(near).collect())
     }
 
-    fn vocabulary_size(&self) -> Result<u64> {
-        Ok(self.state()?.words().len() as u64)
+    fn document_frequencies(&self, terms: &[String]) -> Result<Vec<u64>> {
+        let state = self.state()?;
+        let frequency = |term: &String| {
+            let has = |indexed: &&Indexed| {
+                let mut all = indexed.terms.iter().flatten().flatten();
+                all.any(|known| known == term)
+            };
+            state.documents.values().filter(has).count() as u64
+        };
+        Ok(terms.iter().map(frequency).collect())
+    }
+
+    fn terms_beginning(&self, prefix: &str, most: u64, limit: usize) -> Result<Vec<(String, u64)>> {
+        Ok(self.state()?.terms_beginning(prefix, most, limit))
+    }
+
+    fn any_matches(&self, expression: &Expression, filter: &Filter) -> Result<bool> {
+        Ok(self.count(expression, filter)? > 0)
     }
 }
 
 impl Lexical for MemoryReader {
-    fn matches(
-        &self,
-        expression: &Expression,
-        filter: &Filter,
-        corpus: Corpus,
-        bm25: Bm25,
-        limit: usize,
-    ) -> Result<Matches> {
+    fn ranked(&self, ranking: &Ranking<'_>, filter: &Filter) -> Result<Matches> {
         let state = self.state()?;
-        let linked = state.linked_by(expression, filter, &bm25);
-        Ok(state.best(filter, limit, |row, indexed| {
-            let links = linked.get(&row).map_or(&[][..], Vec::as_slice);
-            indexed.score(expression, links, corpus, &bm25)
-        }))
+        let Ranking {
+            corpus,
+            bm25,
+            limit,
+            ..
+        } = *ranking;
+        let rank = |expression: &Expression| {
+            let linked = state.linked_by(expression, filter, &bm25);
+            state.best(filter, limit, |row, indexed| {
+                let links = linked.get(&row).map_or(&[][..], Vec::as_slice);
+                indexed.score(expression, links, corpus, &bm25)
+            })
+        };
+        let found = rank(ranking.expression);
+        Ok(match ranking.instead {
+            Some((least, instead)) if found.total < least => rank(instead),
+            _ => found,
+        })
     }
 
     fn count(&self, expression: &Expression, filter: &Filter) -> Result<u64> {
@@ -299,59 +356,9 @@ impl Vectors for MemoryReader {
         let vectors: Arc<dyn VectorIndex> = Arc::new(PlainVectors {
             serving: known.serving.clone(),
             model,
-            upto: state.embeddings.keys().next_back().copied().unwrap_or(0),
             documents: state.documents.iter().filter_map(vectors_of).collect(),
         });
         Ok(Some(vectors))
-    }
-
-    fn chunk_vector(&self, vectors: &dyn VectorIndex, chunk: i64) -> Result<Option<Vec<f32>>> {
-        let state = self.state()?;
-        let found = state.embedding(chunk, vectors.model());
-        Ok(found.map(|number| state.embeddings[&number].vector.clone()))
-    }
-
-    fn vectors_after(
-        &self,
-        vectors: &dyn VectorIndex,
-        visit: &mut dyn FnMut(Row, i64, Vec<f32>),
-    ) -> Result<()> {
-        let state = self.state()?;
-        for (_, late) in state.embeddings.range(vectors.upto() + 1..) {
-            if late.model == vectors.model()
-                && let Some((row, ..)) = state.chunk(late.chunk, None)
-            {
-                visit(row, late.chunk, late.vector.clone());
-            }
-        }
-        Ok(())
-    }
-
-    fn vectors_of(&self, row: Row) -> Result<Vec<Vec<f32>>> {
-        let state = self.state()?;
-        let (Some((model, _)), Some(indexed)) = (state.answering(), state.documents.get(&row))
-        else {
-            return Ok(Vec::new());
-        };
-        let vectors = state.vectors(indexed, model).into_iter();
-        Ok(vectors.map(|(_, vector)| vector).collect())
-    }
-
-    fn span_of(&self, chunk: i64) -> Result<Option<ChunkSpan>> {
-        let state = self.state()?;
-        let found = state.chunk(chunk, None);
-        Ok(found.map(|(_, _, chunk)| ChunkSpan {
-            range: chunk.range.clone(),
-            lines: (chunk.start_line, chunk.end_line),
-            heading: chunk.heading.clone(),
-        }))
-    }
-
-    fn chunk_hashes_of(&self, row: Row) -> Result<Vec<[u8; 16]>> {
-        let state = self.state()?;
-        let chunks = state.documents.get(&row).map(|one| one.chunks.as_slice());
-        let chunks = chunks.unwrap_or_default().iter();
-        Ok(chunks.map(|(_, _, hash)| *hash).collect())
     }
 }
 
@@ -444,14 +451,6 @@ impl Sources for MemoryReader {
             .collect())
     }
 
-    fn incomplete_sources(&self, filter: &Filter) -> Result<Vec<String>> {
-        let state = self.state()?;
-        let sources = state.sources.iter();
-        let incomplete = sources
-            .filter(|(name, source)| source.synced_at.is_none() && filter.admits_source(name));
-        Ok(incomplete.map(|(name, _)| name.clone()).collect())
-    }
-
     fn containers(&self, source: &str) -> Result<HashMap<String, Version>> {
         let state = self.state()?;
         let known = state.sources.get(source);
@@ -469,17 +468,6 @@ impl Sources for MemoryReader {
 }
 
 impl Entries for MemoryReader {
-    fn entry_of(&self, row: Row) -> Result<Option<(String, Version)>> {
-        let state = self.state()?;
-        Ok(state.documents.get(&row).map(|indexed| {
-            let entry = state.entries.get(&indexed.entry);
-            entry.map_or_else(
-                || (indexed.document.key.clone(), Version::UNKNOWN),
-                |entry| (entry.key.clone(), entry.version),
-            )
-        }))
-    }
-
     fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>> {
         let state = self.state()?;
         let entries = state.entries.iter();
