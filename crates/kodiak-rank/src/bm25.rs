@@ -4,6 +4,7 @@
 //! query's phrases in it. Finding those positions is up to the store. Scoring
 //! them happens here, so that every store ranks alike.
 
+use super::evidence::QueryWord;
 use super::passage::Passages;
 
 /// The size of what is searched, as BM25 needs it.
@@ -151,17 +152,17 @@ pub struct LexicalScore {
 #[derive(Debug, Default)]
 struct PhraseMatch {
     idf: f64,
-    /// The number of the word it stands for, if that counts in passages.
-    word: Option<u32>,
+    /// The word it stands for, if that counts in passages.
+    word: Option<QueryWord>,
     /// The term frequency, summed over fields with their weights.
     frequency: f64,
     in_title: bool,
 }
 
 impl TermMatches {
-    /// Starts a query with phrases of these weights, each with the number of the
-    /// word it stands for, if that counts towards passage coverage.
-    pub fn begin(&mut self, phrases: &[(f64, Option<u32>)]) {
+    /// Starts a query with phrases of these weights, each with the word it stands for,
+    /// if that counts towards passage coverage.
+    pub fn begin(&mut self, phrases: &[(f64, Option<QueryWord>)]) {
         let words = phrases.iter();
         let words = words.filter_map(|&(weight, word)| Some((word?, weight)));
         self.passages.begin(words);
@@ -176,7 +177,7 @@ impl TermMatches {
 
     /// Adds a phrase with this idf that stands for this word. The occurrences
     /// recorded next belong to it.
-    pub fn phrase(&mut self, idf: f64, word: Option<u32>) {
+    pub fn phrase(&mut self, idf: f64, word: Option<QueryWord>) {
         self.phrases.push(PhraseMatch {
             idf,
             word,
@@ -190,7 +191,7 @@ impl TermMatches {
             return;
         };
         if let Some(word) = phrase.word {
-            self.passages.occurrence(word, field, position);
+            self.passages.occurrence(word.number, field, position);
         }
         match field {
             Field::Title => {
@@ -210,7 +211,7 @@ impl TermMatches {
             return;
         };
         if let Some(word) = phrase.word {
-            self.passages.everywhere(word);
+            self.passages.everywhere(word.number);
         }
         phrase.frequency += bm25.links_weight * (1.0 + f64::from(documents).ln());
     }
@@ -320,10 +321,12 @@ mod tests {
     fn matches(phrases: &[(f64, &[u32], &[u32])]) -> TermMatches {
         let bm25 = Bm25::default();
         let mut matches = TermMatches::default();
-        let words: Vec<_> = (0..)
-            .map(Some)
-            .zip(phrases)
-            .map(|(word, it)| (it.0, word))
+        let numbered = (0..).zip(phrases);
+        let words: Vec<_> = numbered
+            .map(|(number, &(idf, ..))| {
+                let surprise = idf;
+                (idf, Some(QueryWord { number, surprise }))
+            })
             .collect();
         matches.begin(&words);
         for (&(idf, title, body), (_, word)) in phrases.iter().zip(words) {

@@ -5,13 +5,14 @@
 //! tags and the texts of links to the document belong to every passage.
 
 use super::bm25::{Field, STOP_WORD_IDF};
+use super::evidence::QueryWord;
 
 /// The words of a query that count, and their places in one document. Reused from
 /// document to document to save allocations.
 #[derive(Debug, Default)]
 pub(super) struct Passages {
     words: Vec<Word>,
-    /// The summed weight of all words of the query.
+    /// The summed surprise of all words of the query.
     whole: f64,
     /// The positions in the body, each with the number of its word.
     places: Vec<(u32, u32)>,
@@ -20,7 +21,10 @@ pub(super) struct Passages {
 /// A word of the query in the current document.
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
+    /// Its idf, which proximity adds up.
     weight: f64,
+    /// Its surprise, which coverage adds up.
+    surprise: f64,
     /// Whether it belongs to every passage of the document.
     everywhere: bool,
     /// Whether it has places in the body.
@@ -34,7 +38,7 @@ struct Word {
 pub(super) struct Best {
     /// The highest summed weight of the words in any passage of the body.
     pub(super) proximity: f64,
-    /// The highest share of the query's weight that any passage has, with the title
+    /// The highest share of the query's surprise that any passage has, with the title
     /// and the tags.
     pub(super) coverage: f64,
 }
@@ -43,17 +47,18 @@ impl Passages {
     /// Starts a query whose phrases stand for these words, each with its weight.
     /// Phrases for one word have the same number, and the word has the highest of
     /// their weights.
-    pub(super) fn begin(&mut self, phrases: impl Iterator<Item = (u32, f64)>) {
+    pub(super) fn begin(&mut self, phrases: impl Iterator<Item = (QueryWord, f64)>) {
         self.words.clear();
-        for (number, weight) in phrases {
+        for (QueryWord { number, surprise }, weight) in phrases {
             let number = number as usize;
             if self.words.len() <= number {
                 self.words.resize(number + 1, Word::default());
             }
             let word = &mut self.words[number];
             word.weight = word.weight.max(weight);
+            word.surprise = word.surprise.max(surprise);
         }
-        self.whole = self.words.iter().map(|word| word.weight).sum();
+        self.whole = self.words.iter().map(|word| word.surprise).sum();
         self.clear();
     }
 
@@ -63,6 +68,7 @@ impl Passages {
         for word in &mut self.words {
             *word = Word {
                 weight: word.weight,
+                surprise: word.surprise,
                 ..Word::default()
             };
         }
@@ -92,21 +98,22 @@ impl Passages {
     /// Returns an upper bound of [`Best::proximity`]: the summed weight of all words
     /// with places in the body.
     pub(super) fn most_proximity(&self) -> f64 {
-        self.sum_where(|word| word.placed)
+        let placed = self.words.iter().filter(|word| word.placed);
+        placed.map(|word| word.weight).sum()
     }
 
     /// Finds the best passages of `length` positions. A word at the very beginning,
     /// such as the name of a speaker, is near the whole text.
     pub(super) fn best(&mut self, length: f64) -> Best {
         let most = self.most_proximity();
-        let present = self.sum_where(|word| word.placed || word.everywhere);
+        let present = self.surprise_where(|word| word.placed || word.everywhere);
         if self.words.iter().filter(|word| word.placed).count() < 2 {
             return Best {
                 proximity: most,
                 coverage: self.share(present),
             };
         }
-        let titled = self.sum_where(|word| word.everywhere);
+        let titled = self.surprise_where(|word| word.everywhere);
         for word in &mut self.words {
             word.in_passage = 0;
         }
@@ -132,25 +139,26 @@ impl Passages {
         }
     }
 
-    fn sum_where(&self, counts: impl Fn(&Word) -> bool) -> f64 {
+    fn surprise_where(&self, counts: impl Fn(&Word) -> bool) -> f64 {
         let counted = self.words.iter().filter(|word| counts(word));
-        counted.map(|word| word.weight).sum()
+        counted.map(|word| word.surprise).sum()
     }
 
-    fn share(&self, weight: f64) -> f64 {
+    fn share(&self, surprise: f64) -> f64 {
         if self.whole > 0.0 {
-            weight / self.whole
+            surprise / self.whole
         } else {
             0.0
         }
     }
 }
 
-/// The summed weight of the words in the current passage.
+/// The words in the current passage.
 #[derive(Debug, Default)]
 struct Passage {
+    /// Their summed weight.
     all: f64,
-    /// Without the words that belong to every passage.
+    /// Their summed surprise, without the words that belong to every passage.
     beside_title: f64,
 }
 
@@ -158,21 +166,21 @@ impl Passage {
     fn enter(&mut self, word: &mut Word) {
         word.in_passage += 1;
         if word.in_passage == 1 {
-            self.add(word, word.weight);
+            self.add(word, 1.0);
         }
     }
 
     fn leave(&mut self, word: &mut Word) {
         word.in_passage -= 1;
         if word.in_passage == 0 {
-            self.add(word, -word.weight);
+            self.add(word, -1.0);
         }
     }
 
-    fn add(&mut self, word: &Word, weight: f64) {
-        self.all += weight;
+    fn add(&mut self, word: &Word, times: f64) {
+        self.all += times * word.weight;
         if !word.everywhere {
-            self.beside_title += weight;
+            self.beside_title += times * word.surprise;
         }
     }
 }
@@ -183,12 +191,18 @@ mod tests {
 
     use super::*;
 
+    /// Returns a word whose surprise is its weight.
+    fn word((number, weight): (u32, f64)) -> (QueryWord, f64) {
+        let surprise = weight;
+        (QueryWord { number, surprise }, weight)
+    }
+
     /// Returns the passages of a document with words, each given as its weight, its
     /// positions in the title and its positions in the body.
     fn passages(words: &[(f64, &[u32], &[u32])]) -> Passages {
         let mut passages = Passages::default();
         let weights = words.iter().map(|&(weight, ..)| weight);
-        passages.begin((0..).zip(weights));
+        passages.begin((0..).zip(weights).map(word));
         for (number, &(_, title, body)) in (0..).zip(words) {
             for (field, positions) in [(Field::Title, title), (Field::Body, body)] {
                 for &position in positions {
@@ -242,7 +256,7 @@ mod tests {
     #[test]
     fn two_forms_of_a_word_are_one_word() {
         let mut forms = Passages::default();
-        forms.begin([(0, 3.0), (0, 2.0), (1, 3.0)].into_iter());
+        forms.begin([(0, 3.0), (0, 2.0), (1, 3.0)].into_iter().map(word));
         forms.occurrence(0, Field::Body, 4);
         forms.occurrence(0, Field::Body, 5);
         assert_near(forms.best(60.0).coverage, 0.5);
@@ -267,7 +281,7 @@ mod tests {
             let mut all = places.clone();
             all.extend(begins.map(|number| (0, number)));
             let mut passages = Passages::default();
-            passages.begin((0..).zip(weights));
+            passages.begin((0..).zip(weights).map(word));
             for &(place, number) in &all {
                 passages.occurrence(number as u32, Field::Body, place);
             }

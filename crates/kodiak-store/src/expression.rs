@@ -1,6 +1,8 @@
 //! The condition of a search as a tree of phrases, which no user input can
 //! break.
 
+use kodiak_rank::evidence::QueryWord;
+
 /// A column of the full text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Column {
@@ -22,9 +24,8 @@ pub struct Phrase {
     /// The weight of a match: the inverse document frequency, or 0 if it does
     /// not count.
     pub weight: f64,
-    /// The number of the query's word that it stands for, if that word counts
-    /// towards passage coverage. Other forms of the word have the same number.
-    pub word: Option<u32>,
+    /// The query's word that it stands for, if that counts towards passage coverage.
+    pub word: Option<QueryWord>,
 }
 
 impl Phrase {

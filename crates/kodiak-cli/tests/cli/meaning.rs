@@ -271,7 +271,7 @@ fn the_ranking_can_be_explained() {
     2. Ramen broth
        notes/cooking/ramen.md:3  835525
        Simmer pork and garlic, then add noodles.
-       score 0.8792, coverage 0.3513, in one passage 0.3513, by words 0.00, lexical rank 1, lexical score 1.4663, semantic rank 2, similarity 0.9754, convex 0.3215 (+0.0878 from rescoring), lexical weight 0.00, found by lexical and semantic
+       score 0.8792, coverage 0.3513, in one passage 0.4000, by words 0.00, lexical rank 1, lexical score 1.4663, semantic rank 2, similarity 0.9754, convex 0.3215 (+0.0878 from rescoring), lexical weight 0.00, found by lexical and semantic
          nearest chunk: lines 1-3, Ramen broth
          noodl: 0 in title, 1 in body, 0 in tags; in 1 note, weight 1.4663
     --- stderr

@@ -215,6 +215,7 @@ unsafe extern "C" fn tokenizer_tokenize(
 mod tests {
     use super::*;
     use kodiak_rank::Bm25;
+    use kodiak_rank::evidence::QueryWord;
     use kodiak_text::terms::TermIndexer;
 
     fn table() -> Connection {
@@ -314,7 +315,13 @@ mod tests {
                 ..Bm25::default()
             },
             average_length: 21.0 / 3.0,
-            phrases: vec![((2.5_f64 / 1.5).ln(), Some(0))],
+            phrases: vec![(
+                (2.5_f64 / 1.5).ln(),
+                Some(QueryWord {
+                    number: 0,
+                    surprise: 1.0,
+                }),
+            )],
             linked: Vec::new(),
         };
         let (ours, theirs): (f64, f64) = connection

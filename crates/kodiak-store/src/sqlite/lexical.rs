@@ -16,6 +16,7 @@ use crate::{
     Terms,
 };
 use kodiak_base::error::Result;
+use kodiak_rank::evidence::QueryWord;
 use kodiak_rank::rules::LITERAL_TITLE_WEIGHT;
 use kodiak_rank::{LexicalScore, TermMatches};
 use kodiak_text::text::{Purpose, Tokenizer};
@@ -393,7 +394,7 @@ pub(super) fn rendered(expression: &Expression) -> String {
 struct Rendered {
     sql: String,
     /// The weights and words of the phrases, in the order in which FTS5 numbers them.
-    phrases: Vec<(f64, Option<u32>)>,
+    phrases: Vec<(f64, Option<QueryWord>)>,
     /// Those that count in the texts of links, with their numbers.
     linkable: Vec<(usize, Phrase)>,
 }

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use super::*;
 use kodiak_rank::Bm25;
+use kodiak_rank::evidence::QueryWord;
 use kodiak_text::AnalyzedDocument;
 use kodiak_text::document::Document;
 
@@ -40,7 +41,10 @@ fn found(store: &SqliteStore, word: &str) -> Vec<String> {
     let phrase = Expression::Phrase(Phrase {
         text: word.into(),
         weight: 1.0,
-        word: Some(0),
+        word: Some(QueryWord {
+            number: 0,
+            surprise: 2.0,
+        }),
         ..Phrase::default()
     });
     let corpus = store.corpus().unwrap();

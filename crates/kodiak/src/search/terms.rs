@@ -8,6 +8,7 @@ use std::ops::{ControlFlow, Range};
 use super::lexicon::Lexicon;
 use super::query::{Clause, Condition, Form, Query};
 use crate::error::Result;
+use crate::rank::evidence::{QueryWord, surprise};
 use crate::rank::spelling::{COMPLETED_WEIGHT, CORRECTED_WEIGHT};
 use crate::rank::{Corpus, Tuning, idf};
 use crate::store::{Expression, Phrase};
@@ -29,7 +30,7 @@ pub(super) struct TermPlan {
     pub(super) only_excluded: Option<Expression>,
     /// The terms the query looks for, for snippets and explanations.
     pub(super) terms: Vec<PlannedTerm>,
-    /// The summed weight of the words that count towards passage coverage.
+    /// The summed surprise of the words that count towards passage coverage.
     pub(super) whole: f64,
 }
 
@@ -99,7 +100,7 @@ pub(super) fn plan(
         expression: wanted.map(without),
         pruned: pruned.map(without),
         terms: planner.terms,
-        whole: planner.words.iter().map(|(_, weight)| weight).sum(),
+        whole: planner.words.iter().map(|(_, surprise)| surprise).sum(),
     })
 }
 
@@ -169,10 +170,21 @@ struct Planner<'a> {
     tokenizer: Tokenizer,
     terms: Vec<PlannedTerm>,
     /// The words of the query that count towards passage coverage, folded, with
-    /// their weights.
+    /// their surprise.
     words: Vec<(String, f64)>,
     /// Whether stop words count, too: in a query of nothing else.
     counts_common: bool,
+}
+
+/// What is known of the rarest term of a text.
+#[derive(Clone, Copy, Debug)]
+struct Weighed {
+    /// Its idf, capped if the text is a stop word, times a factor.
+    weight: f64,
+    /// Its surprise, capped alike and times the same factor.
+    surprise: f64,
+    /// Its document frequency.
+    documents: u64,
 }
 
 impl Planner<'_> {
@@ -195,11 +207,11 @@ impl Planner<'_> {
             Condition::Near(texts, distance) => {
                 let mut phrases = Vec::new();
                 for text in texts {
-                    let (weight, _) = self.weigh(text, 1.0)?;
+                    let weighed = self.weigh(text, 1.0)?;
                     phrases.push(Phrase {
                         text: text.clone(),
-                        weight,
-                        word: self.word(text, weight),
+                        weight: weighed.weight,
+                        word: self.word(text, weighed.surprise),
                         ..Phrase::default()
                     });
                 }
@@ -219,15 +231,15 @@ impl Planner<'_> {
         } else {
             1.0
         };
-        let (weight, documents) = self.weigh(&clause.text, factor)?;
+        let weighed = self.weigh(&clause.text, factor)?;
         let phrase = Phrase {
             text: clause.text.clone(),
             column: clause.column,
-            weight,
-            word: self.word(&clause.text, weight),
+            weight: weighed.weight,
+            word: self.word(&clause.text, weighed.surprise),
             ..Phrase::default()
         };
-        Ok((Expression::Phrase(phrase), documents))
+        Ok((Expression::Phrase(phrase), weighed.documents))
     }
 
     /// Returns the expression of the beginning of a word and an estimate of its
@@ -257,24 +269,25 @@ impl Planner<'_> {
         let mut factor = 1.0;
         let mut phrases: Vec<(String, bool, f64)> = Vec::with_capacity(completions.len() + 1);
         let weight_of_completions = planned.weight;
+        let mut surprise = surprise(completed, all);
         if clause.form == Form::Unfinished {
             let known = self.terms.len();
-            let (weight, documents) = self.weigh(&clause.text, 1.0)?;
+            let whole = self.weigh(&clause.text, 1.0)?;
             self.terms.truncate(known);
-            phrases.push((clause.text.clone(), false, weight));
+            phrases.push((clause.text.clone(), false, whole.weight));
             factor = COMPLETED_WEIGHT;
+            surprise = whole.surprise.max(factor * surprise);
             planned.common = is_stop_word(&folded);
             planned.typed = Some(folded);
-            planned.documents = all.min(completed + documents);
-            planned.weight = weight;
+            planned.documents = all.min(completed + whole.documents);
+            planned.weight = whole.weight;
         }
         let completions = completions.into_iter();
         let each = factor * weight_of_completions;
         phrases.extend(completions.map(|(text, prefix)| (text, prefix, each)));
         let documents = planned.documents;
         self.terms.push(planned);
-        let weights = phrases.iter().map(|&(.., weight)| weight);
-        let word = self.word(&clause.text, weights.fold(0.0, f64::max));
+        let word = self.word(&clause.text, surprise);
         let phrases = phrases.into_iter().map(|(text, prefix, weight)| {
             Expression::Phrase(Phrase {
                 text,
@@ -306,9 +319,9 @@ impl Planner<'_> {
         Ok((texts, documents))
     }
 
-    /// Returns the number of the word that a text is, which has this weight, or
-    /// `None` for a stop word that does not count.
-    fn word(&mut self, text: &str, weight: f64) -> Option<u32> {
+    /// Returns the word that a text is, which has this surprise, or `None` for a stop
+    /// word that does not count.
+    fn word(&mut self, text: &str, surprise: f64) -> Option<QueryWord> {
         let mut folded = String::new();
         fold_into(text, &mut folded);
         if !self.counts_common && is_stop_word(&folded) {
@@ -316,16 +329,16 @@ impl Planner<'_> {
         }
         let known = self.words.iter().position(|(word, _)| *word == folded);
         let number = known.unwrap_or_else(|| {
-            self.words.push((folded, weight));
+            self.words.push((folded, surprise));
             self.words.len() - 1
         });
-        u32::try_from(number).ok()
+        let number = u32::try_from(number).ok()?;
+        Some(QueryWord { number, surprise })
     }
 
-    /// Returns the weight and the document frequency of a text: those of its rarest
-    /// term. The weight is the idf, capped if the text is a stop word, times
-    /// `factor`.
-    fn weigh(&mut self, text: &str, factor: f64) -> Result<(f64, u64)> {
+    /// Plans the terms of a text, whose weights count this much, and returns what is
+    /// known of its rarest.
+    fn weigh(&mut self, text: &str, factor: f64) -> Result<Weighed> {
         let terms = self.terms_of(text);
         let names = terms.iter().map(|(term, _)| term.as_str());
         let counts = self.lexicon.document_frequencies(names)?;
@@ -353,7 +366,11 @@ impl Planner<'_> {
         if fewest == u64::MAX {
             fewest = 0;
         }
-        Ok((factor * idf(fewest, self.corpus).min(most), fewest))
+        Ok(Weighed {
+            weight: factor * idf(fewest, self.corpus).min(most),
+            surprise: factor * surprise(fewest, self.corpus.documents).min(most),
+            documents: fewest,
+        })
     }
 
     /// Returns the terms of a text, each with the word it stands for, if it stands

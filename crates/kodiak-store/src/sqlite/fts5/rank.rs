@@ -16,6 +16,7 @@ use rusqlite::ffi;
 
 use crate::vectors::Bitmap;
 use crate::{LinkMatch, Row};
+use kodiak_rank::evidence::QueryWord;
 use kodiak_rank::{Bm25, Field, TermMatches};
 
 /// The channel between the rank function and the code that collects the best rows.
@@ -89,8 +90,8 @@ impl RankChannel {
     }
 }
 
-/// Stands for the word of a phrase that stands for none.
-const NO_WORD: f64 = -1.0;
+/// Stands for the number and the surprise of the word of a phrase that stands for none.
+const NO_WORD: [f64; 2] = [-1.0, 0.0];
 
 /// Everything that the rank function needs besides the row, passed as one blob.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,9 +101,8 @@ pub(crate) struct RankParameters {
     /// The mean number of terms in a document.
     pub(crate) average_length: f64,
     /// The inverse document frequency of each phrase of the expression, in
-    /// order, with the number of the word it stands for; 0 excludes a phrase from
-    /// the score.
-    pub(crate) phrases: Vec<(f64, Option<u32>)>,
+    /// order, with the word it stands for; 0 excludes a phrase from the score.
+    pub(crate) phrases: Vec<(f64, Option<QueryWord>)>,
     /// The phrases in the texts of links, each with its number in the expression.
     pub(crate) linked: Vec<LinkMatch>,
 }
@@ -112,7 +112,11 @@ impl RankParameters {
         let mut bm25 = self.bm25;
         let own = bm25.numbers().map(|number| *number);
         let phrases = self.phrases.iter();
-        let phrases = phrases.flat_map(|&(weight, word)| [weight, word.map_or(NO_WORD, f64::from)]);
+        let phrases = phrases.flat_map(|&(weight, word)| {
+            let [number, surprise] =
+                word.map_or(NO_WORD, |word| [f64::from(word.number), word.surprise]);
+            [weight, number, surprise]
+        });
         let linked = self.linked.iter();
         let linked =
             linked.flat_map(|one| [one.row as f64, one.phrase as f64, f64::from(one.documents)]);
@@ -132,8 +136,13 @@ impl RankParameters {
         let average_length = numbers.next()?.max(1.0);
         let mut phrases = Vec::new();
         for _ in 0..numbers.next()? as usize {
-            let (weight, word) = (numbers.next()?, numbers.next()?);
-            phrases.push((weight, (word >= 0.0).then_some(word as u32)));
+            let (weight, number) = (numbers.next()?, numbers.next()?);
+            let surprise = numbers.next()?;
+            let word = (number >= 0.0).then_some(QueryWord {
+                number: number as u32,
+                surprise,
+            });
+            phrases.push((weight, word));
         }
         let mut linked = Vec::new();
         while let Some(row) = numbers.next() {
@@ -373,10 +382,11 @@ mod tests {
 
     #[test]
     fn parameters_arrive_as_they_were_sent() {
+        let word = |number, surprise| Some(QueryWord { number, surprise });
         let mut sent = RankParameters {
             bm25: Bm25::default(),
             average_length: 21.0,
-            phrases: vec![(0.25, Some(0)), (0.0, None), (7.5, Some(3))],
+            phrases: vec![(0.25, word(0, 0.5)), (0.0, None), (7.5, word(3, 6.25))],
             linked: vec![
                 LinkMatch {
                     row: 7,

@@ -6,6 +6,7 @@
 use std::ops::ControlFlow;
 
 use kodiak::date;
+use kodiak::rank::evidence::QueryWord;
 use kodiak::rank::{Bm25, Corpus, Field, LexicalScore, TermMatches};
 use kodiak::store::{Column, Expression, Filter, Phrase};
 use kodiak::text::{Purpose, Tokenizer};
@@ -28,7 +29,7 @@ pub(super) fn unranked(score: f64) -> LexicalScore {
 }
 
 /// Collects the weights and words of the phrases that an expression looks for.
-fn weights(expression: &Expression, found: &mut Vec<(f64, Option<u32>)>) {
+fn weights(expression: &Expression, found: &mut Vec<(f64, Option<QueryWord>)>) {
     match expression {
         Expression::Phrase(phrase) => found.push((phrase.weight, phrase.word)),
         Expression::Near(phrases, _) => {

@@ -2,11 +2,13 @@
 
 use kodiak::access::Guard;
 use kodiak::rank::Bm25;
+use kodiak::rank::evidence::QueryWord;
 use kodiak::store::{Expression, Filter, Phrase, Reader, SqliteIndex, Store, Writer};
 use kodiak::{Document, Result};
 use proptest::prelude::*;
 
 use super::finding::assert_alike;
+use super::random::word;
 use super::{key_of, note, on_each, put, write};
 use crate::memory_store::MemoryStore;
 
@@ -14,7 +16,10 @@ fn part(text: &str) -> Phrase {
     Phrase {
         text: text.to_owned(),
         weight: 2.0,
-        word: Some(0),
+        word: Some(QueryWord {
+            number: 0,
+            surprise: 2.0,
+        }),
         ..Phrase::default()
     }
 }
@@ -296,8 +301,7 @@ fn body() -> impl Strategy<Value = String> {
 fn phrase() -> impl Strategy<Value = Phrase> {
     let text = "(bear|bee|runs|数据库|库|be)( bear)?";
     let weight = prop_oneof![Just(0.0), Just(0.5), Just(3.25)];
-    let word = prop::option::of(0_u32..3);
-    (text, any::<bool>(), weight, word).prop_map(|(text, prefix, weight, word)| Phrase {
+    (text, any::<bool>(), weight, word()).prop_map(|(text, prefix, weight, word)| Phrase {
         text,
         prefix,
         weight,

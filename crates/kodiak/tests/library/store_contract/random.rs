@@ -1,5 +1,6 @@
 //! Both stores on corpora and expressions nobody chose.
 
+use kodiak::rank::evidence::QueryWord;
 use kodiak::store::{Column, Expression, Phrase, Reader, SqliteIndex, Store};
 use proptest::prelude::*;
 
@@ -15,6 +16,13 @@ fn text(words: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     prop::collection::vec(WORDS, words).prop_map(|words| words.join(" "))
 }
 
+/// A word of a query, or none.
+pub(super) fn word() -> impl Strategy<Value = Option<QueryWord>> {
+    let surprise = prop_oneof![Just(0.25), Just(1.5), Just(4.0)];
+    let word = (0_u32..4, surprise);
+    prop::option::of(word.prop_map(|(number, surprise)| QueryWord { number, surprise }))
+}
+
 fn phrase() -> impl Strategy<Value = Phrase> {
     let column = prop_oneof![
         4 => Just(None),
@@ -24,16 +32,15 @@ fn phrase() -> impl Strategy<Value = Phrase> {
     // Sometimes there is nothing in it to look for.
     let text = prop_oneof![6 => text(1..3), 1 => Just("…".to_owned())];
     let weight = prop_oneof![Just(0.0), Just(0.5), Just(2.0), Just(3.25)];
-    let word = prop::option::of(0_u32..4);
-    (text, any::<bool>(), column, weight, word).prop_map(|(text, prefix, column, weight, word)| {
-        Phrase {
+    (text, any::<bool>(), column, weight, word()).prop_map(
+        |(text, prefix, column, weight, word)| Phrase {
             text,
             prefix,
             column,
             weight,
             word,
-        }
-    })
+        },
+    )
 }
 
 fn expression() -> impl Strategy<Value = Expression> {
