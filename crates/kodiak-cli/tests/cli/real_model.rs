@@ -64,6 +64,12 @@ fn the_first_command_of_the_readme() {
     assert_eq!(answer["embedded"], 1.0);
 }
 
+/// Returns the answer of a command that exits with 0.
+fn answered(desk: &Desk, command: &[&str]) -> Value {
+    let run = desk.ok(command);
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run}"))
+}
+
 /// The notes of a newcomer: three of them, each about something else.
 fn three_notes() -> Desk {
     let desk = Desk::with_real_model();
@@ -96,8 +102,7 @@ fn with_the_real_model_three_notes_answer_in_other_words() {
         ("how to stay on top of my todos", "gtd.md"),
         ("cache eviction", "redis.md"),
     ] {
-        let run = desk.ok(&["search", query, "--json"]);
-        let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+        let answer = answered(&desk, &["search", query, "--json"]);
         assert_eq!(answer["hits"][0]["path"], path, "{query}: {answer:#}");
         assert!(
             answer["relevant"].as_u64() >= Some(1),
@@ -129,7 +134,7 @@ fn with_the_real_model_the_example_notes_answer_in_other_words() {
         ("notes about efficiency", &["productivity/"], 10),
         ("productivty", &["productivity/"], 10),
     ] {
-        let answer = desk.json(&["search", query, "--json"]);
+        let answer = answered(&desk, &["search", query, "--json"]);
         let hits = answer["hits"].as_array().unwrap();
         let is_wanted = |hit: &Value| {
             let path = hit["path"].as_str().unwrap();
@@ -202,7 +207,10 @@ fn with_the_real_model_sessions_answer_in_other_words() {
     .concat();
     piped(&desk, &["ingest", "-q"], &lines);
     desk.ok(&["index"]);
-    let answer = desk.json(&["brain", "what did we learn about caching", "--json"]);
+    let answer = answered(
+        &desk,
+        &["brain", "what did we learn about caching", "--json"],
+    );
     let text = answer.to_string();
     for summary in ["Redis", "Memoised", "CDN"] {
         assert!(text.contains(summary), "{summary}: {answer:#}");
