@@ -37,6 +37,7 @@ use axum::response::Response;
 use axum::routing::get;
 
 use crate::error::{Error, Result};
+use crate::json::Json;
 use crate::options::Log;
 use crate::server::Server;
 use crate::token::TokenFile;
@@ -197,8 +198,8 @@ fn router(server: &Server, address: SocketAddr, options: HttpOptions) -> Router 
 }
 
 /// Says that the server answers, and nothing else: whoever asks has no token.
-async fn health() -> axum::Json<serde_json::Value> {
-    axum::Json(serde_json::json!({"status": "ok"}))
+async fn health() -> Json<serde_json::Value> {
+    Json(serde_json::json!({"status": "ok"}))
 }
 
 /// Adds what keeps browsers from using an answer for anything else.

@@ -24,6 +24,7 @@ mod error;
 mod failure;
 mod frame;
 pub mod http;
+mod json;
 pub mod mcp;
 mod news;
 mod options;

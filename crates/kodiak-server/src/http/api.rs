@@ -14,12 +14,13 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use axum::routing::{get, post};
-use axum::{Extension, Json, Router};
+use axum::{Extension, Router};
 use kodiak::{Cancel, Engine};
 use serde::de::DeserializeOwned;
 
 use super::refusal::Refused;
 use crate::failure::Refusal;
+use crate::json::Json;
 use crate::server::{Caller, Server};
 
 /// Returns the routes.

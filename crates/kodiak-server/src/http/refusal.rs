@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
@@ -14,6 +13,7 @@ use serde_json::json;
 
 use crate::ask::Unread;
 use crate::failure::Refusal;
+use crate::json::Json;
 use crate::options::Log;
 
 /// The time in which refusals for the same reason are logged once.

@@ -22,6 +22,7 @@ use super::activity::Activity;
 use super::handler::Handler;
 use super::message::{self, Unreadable};
 use super::session::{self, Opening, Sessions};
+use crate::json::Json;
 use crate::server::{Caller, Server};
 
 /// Returns the route that answers requests.
@@ -75,10 +76,7 @@ async fn check(request: Request, next: Next) -> Response {
 fn refused(status: StatusCode, unreadable: Unreadable) -> Response {
     let Unreadable { error, id } = unreadable;
     let message = TxJsonRpcMessage::<RoleServer>::error(error, id);
-    // As `lines` does, and not with axum's `Json`: every message of the protocol is
-    // compiled once for each way to serialise one.
-    let json = serde_json::to_vec(&message).unwrap_or_default();
-    (status, [(header::CONTENT_TYPE, "application/json")], json).into_response()
+    (status, Json(message)).into_response()
 }
 
 /// Opens a session for a client that begins over HTTP.
