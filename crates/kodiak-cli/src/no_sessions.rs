@@ -29,8 +29,8 @@ pub(crate) fn prepare(builder: EngineBuilder) -> EngineBuilder {
 
 pub(crate) fn settle(_: &mut Settled, _: &Context<'_>, _: &Config) {}
 
-pub(crate) fn agent(named: Option<&str>) -> Result<String, String> {
-    Ok(named.unwrap_or_default().to_owned())
+pub(crate) fn agent(written: Option<&str>) -> Result<String, String> {
+    Ok(written.unwrap_or_default().to_owned())
 }
 
 pub(crate) fn kept(_: &Config, source: &RegisteredSource) -> kodiak::Result<(usize, u64)> {

@@ -49,14 +49,14 @@ pub(crate) fn settle(settled: &mut Settled, context: &Context<'_>, config: &Conf
 
 /// Returns the name of the agent that a config names. The error says what is wrong
 /// with it.
-pub(crate) fn agent(named: Option<&str>) -> Result<String, String> {
-    let names = Agent::ALL.map(Agent::name).join(", ");
-    let Some(name) = named else {
-        return Err(format!("needs an agent: {names}"));
+pub(crate) fn agent(written: Option<&str>) -> Result<String, String> {
+    let known = Agent::ALL.map(Agent::name).join(", ");
+    let Some(name) = written else {
+        return Err(format!("needs an agent: {known}"));
     };
     match Agent::named(name) {
         Some(agent) => Ok(agent.name().to_owned()),
-        None => Err(format!("has the unknown agent '{name}'; known are {names}")),
+        None => Err(format!("has the unknown agent '{name}'; known are {known}")),
     }
 }
 

@@ -29,7 +29,7 @@ const FILLERS: [&str; 27] = [
 ];
 
 /// A text, prepared for comparisons.
-pub(super) struct Said {
+pub(super) struct Compared {
     /// Its words, folded, with single spaces.
     folded: String,
     /// Its text with single spaces.
@@ -40,7 +40,7 @@ pub(super) struct Said {
     decisive: Decisive,
 }
 
-impl Said {
+impl Compared {
     /// Prepares a text. Words are stemmed as in the index.
     pub(super) fn new(text: &str, stemming: Stemming) -> Self {
         let mut tokenizer = Tokenizer::new(stemming);
@@ -107,7 +107,7 @@ fn without_ending(term: &str) -> &str {
 
 /// Returns the words of a text to look for: each once, the longest ones, which are
 /// mostly the rarest.
-pub(super) fn telling_words(text: &str) -> Vec<String> {
+pub(super) fn informative_words(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in words(text) {
         let mut folded = String::new();
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn similar(one: &str, other: &str) -> bool {
-        let said = |text| Said::new(text, Stemming::default());
+        let said = |text| Compared::new(text, Stemming::default());
         let found = said(one).similarity(&said(other));
         assert_eq!(
             found.is_some(),
@@ -192,7 +192,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_text_is_a_duplicate_of_itself(text in "\\PC{0,120}") {
-            let said = Said::new(&text, Stemming::default());
+            let said = Compared::new(&text, Stemming::default());
             prop_assert_eq!(said.similarity(&said), Some(1.0));
         }
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Memories;
-use super::duplicates::{Said, telling_words};
+use super::duplicates::{Compared, informative_words};
 use super::secrets;
 use crate::folder::MemoryFolder;
 use crate::folder::require_id;
@@ -293,9 +293,11 @@ impl Memories<'_> {
             }));
         }
         let stemming = self.or_nothing(|reader| Ok(Some(reader.stemming())))?;
-        let said = Said::new(&memory.text, stemming.unwrap_or_default());
+        let said = Compared::new(&memory.text, stemming.unwrap_or_default());
         existing.extend(self.or_nothing(|reader| containing_all(reader, memory, &filter))?);
-        let same = existing.iter().find(|one| said.is(&said_by(one, stemming)));
+        let same = existing
+            .iter()
+            .find(|one| said.is(&prepared(one, stemming)));
         if let Some(same) = same {
             return Ok(Some(self.known(guard, memory, same, 1.0)));
         }
@@ -310,7 +312,7 @@ impl Memories<'_> {
             if elsewhere || memory.supersedes.contains(&one.key) || !compared.insert(&one.key) {
                 continue;
             }
-            if let Some(similarity) = said.similarity(&said_by(one, stemming))
+            if let Some(similarity) = said.similarity(&prepared(one, stemming))
                 && best.is_none_or(|(known, _)| similarity > known)
             {
                 best = Some((similarity, one));
@@ -322,7 +324,7 @@ impl Memories<'_> {
     /// Returns the memories that are most similar by words and, with a model, by
     /// meaning.
     fn candidates(&self, guard: &Guard, memory: &Memory, filter: &Filter) -> Result<Vec<Existing>> {
-        let words = telling_words(&memory.text);
+        let words = informative_words(&memory.text);
         if words.is_empty() {
             return Ok(Vec::new());
         }
@@ -427,8 +429,8 @@ fn bad(detail: &str) -> Error {
     }
 }
 
-fn said_by(existing: &Existing, stemming: Option<Stemming>) -> Said {
-    Said::new(&existing.body, stemming.unwrap_or_default())
+fn prepared(existing: &Existing, stemming: Option<Stemming>) -> Compared {
+    Compared::new(&existing.body, stemming.unwrap_or_default())
 }
 
 /// Returns the memory in a file, if it can be read.
@@ -458,7 +460,7 @@ fn containing_all(reader: &dyn Reader, memory: &Memory, filter: &Filter) -> Resu
             ..Phrase::default()
         })
     };
-    let words: Vec<Expression> = telling_words(&memory.text)
+    let words: Vec<Expression> = informative_words(&memory.text)
         .into_iter()
         .map(phrase)
         .collect();
@@ -469,10 +471,10 @@ fn containing_all(reader: &dyn Reader, memory: &Memory, filter: &Filter) -> Resu
         .collect();
     let longest = memory.text.len() + memory.text.len() / 4 + 64;
     let bodies = reader.bodies(&rows, longest)?;
-    let wanted = Said::new(&memory.text, reader.stemming());
+    let wanted = Compared::new(&memory.text, reader.stemming());
     let same = bodies.into_iter().filter(|(_, body)| {
         // The rest is compared once it is a candidate.
-        wanted.is(&Said::new(body, reader.stemming()))
+        wanted.is(&Compared::new(body, reader.stemming()))
     });
     let rows: Vec<Row> = same.map(|(row, _)| row).collect();
     let documents = reader.documents(&rows)?.into_iter();

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::queries::QueryLog;
 use super::same::groups;
-use super::{BrainAnswer, BrainHit, BrainRequest, FoundBy, Group, Said, Sessions};
+use super::{BrainAnswer, BrainHit, BrainRequest, FoundBy, Group, Sessions, Statement};
 use crate::records::{KIND, parts_of};
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::{Engine, Job};
@@ -123,15 +123,7 @@ impl Sessions<'_> {
         Ok(found)
     }
 
-    /// Forgets the remembered questions that contain this text, or all of them.
-    /// Returns how many that were.
-    pub fn forget_queries(&self, guard: &Guard, containing: Option<&str>) -> Result<usize> {
-        guard.require(Capability::Write)?;
-        let log = self.query_log();
-        log.map_or(Ok(0), |log| log.forget(containing))
-    }
-
-    /// Returns the distance that counts: the one asked for, or that of the model.
+    /// Returns the distance that counts: the one asked for, or the model's.
     fn threshold_in_use(&self, guard: &Guard, asked: Option<f64>) -> Result<Option<f64>> {
         if asked.is_some() {
             return Ok(asked);
@@ -216,7 +208,11 @@ fn remember(log: &QueryLog, answer: &mut BrainAnswer) {
 }
 
 /// Returns what all sessions say, the oldest session first.
-pub(super) fn said(reader: &dyn Reader, which: Statements, filter: &Filter) -> Result<Vec<Said>> {
+pub(super) fn said(
+    reader: &dyn Reader,
+    which: Statements,
+    filter: &Filter,
+) -> Result<Vec<Statement>> {
     let newest = reader.newest(filter, None, usize::MAX)?;
     let mut best = newest.best;
     best.sort_by(|one, other| {
@@ -241,7 +237,7 @@ pub(super) fn said(reader: &dyn Reader, which: Statements, filter: &Filter) -> R
                     quirks.map(|it| (it.observation, it.model)).collect()
                 }
             };
-            all.extend(statements.into_iter().map(|(text, about)| Said {
+            all.extend(statements.into_iter().map(|(text, about)| Statement {
                 session: document.key.clone(),
                 source: document.source.clone(),
                 title: document.title.clone(),
@@ -257,8 +253,8 @@ pub(super) fn said(reader: &dyn Reader, which: Statements, filter: &Filter) -> R
 }
 
 /// Makes a group of statements, given the oldest first.
-fn group(said: impl Iterator<Item = Said>) -> Group {
-    let mut said: Vec<Said> = said.collect();
+fn group(said: impl Iterator<Item = Statement>) -> Group {
+    let mut said: Vec<Statement> = said.collect();
     said.reverse();
     let mut about: Vec<String> = Vec::new();
     let mut sessions: Vec<(&str, &str)> = Vec::new();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::ask::{Statements, said};
 use super::same::groups;
-use super::{Said, Sessions};
+use super::{Sessions, Statement};
 use crate::records::{KIND, SessionRecords, StoredRecord};
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::Job;
@@ -36,9 +36,9 @@ pub struct Ingestion {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepeatedLesson {
     /// The new lesson.
-    pub new: Said,
+    pub new: Statement,
     /// The newest of the earlier ones.
-    pub earlier: Said,
+    pub earlier: Statement,
     /// The number of other sessions that have it.
     pub sessions: usize,
 }
@@ -108,7 +108,7 @@ impl Sessions<'_> {
             Err(Error::NoIndex { .. }) => return Ok(Vec::new()),
             other => other?,
         };
-        let is_new = |one: &Said| one.source == source && new.contains(&one.session.as_str());
+        let is_new = |one: &Statement| one.source == source && new.contains(&one.session.as_str());
         let texts: Vec<&str> = said.iter().map(|one| one.text.as_str()).collect();
         // Whoever hands in a record does not wait for those of others.
         let vectors = self.engine.vectors_of(&texts, &|at| is_new(&said[at]), job);

@@ -24,10 +24,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `ask`
-//! answers questions, `ingest` takes in records, and `retention` removes old copies of
-//! transcripts. `same` groups statements that say the same, and `queries` remembers
-//! questions that were answered.
+//! `ask` answers questions, `ingest` takes in records, and `retention` removes old
+//! copies of transcripts. `same` groups statements that say the same, and `queries`
+//! remembers questions that were answered.
 
 mod ask;
 mod ingest;
@@ -114,8 +113,8 @@ pub struct BrainRequest {
     pub limit: usize,
     /// Which sessions to search. Its kinds are ignored: only sessions are found.
     pub filter: Filter,
-    /// The distance from which on a session counts as unrelated: one minus the
-    /// cosine, from 0 to 2. Without it, that of the engine or the model's own counts.
+    /// Sessions farther than this count as unrelated: one minus the cosine, from 0 to 2.
+    /// Without it, the options or the model decide.
     pub threshold: Option<f64>,
     /// Whether changes are looked for and indexed meanwhile.
     pub refresh: bool,
@@ -151,8 +150,8 @@ pub struct BrainAnswer {
     pub query: String,
     /// How the sessions were found.
     pub found_by: FoundBy,
-    /// The distance from which on a session counts as unrelated; absent if the
-    /// question could not be compared.
+    /// Sessions farther than this count as unrelated. Absent if the question could not
+    /// be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     /// Whether it covers everything, and if not, why.
@@ -214,12 +213,12 @@ pub struct Group {
     /// What it is about: the level of a lesson, or the model of a quirk. Each once.
     pub about: Vec<String>,
     /// Everywhere it is said, the newest first.
-    pub said: Vec<Said>,
+    pub said: Vec<Statement>,
 }
 
 /// A statement of one session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Said {
+pub struct Statement {
     /// The id of the node.
     pub session: String,
     /// The source of the session.

@@ -16,7 +16,7 @@ use kodiak_base::{Error, Result};
 const MOST: usize = 1_000;
 /// The longest question that is kept, in bytes.
 const LONGEST: usize = 500;
-/// The share of common words from which on a question is suggested. It is set by judged
+/// The lowest share of common words of a question that is suggested. It is set by judged
 /// pairs (`judged/questions.tsv`), and a test holds it to that.
 const ALIKE: f64 = 0.6;
 /// The most questions that are suggested.

@@ -17,7 +17,7 @@ use kodiak_rank::vector::dot;
 use kodiak_text::same::Decisive;
 use kodiak_text::text::words;
 
-/// The share of equal characters from which on two statements are alike.
+/// The lowest share of equal characters of two statements that are alike.
 const ALIKE: f64 = 0.75;
 /// The share of informative words that two statements must have in common to be
 /// compared by their characters.
@@ -29,13 +29,13 @@ const CLOSE: f32 = 0.15;
 const MOST_COMPARED: usize = 4_000;
 
 /// A statement as it is compared.
-struct Statement {
+struct Compared {
     normalised: String,
     wording: Wording,
     decisive: Decisive,
 }
 
-impl Statement {
+impl Compared {
     fn of(text: &str) -> Self {
         let mut list = Vec::new();
         let mut wording = Wording::default();
@@ -79,7 +79,7 @@ impl Statement {
 /// Groups statements that say the same. Returns the indexes of each group in order,
 /// the groups in the order of their first statements.
 pub(super) fn groups(texts: &[&str], vectors: Option<&Vectors>) -> Vec<Vec<usize>> {
-    let statements: Vec<Statement> = texts.iter().map(|text| Statement::of(text)).collect();
+    let statements: Vec<Compared> = texts.iter().map(|text| Compared::of(text)).collect();
     let vectors = vectors.filter(|_| texts.len() <= MOST_COMPARED);
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut exact: HashMap<&str, usize> = HashMap::new();
@@ -124,7 +124,7 @@ pub(super) fn groups(texts: &[&str], vectors: Option<&Vectors>) -> Vec<Vec<usize
 fn nearest(
     index: usize,
     groups: &[Vec<usize>],
-    statements: &[Statement],
+    statements: &[Compared],
     vectors: &Vectors,
 ) -> Option<usize> {
     let vector = vectors.vectors.get(index)?.as_ref()?;

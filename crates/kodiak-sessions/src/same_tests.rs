@@ -8,7 +8,7 @@ fn judged() -> Vec<(Pair, Option<f64>)> {
     let pairs = judged::read(include_str!("judged/lessons.tsv")).into_iter();
     pairs
         .map(|pair| {
-            let alike = Statement::of(pair.one).likeness(&Statement::of(pair.other));
+            let alike = Compared::of(pair.one).likeness(&Compared::of(pair.other));
             (pair, alike)
         })
         .collect()
@@ -111,7 +111,7 @@ fn close_vectors_say_the_same() {
     let embed = |text: &str| model.embed_one(text, Role::Document).unwrap();
     let unrelated = 1.0 - model.minimum_similarity();
     let apart = |pair: &Pair| {
-        let (one, other) = (Statement::of(pair.one), Statement::of(pair.other));
+        let (one, other) = (Compared::of(pair.one), Compared::of(pair.other));
         let reworded = one.shares_most_with(&other) && one.replaces_in(&other);
         let apart = (1.0 - dot(&embed(pair.one), &embed(pair.other))) / unrelated;
         let comparable = one.decisive.agrees_with(&other.decisive) && !reworded;

@@ -8,7 +8,7 @@ use rapidfuzz::distance::indel;
 
 use kodiak_text::text::{Stemming, is_stop_word, words};
 
-/// The share of equal characters from which on two words are one, spelt differently.
+/// The lowest share of equal characters of two words that are one, spelt differently.
 const SPELT: f64 = 0.85;
 
 /// Informative words.

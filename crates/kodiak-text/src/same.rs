@@ -214,14 +214,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_term_is_common_or_not(mut one: Vec<u8>, mut other: Vec<u8>) {
+        fn every_term_is_common_or_not(mut one: Vec<i8>, mut other: Vec<i8>) {
             one.sort_unstable();
             other.sort_unstable();
             let compared = Comparison::of(&one, &other);
             prop_assert_eq!(compared.common + compared.own.len(), one.len());
             prop_assert_eq!(compared.common + compared.others.len(), other.len());
             for term in &compared.own {
-                let count = |list: &[u8]| list.iter().filter(|it| *it == term).count();
+                let count = |list: &[i8]| list.iter().filter(|it| *it == term).count();
                 prop_assert!(count(&one) > count(&other));
             }
         }

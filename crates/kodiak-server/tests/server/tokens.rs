@@ -38,7 +38,7 @@ async fn the_default_tools_cost_little() {
 
 #[tokio::test]
 async fn schemas_are_plain() {
-    let told = told(&ToolSet::ALL, true).await;
+    let told = told(ToolSet::ALL, true).await;
     for odd in [
         "anyOf",
         "oneOf",

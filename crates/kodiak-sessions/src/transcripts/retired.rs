@@ -15,7 +15,7 @@ use kodiak_text::document::Timestamp;
 impl TranscriptSource {
     /// Returns the copies whose originals are gone, and that were last added to before a
     /// moment.
-    pub fn expired_copies(&self, before: Timestamp) -> Result<Vec<ExpiredCopy>> {
+    pub(crate) fn expired_copies(&self, before: Timestamp) -> Result<Vec<ExpiredCopy>> {
         let Some(keep) = &self.keep else {
             return Ok(Vec::new());
         };
@@ -45,7 +45,7 @@ impl TranscriptSource {
 
     /// Moves a copy back from the trash, unless there is one again. Returns whether it
     /// was moved.
-    pub fn restore(&self, copy: &RetiredCopy) -> Result<bool> {
+    pub(crate) fn restore(&self, copy: &RetiredCopy) -> Result<bool> {
         let Some(keep) = &self.keep else {
             return Ok(false);
         };
@@ -56,7 +56,7 @@ impl TranscriptSource {
     }
 
     /// Erases a copy in the trash.
-    pub fn erase_retired(&self, copy: &RetiredCopy) -> Result<()> {
+    pub(crate) fn erase_retired(&self, copy: &RetiredCopy) -> Result<()> {
         let Some(keep) = &self.keep else {
             return Ok(());
         };

@@ -130,13 +130,6 @@ impl<'a> Router<'a> {
         self
     }
 
-    /// Sets the lowest cosine that counts as a hit; `None` leaves it to the model.
-    #[must_use]
-    pub fn with_minimum_similarity(mut self, minimum: Option<f32>) -> Self {
-        self.tuning.minimum_similarity = minimum;
-        self
-    }
-
     /// Sets the thread pool that models run on, which other routers may share.
     #[must_use]
     pub(crate) fn with_workers(mut self, workers: Arc<Workers>) -> Self {

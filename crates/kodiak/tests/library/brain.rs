@@ -6,6 +6,7 @@ use std::fs;
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::{Engine, Job};
 use kodiak::store::Filter;
+use kodiak_sessions::queries::QueryLog;
 use kodiak_sessions::{BrainAnswer, BrainOptions, BrainRequest, FoundBy, Sessions, Statements};
 
 use crate::embedders::tiny;
@@ -265,6 +266,6 @@ fn answered_questions_are_remembered_only_where_asked_for() {
         .brain(&held, &question("weekly review"))
         .unwrap();
     assert_eq!(fs::read_to_string(&log).unwrap(), "task management\n");
-    assert_eq!(remembering.forget_queries(&me(), Some("task")).unwrap(), 1);
+    assert_eq!(QueryLog::new(&log).forget(Some("task")).unwrap(), 1);
     assert_eq!(fs::read_to_string(&log).unwrap(), "");
 }
