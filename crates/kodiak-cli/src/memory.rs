@@ -7,10 +7,11 @@ use kodiak::Error;
 use kodiak_memory::folder::ARTICLES_FOLDER;
 use kodiak_memory::{ARTICLE_SOURCE, MEMORY_SOURCE};
 
-use crate::config::{Config, Kind, RegisteredSource, edit};
+use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
 use crate::failure::refusal;
 use crate::paths;
+use crate::registration::Home;
 use crate::registry;
 
 /// Returns the source for new memories or articles: the one asked for, else the one
@@ -32,7 +33,7 @@ pub(crate) fn place(
     let named = paths::named_memory_folder(config.memory.path.as_deref());
     let known = match &named {
         Some(folder) => at(&config, kind, &inside(kind, folder)),
-        None => usual(&config, kind),
+        None => home(kind).find(&config),
     };
     if let Some(source) = known {
         // Somebody may have deleted it.
@@ -77,17 +78,18 @@ fn at<'a>(config: &'a Config, kind: Kind, folder: &Path) -> Option<&'a Registere
     registry::registered_at(config, &folder).filter(|source| source.kind == kind)
 }
 
-/// Returns the source of this kind with the usual name, or else the first.
-fn usual(config: &Config, kind: Kind) -> Option<&RegisteredSource> {
-    let mut of_kind = config.sources.iter().filter(|source| source.kind == kind);
-    let named = of_kind.clone().find(|source| source.name == name_of(kind));
-    named.or_else(|| of_kind.next())
-}
-
-fn name_of(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Article => ARTICLE_SOURCE,
-        _ => MEMORY_SOURCE,
+/// Returns the source that new memories or articles go to.
+fn home(kind: Kind) -> Home<'static> {
+    let (name, what) = match kind {
+        Kind::Article => (ARTICLE_SOURCE, "articles are kept in"),
+        _ => (MEMORY_SOURCE, "memories are kept in"),
+    };
+    Home {
+        kind,
+        name,
+        writable: false,
+        verb: "remember",
+        what,
     }
 }
 
@@ -106,19 +108,11 @@ fn not_memories(config: &Config, name: &str) -> anyhow::Error {
 
 /// Makes a folder for memories or articles, and registers it.
 fn register(context: &Context<'_>, kind: Kind, folder: &Path) -> anyhow::Result<String> {
-    let _lock = edit::lock(&context.config_path, "remember")?;
-    let config = context.config()?;
-    kodiak::files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
-    let folder = registry::existing_folder(folder)?;
-    if let Some(known) = registry::registered_at(&config, &folder) {
-        if known.kind == kind {
-            // Another process was faster.
-            return Ok(known.name.clone());
-        }
-        return Err(refusal(
+    home(kind).make(context, folder, |_, known| {
+        refusal(
             format!(
                 "{} is the source '{}', which does not hold memories",
-                folder.display(),
+                known.path.display(),
                 known.name
             ),
             format!(
@@ -126,25 +120,6 @@ fn register(context: &Context<'_>, kind: Kind, folder: &Path) -> anyhow::Result<
                 paths::MEMORY_VARIABLE,
                 known.name
             ),
-        ));
-    }
-    let source = RegisteredSource {
-        name: config.free_name(name_of(kind)),
-        kind,
-        path: folder,
-        globs: Vec::new(),
-        transcripts: None,
-        writable: false,
-    };
-    edit::add_source(&context.config_path, &source)?;
-    let what = match kind {
-        Kind::Article => "articles",
-        _ => "memories",
-    };
-    context.output.notice(&format!(
-        "{what} are kept in {}, which is now the source '{}'",
-        source.path.display(),
-        source.name
-    ));
-    Ok(source.name)
+        )
+    })
 }

@@ -10,13 +10,14 @@ use kodiak::{Engine, Error};
 use kodiak_notes::{Notes, PAGES_SOURCE, Saved, TagRenaming};
 
 use crate::assemble::Purpose;
-use crate::config::{Config, Kind, RegisteredSource, edit};
+use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
 use crate::failure::refusal;
 use crate::listener::{Listener, Summaries};
 use crate::output::Output;
 use crate::output::phrases::{counted, secrets_left_out};
 use crate::paths;
+use crate::registration::Home;
 use crate::registry;
 use crate::verbs::get::find_within;
 
@@ -202,51 +203,29 @@ pub(crate) fn place(context: &Context<'_>, asked: Option<&str>) -> anyhow::Resul
     if let Some(name) = asked {
         registry::named(&config, &[name.to_owned()])?;
         return match config.source(name) {
-            Some(source) if source.writable && source.kind == Kind::Markdown => {
-                Ok(source.name.clone())
-            }
+            Some(source) if WORKSPACE.is(source) => Ok(source.name.clone()),
             _ => Err(unwritable(&config, name)),
         };
     }
-    let takes_pages = |it: &&RegisteredSource| it.writable && it.kind == Kind::Markdown;
-    let mut writable = config.sources.iter().filter(takes_pages);
-    let named = writable.clone().find(|source| source.name == PAGES_SOURCE);
-    match named.or_else(|| writable.next()) {
+    match WORKSPACE.find(&config) {
         Some(source) => Ok(source.name.clone()),
-        None => make_workspace(context),
+        None => {
+            let folder = paths::pages_folder(config.pages.as_deref())?;
+            WORKSPACE.make(context, &folder, |config, known| {
+                unwritable(config, &known.name)
+            })
+        }
     }
 }
 
-/// Makes a folder for pages, and registers it as a source that can be written to.
-fn make_workspace(context: &Context<'_>) -> anyhow::Result<String> {
-    let _lock = edit::lock(&context.config_path, "page new")?;
-    let config = context.config()?;
-    let folder = paths::pages_folder(config.pages.as_deref())?;
-    kodiak::files::create_folder(&folder).map_err(Error::io("create the folder", &folder))?;
-    let folder = registry::existing_folder(&folder)?;
-    if let Some(known) = registry::registered_at(&config, &folder) {
-        if known.writable {
-            // Another process was faster.
-            return Ok(known.name.clone());
-        }
-        return Err(unwritable(&config, &known.name));
-    }
-    let source = RegisteredSource {
-        name: config.free_name(PAGES_SOURCE),
-        kind: Kind::Markdown,
-        path: folder,
-        globs: Vec::new(),
-        writable: true,
-        transcripts: None,
-    };
-    edit::add_source(&context.config_path, &source)?;
-    context.output.notice(&format!(
-        "new pages go to {}, which is now the source '{}'",
-        source.path.display(),
-        source.name
-    ));
-    Ok(source.name)
-}
+/// The source that new pages go to.
+const WORKSPACE: Home<'static> = Home {
+    kind: Kind::Markdown,
+    name: PAGES_SOURCE,
+    writable: true,
+    verb: "page new",
+    what: "new pages go to",
+};
 
 /// Prints what the renaming of a tag did. Returns whether nothing was left.
 pub(crate) fn report_renaming(output: &Output, config: &Config, done: &TagRenaming) -> bool {

@@ -1,8 +1,10 @@
 //! Registers a folder or Bear's database: chooses its name, checks whether it is registered
-//! already, and writes it to the config. Used by `add` and by `search --in`.
+//! already, and writes it to the config. Used by `add` and by `search --in`, and by verbs that
+//! make a folder for what they write.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use kodiak::Error;
 use kodiak::access::Guard;
 use kodiak::engine::{Event, Job, SyncReport};
 
@@ -104,6 +106,70 @@ pub(crate) fn register(
         listener::print_summary(output, name, &location, report);
     }
     Ok(source)
+}
+
+/// A source that is made when something is first written to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Home<'a> {
+    pub(crate) kind: Kind,
+    /// Its name, unless that is taken.
+    pub(crate) name: &'a str,
+    pub(crate) writable: bool,
+    /// The verb that writes to it.
+    pub(crate) verb: &'a str,
+    /// What is said of its folder, such as "new pages go to".
+    pub(crate) what: &'a str,
+}
+
+impl Home<'_> {
+    /// Returns the source that this is in the config, if there is one: that with its name, or
+    /// else the first of its kind.
+    pub(crate) fn find<'a>(&self, config: &'a Config) -> Option<&'a RegisteredSource> {
+        let mut fitting = config.sources.iter().filter(|source| self.is(source));
+        let named = fitting.clone().find(|source| source.name == self.name);
+        named.or_else(|| fitting.next())
+    }
+
+    /// Reports whether a source takes what is written to this.
+    pub(crate) fn is(&self, source: &RegisteredSource) -> bool {
+        source.kind == self.kind && (source.writable || !self.writable)
+    }
+
+    /// Returns the source of a folder. Makes the folder and registers it if need be; a folder
+    /// that is another source is the error that `taken` returns.
+    pub(crate) fn make(
+        &self,
+        context: &Context<'_>,
+        folder: &Path,
+        taken: impl FnOnce(&Config, &RegisteredSource) -> anyhow::Error,
+    ) -> anyhow::Result<String> {
+        let _lock = edit::lock(&context.config_path, self.verb)?;
+        let config = context.config()?;
+        kodiak::files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
+        let folder = registry::existing_folder(folder)?;
+        match registry::registered_at(&config, &folder) {
+            // Another process was faster.
+            Some(known) if self.is(known) => return Ok(known.name.clone()),
+            Some(known) => return Err(taken(&config, known)),
+            None => {}
+        }
+        let source = RegisteredSource {
+            name: config.free_name(self.name),
+            kind: self.kind,
+            path: folder,
+            globs: Vec::new(),
+            writable: self.writable,
+            transcripts: None,
+        };
+        edit::add_source(&context.config_path, &source)?;
+        context.output.notice(&format!(
+            "{} {}, which is now the source '{}'",
+            self.what,
+            source.path.display(),
+            source.name
+        ));
+        Ok(source.name)
+    }
 }
 
 /// Indexes a source of this config.
