@@ -153,6 +153,25 @@ pub enum Error {
         /// The text as given.
         input: String,
     },
+    /// A period ends before it begins.
+    #[error("no date is on or after {after} and before {before}")]
+    EmptyPeriod {
+        /// The date on which it begins, as given.
+        after: String,
+        /// The date before which it ends, as given.
+        before: String,
+    },
+    /// A value is not one that is allowed.
+    #[error("'{name}' must be {wanted}")]
+    BadValue {
+        /// What has the value.
+        name: &'static str,
+        /// What is allowed.
+        wanted: String,
+    },
+    /// A name is not one of those to choose from.
+    #[error(transparent)]
+    UnknownName(#[from] UnknownName),
     /// A text is not a line range.
     #[error("'{input}' is not a line range")]
     BadRange {
@@ -165,6 +184,14 @@ pub enum Error {
         /// The name as given.
         name: String,
         /// The names of the sources there are.
+        known: Vec<String>,
+    },
+    /// No document is of this project.
+    #[error("there is no project '{}'", name.escape_debug())]
+    UnknownProject {
+        /// The name as given.
+        name: String,
+        /// Some of the projects there are, those with the most documents first.
         known: Vec<String>,
     },
     /// There is no document with this id, path or address.

@@ -158,6 +158,13 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
         }
         Error::BadRange { .. } => one("write lines as 7, 10-20, or 10- for line 10 to the end"),
         Error::UnknownSource { name, known } => unknown_source(name, known),
+        Error::UnknownProject { known, .. } if known.is_empty() => {
+            one("no note has a project; leave it out")
+        }
+        Error::UnknownProject { known, .. } => {
+            vec![format!("projects with notes: {}", known.join(", "))]
+        }
+        Error::EmptyPeriod { .. } => one("--after is the earlier date, --before the later one"),
         Error::UnknownModel { name, known } => unknown_model(name, known),
         Error::ModelMissing { name } => vec![format!("run `kodiak model install {name}`")],
         Error::ModelAbsent { name, reason } if reason.ends_with("is not installed") => {

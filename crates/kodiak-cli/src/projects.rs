@@ -11,15 +11,11 @@ pub(crate) fn present() -> Option<String> {
     Some(root.to_string_lossy().into_owned())
 }
 
-/// Returns the projects that were typed, as the index names them. A path of a folder
-/// means the repository that it is in. A project that the index does not know stays as
-/// it is.
-pub(crate) fn resolve(typed: &[String], engine: &Engine) -> anyhow::Result<Vec<String>> {
-    let mut projects = Vec::new();
-    for typed in typed {
-        projects.extend(resolve_all(typed, engine)?);
-    }
-    Ok(projects)
+/// Returns the projects that were typed, a path of a folder as the repository that it is in.
+pub(crate) fn typed(projects: &[String]) -> Vec<String> {
+    let projects = projects.iter();
+    let place = |typed: &String| place(typed).unwrap_or_else(|| typed.clone());
+    projects.map(place).collect()
 }
 
 /// Returns every spelling that the index has of a project that was typed.

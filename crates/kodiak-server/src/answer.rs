@@ -11,6 +11,8 @@ use crate::news::{About, Level};
 use crate::scope;
 use crate::tool::{Call, ToolAnswer};
 
+/// The most hits of one answer.
+pub(crate) const MOST_HITS: usize = 100;
 /// The tokens that are kept for what is said about the hits.
 const KEPT: usize = 60;
 

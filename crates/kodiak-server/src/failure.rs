@@ -120,6 +120,14 @@ fn step(error: &Error) -> String {
         Error::UnknownSource { known, .. } => {
             return format!("the sources are {}", known.join(", "));
         }
+        Error::UnknownProject { known, .. } if known.is_empty() => {
+            "no document has a project; leave it out"
+        }
+        Error::UnknownProject { known, .. } => {
+            let known: Vec<String> = known.iter().map(|name| quoted(name)).collect();
+            return format!("the projects are {}", known.join(", "));
+        }
+        Error::EmptyPeriod { .. } => "the first date is the earlier one",
         Error::NoIndex { .. } => {
             "nothing is indexed yet; ask the user to run `kodiak add FOLDER`, then search again"
         }

@@ -18,7 +18,6 @@
 //! a config: its caller hands in an engine, the rights of callers, and options.
 
 mod answer;
-mod ask;
 mod budget;
 mod error;
 mod failure;

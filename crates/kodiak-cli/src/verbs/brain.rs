@@ -1,14 +1,14 @@
 //! `kodiak brain`: asks the session records.
 
+use kodiak::Engine;
 use kodiak::access::Guard;
-use kodiak::engine::Job;
+use kodiak::engine::{Ask, Job};
 use kodiak::store::Filter;
-use kodiak::{Engine, date};
 use kodiak_sessions::queries::QueryLog;
 use kodiak_sessions::{BrainAnswer, BrainRequest, Sessions, Statements};
 
 use super::Outcome;
-use super::search::{nothing_found, require_known};
+use super::search::nothing_found;
 use crate::arguments::BrainArguments;
 use crate::assemble::Purpose;
 use crate::config::Config;
@@ -27,9 +27,7 @@ pub(super) fn run(arguments: &BrainArguments, context: &Context<'_>) -> anyhow::
         return forget(text, context);
     }
     let engine = context.engine(&config, Purpose::of("brain"))?;
-    require_known(&arguments.sources, &config, &engine)
-        .map_err(|error| explain_missing_index(error, &config))?;
-    let filter = filter(arguments, &engine)?;
+    let filter = ask(arguments).filter(&engine, &Guard::local())?;
     let limit = arguments
         .limit
         .map_or(config.search.limit, |limit| limit as usize);
@@ -71,20 +69,20 @@ pub(super) fn run(arguments: &BrainArguments, context: &Context<'_>) -> anyhow::
     print(answer, arguments, &config, context)
 }
 
-fn filter(arguments: &BrainArguments, engine: &Engine) -> anyhow::Result<Filter> {
-    let limit = |text: &Option<String>| text.as_deref().map(date::parse_limit).transpose();
+/// Returns which sessions were chosen.
+fn ask(arguments: &BrainArguments) -> Ask {
     let outcome = arguments.outcome.iter();
-    Ok(Filter {
+    Ask {
         sources: arguments.sources.clone(),
         categories: arguments.types.clone(),
-        projects: projects::resolve(&arguments.projects, engine)?,
+        projects: projects::typed(&arguments.projects),
         fields: outcome
             .map(|it| ("outcome".to_owned(), it.clone()))
             .collect(),
-        after: limit(&arguments.after)?,
-        before: limit(&arguments.before)?,
-        ..Filter::default()
-    })
+        after: arguments.after.clone(),
+        before: arguments.before.clone(),
+        ..Ask::default()
+    }
 }
 
 fn print(

@@ -13,11 +13,10 @@ use kodiak_server::mcp::{Ended, Lifetime, serve_stdio};
 use kodiak_server::{NewNote, Options, Server, Settled, ToolSet, Upkeep};
 
 use super::Outcome;
-use super::search::require_known;
 use crate::arguments::{McpArguments, McpVerb};
 use crate::assemble::{self, Purpose};
 use crate::config::{Config, Kind, RegisteredSource};
-use crate::context::{Context, explain_missing_index};
+use crate::context::Context;
 use crate::failure::{self, refusal};
 use crate::memory;
 use crate::opener;
@@ -46,8 +45,7 @@ pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Re
     let engine = settled.engine.clone();
     let sources = &arguments.sources;
     if !sources.is_empty() {
-        require_known(sources, &config, &engine)
-            .map_err(|error| explain_missing_index(error, &config))?;
+        engine.require_sources(&Guard::local(), sources)?;
     }
     let mut options = options(arguments, context, &engine)?;
     options.memory_source = memories;

@@ -2,9 +2,8 @@
 
 use kodiak::Error;
 use kodiak::access::Guard;
-use kodiak::rank::Weights;
-use kodiak::search::{Mode, Request};
-use kodiak::store::Filter;
+use kodiak::engine::Ask;
+use kodiak::search::Request;
 use kodiak_memory::{Knowledge, Memories, Recall};
 
 use super::{Outcome, printing, search, timeline};
@@ -25,37 +24,23 @@ pub(super) fn run(arguments: &RecallArguments, context: &Context<'_>) -> anyhow:
         Error::NoIndex { .. } if !has_experience(&config) => refusal(NOTHING_YET, REMEMBER),
         error => explain_missing_index(error, &config),
     };
-    let chosen = &arguments.chosen;
-    search::require_known(&chosen.sources, &config, &engine).map_err(missing_index)?;
-    let (after, before) = search::limits(chosen.after.as_ref(), chosen.before.as_ref())?;
-    let filter = Filter {
-        after,
-        before,
-        as_of: search::as_of(arguments.as_of.as_ref())?,
-        projects: projects::resolve(&chosen.projects, &engine)?,
-        ..timeline::filter(chosen)
-    };
     let settings = &config.search;
     let limit = arguments.limit.map(|limit| limit as usize);
+    let ask = Ask {
+        query: arguments.query.join(" "),
+        limit: Some(limit.unwrap_or(settings.limit)),
+        as_of: arguments.as_of.clone(),
+        all_copies: arguments.printing.all_copies,
+        explain: arguments.printing.explain,
+        ..timeline::ask(&arguments.chosen)
+    };
     let recall = Recall {
         request: Request {
-            query: arguments.query.join(" "),
-            limit: limit.unwrap_or(settings.limit),
-            mode: if arguments.no_semantic && arguments.mode.may_compare_meanings() {
-                Mode::Lexical
-            } else {
-                arguments.mode
-            },
-            filter,
-            all_copies: arguments.printing.all_copies,
-            explain: arguments.printing.explain,
+            mode: search::mode(arguments.mode, arguments.no_semantic),
             refresh: !arguments.no_refresh,
             fusion: settings.fusion,
-            weights: Weights {
-                lexical: settings.lexical_weight,
-                semantic: settings.semantic_weight,
-            },
-            ..Request::default()
+            weights: search::weights(&config),
+            ..ask.request(&engine, &Guard::local(), usize::MAX)?
         },
         knowledge: Knowledge::Experience,
         project: projects::present(),

@@ -7,18 +7,18 @@ mod excluded;
 mod folder;
 mod prefix;
 
+use kodiak::Engine;
 use kodiak::access::Guard;
+use kodiak::engine::Ask;
 use kodiak::rank::Weights;
 use kodiak::search::{Answer, Caveat, Mode, Notices, Request};
 use kodiak::store::Filter;
-use kodiak::{Engine, Error, Timestamp};
 
 use super::{Outcome, printing};
 use crate::arguments::SearchArguments;
 use crate::assemble::Purpose;
 use crate::config::Config;
 use crate::context::{Context, explain_missing_index};
-use crate::failure::refusal;
 use crate::output::Output;
 use crate::output::phrases::{counted, shortened};
 use crate::projects;
@@ -26,65 +26,44 @@ use crate::rerankers::{self, Asked};
 
 pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     printing::check(&arguments.printing)?;
-    let mut filter = filter(arguments)?;
-    let query = arguments.query.join(" ");
+    let mut ask = ask(arguments);
     let mut notices = Vec::new();
     let mut everything = Filter::default();
     if let Some(typed) = &arguments.folder {
         let wants_meaning = !arguments.no_semantic && arguments.mode.may_compare_meanings();
         let scope = folder::prepare(context, typed, wants_meaning)?;
-        filter.sources = vec![scope.source];
-        filter.paths = within(&scope.inside, filter.paths);
-        everything.sources = filter.sources.clone();
+        ask.sources = vec![scope.source];
+        ask.paths = within(&scope.inside, ask.paths);
+        everything.sources = ask.sources.clone();
         everything.paths = within(&scope.inside, Vec::new());
         notices.extend(scope.notice);
     }
     let config = context.config()?;
     if arguments.folder.is_none() {
         let here = std::env::current_dir().ok();
-        let prefixes = prefix::resolve(&filter.paths, &config, here.as_deref());
-        filter.paths = prefixes.paths;
-        if filter.sources.is_empty() {
-            filter.sources = prefixes.sources;
+        let prefixes = prefix::resolve(&ask.paths, &config, here.as_deref());
+        ask.paths = prefixes.paths;
+        if ask.sources.is_empty() {
+            ask.sources = prefixes.sources;
         }
     }
     let purpose = Purpose::of("search").without_model(arguments.no_semantic);
     let asked = Asked::of(arguments.rerank.as_deref(), arguments.no_rerank);
     let reranker = rerankers::wanted(asked, context, &config)?;
-    let reranks = reranker.is_some();
     let engine = context.engine(&config, purpose)?.with_reranker(reranker);
     let missing_index = |error| explain_missing_index(error, &config);
-    require_known(&filter.sources, &config, &engine).map_err(missing_index)?;
-    filter.projects = projects::resolve(&filter.projects, &engine)?;
-
-    let limit = arguments
-        .limit
-        .map_or(config.search.limit, |limit| limit as usize);
+    let guard = Guard::local();
     let settings = &config.search;
+    ask.limit.get_or_insert(settings.limit);
     let request = Request {
-        query,
-        limit,
-        mode: if arguments.no_semantic && arguments.mode.may_compare_meanings() {
-            Mode::Lexical
-        } else {
-            arguments.mode
-        },
-        filter,
-        all: arguments.all,
-        exact: arguments.exact,
-        as_you_type: arguments.as_you_type,
-        min_relevance: arguments.min_relevance,
-        all_copies: arguments.printing.all_copies,
-        explain: arguments.printing.explain,
+        mode: mode(arguments.mode, arguments.no_semantic),
         refresh: !arguments.no_refresh,
-        rerank: reranks,
+        rerank: engine.reranks(),
         fusion: arguments.fusion.unwrap_or(settings.fusion),
-        weights: Weights {
-            lexical: settings.lexical_weight,
-            semantic: settings.semantic_weight,
-        },
+        weights: weights(&config),
+        ..ask.request(&engine, &guard, usize::MAX)?
     };
-    let searched = engine.search(&Guard::local(), &request);
+    let searched = engine.search(&guard, &request);
     let mut answer = searched.map_err(missing_index)?;
     if !notices.is_empty() {
         // The folder could not be brought up to date, and that is said already.
@@ -101,53 +80,45 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     })
 }
 
-fn filter(arguments: &SearchArguments) -> anyhow::Result<Filter> {
-    let (after, before) = limits(arguments.after.as_ref(), arguments.before.as_ref())?;
-    let without = |texts: &[String], prefix: &str| -> Vec<String> {
-        let strip = |text: &String| text.strip_prefix(prefix).unwrap_or(text).to_owned();
-        texts.iter().map(strip).collect()
-    };
-    Ok(Filter {
+/// Returns what was typed.
+fn ask(arguments: &SearchArguments) -> Ask {
+    Ask {
+        query: arguments.query.join(" "),
+        limit: arguments.limit.map(|limit| limit as usize),
+        mode: None,
         sources: arguments.sources.clone(),
-        tags: without(&arguments.tags, "#"),
+        paths: arguments.paths.clone(),
+        tags: arguments.tags.clone(),
         kinds: arguments.kinds.clone(),
         categories: arguments.categories.clone(),
-        after,
-        before,
-        as_of: as_of(arguments.as_of.as_ref())?,
-        paths: without(&arguments.paths, "./"),
-        projects: arguments.projects.clone(),
+        projects: projects::typed(&arguments.projects),
         fields: arguments.fields.clone(),
-        ..Filter::default()
-    })
-}
-
-/// Reads the dates between which notes were written.
-pub(super) fn limits(
-    after: Option<&String>,
-    before: Option<&String>,
-) -> anyhow::Result<(Option<Timestamp>, Option<Timestamp>)> {
-    let limit = |date: Option<&String>| date.map(|date| kodiak::date::parse_limit(date));
-    let (first, end) = (limit(after).transpose()?, limit(before).transpose()?);
-    if let (Some(from), Some(to)) = (first, end)
-        && from >= to
-    {
-        let typed = |date: Option<&String>| date.cloned().unwrap_or_default();
-        return Err(refusal(
-            format!(
-                "no date is on or after {} and before {}",
-                typed(after),
-                typed(before)
-            ),
-            "--after is the earlier date, --before the later one",
-        ));
+        after: arguments.after.clone(),
+        before: arguments.before.clone(),
+        as_of: arguments.as_of.clone(),
+        all: arguments.all,
+        exact: arguments.exact,
+        as_you_type: arguments.as_you_type,
+        min_relevance: arguments.min_relevance,
+        all_copies: arguments.printing.all_copies,
+        explain: arguments.printing.explain,
     }
-    Ok((first, end))
 }
 
-/// Reads the date by the end of which something was known.
-pub(super) fn as_of(date: Option<&String>) -> kodiak::Result<Option<Timestamp>> {
-    date.map(|date| kodiak::date::parse_end(date)).transpose()
+/// Returns how to search if a model may not be used.
+pub(super) fn mode(asked: Mode, no_semantic: bool) -> Mode {
+    match asked {
+        asked if no_semantic && asked.may_compare_meanings() => Mode::Lexical,
+        asked => asked,
+    }
+}
+
+/// Returns the weights of the config.
+pub(super) fn weights(config: &Config) -> Weights {
+    Weights {
+        lexical: config.search.lexical_weight,
+        semantic: config.search.semantic_weight,
+    }
 }
 
 /// Returns the path prefixes relative to the root of the source that contains
@@ -157,30 +128,6 @@ fn within(inside: &str, paths: Vec<String>) -> Vec<String> {
         ("", _) => paths,
         (_, true) => vec![inside.to_owned()],
         (_, false) => paths.iter().map(|path| format!("{inside}{path}")).collect(),
-    }
-}
-
-/// Fails if a source is neither registered nor indexed, so that a misspelt name
-/// does not look like a source without hits.
-pub(super) fn require_known(
-    names: &[String],
-    config: &Config,
-    engine: &Engine,
-) -> kodiak::Result<()> {
-    if names.iter().all(|name| config.source(name).is_some()) {
-        return Ok(());
-    }
-    let mut known = config.names();
-    let indexed = engine.indexed_sources(&Guard::local())?;
-    known.extend(indexed.into_iter().map(|source| source.name));
-    known.sort();
-    known.dedup();
-    match names.iter().find(|name| !known.contains(name)) {
-        Some(name) => Err(Error::UnknownSource {
-            name: name.clone(),
-            known,
-        }),
-        None => Ok(()),
     }
 }
 

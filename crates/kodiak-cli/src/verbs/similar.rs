@@ -4,18 +4,16 @@ use kodiak::access::Guard;
 use kodiak::search::Request;
 use kodiak::store::Filter;
 
-use super::search::require_known;
 use super::{Outcome, get, printing};
 use crate::arguments::SimilarArguments;
 use crate::assemble::Purpose;
-use crate::context::{Context, explain_missing_index};
+use crate::context::Context;
 
 pub(super) fn run(arguments: &SimilarArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     printing::check(&arguments.printing)?;
     let config = context.config()?;
     let engine = context.engine(&config, Purpose::of("similar"))?;
-    require_known(&arguments.sources, &config, &engine)
-        .map_err(|error| explain_missing_index(error, &config))?;
+    engine.require_sources(&Guard::local(), &arguments.sources)?;
     let reference = get::reference(&engine, &config, &arguments.note)?;
     let request = Request {
         limit: arguments

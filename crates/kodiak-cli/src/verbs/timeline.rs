@@ -1,10 +1,10 @@
 //! `kodiak timeline`: lists what was learned when.
 
 use kodiak::access::Guard;
-use kodiak::store::Filter;
+use kodiak::engine::Ask;
 use kodiak_memory::{Memories, TimelineEntry, TimelineRequest};
 
-use super::{Outcome, search};
+use super::Outcome;
 use crate::arguments::{ChooseArguments, TimelineArguments};
 use crate::assemble::Purpose;
 use crate::context::{Context, explain_missing_index};
@@ -16,15 +16,11 @@ pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyho
     let config = context.config()?;
     let engine = context.engine(&config, Purpose::of("timeline").without_model(true))?;
     let missing_index = |error| explain_missing_index(error, &config);
-    let chosen = &arguments.chosen;
-    search::require_known(&chosen.sources, &config, &engine).map_err(missing_index)?;
-    let (after, before) = search::limits(chosen.after.as_ref(), chosen.before.as_ref())?;
-    let mut filter = filter(chosen);
-    filter.projects = projects::resolve(&chosen.projects, &engine)?;
+    let mut filter = ask(&arguments.chosen).filter(&engine, &Guard::local())?;
     let request = TimelineRequest {
+        after: filter.after.take(),
+        before: filter.before.take(),
         filter,
-        after,
-        before,
         around: arguments.around.clone(),
         context: arguments.context as usize,
         limit: arguments.limit as usize,
@@ -60,17 +56,17 @@ pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyho
     Ok(Outcome::of_finding(!timeline.entries.is_empty()))
 }
 
-/// Returns the filter for what was chosen, without dates and projects.
-pub(super) fn filter(chosen: &ChooseArguments) -> Filter {
-    let tags = chosen.tags.iter();
-    Filter {
+/// Returns what was chosen.
+pub(super) fn ask(chosen: &ChooseArguments) -> Ask {
+    Ask {
         sources: chosen.sources.clone(),
-        tags: tags
-            .map(|tag| tag.trim_start_matches('#').to_owned())
-            .collect(),
+        tags: chosen.tags.clone(),
         kinds: chosen.kinds.clone(),
         categories: chosen.categories.clone(),
-        ..Filter::default()
+        projects: projects::typed(&chosen.projects),
+        after: chosen.after.clone(),
+        before: chosen.before.clone(),
+        ..Ask::default()
     }
 }
 

@@ -285,9 +285,10 @@ fn answers_have_decisions_and_lessons() {
     nothing found for "zzzz"
     "#);
     assert_snapshot!(desk.run(&["brain", "ferry", "--project", "elsewhere"]), @r#"
-    exit: 1
+    exit: 2
     --- stderr
-    nothing found for "ferry"
+    error: there is no project 'elsewhere'
+    hint: projects with notes: atlas
     "#);
     let none = desk.run(&["brain", "ferry", "--outcome", "failed", "--type", "coding"]);
     assert_eq!(none.code, Some(1), "{none}");

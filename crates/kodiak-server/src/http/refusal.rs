@@ -11,7 +11,6 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::ask::Unread;
 use crate::failure::Refusal;
 use crate::json::Json;
 use crate::options::Log;
@@ -170,23 +169,21 @@ fn shown(text: &str) -> String {
     shown
 }
 
-impl From<Unread> for Refused {
-    fn from(unread: Unread) -> Self {
-        match unread {
-            Unread::Refused(Refusal { message, step }) => Self::Malformed { message, step },
-            Unread::Failed(error) => error.into(),
-        }
-    }
-}
-
 impl From<kodiak::Error> for Refused {
     fn from(error: kodiak::Error) -> Self {
         use kodiak::Error;
         match &error {
             Error::NoDocument { .. } | Error::Ambiguous { .. } => Self::NotFound(error.into()),
             Error::NotAllowed { .. } => Self::NotAllowed(error.into()),
-            Error::UnknownSource { .. } | Error::BadDate { .. } | Error::BadRange { .. } => {
-                Unread::Refused(error.into()).into()
+            Error::UnknownSource { .. }
+            | Error::UnknownProject { .. }
+            | Error::UnknownName(_)
+            | Error::BadDate { .. }
+            | Error::EmptyPeriod { .. }
+            | Error::BadValue { .. }
+            | Error::BadRange { .. } => {
+                let Refusal { message, step } = error.into();
+                Self::Malformed { message, step }
             }
             Error::NoIndex { .. } | Error::NewerIndex { .. } | Error::Locked { .. } => {
                 Self::Unavailable(error.into())

@@ -2,11 +2,9 @@
 
 use kodiak_memory::{Article, Knowledge, Memories, Memory};
 
-use super::memory::{
-    LIMIT, QUERY, TAGS, described, nowhere, recalled, remembered_schema, text, worded,
-};
+use super::memory::{LIMIT, QUERY, TAGS, described, nowhere, recalled, remembered_schema, worded};
 use super::parameter::{Kind, Parameter};
-use super::search::{MAX_TOKENS, PROJECT, SOURCES};
+use super::search::{MAX_TOKENS, PROJECT, SOURCES, given};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
 use crate::answer::schema;
 use crate::failure::Refusal;
@@ -86,8 +84,8 @@ pub(super) const SAVE_ARTICLE: Tool = Tool {
 
 fn save_memory(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let memory = Memory {
-        kind: text(call, "kind"),
-        category: text(call, "category"),
+        kind: given(call, "kind"),
+        category: given(call, "category"),
         ..described(call, "content")?
     };
     let remembered = Memories::new(&call.engine).remember(call.guard(), &memory, call.job)?;
@@ -101,11 +99,11 @@ fn save_article(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let article = Article {
         memory: Memory {
             source: source.clone(),
-            title: text(call, "title"),
+            title: given(call, "title"),
             ..described(call, "content")?
         },
-        source_type: text(call, "source_type"),
-        source_ref: text(call, "source_ref"),
+        source_type: given(call, "source_type"),
+        source_ref: given(call, "source_ref"),
     };
     let saved = Memories::new(&call.engine).save_article(call.guard(), &article, call.job)?;
     Ok(worded(&saved))

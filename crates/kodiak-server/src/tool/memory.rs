@@ -1,18 +1,17 @@
 //! The memory set, and what the default set has of it: remembering, searching
 //! what was remembered, and reading it whole.
 
-use kodiak::search::{Hit, Request};
+use kodiak::search::Hit;
 use kodiak_memory::{Knowledge, Memories, Memory, Observation, Recall, Remembered};
 use serde_json::{Map, Value, json};
 
 use super::parameter::{Kind, Parameter};
-use super::search::{MAX_TOKENS, MOST_HITS, PROJECT, filter};
+use super::search::{MAX_TOKENS, PROJECT, given, request};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
 use crate::answer::{
-    Listed, MOST_TAGS, harmless, hundredths, lacking, list, remarks, schema, tags as tag_values,
-    title, unless_unindexed,
+    Listed, MOST_HITS, MOST_TAGS, harmless, hundredths, lacking, list, remarks, schema,
+    tags as tag_values, title, unless_unindexed,
 };
-use crate::ask::projects;
 use crate::budget::{beginning, tokens};
 use crate::failure::Refusal;
 use crate::frame::{self, Mark};
@@ -136,8 +135,8 @@ fn observations_schema() -> Value {
 
 fn remember(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let memory = Memory {
-        title: text(call, "title"),
-        kind: text(call, "kind"),
+        title: given(call, "title"),
+        kind: given(call, "kind"),
         ..described(call, "text")?
     };
     let remembered = Memories::new(&call.engine).remember(call.guard(), &memory, call.job)?;
@@ -147,9 +146,9 @@ fn remember(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
 fn store(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let metadata = call.arguments.fields("metadata").into_iter();
     let memory = Memory {
-        kind: text(call, "type"),
-        summary: text(call, "summary"),
-        session: text(call, "session"),
+        kind: given(call, "type"),
+        summary: given(call, "summary"),
+        session: given(call, "session"),
         metadata: metadata.map(|(name, value)| (name, value.into())).collect(),
         ..described(call, "content")?
     };
@@ -178,8 +177,8 @@ pub(super) fn described(call: &Call<'_>, name: &str) -> Result<Memory, Refusal> 
 /// Returns the project that a call names: a known one, or a new one as it is
 /// named.
 fn project(call: &Call<'_>) -> Option<String> {
-    let name = text(call, "project")?;
-    match projects(&call.engine, call.guard(), &name).as_deref() {
+    let name = given(call, "project")?;
+    match call.engine.projects_meant(call.guard(), &name).as_deref() {
         Ok([only]) => Some(only.clone()),
         _ => Some(name),
     }
@@ -191,11 +190,6 @@ pub(crate) fn nowhere() -> Refusal {
         "there is no folder for this in the server's scope",
         "ask the user to start `kodiak mcp --allow-write` with a source of memories in scope",
     )
-}
-
-pub(super) fn text(call: &Call<'_>, name: &str) -> Option<String> {
-    let text = call.arguments.text(name)?.trim();
-    (!text.is_empty()).then(|| text.to_owned())
 }
 
 pub(super) fn tags(call: &Call<'_>) -> Vec<String> {
@@ -239,14 +233,8 @@ fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
 
 /// Searches what a tool stands for.
 pub(super) fn recalled(call: &Call<'_>, knowledge: Knowledge) -> Result<ToolAnswer, Refusal> {
-    let request = Request {
-        query: call.arguments.text("query").unwrap_or_default().to_owned(),
-        limit: call.arguments.number("limit").unwrap_or(10),
-        filter: filter(call)?,
-        ..Request::default()
-    };
     let recall = Recall {
-        request,
+        request: request(call)?,
         knowledge,
         project: call.server.options().project.clone(),
     };

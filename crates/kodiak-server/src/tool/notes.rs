@@ -6,10 +6,10 @@ use std::collections::HashSet;
 use kodiak::Error;
 use kodiak::document::LineRange;
 use kodiak::search::{Found, Hit, Request};
-use kodiak::store::{Filter, Row};
+use kodiak::store::Row;
 
 use super::parameter::{Kind, Parameter};
-use super::search::MAX_TOKENS;
+use super::search::{MAX_TOKENS, filter};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
 use crate::answer::{remarks, unindexed};
 use crate::budget::{beginning, clipped, tokens};
@@ -74,15 +74,7 @@ pub(super) const NOTE_CREATE: Tool = Tool {
 fn search(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let queries = bounded(call, "queries")?;
     let only = wanted(call)?;
-    let mut filter = Filter {
-        tags: call
-            .arguments
-            .texts("tags")
-            .iter()
-            .map(|tag| tag.trim_start_matches('#').to_owned())
-            .collect(),
-        ..Filter::default()
-    };
+    let mut filter = filter(call)?;
     if let Some(only) = &only {
         // Keys are prefixes here; the rows decide below.
         filter.sources = only.iter().map(|one| one.document.source.clone()).collect();

@@ -1,16 +1,13 @@
 //! `search`: finds documents by words and meaning.
 
-use kodiak::search::{Mode, Request};
+use kodiak::engine::Ask;
+use kodiak::search::Request;
 use kodiak::store::Filter;
 
 use super::parameter::{Kind, Parameter};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
-use crate::answer;
-use crate::ask::Meant;
+use crate::answer::{self, MOST_HITS};
 use crate::failure::Refusal;
-
-/// The most hits of one answer.
-pub(super) const MOST_HITS: usize = 100;
 
 pub(super) const SEARCH: Tool = Tool {
     name: "search",
@@ -60,42 +57,47 @@ pub(super) const MAX_TOKENS: Parameter =
     Parameter::new("max_tokens", Kind::Number(100_000), "Of the answer");
 
 fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
-    let arguments = call.arguments;
-    let filter = filter(call)?;
     let request = Request {
-        query: arguments.text("query").unwrap_or_default().to_owned(),
-        limit: arguments.number("limit").unwrap_or(10),
-        mode: mode(call),
-        filter,
-        as_you_type: arguments.flag("as_you_type"),
         rerank: call.engine.reranks(),
-        ..Request::default()
+        ..request(call)?
     };
     let found = call.engine.search(call.guard(), &request);
     answer::unless_unindexed(call, found, |found| answer::hits(call, &found))
 }
 
-fn mode(call: &Call<'_>) -> Mode {
-    let name = call.arguments.text("mode");
-    name.and_then(|name| name.parse().ok()).unwrap_or_default()
+/// Reads what a search is asked for.
+pub(super) fn request(call: &Call<'_>) -> Result<Request, Refusal> {
+    let request = asked(call).request(&call.engine, call.guard(), MOST_HITS);
+    Ok(request?)
 }
 
-/// Reads the arguments that say which documents are meant.
+/// Reads which documents are meant.
 pub(super) fn filter(call: &Call<'_>) -> Result<Filter, Refusal> {
+    Ok(asked(call).filter(&call.engine, call.guard())?)
+}
+
+/// Reads the arguments that tools with a query or a filter have in common.
+pub(super) fn asked(call: &Call<'_>) -> Ask {
     let arguments = call.arguments;
-    let given = |name: &str| {
-        let text = arguments.text(name).filter(|text| !text.trim().is_empty());
-        text.map(str::to_owned)
-    };
-    let meant = Meant {
+    let list = |name: &str| given(call, name).into_iter().collect();
+    Ask {
+        query: arguments.text("query").unwrap_or_default().to_owned(),
+        limit: arguments.number("limit"),
+        mode: given(call, "mode"),
         sources: arguments.texts("sources"),
-        paths: Vec::new(),
         tags: arguments.texts("tags"),
         kinds: arguments.texts("kinds"),
-        categories: given("category").into_iter().collect(),
-        projects: given("project").into_iter().collect(),
-        after: given("after"),
-        before: given("before"),
-    };
-    Ok(meant.filter(&call.engine, call.guard())?)
+        categories: list("category"),
+        projects: list("project"),
+        after: given(call, "after"),
+        before: given(call, "before"),
+        as_you_type: arguments.flag("as_you_type"),
+        ..Ask::default()
+    }
+}
+
+/// Returns a text that is not empty, if the call has it.
+pub(super) fn given(call: &Call<'_>, name: &str) -> Option<String> {
+    let text = call.arguments.text(name)?.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }

@@ -1,11 +1,12 @@
 //! `timeline`: what was written when, in few tokens.
 
 use kodiak::Error;
+use kodiak::engine::Ask;
 use kodiak_memory::{Memories, Timeline, TimelineEntry, TimelineRequest};
 use serde_json::{Map, Value};
 
 use super::parameter::{Kind, Parameter};
-use super::search::{MAX_TOKENS, PROJECT, SOURCES, filter};
+use super::search::{MAX_TOKENS, PROJECT, SOURCES, asked, given};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
 use crate::answer::{
     Listed, MOST_TAGS, harmless, lacking, list, schema, tags, title, unless_unindexed,
@@ -68,22 +69,18 @@ pub(super) const TIMELINE_OF_MEMORY: Tool = Tool {
 };
 
 fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
-    let arguments = call.arguments;
-    let date = |name: &str| {
-        let text = arguments.text(name).filter(|text| !text.trim().is_empty());
-        text.map(kodiak::date::parse_limit).transpose()
-    };
-    let after = date("from")?.or(date("start_date")?);
     // A last day is included; an end is not.
-    let last_day = date("end_date")?.map(|day| day.saturating_add(24 * 60 * 60));
-    let before = date("to")?.or(last_day);
-    if let (Some(first), Some(end)) = (after, before)
-        && first >= end
-    {
-        return Err(Refusal::new("'from' must be before 'to'", "swap them"));
-    }
-    let around = arguments.text("around").map(str::to_owned);
-    let mut filter = filter(call)?;
+    let day_after = |day: String| {
+        let day = kodiak::date::parse_limit(&day)?;
+        Ok::<_, Error>(kodiak::date::format(day.saturating_add(24 * 60 * 60)))
+    };
+    let last_day = given(call, "end_date").map(day_after).transpose()?;
+    let ask = Ask {
+        after: given(call, "from").or(given(call, "start_date")),
+        before: given(call, "to").or(last_day),
+        ..asked(call)
+    };
+    let mut filter = ask.filter(&call.engine, call.guard())?;
     if filter.sources.is_empty() && !has_experience(call) {
         // Without memories and sessions, everything is worth a timeline.
         let indexed = match call.engine.indexed_sources(call.guard()) {
@@ -93,12 +90,12 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         filter.sources = indexed.into_iter().map(|source| source.name).collect();
     }
     let request = TimelineRequest {
+        after: filter.after.take(),
+        before: filter.before.take(),
         filter,
-        after,
-        before,
-        context: arguments.number("context").unwrap_or(CONTEXT),
-        limit: arguments.number("limit").unwrap_or(USUAL),
-        around: around.filter(|id| !id.trim().is_empty()),
+        context: call.arguments.number("context").unwrap_or(CONTEXT),
+        limit: ask.limit.unwrap_or(USUAL),
+        around: given(call, "around"),
         refresh: true,
     };
     let timeline = Memories::new(&call.engine).timeline(call.guard(), &request);

@@ -15,6 +15,7 @@
 //!   also if another process has begun it;
 //! * `sync`, `embed`, `documents`, `status` and `doctor` contain the methods.
 
+mod ask;
 mod backfills;
 mod builder;
 mod clock;
@@ -49,6 +50,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub use ask::Ask;
 pub use builder::EngineBuilder;
 pub use clock::Clock;
 pub use doctor::{Check, Diagnosis, Repair, Subject};

@@ -6,6 +6,7 @@
 )]
 
 mod answers;
+mod asking;
 mod away;
 mod bear;
 mod brain;

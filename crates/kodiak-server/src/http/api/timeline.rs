@@ -2,12 +2,12 @@
 
 use axum::Extension;
 use axum::extract::State;
-use kodiak::store::Filter;
+use kodiak::engine::Ask;
 use kodiak_memory::{Memories, Timeline, TimelineRequest};
 
 use super::parameters::{Parameters, malformed};
 use super::{Answered, From, work};
-use crate::ask::{Meant, period};
+use crate::http::refusal::Refused;
 use crate::server::Server;
 
 /// The most entries of one answer.
@@ -31,7 +31,6 @@ pub(super) async fn timeline(
     parameters: Parameters,
 ) -> Answered<Timeline> {
     parameters.only(&KNOWN)?;
-    let (after, before) = period(parameters.one("from")?, parameters.one("to")?)?;
     let around = parameters.one("around")?.map(str::to_owned);
     let length = around.as_ref().map(|id| id.chars().count());
     if length.is_some_and(|length| !(1..=LONGEST).contains(&length)) {
@@ -39,24 +38,28 @@ pub(super) async fn timeline(
         return Err(malformed("around", &wanted));
     }
     let context = parameters.number("context", MOST_CONTEXT)?;
-    let meant = Meant {
+    let date = |name: &str| Ok::<_, Refused>(parameters.one(name)?.map(str::to_owned));
+    let ask = Ask {
+        after: date("from")?,
+        before: date("to")?,
         sources: parameters.texts("source")?,
         projects: parameters.texts("project")?,
         tags: parameters.texts("tag")?,
         kinds: parameters.texts("kind")?,
-        ..Meant::default()
+        ..Ask::default()
     };
-    let mut request = TimelineRequest {
-        filter: Filter::default(),
-        after,
-        before,
-        around,
-        context: context.unwrap_or(USUAL_CONTEXT),
-        limit: parameters.number("limit", MOST)?.unwrap_or(USUAL),
-        refresh: true,
-    };
+    let limit = parameters.number("limit", MOST)?;
     work(&server, move |engine| {
-        request.filter = meant.filter(engine, &caller.guard)?;
+        let mut filter = ask.filter(engine, &caller.guard)?;
+        let request = TimelineRequest {
+            after: filter.after.take(),
+            before: filter.before.take(),
+            filter,
+            around,
+            context: context.unwrap_or(USUAL_CONTEXT),
+            limit: limit.unwrap_or(USUAL),
+            refresh: true,
+        };
         Ok(Memories::new(engine).timeline(&caller.guard, &request)?)
     })
     .await
