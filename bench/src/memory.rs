@@ -86,7 +86,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     for _ in 0..options.runs {
         let (timeline, used) = process_cpu_ms(|| Memories::new(&engine).timeline(&guard, &request));
         let entries = timeline?.entries.into_iter();
-        ids = entries.map(|entry| entry.id).collect();
+        ids = entries.map(|entry| entry.card.id).collect();
         times.push(used);
     }
     let what = format!("{memories} memories: timeline of {AT_ONCE}");

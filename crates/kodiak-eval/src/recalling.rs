@@ -256,7 +256,7 @@ impl Asking<'_> {
         };
         let answer = self.judged.engine().search(&Guard::local(), &request)?;
         let hits = answer.hits.into_iter().take(COMPARED);
-        Ok(hits.map(|hit| hit.path).collect())
+        Ok(hits.map(|hit| hit.card.path).collect())
     }
 
     /// Asks as `kodiak recall --project` does.

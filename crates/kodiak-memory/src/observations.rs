@@ -3,18 +3,18 @@
 //! The last layer of disclosure. All are read in one query, however many they are.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 
 use serde::Serialize;
 
 use super::Memories;
 use crate::folder::Holding;
 use kodiak::access::{Capability, Guard};
-use kodiak::search::{Caveat, Completeness, Excerpt, Named};
+use kodiak::search::{Card, Caveat, Completeness, Excerpt, Named};
 use kodiak_base::Result;
 use kodiak_store::{Filter, Reader, Row, Snapshot, StoredDocument};
 use kodiak_text::chunk::estimated_tokens;
-use kodiak_text::date;
-use kodiak_text::document::{LineRange, uri};
+use kodiak_text::document::LineRange;
 
 /// The fields that hold a summary.
 pub(super) const SUMMARIES: [&str; 2] = ["summary", "description"];
@@ -43,33 +43,12 @@ pub struct Observations {
 /// A whole document.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Observation {
-    /// Its id, as short as it can be.
-    pub id: String,
-    /// Its own id, or its key in its source.
-    pub key: String,
-    /// Its address.
-    pub uri: String,
-    /// The source it is from.
-    pub source: String,
-    /// Its kind.
-    pub kind: String,
-    /// Its title, or the beginning of its text.
-    pub title: String,
-    /// Its category.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub category: Option<String>,
-    /// Its tags.
-    pub tags: Vec<String>,
-    /// The project it belongs to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
+    /// The document. Its fields are read through this.
+    #[serde(flatten)]
+    pub card: Card,
     /// The session it is from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// When it was written.
-    pub created_at: String,
-    /// When it was last changed.
-    pub updated_at: String,
     /// The id of a document that supersedes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
@@ -162,6 +141,14 @@ impl Memories<'_> {
     }
 }
 
+impl Deref for Observation {
+    type Target = Card;
+
+    fn deref(&self) -> &Card {
+        &self.card
+    }
+}
+
 impl Observation {
     fn of(
         document: StoredDocument,
@@ -169,18 +156,8 @@ impl Observation {
         superseded_by: Option<String>,
     ) -> Self {
         Self {
-            id: document.short_id.clone(),
-            uri: uri(&document.source, &document.key),
-            title: document.shown_title().into_owned(),
-            created_at: date::format(document.created_at.unwrap_or(document.updated_at)),
-            updated_at: date::format(document.updated_at),
+            card: Card::from(&document).dated(),
             tokens: estimated_tokens(&document.body),
-            key: document.key,
-            source: document.source,
-            kind: document.kind,
-            category: document.category,
-            tags: document.tags,
-            project: document.project,
             session: document.thread.map(|thread| thread.name),
             superseded_by,
             fields,

@@ -106,6 +106,7 @@ pub struct Remembered {
     /// The short id: of the new memory, or of the one that was known.
     pub id: String,
     /// Its own id, which stays whatever happens to its file and the index.
+    #[serde(rename = "path")]
     pub key: String,
     /// Its address.
     pub uri: String,

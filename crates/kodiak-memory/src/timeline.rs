@@ -3,18 +3,19 @@
 //! The first layer of disclosure. An entry says what it is about and what reading
 //! all of it would cost.
 
+use std::ops::Deref;
+
 use serde::Serialize;
 
 use super::Memories;
 use super::observations::{SUMMARIES, first_of};
 use crate::folder::Holding;
 use kodiak::access::{Capability, Guard};
-use kodiak::search::Completeness;
+use kodiak::search::{Card, Completeness};
 use kodiak_base::Result;
 use kodiak_store::{Filter, Moment, Reader, Row, StoredDocument, Stretch, beginning};
 use kodiak_text::chunk::estimated_tokens;
-use kodiak_text::date;
-use kodiak_text::document::{Timestamp, uri};
+use kodiak_text::document::Timestamp;
 
 /// The number of characters that stand for a text without a summary.
 const PREVIEW: usize = 100;
@@ -54,26 +55,9 @@ pub struct Timeline {
 /// One document on a timeline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimelineEntry {
-    /// Its id, as short as it can be.
-    pub id: String,
-    /// Its own id, or its key in its source.
-    pub key: String,
-    /// Its address.
-    pub uri: String,
-    /// The source it is from.
-    pub source: String,
-    /// When it was written.
-    pub created_at: String,
-    /// Its kind.
-    pub kind: String,
-    /// Its tags.
-    pub tags: Vec<String>,
-    /// The project it belongs to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
-    /// Its title, if it has one.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub title: String,
+    /// The document. Its fields are read through this; one without a title has none here.
+    #[serde(flatten)]
+    pub card: Card,
     /// Its summary, or the beginning of its text.
     pub summary: String,
     /// The approximate number of tokens of its whole text.
@@ -84,6 +68,14 @@ pub struct TimelineEntry {
     /// The id of a document that supersedes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
+}
+
+impl Deref for TimelineEntry {
+    type Target = Card;
+
+    fn deref(&self) -> &Card {
+        &self.card
+    }
 }
 
 impl Memories<'_> {
@@ -186,18 +178,13 @@ fn entries(
             |summary| beginning(summary, usize::MAX),
         );
         let entry = TimelineEntry {
-            id: document.short_id.clone(),
-            uri: uri(&document.source, &document.key),
-            created_at: date::format(document.created_at.unwrap_or(document.updated_at)),
+            card: Card {
+                title: document.title.clone(),
+                ..Card::from(&document).dated()
+            },
             tokens: estimated_tokens(&document.body),
             anchor: anchor == Some(document.row),
             superseded_by: newer.get(&document.row).cloned(),
-            key: document.key,
-            source: document.source,
-            kind: document.kind,
-            tags: document.tags,
-            project: document.project,
-            title: document.title,
             summary,
         };
         timeline.tokens += tokens_of(&entry);
@@ -209,8 +196,8 @@ fn entries(
 /// Returns the approximate number of tokens that an entry takes when it is shown.
 fn tokens_of(entry: &TimelineEntry) -> usize {
     let shown = [
-        &entry.id,
-        &entry.created_at,
+        entry.id.as_str(),
+        entry.written_at(),
         &entry.kind,
         &entry.title,
         &entry.summary,

@@ -180,7 +180,8 @@ impl Listed for Hit {
         let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
         add("id", self.id.as_str().into());
         add("title", title(&self.title).into());
-        add("path", harmless(&format!("{}/{}", self.source, self.path)));
+        add("source", harmless(&self.source));
+        add("path", harmless(&self.path));
         add("line", self.line.into());
         add("date", date(self).into());
         if self.kind != "note" {
@@ -221,7 +222,7 @@ fn copies(hit: &Hit) -> Vec<String> {
 
 /// Returns the day on which a hit was written, or changed if that is not known.
 fn date(hit: &Hit) -> &str {
-    let moment = hit.created_at.as_deref().unwrap_or(&hit.updated_at);
+    let moment = hit.written_at();
     moment.get(..10).unwrap_or(moment)
 }
 

@@ -3,6 +3,7 @@
 
 use kodiak::document::Reference;
 use kodiak::escape::is_harmful;
+use kodiak::search::Card;
 use kodiak::store::Filter;
 use kodiak::{Cancel, Engine, Event};
 use percent_encoding::percent_decode_str;
@@ -55,9 +56,9 @@ impl Server {
             Err(kodiak::Error::NoIndex { .. }) => Vec::new(),
             listed => listed?,
         };
-        let resource = |one: kodiak::engine::Summary| Resource {
+        let resource = |one: Card| Resource {
             uri: one.uri,
-            name: kodiak::escape::line(&format!("{}/{}", one.source, one.key)).into_owned(),
+            name: kodiak::escape::line(&format!("{}/{}", one.source, one.path)).into_owned(),
             title: title(&one.title),
         };
         Ok(recent.into_iter().map(resource).collect())
@@ -161,7 +162,7 @@ fn keys(
         Err(kodiak::Error::NoIndex { .. }) => Vec::new(),
         listed => listed?,
     };
-    let keys = listed.into_iter().map(|one| one.key);
+    let keys = listed.into_iter().map(|one| one.path);
     // A key that cannot be shown as it is cannot be chosen.
     Ok(keys.filter(|key| !key.contains(is_harmful)).collect())
 }

@@ -1,12 +1,11 @@
 //! `kodiak get`: prints a note, or some of its lines, as it is indexed. If the file
 //! has changed, the engine brings the index up to date first.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
 use kodiak::access::Guard;
-use kodiak::search::{Found, Freshness};
+use kodiak::search::{Card, Found, Freshness};
 use kodiak::{Engine, Error, Reference};
 use kodiak_memory::Memories;
 use serde::Serialize;
@@ -27,19 +26,8 @@ use crate::places::Places;
 /// A note as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Note<'a> {
-    id: String,
-    uri: String,
-    source: &'a str,
-    path: &'a str,
-    /// The absolute path of its file, if its source is registered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
-    title: Cow<'a, str>,
-    kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    category: Option<&'a str>,
-    tags: &'a [String],
-    updated_at: String,
+    #[serde(flatten)]
+    card: Card,
     lines: [usize; 2],
     line_count: usize,
     text: &'a str,
@@ -120,7 +108,7 @@ fn several(
         let mut text = String::new();
         for (number, one) in found.observations.iter().enumerate() {
             let gap = if number == 0 { "" } else { "\n" };
-            let mut head = format!("{} {}/{}", one.id, one.source, one.key);
+            let mut head = format!("{} {}/{}", one.id, one.source, one.path);
             if let Some([from, to]) = one.lines {
                 let _ = write!(head, ":{from}-{to}");
             }
@@ -199,6 +187,13 @@ pub(super) fn reference(
     })
 }
 
+/// Returns a name as the engine reads it: an existing file by its absolute path, anything else
+/// as it was typed.
+pub(super) fn name(typed: &str) -> String {
+    let file = as_file(&Reference::whole(typed));
+    file.map_or_else(|| typed.to_owned(), |file| file.target)
+}
+
 /// Returns the reference with an absolute path, if it names an existing file.
 fn as_file(reference: &Reference) -> Option<Reference> {
     let file = Path::new(&reference.target).canonicalize().ok()?;
@@ -245,16 +240,10 @@ fn note<'a>(found: &'a Found, places: &Places, around: Around) -> Note<'a> {
     let document = &found.document;
     let file = places.file_at(&document.source, &found.entry);
     Note {
-        id: document.short_id.clone(),
-        uri: kodiak::document::uri(&document.source, &document.key),
-        source: &document.source,
-        path: &document.key,
-        file: file.map(|file| file.to_string_lossy().into_owned()),
-        title: document.shown_title(),
-        kind: &document.kind,
-        category: document.category.as_deref(),
-        tags: &document.tags,
-        updated_at: kodiak::date::format(document.updated_at),
+        card: Card {
+            file: file.map(|file| file.to_string_lossy().into_owned()),
+            ..Card::from(document)
+        },
         lines: [found.lines.from, found.lines.to],
         line_count: found.line_count,
         text: &found.text,

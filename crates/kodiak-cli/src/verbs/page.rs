@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use kodiak::access::Guard;
+use kodiak::search::Card;
 use kodiak::source::{Draft, Trashed};
 use kodiak::store::Filter;
 use kodiak::{Error, Reference};
@@ -257,21 +258,6 @@ fn meant<'a>(
     ))
 }
 
-/// A page as `--json` prints it.
-#[derive(Debug, Serialize)]
-struct Listed {
-    id: String,
-    uri: String,
-    source: String,
-    path: String,
-    file: PathBuf,
-    title: String,
-    tags: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    created_at: Option<String>,
-    updated_at: String,
-}
-
 fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let desk = Desk::for_reading(context, "page list")?;
     let filter = Filter {
@@ -286,16 +272,13 @@ fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result
         pages => pages?,
     };
     if arguments.json {
-        let listed = pages.into_iter().map(|page| Listed {
-            id: page.id,
-            uri: page.uri,
-            file: file_of(&desk, &page.source, &page.key),
-            source: page.source,
-            path: page.key,
-            title: page.title,
-            tags: page.tags,
-            created_at: page.created_at.map(kodiak::date::format),
-            updated_at: kodiak::date::format(page.updated_at),
+        let listed = pages.into_iter().map(|page| Card {
+            file: Some(
+                file_of(&desk, &page.source, &page.path)
+                    .display()
+                    .to_string(),
+            ),
+            ..page
         });
         let listed: Vec<_> = listed.collect();
         context.output.json(&listed)?;
@@ -314,9 +297,9 @@ fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result
     for page in &pages {
         rows.push(vec![
             page.id.clone(),
-            ago(page.updated_at, now),
+            kodiak::date::parse(&page.updated_at).map_or_else(String::new, |then| ago(then, now)),
             escaped(&page.title).into_owned(),
-            escaped(&format!("{}/{}", page.source, page.key)).into_owned(),
+            escaped(&format!("{}/{}", page.source, page.path)).into_owned(),
             escaped(&page.tags.join(", ")).into_owned(),
         ]);
     }

@@ -4,7 +4,7 @@ use kodiak::access::Guard;
 use kodiak::engine::Ask;
 use kodiak_memory::{Memories, TimelineEntry, TimelineRequest};
 
-use super::Outcome;
+use super::{Outcome, get};
 use crate::arguments::{ChooseArguments, TimelineArguments};
 use crate::assemble::Purpose;
 use crate::context::{Context, explain_missing_index};
@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyho
         after: filter.after.take(),
         before: filter.before.take(),
         filter,
-        around: arguments.around.clone(),
+        around: arguments.around.as_deref().map(get::name),
         context: arguments.context as usize,
         limit: arguments.limit as usize,
         refresh: true,
@@ -78,7 +78,7 @@ fn row(entry: &TimelineEntry) -> Vec<String> {
     };
     vec![
         entry.id.clone(),
-        entry.created_at.clone(),
+        entry.written_at().to_owned(),
         escaped(&entry.kind).into_owned(),
         entry.tokens.to_string(),
         format!("{mark}{}{label}", escaped(&entry.summary)),

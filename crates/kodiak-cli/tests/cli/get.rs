@@ -89,7 +89,7 @@ fn facts_as_json() {
     assert_snapshot!(desk.run(&["get", "gtd.md:9-10", "--json"]), @r##"
     exit: 0
     --- stdout
-    {"id":"cfc0e8","uri":"kodiak://notes/productivity/gtd.md","source":"notes","path":"productivity/gtd.md","file":"[DESK]/notes/productivity/gtd.md","title":"GTD methodology","kind":"article","tags":["gtd","habits","planning"],"updated_at":"2025-09-07T00:00:00Z","lines":[9,10],"line_count":29,"text":"Getting things done, the way I actually do it after three restarts.\n\n"}
+    {"id":"cfc0e8","uri":"kodiak://notes/productivity/gtd.md","source":"notes","path":"productivity/gtd.md","file":"[DESK]/notes/productivity/gtd.md","kind":"article","title":"GTD methodology","tags":["gtd","habits","planning"],"created_at":"2023-02-18T00:00:00Z","updated_at":"2025-09-07T00:00:00Z","lines":[9,10],"line_count":29,"text":"Getting things done, the way I actually do it after three restarts.\n\n"}
     "##);
 }
 

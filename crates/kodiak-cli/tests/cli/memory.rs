@@ -229,7 +229,7 @@ fn the_folder_can_be_chosen_and_its_files_are_found() {
     let ids = |desk: &Desk| {
         let timeline = desk.json(&["timeline", "--json"]);
         let entries = timeline["entries"].as_array().unwrap().clone();
-        let id = |entry: &Value| (entry["id"].to_string(), entry["key"].to_string());
+        let id = |entry: &Value| (entry["id"].to_string(), entry["path"].to_string());
         let mut ids: Vec<_> = entries.iter().map(id).collect();
         ids.sort();
         ids
@@ -354,7 +354,7 @@ fn articles_and_piped_texts_are_kept() {
         "--json",
     ]);
     assert_eq!(
-        (&saved["key"], &saved["deduplicated"]),
+        (&saved["path"], &saved["deduplicated"]),
         (&"buckets".into(), &false.into())
     );
     let text = fs::read_to_string(desk.path(&format!("{MEMORY}/articles/buckets.md"))).unwrap();
@@ -411,7 +411,7 @@ fn old_memories_are_moved_to_the_trash_if_the_config_says_so() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|e| &e["key"])
+        .map(|e| &e["path"])
         .collect();
     assert_eq!(keys, ["kept", "new"]);
     assert!(desk.path(&format!("{MEMORY}/.trash/old.md")).exists());
@@ -439,7 +439,7 @@ fn many_processes_remember_at_once() {
         new.count()
     };
     assert_eq!(stored(&same), 1, "{same:?}");
-    assert!(same.iter().all(|one| one["key"] == same[0]["key"]));
+    assert!(same.iter().all(|one| one["path"] == same[0]["path"]));
     let words = "zero one two three four five six seven eight nine";
     let texts = words
         .split(' ')

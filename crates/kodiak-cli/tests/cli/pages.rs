@@ -80,7 +80,7 @@ fn the_first_page_makes_a_workspace() {
     assert_snapshot!(stable(&json.to_string()), @r##"
     exit: 0
     --- stdout
-    [{"id":"103ce2","uri":"kodiak://pages/Ramen%20broth.md","source":"pages","path":"Ramen broth.md","file":"[DESK]/data/kodiak/pages/Ramen broth.md","title":"Ramen: broth","tags":["cooking/soup"],"created_at":"[TIME]","updated_at":"[TIME]"}]
+    [{"id":"103ce2","uri":"kodiak://pages/Ramen%20broth.md","source":"pages","path":"Ramen broth.md","file":"[DESK]/data/kodiak/pages/Ramen broth.md","kind":"note","title":"Ramen: broth","tags":["cooking/soup"],"created_at":"[TIME]","updated_at":"[TIME]"}]
     "##);
 }
 

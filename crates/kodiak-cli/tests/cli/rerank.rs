@@ -78,7 +78,7 @@ fn a_server_reranks_where_the_config_asks_for_it() {
     assert_eq!(places(&reranked)[0], "soup.md");
     let found = served.call("", "search", &asked);
     let first = &found["structuredContent"]["hits"][0];
-    assert_eq!(first["path"], "notes/soup.md", "{found}");
+    assert_eq!(first["path"], "soup.md", "{found}");
     // One that is not there does not keep a server from serving.
     desk.configure("rerank", "nobody");
     let answer = served.post("/api/search", "", &asked).json();

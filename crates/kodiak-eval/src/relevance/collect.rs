@@ -79,7 +79,7 @@ pub(super) fn ask(
     let answer = engine.search(&Guard::local(), &request)?;
     let hits = answer.hits.into_iter().map(|hit| JudgedHit {
         relevant: judged.get(&hit.path).is_some_and(|&grade| grade > 0),
-        path: hit.path,
+        path: hit.card.path,
         relevance: hit.relevance.unwrap_or_default(),
         probable: hit.probable,
     });

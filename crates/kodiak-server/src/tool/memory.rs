@@ -347,7 +347,7 @@ fn head(observation: &Observation) -> String {
     let mut head = format!(
         "{} {} {} {}",
         observation.id,
-        observation.created_at.get(..10).unwrap_or_default(),
+        observation.written_at().get(..10).unwrap_or_default(),
         frame::word(&observation.kind),
         frame::title(&observation.title)
     );
@@ -365,7 +365,7 @@ fn object(observation: &Observation) -> Map<String, Value> {
     let mut object = Map::new();
     let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
     add("id", observation.id.as_str().into());
-    add("created_at", observation.created_at.as_str().into());
+    add("created_at", observation.written_at().into());
     add("type", harmless(&observation.kind));
     add("title", title(&observation.title).into());
     if !observation.tags.is_empty() {

@@ -130,7 +130,7 @@ fn has_experience(call: &Call<'_>) -> bool {
 impl Listed for TimelineEntry {
     fn text(&self, _number: usize, whole: bool) -> String {
         let kind = frame::word(&self.kind);
-        let mut text = format!("{} {} {kind}", minute(&self.created_at), self.id);
+        let mut text = format!("{} {} {kind}", minute(self.written_at()), self.id);
         if self.anchor {
             text.push_str(" (this one)");
         }
@@ -152,7 +152,7 @@ impl Listed for TimelineEntry {
         let mut object = Map::new();
         let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
         add("id", self.id.as_str().into());
-        add("created_at", self.created_at.as_str().into());
+        add("created_at", self.written_at().into());
         add("type", harmless(&self.kind));
         add("tokens", self.tokens.into());
         if !self.title.is_empty() {

@@ -54,7 +54,6 @@ pub use ask::Ask;
 pub use builder::EngineBuilder;
 pub use clock::Clock;
 pub use doctor::{Check, Diagnosis, Repair, Subject};
-pub use documents::Summary;
 pub use embedded_fields::{EmbeddedFields, Vectors};
 pub use eraser::Eraser;
 pub use erasure::Erasure;

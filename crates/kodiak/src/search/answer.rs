@@ -1,11 +1,12 @@
 //! The answer: hits, and how they were found. One type for the terminal, JSON
 //! and everything else. Fields are added, never renamed.
 
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
+use super::card::Card;
 use super::intent::Intent;
 use super::notices::{Completeness, Notices};
 use crate::source::TurnDetails;
@@ -86,14 +87,9 @@ pub struct Retrievers {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Hit {
-    /// Its id, as short as it can be.
-    pub id: String,
-    /// Its address.
-    pub uri: String,
-    /// The source it is from.
-    pub source: String,
-    /// Its path from the source's root.
-    pub path: String,
+    /// The document. Its fields are read and written through the hit.
+    #[serde(flatten)]
+    pub card: Card,
     /// The key of the entry it is from: for a file, its path from the source's root,
     /// which for a memory is not its own name.
     #[serde(skip)]
@@ -101,28 +97,6 @@ pub struct Hit {
     /// Its row in the index, for those who read more of it.
     #[serde(skip)]
     pub row: Row,
-    /// The absolute path of its file, if who shows the hit knows where the sources'
-    /// files are.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// The address that opens it in the application it is from, if who shows the hit
-    /// knows one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// Its kind, such as `note`.
-    pub kind: String,
-    /// Its title.
-    pub title: String,
-    /// Its category.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub category: Option<String>,
-    /// Its tags.
-    pub tags: Vec<String>,
-    /// When it was created, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<String>,
-    /// When it was last changed.
-    pub updated_at: String,
     /// The line of the first match in the snippet, or the one it begins on.
     pub line: usize,
     /// The lines that match, in order; for a hit that was found by meaning only,
@@ -157,9 +131,6 @@ pub struct Hit {
     /// The id of the newest document that supersedes it, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
-    /// The project it belongs to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
     /// Whether it is of another project than the present one, which comes first.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub elsewhere: bool,
@@ -173,6 +144,20 @@ pub struct Hit {
     /// How it was ranked, if the request asked for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
+}
+
+impl Deref for Hit {
+    type Target = Card;
+
+    fn deref(&self) -> &Card {
+        &self.card
+    }
+}
+
+impl DerefMut for Hit {
+    fn deref_mut(&mut self) -> &mut Card {
+        &mut self.card
+    }
 }
 
 /// A document that says the same as a hit that was ranked above it.

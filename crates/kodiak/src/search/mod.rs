@@ -26,6 +26,7 @@
 mod address;
 mod answer;
 mod candidate;
+mod card;
 mod caveat;
 mod compare;
 mod complete;
@@ -74,6 +75,7 @@ use std::time::{Duration, Instant};
 
 pub use crate::source::TurnDetails;
 pub use answer::{Answer, Duplicate, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
+pub use card::Card;
 pub use caveat::{Caveat, NotIndexed, NotLookedFor, SemanticAbsence};
 pub use freshness::Freshness;
 pub use intent::Intent;

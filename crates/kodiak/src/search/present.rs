@@ -13,8 +13,7 @@ use super::relevance::{Judge, Judgement};
 use super::snippet::{self, Contained, Finder};
 use super::terms::PlannedTerm;
 use super::{ExplainedTerm, Explanation, Hit, Request};
-use crate::date;
-use crate::document::{newlines, uri};
+use crate::document::newlines;
 use crate::error::{Error, Result};
 use crate::source::{Described, Details, Source};
 use crate::store::{ChunkSpan, Filter, LinkMatch, Phrase, Reader, Row, StoredDocument, Wanted};
@@ -306,20 +305,9 @@ fn hit(
     ];
     let found_by = found_by.into_iter().filter(|(rank, _)| rank.is_some());
     let hit = Hit {
-        id: document.short_id.clone(),
-        row: document.row,
-        uri: uri(&document.source, &document.key),
-        source: document.source.clone(),
-        path: document.key.clone(),
+        card: document.into(),
         entry: document.key.clone(),
-        file: None,
-        url: None,
-        kind: document.kind.clone(),
-        title: document.shown_title().into_owned(),
-        category: document.category.clone(),
-        tags: document.tags.clone(),
-        created_at: document.created_at.map(date::format),
-        updated_at: date::format(document.updated_at),
+        row: document.row,
         line: snippet.line,
         lines: snippet.lines,
         snippet: snippet.text,
@@ -330,7 +318,6 @@ fn hit(
         changed: false,
         archived: false,
         superseded_by: None,
-        project: document.project.clone(),
         elsewhere: false,
         turn: None,
         relevance: None,

@@ -162,7 +162,7 @@ fn documents_are_written_found_changed_and_erased() {
     assert!(saved.indexed);
     let paths = |query: &str| -> Vec<String> {
         let answer = engine.search(&me(), &ask_in(Mode::Lexical, query)).unwrap();
-        answer.hits.into_iter().map(|hit| hit.path).collect()
+        answer.hits.into_iter().map(|hit| hit.card.path).collect()
     };
     assert_eq!(paths("zanzibar"), std::slice::from_ref(&saved.key));
     assert!(notes.root().join(&saved.key).is_file());
@@ -226,9 +226,9 @@ fn documents_are_listed_newest_first() {
     let engine = engine(&notes);
     engine.sync(&me(), &Job::default()).unwrap();
     let listed = engine.list(&me(), &Filter::default(), 9).unwrap();
-    let keys: Vec<&str> = listed.iter().map(|one| one.key.as_str()).collect();
+    let keys: Vec<&str> = listed.iter().map(|one| one.path.as_str()).collect();
     assert_eq!(keys, ["new.md", "old.md"]);
-    assert_eq!(listed[0].excerpt, "# New Last words.");
+    assert_eq!((listed[0].title.as_str(), listed[0].id.len()), ("New", 6));
     assert_eq!(engine.list(&me(), &Filter::default(), 1).unwrap().len(), 1);
 }
 

@@ -230,7 +230,7 @@ fn sessions_and_projects_are_purged_as_a_whole() {
             .into_iter()
             .flat_map(|hit| {
                 [
-                    vec![hit.path],
+                    vec![hit.card.path],
                     hit.also_in.into_iter().map(|it| it.path).collect(),
                 ]
             })

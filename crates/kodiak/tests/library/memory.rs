@@ -109,7 +109,7 @@ fn request(query: &str) -> Request {
 
 fn found(engine: &Engine, request: &Request) -> Vec<String> {
     let hits = engine.search(&me(), request).unwrap().hits;
-    hits.into_iter().map(|hit| hit.path).collect()
+    hits.into_iter().map(|hit| hit.card.path).collect()
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_memory_keeps_its_id_through_renaming_and_a_new_index() {
     let id = |engine: &Engine, query: &str| {
         let hits = engine.search(&me(), &request(query)).unwrap().hits;
         hits.into_iter()
-            .map(|hit| (hit.id, hit.path, hit.entry))
+            .map(|hit| (hit.card.id, hit.card.path, hit.entry))
             .collect::<Vec<_>>()
     };
     let renamed = (
@@ -248,7 +248,7 @@ fn a_timeline_lists_in_few_words_and_observations_whole() {
         let timeline = Memories::new(&engine).timeline(&me(), request).unwrap();
         let entries = timeline.entries.into_iter();
         entries
-            .map(|entry| entry.created_at[8..10].to_owned())
+            .map(|entry| entry.written_at()[8..10].to_owned())
             .collect::<Vec<_>>()
             .join(" ")
     };
@@ -294,7 +294,7 @@ fn a_timeline_lists_in_few_words_and_observations_whole() {
     let keys: Vec<&str> = found
         .observations
         .iter()
-        .map(|one| one.key.as_str())
+        .map(|one| one.path.as_str())
         .collect();
     assert_eq!(keys, [&ids[3].key, &ids[1].key]);
     assert_eq!(found.missing, ["#zzzz", "nothing"]);

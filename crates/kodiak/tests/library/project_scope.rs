@@ -50,7 +50,7 @@ fn three() -> (TempDir, Engine) {
 fn found(engine: &Engine, guard: &Guard, request: &Request) -> Vec<String> {
     let answer = engine.search(guard, request).unwrap();
     assert_eq!(answer.total, answer.hits.len());
-    let mut paths: Vec<_> = answer.hits.into_iter().map(|hit| hit.path).collect();
+    let mut paths: Vec<_> = answer.hits.into_iter().map(|hit| hit.card.path).collect();
     paths.sort();
     paths
 }

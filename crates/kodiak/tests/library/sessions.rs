@@ -108,7 +108,7 @@ pub(crate) fn sync(engine: &Engine) {
 
 fn found(engine: &Engine, request: &Request) -> Vec<String> {
     let answer = engine.search(&me(), request).unwrap();
-    answer.hits.into_iter().map(|hit| hit.path).collect()
+    answer.hits.into_iter().map(|hit| hit.card.path).collect()
 }
 
 fn by_word(engine: &Engine, query: &str) -> Vec<String> {
@@ -291,7 +291,7 @@ fn the_index_can_be_deleted() {
             .list(&me(), &Filter::default(), 10)
             .unwrap()
             .into_iter();
-        let mut ids: Vec<(String, String)> = list.map(|one| (one.id, one.key)).collect();
+        let mut ids: Vec<(String, String)> = list.map(|one| (one.id, one.path)).collect();
         ids.sort();
         ids
     };

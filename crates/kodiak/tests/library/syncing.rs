@@ -183,7 +183,7 @@ fn a_touched_file_moves_its_date_and_nothing_else() {
     let dates = || {
         let hits = notes.answer(&crate::collection::ask("apple")).hits;
         hits.into_iter()
-            .map(|hit| hit.updated_at)
+            .map(|hit| hit.card.updated_at)
             .collect::<Vec<_>>()
     };
     set_modified(1_000_000_000);
@@ -281,7 +281,7 @@ fn a_rebuild_gives_the_same_index_under_the_same_ids() {
     notes.sync();
     let ids = |notes: &Collection| -> Vec<String> {
         let answer = notes.answer(&crate::collection::ask("apple"));
-        answer.hits.into_iter().map(|hit| hit.id).collect()
+        answer.hits.into_iter().map(|hit| hit.card.id).collect()
     };
     let before = ids(&notes);
     let source = folder(&notes.root());

@@ -241,7 +241,7 @@ fn a_purged_turn_is_in_no_title() {
     let (me, job) = (Guard::local(), Job::default());
     let first = |engine: &Engine| {
         let answer = engine.search(&me, &ask("sourdough")).unwrap();
-        answer.hits.into_iter().next().unwrap().title
+        answer.hits.into_iter().next().unwrap().card.title
     };
     assert_eq!(first(&engine), "Bake zwielichtbrot");
     let one = ("talks".to_owned(), "s1/u2".to_owned());

@@ -4,8 +4,8 @@
 use axum::Extension;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use kodiak::document::{LineRange, Reference, uri};
-use kodiak::search::{Found, Freshness};
+use kodiak::document::{LineRange, Reference};
+use kodiak::search::{Card, Found, Freshness};
 use serde::Serialize;
 
 use super::parameters::{Parameters, malformed};
@@ -18,16 +18,8 @@ const LONGEST: usize = 1_000;
 /// A document, or some lines of it.
 #[derive(Debug, Serialize)]
 pub(super) struct Document {
-    id: String,
-    uri: String,
-    source: String,
-    path: String,
-    title: String,
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    category: Option<String>,
-    tags: Vec<String>,
-    updated_at: String,
+    #[serde(flatten)]
+    card: Card,
     lines: [usize; 2],
     line_count: usize,
     /// That some of the lines asked for are beyond the end.
@@ -74,17 +66,8 @@ pub(super) async fn document(
 impl Document {
     fn of(found: Found) -> Self {
         let notice = found.lines_beyond_end();
-        let document = found.document;
         Self {
-            id: document.short_id,
-            uri: uri(&document.source, &document.key),
-            source: document.source,
-            path: document.key,
-            title: document.title,
-            kind: document.kind,
-            category: document.category,
-            tags: document.tags,
-            updated_at: kodiak::date::format(document.updated_at),
+            card: Card::from(&found.document),
             lines: [found.lines.from, found.lines.to],
             line_count: found.line_count,
             notice: notice.map(|notice| notice.to_string()),

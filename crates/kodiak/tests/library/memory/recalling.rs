@@ -40,7 +40,9 @@ fn what_is_superseded_ranks_below_and_is_marked() {
     );
     let hits = |request: &Request| {
         let hits = engine.search(&me(), request).unwrap().hits;
-        let hits = hits.into_iter().map(|hit| (hit.path, hit.superseded_by));
+        let hits = hits
+            .into_iter()
+            .map(|hit| (hit.card.path, hit.superseded_by));
         hits.collect::<Vec<_>>()
     };
     // The words of the oldest lead to the newest.
@@ -227,7 +229,7 @@ fn the_present_project_comes_first_and_a_project_ranks_as_a_search_of_it() {
         let recalled = recalled.unwrap();
         let hits = recalled.answer.hits.into_iter();
         let labels: Vec<(String, bool)> = hits
-            .map(|hit| (hit.project.unwrap(), hit.elsewhere))
+            .map(|hit| (hit.card.project.unwrap(), hit.elsewhere))
             .collect();
         (recalled.here, labels)
     };
@@ -320,7 +322,7 @@ fn knowledge_is_memories_articles_or_everything() {
             .unwrap()
             .answer
             .hits;
-        let mut sources: Vec<String> = hits.into_iter().map(|hit| hit.source).collect();
+        let mut sources: Vec<String> = hits.into_iter().map(|hit| hit.card.source).collect();
         sources.sort();
         sources.join(" ")
     };

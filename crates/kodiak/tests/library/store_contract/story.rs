@@ -158,7 +158,7 @@ fn tell(notes: &Collection, tolerance: f64) {
         let listed = |it: &Engine| {
             let listed = it.list(&me, &Filter::default(), 9).unwrap().into_iter();
             listed
-                .map(|one| (one.key, one.title, one.excerpt))
+                .map(|one| (one.path, one.title, one.updated_at))
                 .collect::<Vec<_>>()
         };
         assert_eq!(listed(sqlite), listed(memory));
