@@ -3,7 +3,7 @@
 use kodiak::access::Guard;
 use kodiak_memory::Memories;
 
-use super::Outcome;
+use super::{Outcome, get};
 use crate::arguments::ForgetArguments;
 use crate::context::Context;
 use crate::output::escape::escaped;
@@ -19,9 +19,10 @@ pub(super) fn run(arguments: &ForgetArguments, context: &Context<'_>) -> anyhow:
     }
     let desk = Desk::for_writing(context, "forget")?;
     let output = context.output;
+    let names: Vec<String> = arguments.ids.iter().map(|name| get::name(name)).collect();
     let forgotten = work(output, |job| {
         let guard = Guard::local();
-        Ok(Memories::new(&desk.engine).forget(&guard, &arguments.ids, job)?)
+        Ok(Memories::new(&desk.engine).forget(&guard, &names, job)?)
     })?;
     for one in &forgotten {
         let name = format!("{}/{}", one.source, one.key);

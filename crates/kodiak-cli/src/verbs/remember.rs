@@ -9,7 +9,7 @@ use kodiak::access::Guard;
 use kodiak_memory::{Article, Memories, Memory, Remembered};
 use serde_json::Value;
 
-use super::{Outcome, note};
+use super::{Outcome, get, note};
 use crate::arguments::{ArticleVerb, DescribeArguments, RememberArguments, SaveArticleArguments};
 use crate::config::Kind;
 use crate::context::Context;
@@ -107,7 +107,11 @@ fn described_by(arguments: &DescribeArguments, desk: &Desk) -> anyhow::Result<Me
         project,
         session: arguments.session.clone(),
         summary: arguments.summary.clone(),
-        supersedes: arguments.supersedes.clone(),
+        supersedes: arguments
+            .supersedes
+            .iter()
+            .map(|name| get::name(name))
+            .collect(),
         created_at,
         protected: arguments.protect,
         metadata: metadata

@@ -36,6 +36,7 @@ mod mcp;
 mod meaning;
 mod memory;
 mod model;
+mod names;
 mod open;
 mod pages;
 mod privacy;

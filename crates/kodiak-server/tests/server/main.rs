@@ -14,6 +14,7 @@ mod fresh;
 mod hearing;
 mod held;
 mod hostile;
+mod names;
 mod protocol;
 mod scope;
 mod tokens;
