@@ -117,9 +117,9 @@ fn a_turn_is_shown_with_those_around_it() {
     let text = run.stdout.replace(&id, "ID");
     let text: Vec<&str> = text
         .lines()
-        .map(|line| match line.starts_with("──") {
-            true => line.rsplit_once(", ").unwrap().0,
-            false => line,
+        .map(|line| {
+            let head = line.strip_prefix("──").and(line.rsplit_once(", "));
+            head.map_or(line, |(facts, _)| facts)
         })
         .collect();
     assert_snapshot!(text.join("\n"), @"

@@ -325,9 +325,10 @@ impl Caveat {
                 detail,
                 matched_literally,
             } => {
-                let instead = match matched_literally {
-                    true => "; the text was searched literally instead",
-                    false => "",
+                let instead = if *matched_literally {
+                    "; the text was searched literally instead"
+                } else {
+                    ""
                 };
                 format!("full-text search failed ({detail}){instead}")
             }
