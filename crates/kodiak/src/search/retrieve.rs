@@ -152,10 +152,10 @@ impl<'a> Searching<'a> {
         plan: &Plan,
         keep: usize,
     ) -> Result<LexicalCandidates> {
-        match changed {
-            true => self.words(plan, keep),
-            false => Ok(found),
+        if changed {
+            return self.words(plan, keep);
         }
+        Ok(found)
     }
 
     /// Starts semantic retrieval of `keep` documents.
