@@ -1,4 +1,4 @@
-//! Dependencies between the crates point one way, and search knows no kind of source.
+//! Dependencies between the crates point one way, and the library knows no kind of source.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -78,6 +78,26 @@ const WALLS: [(&str, &[&str]); 14] = [
     ),
 ];
 
+/// The features on top of the library, each with the other features that it builds on.
+const FEATURES: [(&str, &[&str]); 4] = [
+    ("kodiak-notes", &[]),
+    ("kodiak-bear", &[]),
+    // Both keep their files as folders of notes.
+    ("kodiak-memory", &["kodiak-notes"]),
+    ("kodiak-sessions", &["kodiak-notes"]),
+];
+
+/// The kinds of sources, as they would be named in code.
+const KINDS: [&str; 7] = [
+    "\"markdown\"",
+    "\"pages\"",
+    "\"bear\"",
+    "\"memory\"",
+    "\"article\"",
+    "\"sessions\"",
+    "\"transcripts\"",
+];
+
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -113,6 +133,53 @@ fn dependencies_point_one_way() {
     let unlisted = ours.iter().filter(|name| name.starts_with("kodiak"));
     let unlisted: Vec<&String> = unlisted.filter(|name| !listed(name)).collect();
     assert!(unlisted.is_empty(), "{unlisted:?}");
+}
+
+#[test]
+fn features_know_the_library_and_not_each_other() {
+    let is_feature = |name: &&str| FEATURES.iter().any(|(feature, _)| feature == name);
+    for (name, _) in WALLS {
+        let used = dependencies(name);
+        let used: BTreeSet<&str> = used.iter().map(String::as_str).collect();
+        let features: BTreeSet<&str> = used.iter().copied().filter(is_feature).collect();
+        if let Some((_, others)) = FEATURES.iter().find(|(feature, _)| *feature == name) {
+            assert_eq!(features, others.iter().copied().collect(), "{name}");
+            assert!(used.contains("kodiak"), "{name}");
+            continue;
+        }
+        // The program, the server and the evaluation are made of features.
+        let surface = ["kodiak-cli", "kodiak-eval", "kodiak-server"].contains(&name);
+        assert!(surface || features.is_empty(), "{name}: {features:?}");
+        assert_eq!(surface, used.contains("kodiak"), "{name}");
+    }
+}
+
+#[test]
+fn the_library_names_no_kind_of_source() {
+    let mut folders = vec![crates().join("kodiak/src")];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if !name.ends_with(".rs") || name.ends_with("tests.rs") {
+                continue;
+            }
+            files += 1;
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text
+                .split("#[cfg(test)]\nmod tests")
+                .next()
+                .unwrap_or_default();
+            let kind = KINDS.iter().find(|kind| code.contains(**kind));
+            assert_eq!(kind, None, "{}", path.display());
+        }
+    }
+    assert!(files > 80, "{files}");
 }
 
 #[test]
