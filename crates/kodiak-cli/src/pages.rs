@@ -122,7 +122,7 @@ pub(crate) fn finish_renaming(
     engine: &Engine,
 ) -> anyhow::Result<()> {
     let resumed = work(output, |job| {
-        Ok(Notes::new(&engine).resume_tag_rename(&Guard::local(), job)?)
+        Ok(Notes::new(engine).resume_tag_rename(&Guard::local(), job)?)
     })?;
     if let Some(resumed) = resumed {
         report_renaming(output, config, &resumed);

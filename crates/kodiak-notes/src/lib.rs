@@ -51,7 +51,7 @@ use kodiak::Engine;
 
 /// The notes of the writable sources of an engine: reading, writing, renaming, tagging
 /// and deleting them. What is written is indexed at once.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Notes<'a> {
     engine: &'a Engine,
 }

@@ -112,6 +112,7 @@ impl MarkdownFolder {
 
     /// Sets the number of how files become documents. It is part of each file's
     /// version, so that another number has all files read again.
+    #[must_use]
     pub fn with_format(mut self, format: u32) -> Self {
         self.format = format;
         self

@@ -19,7 +19,7 @@ impl Texts {
 }
 
 impl Source for Texts {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "texts"
     }
 

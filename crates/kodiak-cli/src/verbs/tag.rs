@@ -76,9 +76,9 @@ fn change(
     let saved = work(context.output, |job| {
         let (engine, guard) = (&desk.engine, Guard::local());
         Ok(if adds {
-            Notes::new(&engine).add_tags(&guard, source, key, tags, job)?
+            Notes::new(engine).add_tags(&guard, source, key, tags, job)?
         } else {
-            Notes::new(&engine).remove_tags(&guard, source, key, tags, job)?
+            Notes::new(engine).remove_tags(&guard, source, key, tags, job)?
         })
     })?;
     let tags: Vec<String> = tags

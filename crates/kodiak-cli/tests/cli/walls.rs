@@ -165,8 +165,8 @@ fn the_library_names_no_kind_of_source() {
                 folders.push(path);
                 continue;
             }
-            let name = path.file_name().unwrap().to_str().unwrap();
-            if !name.ends_with(".rs") || name.ends_with("tests.rs") {
+            let stem = path.file_stem().unwrap().to_str().unwrap();
+            if path.extension().is_none_or(|ending| ending != "rs") || stem.ends_with("tests") {
                 continue;
             }
             files += 1;

@@ -477,7 +477,7 @@ fn retention_waits_for_a_folder_that_is_away() {
         machine.unplug(away);
         for engine in [&engine, &machine.patient()] {
             engine.sync(&me(), &Job::default()).unwrap();
-            let retired = Sessions::new(&engine).retire(&me(), Some(later), clock, &Job::default());
+            let retired = Sessions::new(engine).retire(&me(), Some(later), clock, &Job::default());
             assert_eq!(retired.unwrap().retired, 0, "{away:?}");
         }
         machine.plug_in();

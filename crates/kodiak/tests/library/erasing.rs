@@ -60,8 +60,8 @@ impl What {
         match self {
             Self::Memory | Self::Article => named("mine"),
             Self::Turn => named("talks/s1/u2"),
-            Self::Session => Memories::new(&engine).purge_session(&me, "s1", job),
-            Self::Project => Memories::new(&engine).purge_project(&me, "/p/one", job),
+            Self::Session => Memories::new(engine).purge_session(&me, "s1", job),
+            Self::Project => Memories::new(engine).purge_project(&me, "/p/one", job),
             Self::Page => {
                 let page = [("pages".to_owned(), "sub/page.md".to_owned())];
                 engine.eraser(&me).erase_documents(&page, job)
@@ -302,7 +302,7 @@ fn run_something(number: usize, what: What, engine: &Engine) -> &'static str {
         _ => {
             let reference: Reference = "pages/other.md".parse().unwrap();
             let key = engine.get(&me, &reference).unwrap().document.key;
-            Notes::new(&engine)
+            Notes::new(engine)
                 .add_tags(&me, "pages", &key, &["new".to_owned()], &job)
                 .unwrap();
             "tag"
