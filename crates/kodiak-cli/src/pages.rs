@@ -207,15 +207,13 @@ pub(crate) fn place(context: &Context<'_>, asked: Option<&str>) -> anyhow::Resul
             _ => Err(unwritable(&config, name)),
         };
     }
-    match WORKSPACE.find(&config) {
-        Some(source) => Ok(source.name.clone()),
-        None => {
-            let folder = paths::pages_folder(config.pages.as_deref())?;
-            WORKSPACE.make(context, &folder, |config, known| {
-                unwritable(config, &known.name)
-            })
-        }
+    if let Some(source) = WORKSPACE.find(&config) {
+        return Ok(source.name.clone());
     }
+    let folder = paths::pages_folder(config.pages.as_deref())?;
+    WORKSPACE.make(context, &folder, |config, known| {
+        unwritable(config, &known.name)
+    })
 }
 
 /// The source that new pages go to.

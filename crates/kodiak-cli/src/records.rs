@@ -32,13 +32,11 @@ pub(crate) fn place(context: &Context<'_>, asked: Option<&str>) -> anyhow::Resul
             _ => Err(unwritable(&config, name)),
         };
     }
-    match RECORDS.find(&config) {
-        Some(source) => Ok(source.name.clone()),
-        None => {
-            let folder = paths::sessions_folder(config.sessions.as_deref())?;
-            RECORDS.make(context, &folder, |config, known| {
-                unwritable(config, &known.name)
-            })
-        }
+    if let Some(source) = RECORDS.find(&config) {
+        return Ok(source.name.clone());
     }
+    let folder = paths::sessions_folder(config.sessions.as_deref())?;
+    RECORDS.make(context, &folder, |config, known| {
+        unwritable(config, &known.name)
+    })
 }

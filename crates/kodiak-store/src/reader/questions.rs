@@ -97,14 +97,14 @@ pub struct Look {
 
 /// A step of a look. The caller can end the look at each of them. A store over a
 /// network fetches all looks at once and takes the steps afterwards.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Looked<'a> {
     /// The look begins.
     Begins,
     /// These documents match.
     Matching(&'a Bitmap),
     /// The next of the documents.
-    Document(StoredDocument),
+    Document(&'a StoredDocument),
 }
 
 /// Whether a look goes on.
@@ -276,7 +276,7 @@ fn take_look<R: Selection + ?Sized>(
     let read: Vec<_> = rows.iter().take(look.most).collect();
     for batch in read.chunks((look.most / 8).clamp(4, 50)) {
         for document in store.documents(batch)? {
-            if visit(Looked::Document(document)) == Next::Enough {
+            if visit(Looked::Document(&document)) == Next::Enough {
                 return Ok(());
             }
         }

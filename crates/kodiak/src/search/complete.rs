@@ -221,7 +221,7 @@ impl Completer<'_> {
             typed: folded.to_owned(),
             column: clause.column,
         };
-        match lexicon.watch(watch, &expression)? {
+        match lexicon.watch(&watch, &expression)? {
             Seen::Completions(completions) => Ok(completions),
             _ => Ok(Vec::new()),
         }

@@ -52,6 +52,10 @@ struct Known {
     admitted: Option<u64>,
     rows: Option<Arc<Bitmap>>,
     /// Whether anything is embedded, and how much.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer one says whether it is known"
+    )]
     coverage: Option<Option<Coverage>>,
     incomplete: Option<Vec<String>>,
     words: HashMap<String, bool>,
@@ -363,17 +367,17 @@ impl<'a> Lexicon<'a> {
     }
 
     /// Returns what is seen in documents that match an expression.
-    pub(super) fn watch(&self, watch: Watch, expression: &Expression) -> Result<Seen> {
+    pub(super) fn watch(&self, watch: &Watch, expression: &Expression) -> Result<Seen> {
         let guess = watch.guess();
         // The expression may be made of guesses.
         if self.has_guessed.get() {
             return Ok(guess);
         }
         let answer = self.answer(
-            |known| known.seen.get(&watch).cloned(),
+            |known| known.seen.get(watch).cloned(),
             |asked| {
                 let mut watches = self.watches.borrow_mut();
-                if !watches.iter().any(|one| one.is_about(&watch)) {
+                if !watches.iter().any(|one| one.is_about(watch)) {
                     asked.looks.push(watch.look(expression));
                     watches.push(Watching::new(watch.clone()));
                 }

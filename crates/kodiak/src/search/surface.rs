@@ -68,7 +68,7 @@ impl Surface<'_> {
         let expression = clause_expression(self.lexicon, clause, self.tuning)?;
         let column = clause.column;
         let watch = Watch::Division { typed, column };
-        match self.lexicon.watch(watch, &expression)? {
+        match self.lexicon.watch(&watch, &expression)? {
             Seen::Division(division) => Ok(division),
             _ => Ok(None),
         }

@@ -158,7 +158,7 @@ impl Speller<'_> {
             documents: near.documents,
             typed: typed.to_owned(),
         };
-        match self.lexicon.watch(watch, &expression)? {
+        match self.lexicon.watch(&watch, &expression)? {
             Seen::Occurrence(occurrence) => Ok(occurrence),
             _ => Ok(Occurrence::None),
         }

@@ -141,7 +141,7 @@ impl Watching {
                     _ => Next::More,
                 }
             }
-            Looked::Document(document) => all[number].read(&document),
+            Looked::Document(document) => all[number].read(document),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use kodiak::rank::Bm25;
 use kodiak::store::{
-    Answers, Beginning, Expression, Filter, Look, Looked, Misspelt, Next, Phrase, Questions,
-    Ranking, Reader, TermBeginning, Wanted,
+    Answers, Beginning, Contents, Expression, Filter, Look, Looked, Misspelt, Next, Phrase,
+    Questions, Ranking, Reader, TermBeginning, Wanted,
 };
 use kodiak::{Document, Thread};
 use serde_json::json;
@@ -154,9 +154,9 @@ fn documents_are_looked_at_until_enough_were_seen() {
                 Looked::Begins => ("begins".to_owned(), Next::More),
                 Looked::Matching(rows) => (format!("{}", rows.len()), Next::More),
                 Looked::Document(document) if number == 1 && document.key == "1" => {
-                    (document.key, Next::Enough)
+                    (document.key.clone(), Next::Enough)
                 }
-                Looked::Document(document) => (document.key, Next::More),
+                Looked::Document(document) => (document.key.clone(), Next::More),
             };
             steps.push(format!("{number} {shown}"));
             next
@@ -273,7 +273,10 @@ fn what_belongs_to_documents_is_read_at_once() {
         assert_eq!(read.successors, pairs);
         assert_eq!(read.admitted, [row("n1")].into());
         assert_eq!(read.revision, Some(reader.revision().unwrap()));
-        assert_eq!(reader.read(&Wanted::default()).unwrap(), Default::default());
+        assert_eq!(
+            reader.read(&Wanted::default()).unwrap(),
+            Contents::default()
+        );
     });
 }
 

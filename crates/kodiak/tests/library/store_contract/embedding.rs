@@ -137,14 +137,14 @@ fn chunks_wait_for_their_vectors() {
         for (pending, text) in pending.iter().zip(&texts) {
             let hash = kodiak::chunk::text_hash(text.as_deref().unwrap());
             assert_eq!(hash, pending.hash);
-            let span = span_of(&*reader, pending.chunk).unwrap();
+            let span = span_of(reader, pending.chunk).unwrap();
             assert_eq!(span.range.len(), pending.bytes);
         }
-        let span = span_of(&*reader, pending.last().unwrap().chunk);
+        let span = span_of(reader, pending.last().unwrap().chunk);
         let span = span.unwrap();
         assert_eq!(span.heading, "Two");
         assert!(span.lines.0 > 1 && span.lines.1 >= span.lines.0);
-        assert_eq!(span_of(&*reader, 1_000_000), None);
+        assert_eq!(span_of(reader, 1_000_000), None);
         // A chunk that is gone or another by now has no text and takes no vector.
         let gone = Pending {
             chunk: 1_000_000,
