@@ -119,7 +119,7 @@ impl Eraser<'_> {
     }
 
     /// Finishes an erasing that was interrupted, if there is one. Returns the number of
-    /// its documents. Fails with [`Error::NotErased`] if something of them is still left.
+    /// its documents. Fails with [`Error::NotErased`](crate::Error::NotErased) if something of them is still left.
     pub fn finish(&self, job: &Job<'_>) -> Result<usize> {
         let begun = self.finish_interrupted(job)?;
         Ok(begun.map_or(0, |begun| begun.documents))
