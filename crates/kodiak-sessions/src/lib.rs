@@ -53,6 +53,7 @@ pub use crate::records::{Decision, Lesson, Quirk};
 use crate::records::{KIND, LESSON, QUIRK};
 use kodiak::engine::{EmbeddedFields, Engine};
 use kodiak::search::{Completeness, DEFAULT_LIMIT, Hit, Notices};
+use kodiak::source::{Redaction, Traits};
 use kodiak_store::Filter;
 use kodiak_text::document::Timestamp;
 use queries::QueryLog;
@@ -65,6 +66,17 @@ pub const EMBEDDED_FIELDS: EmbeddedFields = EmbeddedFields {
     kind: KIND,
     fields: &[LESSON, QUIRK],
 };
+
+/// Returns the traits of both sources: secrets are replaced before anything is kept.
+fn without_secrets() -> Traits {
+    Traits {
+        redaction: Some(Redaction {
+            word: kodiak_redact::WORD,
+            count: kodiak_redact::replaced,
+        }),
+        ..Traits::default()
+    }
+}
 
 /// How questions to the session records are answered.
 #[derive(Clone, Debug, Default, PartialEq)]

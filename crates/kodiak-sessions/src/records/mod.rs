@@ -18,12 +18,13 @@ use std::time::Instant;
 
 use kodiak::source::{
     DEFAULT_MAX_BYTES, Described, Details, Entry, Known, LeftOut, Listing, Located, Look, Presence,
-    Reading, Redaction, Source, Traits,
+    Reading, Source, Traits,
 };
 use kodiak_base::Result;
 use kodiak_notes::markdown::{FolderOptions, LookedAt, MarkdownFolder};
 use kodiak_text::document::{Document, Version};
 
+use crate::without_secrets;
 pub(crate) use document::{LESSON, QUIRK, parts_of};
 use name::FileName;
 pub use node::{Decision, Lesson, Node, Quirk};
@@ -264,13 +265,7 @@ impl Source for SessionRecords {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            redaction: Some(Redaction {
-                word: kodiak_redact::WORD,
-                count: kodiak_redact::replaced,
-            }),
-            ..Traits::default()
-        }
+        without_secrets()
     }
 
     fn as_any(&self) -> Option<&dyn Any> {

@@ -43,11 +43,12 @@ use std::time::{Duration, Instant};
 pub use agent::{Agent, resume};
 pub use turn::{Circumstances, KIND, Role, Turn};
 
+use crate::without_secrets;
 use discover::{Discovered, Found, discover};
 use keep::{Copy, Keep};
 use kodiak::source::{
     Container, Described, Details, Entry, KeptCopies, Known, LeftOut, Listing, Look, Presence,
-    Reading, Redaction, Source, Traits, WHOLE, vanished,
+    Reading, Source, Traits, WHOLE, vanished,
 };
 use kodiak::tombstones::Tombstones;
 use kodiak_base::{Error, Result};
@@ -523,13 +524,7 @@ impl Source for TranscriptSource {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            redaction: Some(Redaction {
-                word: kodiak_redact::WORD,
-                count: kodiak_redact::replaced,
-            }),
-            ..Traits::default()
-        }
+        without_secrets()
     }
 
     fn as_any(&self) -> Option<&dyn Any> {
