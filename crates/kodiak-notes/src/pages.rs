@@ -218,7 +218,7 @@ impl Notes<'_> {
         })
     }
 
-    /// Brings the index up to date with notes that somebody else has just
+    /// Brings the index up to date with notes that another program has just
     /// changed, such as an editor. Returns whether they can be found.
     pub fn reindex(
         &self,
@@ -263,8 +263,8 @@ impl Notes<'_> {
     }
 }
 
-/// Fails if the caller is restricted to a project: nobody knows of a note in the
-/// trash which project it belongs to.
+/// Fails if the caller is restricted to a project: the project of a note in the
+/// trash is not known.
 fn not_in_project(guard: &Guard) -> Result<()> {
     match guard.project() {
         None => Ok(()),

@@ -1,7 +1,7 @@
 //! What keeps two texts that read alike from saying the same.
 //!
-//! Whoever takes one text for another asks here: a search that collapses copies, a
-//! memory that is known already, lessons that several sessions teach. Each decides
+//! Every comparison of statements asks here: a search that collapses copies, a memory
+//! that is known already, lessons that several sessions teach. Each decides
 //! itself how alike two texts must be, by their words or their letters. A number, an
 //! ordinal or a negation that only one of them has makes another statement of either.
 

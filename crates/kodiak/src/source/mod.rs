@@ -155,7 +155,7 @@ pub struct Redaction {
 }
 
 /// A source that notes can be saved into. Every write replaces a file in one
-/// step, and whoever reads meanwhile sees the old text or the new one.
+/// step, and readers see the old text or the new one.
 pub trait WritableSource {
     /// Returns the absolute path of the file that holds a note.
     fn file(&self, key: &str) -> PathBuf;

@@ -4,7 +4,7 @@
 //! `asking` is about what a search asks and reads at once, `finding` about
 //! expressions, filters and words, `looking` about what has changed, `linking` about
 //! links, `embedding` about models and vectors, `random` compares both stores on
-//! corpora nobody chose, `story` runs an engine over each.
+//! random corpora, `story` runs an engine over each.
 
 mod asking;
 mod embedding;
